@@ -69,7 +69,7 @@ def books(collections: Path, name: str) -> list[Document]:
 
 def related_pairs(collection: Collection) -> dict[tuple[str, str], dict[str, object]]:
     """Find all pairs at `partial`: what the first is to the second."""
-    related, suspected = collection.related(PARTIAL)
+    related, suspected = collection.build_matcher(PARTIAL)
     if related is None:
         raise RuntimeError("nothing decides on long texts at this level")
     pairs = duplicates(collection.columns, PARTIAL, related, suspected)
@@ -241,7 +241,7 @@ def growth(collections: Path, tables: Tables) -> Iterator[str]:
         collection = sign_collection(texts, tables)
         signed = time.process_time() - begin
         begin = time.process_time()
-        related, suspected = collection.related(PARTIAL)
+        related, suspected = collection.build_matcher(PARTIAL)
         grouping = group(collection.columns, PARTIAL, None, related, suspected)
         times.append(time.process_time() - begin)
         yield f"| {size:,} | {len(grouping.leads):,} | {signed:.1f} | {times[-1]:.1f} |"

@@ -24,7 +24,7 @@ from pathlib import Path
 
 from ibidem.dedupe.leader_clustering import group
 from ibidem.dedupe.parameters import PRESETS
-from ibidem.index.groups import LongTextIndex, in_order, read_slices
+from ibidem.index.groups import LongTextIndex, read_slices, sort_documents
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Hit
 from ibidem_ingest.document import Document
@@ -130,7 +130,7 @@ def group_file(path: Path) -> None:
     """Group the packed values of a file as `ibidem groups` does, and say what it took."""
     engine = open_engine(f"sqlite:////{path.parent}/empty.sqlite", "empty")  # for long texts: `near` asks for none
     start = time.process_time()
-    names, columns = in_order(*read_slices(slices(path), lambda _: None, LongTextIndex(engine, Policy())))
+    names, columns = sort_documents(*read_slices(slices(path), lambda _: None, LongTextIndex(engine, Policy())))
     read_in = time.process_time() - start
     grouping = group(columns, Policy())
     seconds = time.process_time() - start

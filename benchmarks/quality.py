@@ -259,7 +259,7 @@ def selection(rows: Mapping[float, Row], thresholds: Sequence[float]) -> Iterato
 
 def sets_found(truth: Truth, collection: Collection, policy: Policy) -> Iterator[str]:
     """Say how many duplicate sets agree, as Conrad's Table 8 counts them: on the second half, and on the whole."""
-    groups = group(collection.columns, policy, None, *collection.related(policy)).lead.tolist()
+    groups = group(collection.columns, policy, None, *collection.build_matcher(policy)).lead.tolist()
     true = components(truth.ids, truth.pairs)
     rows = [row for row, name in enumerate(truth.ids) if name in truth.second]
     yield told_sets("Sets", SetFigures.of([true[row] for row in rows], [groups[row] for row in rows]))

@@ -15,7 +15,7 @@ import elasticsearch
 import opensearchpy
 
 import ibidem
-from ibidem.clients.wrap import around_of
+from ibidem.clients.wrap import metadata_cache
 from ibidem_engines.address import Fields
 from ibidem_engines.cluster import dsl
 from ibidem_engines.query import parse_query
@@ -59,7 +59,7 @@ def ways(client: Any, index: str, size: int, page: int) -> dict[str, Callable[[s
 
 def without_counts(client: Any) -> Any:
     """Let a wrapped client forget what it counted."""
-    around_of(client).counts.clear()
+    metadata_cache(client).counts.clear()
     return client
 
 

@@ -102,11 +102,11 @@ def iso_date(value: object) -> str:
     text = str(value).strip()
     if _is_date(text):
         return text
-    day = _of_number(float(text)) if re.fullmatch(r"-?\d{9,15}(\.\d+)?", text, re.ASCII) else _of_text(text)
+    day = _parse_number(float(text)) if re.fullmatch(r"-?\d{9,15}(\.\d+)?", text, re.ASCII) else _parse_text(text)
     return day if _is_date(day) else ""
 
 
-def _of_number(number: float) -> str:
+def _parse_number(number: float) -> str:
     """Read seconds or milliseconds since 1970."""
     seconds = number if abs(number) < SECONDS_BELOW else number / 1000
     try:
@@ -115,7 +115,7 @@ def _of_number(number: float) -> str:
         return ""
 
 
-def _of_text(text: str) -> str:
+def _parse_text(text: str) -> str:
     """Read a date by the shapes above."""
     for shape in _SHAPES:
         if match := shape.fullmatch(text):

@@ -74,7 +74,7 @@ class Document:
         return record
 
 
-class _Wrong(ValueError):
+class _FieldError(ValueError):
     """A field that cannot be taken, before it is known which document it belongs to."""
 
     def __init__(self, field: str, why: str) -> None:
@@ -105,7 +105,7 @@ def read_record(record: Mapping[str, object], where: str, max_text: int = MAX_TE
     """
     try:
         return _document(record, max_text)
-    except _Wrong as wrong:
+    except _FieldError as wrong:
         raise Refused(Refusal(where, printable_id(record), wrong.field, wrong.why)) from wrong
 
 
@@ -134,7 +134,7 @@ def meta_fields(record: Mapping[str, object]) -> set[str]:
 
 def _document(record: Mapping[str, object], max_text: int) -> Document:
     if not isinstance(record, Mapping):
-        raise _Wrong("", f"{kind(record)}, not an object; write one object for each document")
+        raise _FieldError("", f"{kind(record)}, not an object; write one object for each document")
     return Document(
         id=_id(record),
         text=_text(record, max_text),
@@ -153,48 +153,48 @@ def _id(record: Mapping[str, object]) -> str:
     id_ = _string(record, "id")
     if not id_:
         why = "it is empty" if record.get("id") == "" else "it is missing"
-        raise _Wrong("id", f"{why}; give each document a name of its own, at most {MAX_ID_BYTES} bytes of UTF-8")
+        raise _FieldError("id", f"{why}; give each document a name of its own, at most {MAX_ID_BYTES} bytes of UTF-8")
     if len(id_) * 4 > MAX_ID_BYTES and (size := len(id_.encode())) > MAX_ID_BYTES:
-        raise _Wrong("id", f"{short_repr(id_)} has {size} bytes of UTF-8; at most {MAX_ID_BYTES} are taken")
+        raise _FieldError("id", f"{short_repr(id_)} has {size} bytes of UTF-8; at most {MAX_ID_BYTES} are taken")
     return id_
 
 
 def _text(record: Mapping[str, object], max_text: int) -> str:
     text, pages = record.get("text"), record.get("pages")
     if text is not None and not isinstance(text, str):
-        raise _Wrong("text", f"{short_repr(text)} is {kind(text)}; write a string")
+        raise _FieldError("text", f"{short_repr(text)} is {kind(text)}; write a string")
     if pages is not None and pages != []:
-        text = _paged(_joined(pages, max_text), text)
+        text = _check_pages(_join_pages(pages, max_text), text)
     elif text is None:
         why = "it is null" if "text" in record else "it is missing"
-        raise _Wrong("text", f"{why}; write `text` (a string, which may be empty) or `pages` (a list of strings)")
+        raise _FieldError("text", f"{why}; write `text` (a string, which may be empty) or `pages` (a list of strings)")
     if len(text) > max_text:
-        raise _Wrong("text", _too_long(len(text), max_text))
+        raise _FieldError("text", _length_error(len(text), max_text))
     if len(text) * WIDEST > max_text and not text.isascii() and (size := normal_length(text)) > max_text:
-        raise _Wrong("text", f"{len(text):,} characters that stand for {_too_long(size, max_text)}")
+        raise _FieldError("text", f"{len(text):,} characters that stand for {_length_error(size, max_text)}")
     return _clean("text", text)
 
 
-def _too_long(size: int, max_text: int) -> str:
+def _length_error(size: int, max_text: int) -> str:
     return f"{size:,} characters, at most {max_text:,} are taken; split the document or raise IBIDEM_MAX_TEXT"
 
 
-def _joined(pages: object, max_text: int) -> str:
+def _join_pages(pages: object, max_text: int) -> str:
     """Join pages by page breaks."""
     if not isinstance(pages, list | tuple):
-        raise _Wrong("pages", f"{short_repr(pages)} is {kind(pages)}; write a list of strings")
+        raise _FieldError("pages", f"{short_repr(pages)} is {kind(pages)}; write a list of strings")
     for number, page in enumerate(pages, 1):
         if not isinstance(page, str):
-            raise _Wrong("pages", f"page {number}, {short_repr(page)}, is {kind(page)}; write a list of strings")
+            raise _FieldError("pages", f"page {number}, {short_repr(page)}, is {kind(page)}; write a list of strings")
     if (size := sum(map(len, pages)) + len(pages) - 1) > max_text:
-        raise _Wrong("pages", _too_long(size, max_text))
+        raise _FieldError("pages", _length_error(size, max_text))
     text = PAGE_BREAK.join(pages)
     if text.count(PAGE_BREAK) == len(pages) - 1:
         return text
     return PAGE_BREAK.join(page.replace(PAGE_BREAK, "\n") for page in pages)
 
 
-def _paged(paged: str, text: str | None) -> str:
+def _check_pages(paged: str, text: str | None) -> str:
     """Return the paged text once it is known to agree with the text given next to it."""
     if text is None or text == paged:
         return paged
@@ -202,7 +202,7 @@ def _paged(paged: str, text: str | None) -> str:
     if one == other:
         return paged
     at = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
-    raise _Wrong(
+    raise _FieldError(
         "pages",
         f"it disagrees with `text`, white space aside, at character {at}: {short_repr(other[at : at + 20])}, "
         f"while `text` has {short_repr(one[at : at + 20])}; give one of the two, or the same words in both",
@@ -218,25 +218,25 @@ def _string(record: Mapping[str, object], name: str) -> str:
         return _clean(name, value)
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 64:
         return str(int(value))
-    raise _Wrong(name, f"{short_repr(value)} is {kind(value)}; write a string")
+    raise _FieldError(name, f"{short_repr(value)} is {kind(value)}; write a string")
 
 
 def _clean(name: str, value: str) -> str:
     """Return a string that holds neither a null byte nor half a surrogate pair, which no engine stores."""
     if "\x00" in value:
-        raise _Wrong(name, f"a null byte at character {value.index(chr(0))}{_around(value, value.index(chr(0)))}")
+        raise _FieldError(name, f"a null byte at character {value.index(chr(0))}{_excerpt(value, value.index(chr(0)))}")
     if value.isascii():
         return value
     try:
         value.encode()
     except UnicodeEncodeError as error:
         lone = f"U+{ord(value[error.start]):04X}"
-        why = f"a lone surrogate ({lone}) at character {error.start}{_around(value, error.start)}"
-        raise _Wrong(name, why) from error
+        why = f"a lone surrogate ({lone}) at character {error.start}{_excerpt(value, error.start)}"
+        raise _FieldError(name, why) from error
     return value
 
 
-def _around(value: str, at: int) -> str:
+def _excerpt(value: str, at: int) -> str:
     return f", in {short_repr(value[max(0, at - 10) : at + 10])}; remove it, or repair the text where it was made"
 
 
@@ -247,7 +247,7 @@ def _date(record: Mapping[str, object]) -> str:
     try:
         interval(date)
     except ValueError as error:
-        raise _Wrong("date", str(error)) from error
+        raise _FieldError("date", str(error)) from error
     return date
 
 
@@ -256,7 +256,7 @@ def _language(record: Mapping[str, object]) -> str:
     if not language or language == "en":
         return "en"
     if (code := _LANGUAGE.fullmatch(language)) is None:
-        raise _Wrong("language", f"{short_repr(language)} is not a code; write one of ISO 639-1: en, de, fr")
+        raise _FieldError("language", f"{short_repr(language)} is not a code; write one of ISO 639-1: en, de, fr")
     return code[1].lower()
 
 
@@ -265,7 +265,7 @@ def _version(record: Mapping[str, object]) -> int | None:
     if version is None:
         return None
     if isinstance(version, bool) or not isinstance(version, int) or not -(1 << 63) <= version < 1 << 63:
-        raise _Wrong(
+        raise _FieldError(
             "version", f"{short_repr(version)} is not a whole number of 64 bits; write one such as 3, or leave it out"
         )
     return version
@@ -276,7 +276,7 @@ def _meta(record: Mapping[str, object]) -> Mapping[str, object]:
     value = record.get("meta")
     meta: Mapping[str, object] = {} if value is None else value  # type: ignore[assignment]  # checked on the next line
     if not isinstance(meta, Mapping):
-        raise _Wrong("meta", f"{short_repr(value)} is {kind(value)}; write an object")
+        raise _FieldError("meta", f"{short_repr(value)} is {kind(value)}; write an object")
     if names := meta_fields(record):
         meta = {name: record[name] for name in record if name in names} | dict(meta)
     if not meta:
@@ -285,7 +285,7 @@ def _meta(record: Mapping[str, object]) -> Mapping[str, object]:
     try:
         orjson.dumps(meta, option=_ONLY_JSON)
     except TypeError as error:
-        raise _Wrong(
+        raise _FieldError(
             "meta", f"{short_repr(meta)} cannot be written as JSON ({error}); keep to what JSON has"
         ) from error
     return meta

@@ -2,14 +2,14 @@
 
 IbidemError
 ├── UsageError          an option, setting or request that is not understood   (exit code 2)
-│   └── Missing         a document that is named and is not there
+│   └── MissingDocument a document that is named and is not there
 ├── Refused             a document that cannot be taken; others go on          (exit code 3)
 ├── TableError          an idf table that is missing, damaged or too small
 └── EngineError         in `ibidem_engines.errors`: what a search engine answered
     ├── Unavailable     it may answer later: retried with backoff
     └── Permanent       it will answer the same again: never retried
         ├── NoIndex     the index is not there
-        └── Damaged     a record next to the index is not what was written there
+        └── DamagedRecord a record next to the index is not what was written there
 
 Values in messages are short and printable, with JSON's names for types. What files and libraries raise is translated
 into errors of ours by one table.
@@ -46,7 +46,7 @@ class UsageError(IbidemError):
     """An option, setting or request that is not understood."""
 
 
-class Missing(UsageError):
+class MissingDocument(UsageError):
     """A document that is named and is not there."""
 
 
@@ -56,7 +56,7 @@ class TableError(IbidemError):
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why one document was refused: a value that travels through queue and summary.
+    """The reason why one document was refused, as a value that travels through queue and summary.
 
     Args:
         where: The place it was read from: `news.jsonl:17`, `scan.pdf`, `message 3f…`.
@@ -210,7 +210,7 @@ def _sentence(error: BaseException) -> str | Callable[[BaseException], str] | No
 
 
 @contextmanager
-def unreadable_when_damaged(kind: str) -> Iterator[None]:
+def translate_damage(kind: str) -> Iterator[None]:
     """Turn whatever a library raises over a file that is not what it should be into `Unreadable`.
 
     Args:

@@ -1,4 +1,4 @@
-"""What an index looks like: JSON and SQL, loaded by name, versioned.
+"""Layouts of an index: JSON and SQL, loaded by name, versioned.
 
 One file for each engine and layout version, `sqlite.v1.sql`; a layout that has been released is never edited, the next
 one gets the next number.

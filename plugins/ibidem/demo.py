@@ -30,11 +30,11 @@ def licences(debian: Path = DEBIAN) -> Iterator[Document]:
     Args:
         debian: Folder with a folder for each Debian package; may be missing.
     """
-    yield from of_python_packages()
-    yield from of_debian_packages(debian)
+    yield from python_licences()
+    yield from debian_licences(debian)
 
 
-def of_python_packages() -> Iterator[Document]:
+def python_licences() -> Iterator[Document]:
     """Yield the licence files of the packages that this Python can import, each once."""
     seen: set[Path] = set()
     for package in sorted(distributions(), key=lambda one: (one.name or "").lower()):
@@ -61,7 +61,7 @@ def licence_files(package: Distribution) -> list[tuple[str, Path]]:
     )
 
 
-def of_debian_packages(folder: Path) -> Iterator[Document]:
+def debian_licences(folder: Path) -> Iterator[Document]:
     """Yield the copyright files of Debian packages; several packages may point at one file, which is taken once."""
     seen: set[Path] = set()
     for path in sorted(folder.glob("*/copyright")):
@@ -95,7 +95,7 @@ Response = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Demonstration:
-    """What the demonstration shows.
+    """The results that the demonstration shows.
 
     Args:
         settings: Those of its own index.

@@ -19,7 +19,7 @@ OURS = "ibidem"
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """Where an index keeps what a document has; a dot leads into an object.
+    """The names of an index's fields; a dot leads into an object.
 
     Args:
         title: The title; it counts double in a search.
@@ -40,7 +40,7 @@ class Fields:
     meta: str = "meta"
 
     @property
-    def own(self) -> bool:
+    def are_own(self) -> bool:
         """Whether these are our own names, so that the index is one that we made."""
         return self == Fields()
 
@@ -87,11 +87,11 @@ def value_at(source: Mapping[str, object], path: str) -> object:
     if not dot:
         return None
     if isinstance(inner, list):
-        return _joined([value_at(each, rest) for each in inner if isinstance(each, Mapping)])
+        return _flatten([value_at(each, rest) for each in inner if isinstance(each, Mapping)])
     return value_at(inner, rest) if isinstance(inner, Mapping) else None
 
 
-def _joined(values: list[object]) -> list[object] | None:
+def _flatten(values: list[object]) -> list[object] | None:
     """Put values and lists of values into one list; None when there is nothing."""
     parts = [one for each in values for one in (each if isinstance(each, list) else [each]) if one is not None]
     return parts or None
@@ -114,10 +114,10 @@ def put_at(source: dict[str, object], path: str, value: object) -> None:
         put_at(inner, rest, value)
 
 
-def without(source: Mapping[str, object], path: str) -> dict[str, object]:
+def remove_at(source: Mapping[str, object], path: str) -> dict[str, object]:
     """Leave out what is at a path, and the objects that are empty without it.
 
-    >>> without({"article": {"body": "Text"}, "place": "Chicago"}, "article.body")
+    >>> remove_at({"article": {"body": "Text"}, "place": "Chicago"}, "article.body")
     {'place': 'Chicago'}
     """
     first, dot, rest = path.partition(".")
@@ -126,10 +126,10 @@ def without(source: Mapping[str, object], path: str) -> dict[str, object]:
         return {name: value for name, value in source.items() if name != path}
     left: object
     if isinstance(inner, list):
-        each_left = [without(each, rest) if isinstance(each, Mapping) else each for each in inner]
+        each_left = [remove_at(each, rest) if isinstance(each, Mapping) else each for each in inner]
         left = [each for each in each_left if each != {}]
     else:
-        left = without(inner, rest)
+        left = remove_at(inner, rest)
     return {name: left if name == first else value for name, value in source.items() if name != first or left}
 
 
@@ -148,7 +148,7 @@ _HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[^:\[\]]+)(?::(?P<port>\d{1,5})
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a cluster is and how to speak to it.
+    """The hosts of a cluster, and the credentials and options for requests to it.
 
     Args:
         kind: `opensearch` or `elasticsearch`.
@@ -177,7 +177,7 @@ class Address:
     timeout: float = 60.0
 
     @property
-    def shown(self) -> str:
+    def label(self) -> str:
         """The address without its secrets, for messages."""
         return f"{self.kind}+{self.scheme}://{','.join(f'{name}:{port}' for name, port in self.hosts)}"
 
@@ -234,7 +234,7 @@ def parse_address(url: str) -> Address:
         timeout=_timeout(options.get("timeout", "60")),
     )
     if address.api_key and address.user:
-        raise UsageError(f"engine {address.shown} is given a user and an API key", "give one of the two")
+        raise UsageError(f"engine {address.label} is given a user and an API key", "give one of the two")
     return address
 
 

@@ -63,7 +63,7 @@ def open_for_caller(url: str, index: str, headers: Sequence[tuple[str, str]], ti
     check_name(index)
     if _scheme(url) == "sqlite":
         return _sqlite(url, index, timeout)
-    return _cluster_at(parse_address(url).for_caller(headers, timeout), index)
+    return _open_cluster(parse_address(url).for_caller(headers, timeout), index)
 
 
 def check_name(index: str) -> None:
@@ -96,10 +96,10 @@ def _sqlite(url: str, index: str, longest: float = LONGEST) -> Engine:
 
 
 def _cluster(url: str, index: str) -> Engine:
-    return _cluster_at(parse_address(url), index)
+    return _open_cluster(parse_address(url), index)
 
 
-def _cluster_at(address: Address, index: str) -> Engine:
+def _open_cluster(address: Address, index: str) -> Engine:
     """Open a cluster; its client is loaded only here, since that takes longer than most commands."""
     if address.kind == "opensearch":
         from ibidem_engines.cluster.opensearch import OpenSearchEngine  # noqa: PLC0415 - see above

@@ -24,7 +24,7 @@ Ledger = Literal["runs", "dead", "tombstones", "overrides", "alerts", "presets"]
 
 
 class WriteStatus(StrEnum):
-    """What became of one document that was handed to an engine."""
+    """The status of one document after a write."""
 
     INDEXED = "indexed"
     UNCHANGED = "unchanged"
@@ -60,7 +60,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one record.
+    """The outcome of the write of one record.
 
     Args:
         id: The document's id.
@@ -166,7 +166,7 @@ class SignatureLookup:
 
 @dataclass(frozen=True, slots=True)
 class LookupResult:
-    """What one `Search` found.
+    """The documents that one `SignatureLookup` found.
 
     Args:
         hits: Each document once, in the order of index and id; the searching document itself too, unless it is named.
@@ -186,7 +186,7 @@ CONTENT_HITS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Info:
-    """What an engine says of itself and its index.
+    """Facts about an engine and its index.
 
     Args:
         name: `sqlite`, `opensearch`, `elasticsearch`.
@@ -263,11 +263,11 @@ class Engine(Protocol):
         the newer version wins, else the later. Those that replace others may be written after those that are new.
         """
 
-    def search(self, query: Query, size: int, cursor: str = "", without: Collection[str] = ()) -> Ranking:
+    def search(self, query: Query, size: int, cursor: str = "", exclude: Collection[str] = ()) -> Ranking:
         """Rank what matches and return the first `size` hits with packed signatures only.
 
         Where nothing matches and the index lacks a field that words are looked for in, `UsageError` names likely ones.
-        Documents with one of the content hashes in `without` are left out of hits and total; all others are ranked as
+        Documents with one of the content hashes in `exclude` are left out of hits and total; all others are ranked as
         they are with them.
         """
 
@@ -349,12 +349,12 @@ def file_issues(path: Path) -> Iterator[HealthIssue]:
         yield disk_issue(f"the disk of {folder}", disk.total, disk.free)
 
 
-def is_full(size: int, left: int) -> bool:
+def is_full(size: int, free: int) -> bool:
     """Return whether a disk of so many bytes is nearly full."""
-    return left < (1 - FULL) * size
+    return free < (1 - FULL) * size
 
 
-def disk_issue(disk: str, size: int, left: int) -> HealthIssue:
+def disk_issue(disk: str, size: int, free: int) -> HealthIssue:
     """Return the issue of a disk that is nearly full."""
-    what = f"{disk} is nearly full: {left / 1e9:.1f} of {size / 1e9:.1f} GB are left"
+    what = f"{disk} is nearly full: {free / 1e9:.1f} of {size / 1e9:.1f} GB are left"
     return HealthIssue("disk", what, "make room, or give it a larger disk")

@@ -21,7 +21,7 @@ class NoIndex(Permanent):
     """The index is not there."""
 
 
-class Damaged(Permanent):
+class DamagedRecord(Permanent):
     """A record next to the index is not what was written there."""
 
 

@@ -55,7 +55,7 @@ def passage(text: str, phrases: Sequence[Phrase]) -> str:
     return f"{'…' if text[:begin].strip() else ''}{' '.join(piece.split())}{'…' if text[end:].strip() else ''}"
 
 
-def marked(title: str, phrases: Sequence[Phrase]) -> str:
+def mark(title: str, phrases: Sequence[Phrase]) -> str:
     """Put marks around the phrases in a short text."""
     return _mark(title, _patterns(phrases))
 
@@ -85,10 +85,10 @@ def word_spans(text: str) -> Iterator[tuple[str, int, int]]:
 @cache
 def _folds() -> NDArray[np.uint32]:
     """Fold every character of the alphabets that have capitals."""
-    return np.array([ord(_folded(chr(code))) for code in range(_FOLDED_BELOW)], np.uint32)
+    return np.array([ord(_fold(chr(code))) for code in range(_FOLDED_BELOW)], np.uint32)
 
 
-def _folded(character: str) -> str:
+def _fold(character: str) -> str:
     small = character.lower()
     base = unicodedata.normalize("NFD", small)[0]
     if base.isascii() and base.isalpha():

@@ -160,7 +160,7 @@ class HitColumns(Sequence[Hit]):
             [self.sorts[row] for row in rows] if self.sorts else (),
         )
 
-    def in_order(self) -> "HitColumns":
+    def sort(self) -> "HitColumns":
         """Put hits in the order of a ranking by score: equal ones by index and id."""
         worse = -np.array(self.scores, np.float64)
         if (worse[1:] > worse[:-1]).all():
@@ -210,7 +210,7 @@ class HitNames(Sequence[tuple[str, str]]):
 
 @dataclass(frozen=True, slots=True)
 class PluginNode:
-    """What one node has.
+    """A node of a cluster, with the versions of engine and plugin.
 
     Args:
         name: The node's name.
@@ -244,7 +244,7 @@ class GroupedHits:
     cursor: str
 
 
-class WithPlugin(Engine, Protocol):
+class PluginEngine(Engine, Protocol):
     """An engine that a plugin may be installed in."""
 
     def search_grouped(

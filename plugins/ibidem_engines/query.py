@@ -60,7 +60,7 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What a user asked for.
+    """A user's query.
 
     Args:
         typed: The query as it was typed, for messages.

@@ -61,7 +61,7 @@ class Term:
 
 @dataclass(slots=True)
 class Group:
-    """What is in one pair of parentheses, or in none.
+    """The content of one pair of parentheses, or of the whole query.
 
     Args:
         all_of: Each entry must match, by any one of its parts.
@@ -154,7 +154,7 @@ def _read_word(piece: str, known: Callable[[str], bool], notes: list[str]) -> To
 
 @dataclass(slots=True)
 class _State:
-    """Where the reading of a group is.
+    """The parser's state within a group.
 
     Args:
         field: The field that the next part follows.

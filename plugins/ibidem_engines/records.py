@@ -7,7 +7,7 @@ import orjson
 from pydantic import TypeAdapter, ValidationError
 
 from ibidem_engines.engine import Outcome, Record, WriteStatus
-from ibidem_engines.errors import Damaged
+from ibidem_engines.errors import DamagedRecord
 from ibidem_ingest.document import MAX_ID_BYTES, Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.signatures.long_text import LongSignatures
@@ -20,7 +20,7 @@ _TEXTS = ("id", "title", "text", "date", "source", "url", "language")
 _WHOLE_NUMBERS = range(-(1 << 63), 1 << 63)
 
 
-class Unfit(ValueError):
+class UnstorableRecord(ValueError):
     """A record that no engine can store: which field, and why."""
 
     def __init__(self, field: str, why: str) -> None:
@@ -49,21 +49,21 @@ def check_storable(record: Record) -> None:
     """Refuse what no engine can hold; one such document would spoil the request for all others.
 
     Raises:
-        Unfit: The first field that cannot be stored.
+        UnstorableRecord: The first field that cannot be stored.
     """
     document = record.document
     for version in (record.version, document.version):
         if version is not None and version not in _WHOLE_NUMBERS:
-            raise Unfit("version", f"{version} does not fit in 64 bits")
+            raise UnstorableRecord("version", f"{version} does not fit in 64 bits")
     for name in _TEXTS:
         value: str = getattr(document, name)
         if not value.isascii():
             try:
                 value.encode()
             except UnicodeEncodeError as error:
-                raise Unfit(name, f"half a character (lone surrogate) at {error.start}") from error
+                raise UnstorableRecord(name, f"half a character (lone surrogate) at {error.start}") from error
     if not document.id or len(document.id.encode()) > MAX_ID_BYTES:
-        raise Unfit("id", f"an id has 1 to {MAX_ID_BYTES} bytes")
+        raise UnstorableRecord("id", f"an id has 1 to {MAX_ID_BYTES} bytes")
 
 
 def parse_record(kind: type[Kind], values: Mapping[str, object]) -> Kind:
@@ -74,7 +74,7 @@ def parse_record(kind: type[Kind], values: Mapping[str, object]) -> Kind:
         values: Its fields by name, as JSON holds them; no value of another type is taken.
 
     Raises:
-        Damaged: They are not those of this kind.
+        DamagedRecord: They are not those of this kind.
 
     >>> from ibidem_ingest.errors import Refusal
     >>> parse_record(Refusal, {"where": "a.txt", "id": "a", "field": "", "why": "it is empty"}).id
@@ -83,7 +83,7 @@ def parse_record(kind: type[Kind], values: Mapping[str, object]) -> Kind:
     try:
         read: Kind = _adapter(kind).validate_json(orjson.dumps(values), strict=True)
     except (ValidationError, TypeError) as error:
-        raise Damaged(
+        raise DamagedRecord(
             f"a record of kind {kind.__name__} next to the index is damaged: {_describe(error)}",
             "another program has changed it; put it right, or remove it",
         ) from error
@@ -108,7 +108,7 @@ def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
 _ADAPTERS: dict[type[Any], TypeAdapter[Any]] = {}
 
 
-def superseded(records: Sequence[Record]) -> dict[int, Outcome]:
+def find_superseded(records: Sequence[Record]) -> dict[int, Outcome]:
     """Find the records of which the same call holds a newer version, or the same one later.
 
     Returns:

@@ -81,7 +81,7 @@ def redact(url: str) -> str:
     >>> redact("amqp:/reader:secret@mq.example")
     '***'
     """
-    parsed = _parsed(url)
+    parsed = _parse(url)
     if parsed is None:
         return HIDDEN
     account = "" if parsed["account"] is None else f"{HIDDEN}@"
@@ -95,27 +95,27 @@ def is_address(url: str) -> bool:
     >>> is_address("redis://host:6379/0"), is_address("redis://:pass/word@host")
     (True, False)
     """
-    return _parsed(url) is not None
+    return _parse(url) is not None
 
 
-def redact_text(text: str, hidden: Iterable[str] = ()) -> str:
+def redact_text(text: str, secret_values: Iterable[str] = ()) -> str:
     """Hide secrets in a text, wherever they are in it, and redact every address.
 
     Args:
         text: Any text, such as a library's error.
-        hidden: The secrets, as `secrets` returns them.
+        secret_values: The secrets, as `secrets` returns them.
 
     >>> redact_text("no answer from 'amqp://me:secret@host:5672//', nor from https://host/?api_key=secret.")
     "no answer from 'amqp://***@host:5672//', nor from https://host/?api_key=***."
     """
-    for secret in sorted({each for each in hidden if len(each) >= SHORTEST}, key=len, reverse=True):
+    for secret in sorted({each for each in secret_values if len(each) >= SHORTEST}, key=len, reverse=True):
         text = text.replace(secret, HIDDEN)
     if "://" in text:
-        text = _WITHIN.sub(lambda match: _redacted_within(match[0]), text)
+        text = _WITHIN.sub(lambda match: _redact_match(match[0]), text)
     return _ACCOUNT_WITHIN.sub(f":{HIDDEN}@", text) if "@" in text else text
 
 
-def redact_value(value: object, hidden: Collection[str] = ()) -> object:
+def redact_value(value: object, secret_values: Collection[str] = ()) -> object:
     """Hide secrets in a value, however deep they are in it; what is no text, number, object or list becomes a text.
 
     >>> redact_value({"headers": ["Bearer secret"], "size": 3}, {"secret"})
@@ -124,20 +124,25 @@ def redact_value(value: object, hidden: Collection[str] = ()) -> object:
     if isinstance(value, bool | int | float | None):
         return value
     if isinstance(value, dict):
-        return {redact_text(str(name), hidden): redact_value(each, hidden) for name, each in value.items()}
+        return {
+            redact_text(str(name), secret_values): redact_value(each, secret_values) for name, each in value.items()
+        }
     if isinstance(value, list | tuple | set | frozenset):
-        return [redact_value(each, hidden) for each in value]
-    return redact_text(str(value), hidden)
+        return [redact_value(each, secret_values) for each in value]
+    return redact_text(str(value), secret_values)
 
 
 def secrets(urls: Iterable[str]) -> set[str]:
     """Return every secret in some addresses, as it is written there, as it is sent and as programs print it."""
     values: set[str] = set()
     for url in urls:
-        parsed = _parsed(url)
+        parsed = _parse(url)
         if parsed is not None:
             user, password = _account(parsed["account"] or "")
-            written = [password or ("" if parsed["scheme"].startswith("amqp") else user), *_hidden(parsed["options"])]
+            written = [
+                password or ("" if parsed["scheme"].startswith("amqp") else user),
+                *_secret_values(parsed["options"]),
+            ]
             values |= forms(written)
             values |= {basic(unquote(user), unquote(password))} if user or password else set()
     return values
@@ -159,7 +164,7 @@ def _account(text: str) -> tuple[str, str]:
     return user, password
 
 
-def _hidden(options: str | None) -> list[str]:
+def _secret_values(options: str | None) -> list[str]:
     """Return the values of options that are not shown, and of those without a name that is known the names too."""
     pairs = [each.partition("=") for each in (options or "").split("&")]
     shown = [(name, value, unquote_plus(name)) for name, _, value in pairs]
@@ -167,7 +172,7 @@ def _hidden(options: str | None) -> list[str]:
     return values + [raw for raw, _, name in shown if name not in KNOWN]
 
 
-def _parsed(url: str) -> re.Match[str] | None:
+def _parse(url: str) -> re.Match[str] | None:
     parsed = _ADDRESS.fullmatch(url)
     if parsed is None or not url.isprintable():
         return None
@@ -187,6 +192,6 @@ def _option(text: str) -> str:
     return f"{name}={value}" if name in HARMLESS and _VALUE.fullmatch(value) else f"{name}={HIDDEN}"
 
 
-def _redacted_within(url: str) -> str:
+def _redact_match(url: str) -> str:
     bare = url.rstrip(_END)
     return redact(bare) + url[len(bare) :]

@@ -138,7 +138,7 @@ class ReindexSource(Protocol):
     def prepare(self) -> None:
         """Give the index our fields and ledgers, so that its documents can be signed in their place."""
 
-    def missing(self) -> list[str]:
+    def missing_fields(self) -> list[str]:
         """Name the fields that were set to names which no document of the index has."""
 
     def parts(self) -> list[ShardRef]:
@@ -168,7 +168,7 @@ class ReindexSource(Protocol):
     def sign(self, signed: Sequence[Signed]) -> list[Outcome | None]:
         """Add signatures to documents in their place; None for one that is no longer what was read."""
 
-    def without_ours(self, document: SourceDocument) -> SourceDocument:
+    def strip_document(self, document: SourceDocument) -> SourceDocument:
         """Return a document, read with its JSON, as it is without what ibidem added."""
 
     def strip(self, signed: Sequence[SourceDocument]) -> list[Outcome | None]:

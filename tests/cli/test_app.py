@@ -13,7 +13,7 @@ from contextlib import contextmanager
 import pytest
 
 from ibidem.cli import main
-from ibidem.cli.app import COMMANDS, Terminated, exit_on_error, load, sigterm_as_exception
+from ibidem.cli.app import COMMANDS, Sigterm, exit_on_error, load, sigterm_as_exception
 from ibidem_engines.errors import Permanent, Unavailable
 from ibidem_ingest.errors import IbidemError, Refusal, Refused, UsageError
 
@@ -38,8 +38,8 @@ def stopped(by: KeyboardInterrupt) -> IbidemError:
         (FileNotFoundError(2, "No such file or directory", "gone.csv"), 1, "gone.csv: No such file or directory"),
         (KeyboardInterrupt(), 130, "interrupted"),
         (stopped(KeyboardInterrupt()), 130, "run 7 was stopped"),
-        (Terminated(), 143, "interrupted"),
-        (stopped(Terminated()), 143, "run 7 was stopped"),
+        (Sigterm(), 143, "interrupted"),
+        (stopped(Sigterm()), 143, "run 7 was stopped"),
     ],
 )
 def test_a_foreseen_error_is_one_message_and_an_exit_code(
@@ -68,7 +68,7 @@ def test_sigterm_ends_what_runs_once_and_leaves_the_putting_in_order_alone() -> 
             ended.append("put in order")
 
     ended: list[str] = []
-    with pytest.raises(Terminated), sigterm_as_exception(), puts_in_order():
+    with pytest.raises(Sigterm), sigterm_as_exception(), puts_in_order():
         signal.raise_signal(signal.SIGTERM)
     assert ended
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ibidem.cli import main
-from ibidem.demo import FOLDER, Demonstration, demonstrate, example, next_commands, of_python_packages, own_settings
+from ibidem.demo import FOLDER, Demonstration, demonstrate, example, next_commands, own_settings, python_licences
 from ibidem_workers.settings import Settings
 
 
@@ -19,7 +19,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def shown(folder: Path, tables_folder: Path) -> Demonstration:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        return demonstrate(Settings(tables=tables_folder, concurrency=1), of_python_packages())
+        return demonstrate(Settings(tables=tables_folder, concurrency=1), python_licences())
 
 
 def test_every_text_is_indexed_and_copies_of_the_same_licence_are_noticed(shown: Demonstration) -> None:

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from ibidem.demo import licences, of_debian_packages, of_python_packages, read_text_file
+from ibidem.demo import debian_licences, licences, python_licences, read_text_file
 
 
 def test_the_packages_of_this_python_have_licences_with_names_of_their_own() -> None:
-    packages = list(of_python_packages())
+    packages = list(python_licences())
     assert len(packages) > 20
     assert len({one.id for one in packages}) == len(packages)
     assert all(one.text.strip() and one.title and one.url.startswith("file://") for one in packages)
@@ -17,7 +17,7 @@ def test_one_copyright_file_that_two_packages_share_is_taken_once(tmp_path: Path
     (tmp_path / "libc6" / "copyright").write_text("This is the GNU C library.", encoding="utf-8")
     (tmp_path / "libc6-dev").symlink_to(tmp_path / "libc6")
     (tmp_path / "broken").symlink_to(tmp_path / "nowhere")
-    assert [one.id for one in of_debian_packages(tmp_path)] == ["debian/libc6"]
+    assert [one.id for one in debian_licences(tmp_path)] == ["debian/libc6"]
 
 
 def test_a_machine_without_debian_packages_still_has_python_packages(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ibidem.demo import of_python_packages
+from ibidem.demo import python_licences
 from ibidem.grouped_search.dsl.unsupported import REFUSED
 from ibidem_engines.connect import open_engine
 from ibidem_engines.records import records
@@ -21,7 +21,7 @@ BLOCKS = re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
 def test_the_page_runs_from_top_to_bottom(
     opensearch: str, elasticsearch: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    texts = list(of_python_packages())[:60]
+    texts = list(python_licences())[:60]
     tables = Tables(tmp_path)
     signed = list(records(texts, tables))
     engines = [open_engine(url, "licences") for url in (opensearch, elasticsearch)]

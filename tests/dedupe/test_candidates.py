@@ -33,7 +33,7 @@ POLICIES = st.sampled_from(
 def meeting(window: SampleWindow, policy: Policy) -> set[tuple[int, int]]:
     """The pairs of rows that share enough keys."""
     index, size = build_key_index(PackedColumns.of(window.values), policy), len(window.values)
-    pairs = [pair for part in expand_pairs(index, CandidateRanges.within(index), size) for pair in part.tolist()]
+    pairs = [pair for part in expand_pairs(index, CandidateRanges.build(index), size) for pair in part.tolist()]
     assert len(pairs) == len(set(pairs))
     return {(pair % size, pair // size) for pair in pairs}
 

@@ -146,7 +146,7 @@ def test_same_joins_only_when_one_of_the_two_is_the_first_occurrence() -> None:
 
 def test_words_about_hits_behind_the_page_s_steps_are_not_told_of_those_on_it() -> None:
     window = Window.of(HITS, Policy(), [word(0, 1, "not"), word(0, 3, "same")])
-    assert [other for other, _, _ in window.first(2).overrides.about(0)] == [1]
+    assert [other for other, _, _ in window.head(2).overrides.for_row(0)] == [1]
 
 
 def test_a_group_s_name_is_made_of_index_level_and_first_occurrence() -> None:
@@ -158,12 +158,12 @@ def test_a_group_s_name_is_made_of_index_level_and_first_occurrence() -> None:
 def test_a_window_cut_short_has_the_groups_of_its_rows() -> None:
     hits = make_window(4, 40).hits
     for rows in (0, 1, 17, 40, 50):
-        cut, short = Window.of(hits, Policy()).first(rows), Window.of(hits[:rows], Policy())
+        cut, short = Window.of(hits, Policy()).head(rows), Window.of(hits[:rows], Policy())
         assert cut.grouping.lead.tolist() == short.grouping.lead.tolist()
-        assert (cut.ranked, cut.unsigned) == (short.ranked, short.unsigned)
+        assert (cut.ranked, cut.unsigned_count) == (short.ranked, short.unsigned_count)
 
 
 def test_hits_without_signatures_or_words_count_as_unsigned() -> None:
     empty = signatures(4, length=0, shingles=0, slots=(), terms=(), full=False, content="ch2:none:x")
     damaged = SampleWindow([value(BASE, "0"), None, b"damaged", value(empty, "x")])
-    assert Window.of(damaged.hits, Policy()).unsigned == 3
+    assert Window.of(damaged.hits, Policy()).unsigned_count == 3

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ibidem.dedupe.request import parse_request
 from ibidem.grouped_search.api import search
-from support.fake_engine import PAGE, Listed
+from support.fake_engine import PAGE, FakeEngine
 from support.windows import SampleWindow, few, make_window, windows
 
 Response = dict[str, Any]
@@ -19,12 +19,12 @@ STEPS = st.sampled_from([2, 7, 100])
 SIZES = st.sampled_from([2, 5])
 
 
-def page(engine: Listed, number: int, size: int, **options: object) -> Response:
+def page(engine: FakeEngine, number: int, size: int, **options: object) -> Response:
     parameters = {f"dedupe_{name}": value for name, value in options.items() if name != "mode"}
     return search(engine, PAGE, parse_request({"dedupe": options.get("mode", "indent"), **parameters}), number, size)
 
 
-def pages(engine: Listed, size: int, **options: object) -> list[Response]:
+def pages(engine: FakeEngine, size: int, **options: object) -> list[Response]:
     """All pages up to the first without groups, which may still tell of late documents."""
     responses = []
     while not responses or responses[-1]["hits"]["hits"]:
@@ -64,7 +64,7 @@ def groups(responses: list[Response]) -> dict[str, str]:
 def test_law_1_all_pages_and_what_came_late_are_the_window_each_document_once(
     window: SampleWindow, step: int, size: int, keep: str
 ) -> None:
-    engine = Listed(window)
+    engine = FakeEngine(window)
     responses = pages(engine, size, window=step, keep=keep)
     shown = [name for response in responses for name in [*listed(response), *late(response)]]
     assert sorted(shown) == [hit.id for hit in window.hits]
@@ -73,7 +73,7 @@ def test_law_1_all_pages_and_what_came_late_are_the_window_each_document_once(
 @few
 @given(windows, STEPS, SIZES)
 def test_law_1_groups_stand_in_the_order_of_their_first_members(window: SampleWindow, step: int, size: int) -> None:
-    responses = pages(Listed(window), size, window=step)
+    responses = pages(FakeEngine(window), size, window=step)
     leads = [hit["_id"] for response in responses for hit in response["hits"]["hits"] if not hit["_dedupe"]["indent"]]
     assert leads == sorted(leads)
 
@@ -84,7 +84,7 @@ def test_law_1_groups_stand_in_the_order_of_their_first_members(window: SampleWi
 def test_law_1_a_wider_scope_holds_the_window_and_still_no_document_twice(
     window: SampleWindow, beyond: SampleWindow, step: int, size: int, scope: str
 ) -> None:
-    responses = pages(Listed(window, beyond), size, window=step, scope=scope)
+    responses = pages(FakeEngine(window, beyond), size, window=step, scope=scope)
     shown = [name for response in responses for name in [*listed(response), *late(response)]]
     assert len(shown) == len(set(shown))
     assert {hit.id for hit in window.hits} <= set(shown)
@@ -96,7 +96,7 @@ def test_law_1_a_wider_scope_holds_the_window_and_still_no_document_twice(
 def test_law_2_collapsed_leads_with_their_duplicates_are_the_same_documents(
     window: SampleWindow, step: int, size: int
 ) -> None:
-    engine = Listed(window)
+    engine = FakeEngine(window)
     options: Options = {"window": step, "max_per_group": step}
     collapsed, indented = (pages(engine, size, mode=mode, **options) for mode in ("collapse", "indent"))
     assert [sorted(listed(each)) for each in collapsed] == [sorted(listed(each)) for each in indented]
@@ -108,13 +108,13 @@ def test_law_3_no_document_is_in_two_groups_and_sizes_add_up(
     window: SampleWindow, step: int, size: int, most: int
 ) -> None:
     options: Options = {"window": max(3, step), "max_per_group": most}
-    for response in pages(Listed(window), size, **options):
+    for response in pages(FakeEngine(window), size, **options):
         marks = [hit["_dedupe"] for hit in response["hits"]["hits"]]
         for mark in marks:
             members = sum(each["group"] == mark["group"] for each in marks)
             assert mark["shown"] == members <= 1 + most
             assert mark["size"] == mark["shown"] + mark["hidden"]
-    groups(pages(Listed(window), size, **options))
+    groups(pages(FakeEngine(window), size, **options))
 
 
 @few
@@ -122,7 +122,7 @@ def test_law_3_no_document_is_in_two_groups_and_sizes_add_up(
 def test_law_4_widening_the_window_moves_no_document_to_another_group(
     window: SampleWindow, step: int, wider: int
 ) -> None:
-    engine = Listed(window)
+    engine = FakeEngine(window)
     narrow, wide = (page(engine, 1, 100, window=each) for each in sorted((step, wider)))
     before, after = groups([narrow]), groups([wide])
     assert {name: after[name] for name in before} == before
@@ -133,7 +133,7 @@ def test_law_4_widening_the_window_moves_no_document_to_another_group(
 def test_law_4_another_lead_changes_no_membership_and_no_group_s_place(
     window: SampleWindow, keep: str, step: int, size: int
 ) -> None:
-    engine = Listed(window)
+    engine = FakeEngine(window)
     plain, other = (pages(engine, size, window=step, keep=each) for each in ("rank", keep))
     assert groups(plain) == groups(other)
     assert [[hit["_dedupe"]["group"] for hit in each["hits"]["hits"]] for each in plain] == [
@@ -144,7 +144,7 @@ def test_law_4_another_lead_changes_no_membership_and_no_group_s_place(
 @few
 @given(windows)
 def test_law_5_each_duplicate_is_at_the_level_asked_for_or_a_stronger_one(window: SampleWindow) -> None:
-    engine = Listed(window)
+    engine = FakeEngine(window)
     for level, allowed in (("identical", {"identical"}), ("near", {"identical", "near"})):
         hits = page(engine, 1, 100, level=level)["hits"]["hits"]
         assert {hit["_dedupe"]["level"] for hit in hits if hit["_dedupe"]["indent"]} <= allowed
@@ -153,7 +153,7 @@ def test_law_5_each_duplicate_is_at_the_level_asked_for_or_a_stronger_one(window
 @few
 @given(windows, STEPS)
 def test_law_6_a_document_without_signatures_is_a_group_of_its_own_and_counted(window: SampleWindow, step: int) -> None:
-    responses = pages(Listed(window), 5, window=step)
+    responses = pages(FakeEngine(window), 5, window=step)
     names = groups(responses)
     unsigned = [f"{at:04}" for at, each in enumerate(window.packed) if each is None or not each.length]
     assert all(list(names.values()).count(names[name]) == 1 for name in unsigned)
@@ -165,15 +165,15 @@ def test_law_6_a_document_without_signatures_is_a_group_of_its_own_and_counted(w
 def test_law_8_a_group_keeps_its_name_while_its_first_occurrence_stays_first(
     window: SampleWindow, step: int, size: int
 ) -> None:
-    narrow = groups(pages(Listed(window), size, window=step))
-    wide = groups(pages(Listed(window), 100, window=100))
+    narrow = groups(pages(FakeEngine(window), size, window=step))
+    wide = groups(pages(FakeEngine(window), 100, window=100))
     assert narrow == wide
 
 
 @few
 @given(windows, STEPS, SIZES, st.sampled_from(["off", "collapse", "indent"]))
 def test_the_account_adds_up(window: SampleWindow, step: int, size: int, mode: str) -> None:
-    for response in pages(Listed(window), size, window=step, mode=mode):
+    for response in pages(FakeEngine(window), size, window=step, mode=mode):
         account = response["dedupe"]
         counts, group_counts = account["documents"], account["groups"]
         assert counts["matched"] == counts["in_window"] + counts["beyond_window"] == len(window.hits)
@@ -190,28 +190,30 @@ def test_the_account_adds_up(window: SampleWindow, step: int, size: int, mode: s
 def test_a_page_shows_the_same_whether_or_not_later_ones_were_asked_for(
     window: SampleWindow, step: int, size: int
 ) -> None:
-    once = pages(Listed(window), size, window=step)
-    again = [page(Listed(window), number + 1, size, window=step) for number in reversed(range(len(once)))]
+    once = pages(FakeEngine(window), size, window=step)
+    again = [page(FakeEngine(window), number + 1, size, window=step) for number in reversed(range(len(once)))]
     assert [each["hits"] for each in reversed(again)] == [each["hits"] for each in once]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("step", [10, 50, 500])
 def test_the_laws_hold_for_real_signatures_of_texts_with_versions(news_window: SampleWindow, step: int) -> None:
-    responses = pages(Listed(news_window), 10, window=step)
+    responses = pages(FakeEngine(news_window), 10, window=step)
     assert sorted(groups(responses)) == [hit.id for hit in news_window.hits]
-    assert groups(responses) == groups(pages(Listed(news_window), 10, mode="collapse", window=step, max_per_group=step))
+    assert groups(responses) == groups(
+        pages(FakeEngine(news_window), 10, mode="collapse", window=step, max_per_group=step)
+    )
 
 
 def test_a_page_takes_two_requests_and_one_more_for_a_scope() -> None:
     window = make_window(5, 40)
     for scope, calls in (("window", {}), ("matches", {"find": 1}), ("index", {"find": 2})):
-        engine = Listed(window, make_window(6, 40))
+        engine = FakeEngine(window, make_window(6, 40))
         page(engine, 1, 3, scope=scope, window=20)
         assert engine.asked == {"window": 1, "fetch": 1, **calls}
 
 
 def test_matches_are_not_looked_up_where_the_window_holds_them_all() -> None:
-    engine = Listed(make_window(5, 40))
+    engine = FakeEngine(make_window(5, 40))
     page(engine, 1, 10, scope="matches", window=40)
     assert engine.asked == {"window": 1, "fetch": 1}

@@ -3,15 +3,15 @@
 import numpy as np
 
 from ibidem.dedupe.candidates import KeyIndex
-from ibidem.dedupe.long_candidates import MOST_HOLDERS, PageKeys, drop_common
+from ibidem.dedupe.long_candidates import MOST_HOLDERS, PageKeys, drop_frequent
 from ibidem.dedupe.pairs import CandidateRanges, expand_pairs
 from ibidem_ingest.signatures.pages import BANDS
-from support.signed_books import long
+from support.signed_books import sign_book
 
 
 def pairs(keys: PageKeys, names: list[tuple[str, str]]) -> set[tuple[int, int]]:
     entries = keys.holders(names)
-    codes = [int(pair) for part in expand_pairs(entries, CandidateRanges.within(entries), len(names)) for pair in part]
+    codes = [int(pair) for part in expand_pairs(entries, CandidateRanges.build(entries), len(names)) for pair in part]
     return {(pair // len(names), pair % len(names)) for pair in codes}
 
 
@@ -19,7 +19,7 @@ def test_texts_that_share_a_page_are_paired_and_others_are_not() -> None:
     names = [("i", name) for name in ("short", "whole", "part", "other")]
     keys = PageKeys()
     for name, numbers in (("part", range(5, 8)), ("whole", range(12)), ("other", range(50, 60))):
-        keys.add(("i", name), long(name, *numbers)[1])
+        keys.add(("i", name), sign_book(name, *numbers)[1])
     assert pairs(keys, names) == {(2, 1)}
 
 
@@ -31,7 +31,7 @@ def test_a_page_that_very_many_texts_carry_joins_none_and_is_counted() -> None:
     names = [("i", str(number)) for number in range(MOST_HOLDERS + 1)]
     keys = PageKeys()
     for at, (_, name) in enumerate(names):
-        keys.add(("i", name), long(name, 1_000, *range(2 * at, 2 * at + 2))[1])
+        keys.add(("i", name), sign_book(name, 1_000, *range(2 * at, 2 * at + 2))[1])
     assert pairs(keys, names) == set()
     assert keys.capped_keys["page_bands"] == BANDS
 
@@ -39,5 +39,5 @@ def test_a_page_that_very_many_texts_carry_joins_none_and_is_counted() -> None:
 def test_a_key_that_very_many_hold_is_left_out() -> None:
     rows = np.arange(MOST_HOLDERS + 1, dtype=np.int32)
     entries = KeyIndex(np.concatenate((rows * 0, rows[:2] * 0 + 1)), np.concatenate((rows, rows[:2])))
-    rest = drop_common(entries)
+    rest = drop_frequent(entries)
     assert (rest.key.tolist(), rest.row.tolist()) == ([0, 0], [0, 1])

@@ -43,7 +43,7 @@ def test_a_word_is_stale_when_a_text_has_changed_since() -> None:
     changed = Override(A, B, "same", content_a=CONTENTS[0], content_b=f"ch2:{0:032x}")
     applied = apply_overrides([changed], NAMES, COLUMNS)
     assert applied.constraints == PairConstraints()
-    assert list(applied.about(0)) == [(1, changed, False)]
+    assert list(applied.for_row(0)) == [(1, changed, False)]
 
 
 @pytest.mark.parametrize("content", ["", "0" * 32])

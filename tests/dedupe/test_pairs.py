@@ -24,10 +24,10 @@ from ibidem.dedupe.pairs import (
 from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from support.naive_grouping import joins
-from support.signed_books import long
+from support.signed_books import sign_book
 from support.windows import SampleWindow, few, windows
 
-PACKED, BOOK = long("a", 1, 2, 3)
+PACKED, BOOK = sign_book("a", 1, 2, 3)
 VALUE = BOOK.encode()
 
 
@@ -46,7 +46,7 @@ def test_what_was_read_is_not_read_again() -> None:
     reader = Reader()
     long_signatures = LongSignatureCache(reader)
     long_signatures.want([("i", "a"), ("i", "b"), ("i", "a")])
-    assert long_signatures.of(("i", "a")) is not None
+    assert long_signatures.get(("i", "a")) is not None
     long_signatures.want([("i", "b"), ("i", "c")])
     assert reader.asked == [["a", "b"], ["c"]]
 
@@ -54,33 +54,33 @@ def test_what_was_read_is_not_read_again() -> None:
 def test_a_short_text_has_none_and_is_asked_for_once() -> None:
     reader = Reader()
     long_signatures = LongSignatureCache(reader)
-    assert long_signatures.of(("i", "short")) is None
-    assert long_signatures.of(("i", "short")) is None
+    assert long_signatures.get(("i", "short")) is None
+    assert long_signatures.get(("i", "short")) is None
     assert reader.asked == [["short"]]
-    assert LongSignatureCache(no_long_signatures).of(("i", "a")) is None
+    assert LongSignatureCache(no_long_signatures).get(("i", "a")) is None
 
 
 def test_beyond_the_bound_those_asked_for_longest_ago_are_read_again() -> None:
     reader = Reader()
     long_signatures = LongSignatureCache(reader, most=2 * len(VALUE))
     long_signatures.want([("i", "a"), ("i", "b")])
-    long_signatures.of(("i", "a"))
-    long_signatures.of(("i", "c"))
-    long_signatures.of(("i", "a"))
+    long_signatures.get(("i", "a"))
+    long_signatures.get(("i", "c"))
+    long_signatures.get(("i", "a"))
     assert reader.asked == [["a", "b"], ["c"]]
-    long_signatures.of(("i", "b"))
+    long_signatures.get(("i", "b"))
     assert reader.asked[2:] == [["b"]]
 
 
 def test_without_a_reader_it_is_told_what_is_missing_until_it_is_given() -> None:
     long_signatures = LongSignatureCache()
-    assert long_signatures.of(("i", "a")) is None
-    assert long_signatures.of(("i", "short")) is None
+    assert long_signatures.get(("i", "a")) is None
+    assert long_signatures.get(("i", "short")) is None
     assert long_signatures.missing == {("i", "a"), ("i", "short")}
     long_signatures.take({("i", "a"): VALUE})
     assert long_signatures.missing == set()
-    assert long_signatures.of(("i", "a")) is not None
-    assert long_signatures.of(("i", "short")) is None
+    assert long_signatures.get(("i", "a")) is not None
+    assert long_signatures.get(("i", "short")) is None
     assert long_signatures.missing == set()
 
 
@@ -88,8 +88,8 @@ def test_what_is_given_beyond_the_bound_counts_as_short() -> None:
     long_signatures = LongSignatureCache(most=len(VALUE))
     long_signatures.want([("i", "a"), ("i", "b")])
     long_signatures.take({("i", "a"): VALUE, ("i", "b"): VALUE})
-    assert long_signatures.of(("i", "a")) is not None
-    assert long_signatures.of(("i", "b")) is None
+    assert long_signatures.get(("i", "a")) is not None
+    assert long_signatures.get(("i", "b")) is None
     assert long_signatures.missing == set()
 
 
@@ -110,13 +110,13 @@ def entries(key: list[int], row: list[int], **faint: int) -> KeyIndex:
 def test_each_row_is_paired_with_the_rows_before_it_that_hold_its_key() -> None:
     key_entries = entries([0, 0, 0, 1, 1], [2, 4, 7, 4, 7])
     assert count_earlier(key_entries).tolist() == [0, 1, 2, 0, 1]
-    (part,) = expand_pairs(key_entries, CandidateRanges.within(key_entries), 10)
+    (part,) = expand_pairs(key_entries, CandidateRanges.build(key_entries), 10)
     assert part.tolist() == [42, 72, 74]
 
 
 def test_of_faint_keys_a_pair_has_to_share_several_of_others_one_is_enough() -> None:
     key_entries = entries([0, 0, 1, 1, 1, 2, 2, 3, 3], [1, 2, 2, 3, 4, 2, 3, 3, 4], faint=1, least=2)
-    (part,) = expand_pairs(key_entries, CandidateRanges.within(key_entries), 10)
+    (part,) = expand_pairs(key_entries, CandidateRanges.build(key_entries), 10)
     assert part.tolist() == [21, 32, 43]
 
 
@@ -124,6 +124,6 @@ def test_of_faint_keys_a_pair_has_to_share_several_of_others_one_is_enough() -> 
 def test_however_the_slices_are_cut_the_pairs_are_the_same(budget: int) -> None:
     key_entries = entries([0] * 30 + [1] * 20, [*range(30), *range(20)], faint=0, least=2)
     with patch.object(pairs, "BUDGET", budget):
-        parts = list(expand_pairs(key_entries, CandidateRanges.within(key_entries), 30))
+        parts = list(expand_pairs(key_entries, CandidateRanges.build(key_entries), 30))
     assert np.concatenate(parts).tolist() == sorted(a * 30 + b for a in range(20) for b in range(a))
     assert max(map(len, parts)) <= max(5 * budget, 19)

@@ -19,14 +19,14 @@ OPTIONS = {"dedupe": "indent", "dedupe_level": "partial", "dedupe_explain": "tru
 @few
 @given(shelves)
 def test_groups_are_those_of_the_plain_loop_over_leads(window: Shelf) -> None:
-    grouping = group(window.columns, PARTIAL, None, window.related())
+    grouping = group(window.columns, PARTIAL, None, window.matcher())
     assert grouping.lead.tolist() == window.leaders()
 
 
 @few
 @given(shelves)
 def test_all_pairs_that_the_decision_joins_are_found(window: Shelf) -> None:
-    relation = duplicates(window.columns, PARTIAL, window.related())
+    relation = duplicates(window.columns, PARTIAL, window.matcher())
     size = len(window.packed)
     pairs = {(row, other) for row in range(size) for other in range(row) if window.joins(row, other)}
     assert set(zip(relation.row.tolist(), relation.earlier.tolist(), strict=True)) == pairs
@@ -38,7 +38,7 @@ def test_the_decision_is_symmetric_but_for_the_direction(window: Shelf) -> None:
     turned = {"part_of": "contains", "contains": "part_of"}
     for row in range(len(window.packed)):
         for other in range(row):
-            there, back = window.decided(row, other), window.decided(other, row)
+            there, back = window.decide(row, other), window.decide(other, row)
             assert (there is None) == (back is None)
             if there and back:
                 assert (there.level, there.score) == (back.level, back.score)
@@ -52,17 +52,17 @@ def test_the_decision_is_symmetric_but_for_the_direction(window: Shelf) -> None:
 def test_law_5_what_a_level_joins_every_weaker_level_joins(window: Shelf) -> None:
     for row in range(len(window.packed)):
         for other in range(row):
-            joined = [window.decided(row, other, PARTIAL.at(level)) is not None for level in LEVELS]
+            joined = [window.decide(row, other, PARTIAL.at(level)) is not None for level in LEVELS]
             assert joined == sorted(joined)
 
 
 @settings(few, max_examples=examples(10))
 @given(shelves)
 def test_law_4_a_wider_window_moves_nothing_that_was_in_it(window: Shelf) -> None:
-    whole = group(window.columns, PARTIAL, None, window.related()).lead.tolist()
+    whole = group(window.columns, PARTIAL, None, window.matcher()).lead.tolist()
     for size in range(1, len(whole)):
         part = Shelf(window.packed[:size], window.long[:size])
-        assert group(part.columns, PARTIAL, None, part.related()).lead.tolist() == whole[:size]
+        assert group(part.columns, PARTIAL, None, part.matcher()).lead.tolist() == whole[:size]
 
 
 @settings(few, max_examples=examples(10))
@@ -81,7 +81,7 @@ def test_generated_windows_hold_relations_of_every_kind() -> None:
     for seed in range(6):
         window = shelf(seed, 12)
         pairs = ((row, other) for row in range(12) for other in range(12) if row != other)
-        kinds |= {evidence.why.get("relation") for row, other in pairs if (evidence := window.decided(row, other))}
+        kinds |= {evidence.why.get("relation") for row, other in pairs if (evidence := window.decide(row, other))}
     assert kinds >= {"same_pagination", "different_pagination", "contiguous_subset", "contains", "part_of"}
     assert "overlapping_text" in kinds
 
@@ -103,6 +103,6 @@ def test_each_duplicate_says_what_it_is_to_its_lead_and_where() -> None:
     partial = [hit for hit in response["hits"]["hits"] if hit["_dedupe"]["level"] == "partial"]
     assert partial
     for hit in partial:
-        evidence = window.decided(row[hit["_id"]], row[hit["_dedupe"]["of"]])
+        evidence = window.decide(row[hit["_id"]], row[hit["_dedupe"]["of"]])
         assert evidence is not None
         assert hit["_dedupe"]["why"] == dict(evidence.why)

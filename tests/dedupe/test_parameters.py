@@ -9,7 +9,7 @@ import pytest
 
 from ibidem.dedupe.parameters import PARAMETERS, PRESETS, Keep, Preset, known_presets, read_preset, save_preset
 from ibidem_engines.connect import open_engine
-from ibidem_engines.errors import Damaged, NoIndex
+from ibidem_engines.errors import DamagedRecord, NoIndex
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.pairs.policy import Policy, Slots
 
@@ -72,5 +72,5 @@ def test_figures_that_a_record_does_not_name_are_the_default_ones() -> None:
 
 
 def test_a_record_that_others_changed_is_damaged() -> None:
-    with pytest.raises(Damaged, match="slots"):
+    with pytest.raises(DamagedRecord, match="slots"):
         read_preset({"name": "wires", "about": "", "policy": {"slots": "many"}})

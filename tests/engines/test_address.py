@@ -22,8 +22,8 @@ def test_what_is_not_named_keeps_our_name() -> None:
 
 
 def test_nothing_named_is_an_index_of_our_own() -> None:
-    assert parse_fields("").own
-    assert not parse_fields("text=body").own
+    assert parse_fields("").are_own
+    assert not parse_fields("text=body").are_own
 
 
 @pytest.mark.parametrize("text", ["heading=h", "title", "title=", "=h", "text=a,text=b", "text=ibidem.content"])
@@ -69,7 +69,7 @@ def test_options_are_read(tmp_path: Path) -> None:
 
 def test_an_address_is_shown_without_its_secrets() -> None:
     address = parse_address("opensearch+http://ann:s3cret@host/")
-    assert address.shown == "opensearch+http://host:9200"
+    assert address.label == "opensearch+http://host:9200"
     assert "s3cret" not in repr(address)
     assert "k3y" not in repr(parse_address("opensearch+http://host/?api_key=k3y"))
 

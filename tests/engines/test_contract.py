@@ -343,7 +343,7 @@ class TestWindow:
         store(engine, *copied, *others, record("other", "grain prices fall"))
         query = parse_query(typed) if typed else Query()
         content = copied[0].signatures.content
-        all_of_them, without = engine.search(query, 50), engine.search(query, 50, without=[content])
+        all_of_them, without = engine.search(query, 50), engine.search(query, 50, exclude=[content])
         assert list(without.hits) == [hit for hit in all_of_them.hits if not hit.id.startswith("c")]
         assert (all_of_them.total, without.total) == (13, 8)
         assert list(engine.search(query, 3, all_of_them.cursor, [content]).hits)[:3] == list(without.hits)[:3]

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from ibidem_engines.errors import Damaged
+from ibidem_engines.errors import DamagedRecord
 from ibidem_engines.records import parse_record, values_of_records
 from ibidem_engines.sqlite.tables import values_of
 from ibidem_ingest.signatures.packed import pack
@@ -39,7 +39,7 @@ def test_a_record_is_read_as_it_was_kept() -> None:
 def test_a_damaged_record_is_named_with_the_field_at_fault_and_never_half_understood(
     values: dict[str, object], why: str
 ) -> None:
-    with pytest.raises(Damaged, match=f"kind Entry .*{why}"):
+    with pytest.raises(DamagedRecord, match=f"kind Entry .*{why}"):
         parse_record(Entry, values)
 
 

@@ -123,7 +123,7 @@ class Setting:
 
     def settle(self, seconds: float) -> list[str]:
         """Let workers finish what killed commands had sent; returns the runs of which something is pending for ever."""
-        if self._feeds_its_own and self._folder().waiting() + self._folder().count_taken():
+        if self._feeds_its_own and self._folder().count_waiting() + self._folder().count_taken():
             self.way.start_worker()
         left = until(lambda: not self._pending(), seconds)
         if self._feeds_its_own:

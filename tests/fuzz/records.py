@@ -14,13 +14,13 @@ from kombu.transport import virtual
 
 from fuzz.target import ENDS, Target, as_any_text, check_message, folder
 from ibidem.dedupe.overrides import Override
-from ibidem.index.alerts import read_alert, read_reported
-from ibidem_engines.address import Fields, parse_address, parse_fields, put_at, value_at, with_fields, without
+from ibidem.index.alerts import read_alert, read_report
+from ibidem_engines.address import Fields, parse_address, parse_fields, put_at, remove_at, value_at, with_fields
 from ibidem_engines.cluster.source import as_document, as_source, idf_of, text_fault, version_of, with_signatures
 from ibidem_engines.cluster.source_values import members
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Record
-from ibidem_engines.records import Unfit
+from ibidem_engines.records import UnstorableRecord
 from ibidem_engines.redaction import redact
 from ibidem_ingest.document import Document, read_record
 from ibidem_ingest.signatures.packed import pack
@@ -29,7 +29,7 @@ from ibidem_workers.batches import BatchResult, check
 from ibidem_workers.brokers import lease
 from ibidem_workers.brokers.files import SpoolDirectory
 from ibidem_workers.celery_app import TASK, make_app
-from ibidem_workers.dead_letters import letter_of
+from ibidem_workers.dead_letters import read_letter
 from ibidem_workers.runs import RunRecord
 from ibidem_workers.settings import Settings, load
 from ibidem_workers.settings_table import settings_rows
@@ -103,7 +103,7 @@ def fields(data: bytes) -> None:
     source: dict[str, Any] = orjson.loads(SOURCE)
     for path in (names.title, names.text, names.meta):
         value_at(source, path)
-        without(source, path)
+        remove_at(source, path)
         put_at(dict(source), path or "a", 1)
     as_document("a", source, names)
 
@@ -215,7 +215,7 @@ def sign_of_life(data: bytes) -> None:
         (folder() / "lease" / place / name).write_bytes(data)
     here.recover()
     here.workers()
-    lease.lapsed(folder() / "lease" / "workers", name, 1)
+    lease.has_lapsed(folder() / "lease" / "workers", name, 1)
     here.purge()
     emptied(*((folder() / "lease" / place) for place in ("workers", "taken", "ready")))
 
@@ -235,9 +235,9 @@ def ledger(data: bytes) -> None:
             BatchResult.from_json,
             RunRecord.from_json,
             Override.from_record,
-            letter_of,
+            read_letter,
             read_alert,
-            read_reported,
+            read_report,
         ):
             try:
                 reader(read)
@@ -263,12 +263,14 @@ TARGETS: Mapping[str, Target] = {
     "fields": Target(
         fields, (b"title=headline,text=article.body,meta=", b"text=parts.body,date=."), (b".", b",text=", b"=")
     ),
-    "record": Target(record, (RECORD,), (b"[[[[", b"null", b"1e400", b'"meta":', b"\\u0000"), (*ENDS, Unfit)),
+    "record": Target(
+        record, (RECORD,), (b"[[[[", b"null", b"1e400", b'"meta":', b"\\u0000"), (*ENDS, UnstorableRecord)
+    ),
     "source": Target(
         source,
         (SOURCE, b'{"text": "a", "ibidem": null}'),
         (b'"ibidem":', b"1.50", b"[" * 40),
-        (*ENDS, Unfit),
+        (*ENDS, UnstorableRecord),
     ),
     "message": Target(message, (laid(), b"\n" + laid()), (b'"headers":', b'"properties":{}', b"null", b'"body":1')),
     "lease": Target(sign_of_life, (b"host~1~abc~~00000001763676000000-5f0c.2", b"x~~y", b"~"), (b"~~", b".", b"-")),

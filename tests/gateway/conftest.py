@@ -16,8 +16,8 @@ from ibidem_engines.records import records
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers.settings import Settings
 from servers.indices import ask, remove_indices
-from support.gateway_server import running
-from support.leases import LEASE_WORDS, LEASES, english_tables, ranked
+from support.gateway_server import run_gateway
+from support.leases import LEASE_WORDS, LEASES, english_tables, rank_counts
 
 HERE = "http://127.0.0.1"
 
@@ -25,7 +25,7 @@ HERE = "http://127.0.0.1"
 @pytest.fixture(scope="session")
 def tables(tmp_path_factory: pytest.TempPathFactory) -> Tables:
     """A small English table."""
-    return english_tables(tmp_path_factory.mktemp("tables"), ranked(LEASE_WORDS))
+    return english_tables(tmp_path_factory.mktemp("tables"), rank_counts(LEASE_WORDS))
 
 
 def fill(engine: Engine, tables: Tables) -> None:
@@ -116,7 +116,7 @@ def leases(request: pytest.FixtureRequest, tables: Tables) -> Iterator[Leases]:
 @pytest.fixture(scope="session")
 def gateway(leases: Leases) -> Iterator[str]:
     """The address of the gateway before the leases."""
-    with running(leases.settings) as url:
+    with run_gateway(leases.settings) as url:
         yield url
 
 

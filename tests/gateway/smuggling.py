@@ -25,7 +25,7 @@ from gateway.attacks import OPEN, SECRET
 from gateway.lenient import reached, unpacked
 from ibidem_workers.settings import Settings
 from servers.fake_server import Answer, Between, Request, between
-from support.gateway_server import running
+from support.gateway_server import run_gateway
 
 ACTIONS = (*("_search",) * 12, *("_msearch",) * 9, *("_count",) * 3, "_search/", "_SEARCH", "_search/scroll")
 DOCUMENTS = (
@@ -426,7 +426,7 @@ def recorded(**changed: Any) -> Iterator[tuple[str, Between]]:
     content = {"took": 1, "_shards": {"total": 1, "successful": 1}, "hits": {"total": {"value": 0}, "hits": []}}
     with (
         between(plan=plan) as engine,
-        running(Settings(engine=engine.address("opensearch"), index=OPEN, **changed)) as url,
+        run_gateway(Settings(engine=engine.address("opensearch"), index=OPEN, **changed)) as url,
     ):
         yield url, engine
 

@@ -15,7 +15,7 @@ import pytest
 from gateway.conftest import Leases
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
-from support.gateway_server import running
+from support.gateway_server import run_gateway
 
 RENT = {"query": {"match": {"text": "rent"}}}
 
@@ -64,7 +64,7 @@ def test_a_search_with_dedupe_in_its_body_indents_the_duplicates(client: Any, le
 
 def test_what_another_table_than_the_gateways_signed_is_counted(leases: Leases, tmp_path: Path) -> None:
     Tables(tmp_path).use(Table.of("en", 10_000, {"rent": 10.0}, "another test"))
-    with running(leases.settings) as same, running(leases.settings.changed(tables=tmp_path)) as other:
+    with run_gateway(leases.settings) as same, run_gateway(leases.settings.changed(tables=tmp_path)) as other:
         for url, count in ((same, 0), (other, 4)):
             address = f"{url}/{leases.index}/_search?dedupe=indent&q=text:rent"
             with urlopen(address) as answer:  # noqa: S310 - the gateway that was just started

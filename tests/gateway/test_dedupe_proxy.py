@@ -19,21 +19,21 @@ ADA, BOB = (Caller((("authorization", f"Basic {name}"),)) for name in ("ada", "b
 
 def test_what_one_caller_may_know_of_an_index_is_not_told_to_another() -> None:
     remembered = CallerCache()
-    remembered.of(ADA).layouts.put("news", NOWHERE)
-    assert remembered.of(ADA).layouts.get("news") is NOWHERE
-    assert not len(remembered.of(BOB).layouts)
+    remembered.get(ADA).layouts.put("news", NOWHERE)
+    assert remembered.get(ADA).layouts.get("news") is NOWHERE
+    assert not len(remembered.get(BOB).layouts)
 
 
 def test_neither_callers_nor_names_of_indexes_are_remembered_without_end() -> None:
     remembered = CallerCache()
-    first = remembered.of(ADA)
+    first = remembered.get(ADA)
     for number in range(INDEXES + 1):
         first.layouts.put(str(number), NOWHERE)
-    assert not len(remembered.of(ADA).layouts)
-    entry = remembered.of(ADA)
+    assert not len(remembered.get(ADA).layouts)
+    entry = remembered.get(ADA)
     for number in range(CALLERS):
-        remembered.of(Caller((("authorization", str(number)),)))
-    assert remembered.of(ADA) is not entry
+        remembered.get(Caller((("authorization", str(number)),)))
+    assert remembered.get(ADA) is not entry
 
 
 @pytest.mark.parametrize(

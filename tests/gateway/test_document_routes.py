@@ -71,7 +71,7 @@ def test_groups_count_the_whole_index(client: TestClient) -> None:
 
 
 def test_the_whole_index_is_grouped_for_one_caller_at_a_time(client: TestClient) -> None:
-    with document_routes.alone():
+    with document_routes.lock_index():
         answer = client.get("/ibidem/groups")
     assert (answer.status_code, answer.headers["retry-after"]) == (429, "1")
     assert client.get("/ibidem/groups").status_code == 200

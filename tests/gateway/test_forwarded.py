@@ -11,7 +11,7 @@ from gateway.lenient import reached
 from gateway.test_search_routes_passing import ask
 from ibidem_workers.settings import Settings
 from servers.fake_server import Answer, Between, Request, between
-from support.gateway_server import running
+from support.gateway_server import run_gateway
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +24,7 @@ def engine() -> Iterator[Between]:
 @pytest.fixture(scope="module")
 def url(engine: Between) -> Iterator[str]:
     """The gateway before it."""
-    with running(Settings(engine=engine.address("opensearch"), index=OPEN)) as where:
+    with run_gateway(Settings(engine=engine.address("opensearch"), index=OPEN)) as where:
         yield where
 
 
@@ -131,7 +131,7 @@ def test_what_names_no_index_is_answered_as_the_engine_answers_it(
 
 def test_the_other_index_is_open_where_the_settings_say_so(leases: Leases, vault: str) -> None:
     body = json.dumps({"query": {"terms": {"_id": {"index": vault, "id": "1", "path": "word"}}}}).encode()
-    with running(leases.settings.changed(gateway_indexes=f"{leases.index},{vault}")) as url:
+    with run_gateway(leases.settings.changed(gateway_indexes=f"{leases.index},{vault}")) as url:
         answer = ask(url, "POST", f"/{leases.index}/_search", body, content_type="application/json")
     assert answer[0] == 200
     assert json.loads(answer[2])["hits"]["total"]["value"] == 2

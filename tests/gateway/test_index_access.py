@@ -3,7 +3,7 @@
 import pytest
 
 from ibidem.gateway.errors import HttpError
-from ibidem.gateway.index_access import allowed, check_indexes
+from ibidem.gateway.index_access import check_indexes, is_allowed
 from ibidem_workers.settings import Settings
 
 NEWS = Settings(index="ibidem", gateway_indexes=("news-*", "law"))
@@ -32,9 +32,9 @@ def test_what_names_no_index_is_refused_before_the_engine_sees_it(pattern: str) 
 
 
 def test_with_nothing_set_only_the_index_of_the_settings_is_open() -> None:
-    assert allowed("ibidem", Settings())
-    assert not allowed("ibidem-ibidem-overrides", Settings())
+    assert is_allowed("ibidem", Settings())
+    assert not is_allowed("ibidem-ibidem-overrides", Settings())
 
 
 def test_brackets_in_a_setting_stand_for_themselves() -> None:
-    assert not allowed("a", Settings(gateway_indexes=("[ab]",)))
+    assert not is_allowed("a", Settings(gateway_indexes=("[ab]",)))

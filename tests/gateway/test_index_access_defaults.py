@@ -13,7 +13,7 @@ from elasticsearch.dsl import Search as ElasticsearchSearch
 from gateway.conftest import Leases
 from ibidem_workers.settings import Settings
 from servers.fake_server import Answer, between
-from support.gateway_server import running
+from support.gateway_server import run_gateway
 
 BUILDERS: dict[str, tuple[Any, Any]] = {
     "elasticsearch": (elasticsearch.Elasticsearch, ElasticsearchSearch),
@@ -25,7 +25,7 @@ RENT = {"match": {"text": "rent"}}
 @pytest.fixture(scope="module")
 def everything(leases: Leases) -> Iterator[str]:
     """The gateway for all paths of all indexes."""
-    with running(leases.settings.changed(gateway_paths="all", gateway_indexes="*")) as url:
+    with run_gateway(leases.settings.changed(gateway_paths="all", gateway_indexes="*")) as url:
         yield url
 
 
@@ -88,7 +88,7 @@ def test_documents_and_all_else_are_read_under_an_alias_too(leases: Leases, ever
 def test_the_engine_never_sees_an_alias_or_the_header(path: str) -> None:
     with (
         between(plan=lambda _: Answer(200, {})) as engine,
-        running(Settings(engine=engine.address("opensearch"), gateway_paths="all", gateway_indexes="*")) as url,
+        run_gateway(Settings(engine=engine.address("opensearch"), gateway_paths="all", gateway_indexes="*")) as url,
     ):
         httpx2.get(f"{url}{path}", headers={"x-ibidem-dedupe": "indent"})
     (request,) = engine.asked

@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 from gateway.conftest import Leases
 from ibidem_workers.settings import Settings
 from support.examples import examples
-from support.gateway_server import running
+from support.gateway_server import run_gateway
 
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
 SOME = settings(max_examples=examples(30), deadline=None, database=None, suppress_health_check=list(HealthCheck))
@@ -40,12 +40,12 @@ def check_every_operation(url: str, **without: str) -> int:
 
 @pytest.mark.slow
 def test_over_a_file_every_answer_is_a_documented_one(settings: Settings) -> None:
-    with running(settings.changed(gateway_overrides=True)) as url:
+    with run_gateway(settings.changed(gateway_overrides=True)) as url:
         assert check_every_operation(url, tag="search") >= 10
 
 
 def test_over_a_cluster_every_answer_is_a_documented_one(leases: Leases) -> None:
-    with running(leases.settings.changed(gateway_overrides=True)) as url:
+    with run_gateway(leases.settings.changed(gateway_overrides=True)) as url:
         # Elasticsearch assembled from Maven has no root to ask.
         without = {"path": "/"} if leases.kind == "elasticsearch" else {}
         assert check_every_operation(url, **without) >= 15

@@ -19,7 +19,7 @@ from gateway.test_search_routes_passing import ask
 from ibidem_workers.settings import Settings
 from servers.fake_server import Answer, Request, between
 from servers.indices import remove_indices
-from support.gateway_server import running
+from support.gateway_server import run_gateway
 from support.leases import LEASE
 
 ALL = {"gateway_paths": "all", "gateway_indexes": "*"}
@@ -45,7 +45,7 @@ def test_any_request_reaches_the_engine_byte_for_byte_and_so_does_its_answer(
     content = b'{"odd" :[1.50]} '
     with (
         between(plan=lambda _: Answer(201, content)) as engine,
-        running(Settings(engine=engine.address("opensearch"), **ALL)) as url,  # type: ignore[arg-type]
+        run_gateway(Settings(engine=engine.address("opensearch"), **ALL)) as url,  # type: ignore[arg-type]
     ):
         status, _, read = ask(url, method, path, body or None, content_type="application/yaml", authorization="Basic a")
     (request,) = engine.asked
@@ -60,7 +60,7 @@ def test_a_body_of_any_length_is_passed_on_as_it_comes_with_or_without_a_length(
     requests: list[Request] = []
     with (
         between(plan=lambda request: requests.append(request) or Answer(200, b"x" * 300_000)) as engine,
-        running(Settings(engine=engine.address("opensearch"), gateway_body=1_000, **ALL)) as url,  # type: ignore[arg-type]
+        run_gateway(Settings(engine=engine.address("opensearch"), gateway_body=1_000, **ALL)) as url,  # type: ignore[arg-type]
     ):
         parts = urlsplit(url)
         body = b'{"index":{}}\n{"a":1}\n' * 20_000
@@ -80,7 +80,7 @@ def test_a_body_of_any_length_is_passed_on_as_it_comes_with_or_without_a_length(
 def test_a_body_that_stops_coming_ends_with_408_and_takes_no_place_from_searches() -> None:
     with (
         between(plan=lambda _: Answer(200, {})) as engine,
-        running(
+        run_gateway(
             Settings(engine=engine.address("opensearch"), gateway_arrival=1, gateway_clients=1, **ALL)  # type: ignore[arg-type]
         ) as url,
     ):
@@ -94,7 +94,7 @@ def test_a_body_that_stops_coming_ends_with_408_and_takes_no_place_from_searches
 def test_our_own_paths_stay_ours() -> None:
     with (
         between(plan=lambda _: Answer(200, {})) as engine,
-        running(Settings(engine=engine.address("opensearch"), **ALL)) as url,  # type: ignore[arg-type]
+        run_gateway(Settings(engine=engine.address("opensearch"), **ALL)) as url,  # type: ignore[arg-type]
     ):
         assert httpx2.get(f"{url}/healthz").json() == {"status": "ok"}
         assert httpx2.get(f"{url}/openapi.json").json()["info"]["title"] == "ibidem"
@@ -105,7 +105,7 @@ def test_our_own_paths_stay_ours() -> None:
 
 
 def test_an_engine_that_is_away_is_said_to_be_so() -> None:
-    with running(Settings(engine="opensearch+http://127.1.2.3:9", **ALL)) as url:  # type: ignore[arg-type]
+    with run_gateway(Settings(engine="opensearch+http://127.1.2.3:9", **ALL)) as url:  # type: ignore[arg-type]
         answer = httpx2.get(f"{url}/_cat/indices")
     assert (answer.status_code, "127.1.2.3" in answer.text) == (503, False)
 
@@ -135,7 +135,7 @@ def test_while_not_all_indexes_are_open_nothing_else_is_passed_on_than_documents
 ) -> None:
     with (
         between(plan=lambda _: Answer(200, {})) as engine,
-        running(Settings(engine=engine.address("opensearch"), gateway_paths="all")) as url,
+        run_gateway(Settings(engine=engine.address("opensearch"), gateway_paths="all")) as url,
     ):
         assert ask(url, method, path)[0] in {400, 403}
         assert not engine.asked
@@ -162,7 +162,7 @@ def test_while_not_all_indexes_are_open_nothing_else_is_passed_on_than_documents
 def test_documents_of_open_indexes_are_passed_on_written_again(path: str, body: bytes, sent: bytes) -> None:
     with (
         between(plan=lambda _: Answer(200, {})) as engine,
-        running(Settings(engine=engine.address("opensearch"), gateway_paths="all")) as url,
+        run_gateway(Settings(engine=engine.address("opensearch"), gateway_paths="all")) as url,
     ):
         assert ask(url, "POST", path, body, content_type="application/json")[0] == 200
     assert [(each.path, each.body) for each in engine.asked] == [(path, sent)]
@@ -187,7 +187,7 @@ def test_documents_of_open_indexes_are_passed_on_written_again(path: str, body: 
 def test_documents_of_other_indexes_are_not(path: str, body: bytes) -> None:
     with (
         between(plan=lambda _: Answer(200, {})) as engine,
-        running(Settings(engine=engine.address("opensearch"), gateway_paths="all")) as url,
+        run_gateway(Settings(engine=engine.address("opensearch"), gateway_paths="all")) as url,
     ):
         assert ask(url, "POST", path, body, content_type="application/json")[0] in {400, 403}
         assert not engine.asked
@@ -196,7 +196,7 @@ def test_documents_of_other_indexes_are_not(path: str, body: bytes) -> None:
 @pytest.fixture(scope="module")
 def everything(leases: Leases) -> Iterator[str]:
     """The gateway for all paths of all indexes."""
-    with running(leases.settings.changed(**ALL)) as url:
+    with run_gateway(leases.settings.changed(**ALL)) as url:
         yield url
 
 

@@ -10,7 +10,7 @@ import pytest
 from gateway.conftest import Leases
 from servers.fake_server import Between
 from support.account_server import CLERK, GUEST, HIDDEN, with_accounts
-from support.gateway_server import running
+from support.gateway_server import run_gateway
 
 READS = [
     "/{index}/_search?q=text:rent",
@@ -44,7 +44,7 @@ def guarded(leases: Leases) -> Iterator[Between]:
 def url(leases: Leases, guarded: Between) -> Iterator[str]:
     """The gateway before it; its own address names a user with all rights, who must never be used."""
     address = guarded.address(leases.kind).replace("://", "://clerk:pw@")
-    with running(leases.settings.changed(engine=address, gateway_overrides=True)) as where:
+    with run_gateway(leases.settings.changed(engine=address, gateway_overrides=True)) as where:
         yield where
 
 

@@ -11,7 +11,7 @@ import httpx2
 import pytest
 
 from ibidem_workers.settings import Settings
-from support.gateway_server import running
+from support.gateway_server import run_gateway
 
 pytestmark = pytest.mark.slow
 
@@ -66,7 +66,7 @@ def get_until_asked(url: str, slow: Slow) -> httpx2.Response:
 def test_a_slow_engine_is_given_up_with_504_and_its_search_is_cancelled(path: str) -> None:
     with slow_engine() as slow:
         settings = Settings(engine=f"opensearch+http://127.0.0.1:{slow.port}", gateway_timeout=1)
-        with running(settings) as url:
+        with run_gateway(settings) as url:
             answer = get_until_asked(f"{url}{path}", slow)
             assert answer.status_code == 504
             assert "IBIDEM_GATEWAY_TIMEOUT" in answer.json()["error"]["reason"]
@@ -77,14 +77,14 @@ def test_a_slow_engine_is_given_up_with_504_and_its_search_is_cancelled(path: st
 def test_what_is_read_in_several_steps_is_given_up_as_well(path: str) -> None:
     with slow_engine() as slow:
         settings = Settings(engine=f"opensearch+http://127.0.0.1:{slow.port}", gateway_timeout=1)
-        with running(settings) as url:
+        with run_gateway(settings) as url:
             assert get_until_asked(f"{url}{path}", slow).status_code == 504
             assert slow.closed.wait(10)
 
 
 @pytest.mark.parametrize("path", ["/ibidem/_search", "/ibidem/_search?dedupe=indent"])
 def test_a_client_that_goes_away_takes_his_search_with_him(path: str) -> None:
-    with slow_engine() as slow, running(Settings(engine=f"opensearch+http://127.0.0.1:{slow.port}")) as url:
+    with slow_engine() as slow, run_gateway(Settings(engine=f"opensearch+http://127.0.0.1:{slow.port}")) as url:
         connection = HTTPConnection(urlsplit(url).hostname or "", urlsplit(url).port)
         connection.request("GET", path)
         assert slow.asked.wait(10)
@@ -95,7 +95,7 @@ def test_a_client_that_goes_away_takes_his_search_with_him(path: str) -> None:
 def test_a_gateway_with_too_much_to_do_says_when_to_come_again() -> None:
     with slow_engine() as slow:
         settings = Settings(engine=f"opensearch+http://127.0.0.1:{slow.port}", gateway_timeout=2, gateway_clients=1)
-        with running(settings) as url:
+        with run_gateway(settings) as url:
             first = threading.Thread(target=lambda: httpx2.get(f"{url}/ibidem/_search", timeout=30))
             first.start()
             assert slow.asked.wait(10)
@@ -106,7 +106,7 @@ def test_a_gateway_with_too_much_to_do_says_when_to_come_again() -> None:
 
 
 def test_an_engine_that_is_down_is_said_to_be_so() -> None:
-    with running(Settings(engine="elasticsearch+http://127.0.0.1:9")) as url:
+    with run_gateway(Settings(engine="elasticsearch+http://127.0.0.1:9")) as url:
         for path in ("/ibidem/_search", "/ibidem/_search?dedupe=indent", "/ibidem/_count", "/", "/ibidem/search?q=a"):
             answer = httpx2.get(f"{url}{path}", timeout=30)
             assert answer.status_code == 503
@@ -117,7 +117,7 @@ def test_an_engine_that_is_down_is_said_to_be_so() -> None:
 def test_the_next_node_is_asked_where_one_is_down() -> None:
     with (
         slow_engine() as slow,
-        running(Settings(engine=f"opensearch+http://127.0.0.1:9,127.0.0.1:{slow.port}", gateway_timeout=1)) as url,
+        run_gateway(Settings(engine=f"opensearch+http://127.0.0.1:9,127.0.0.1:{slow.port}", gateway_timeout=1)) as url,
     ):
         statuses = {httpx2.get(f"{url}/ibidem/_search", timeout=30).status_code for _ in range(2)}
     assert statuses == {504}

@@ -10,7 +10,7 @@ import pytest
 from gateway.conftest import Leases
 from ibidem_workers.settings import Settings
 from servers.fake_server import Answer, between
-from support.gateway_server import running
+from support.gateway_server import run_gateway
 
 ODD = b'{ "query":{"match_all":{}},\n "size" : 1e0,"_source":["a", "\\u00fc"] }  '
 
@@ -71,7 +71,7 @@ def test_where_all_indexes_are_open_method_path_query_string_body_and_headers_re
     content = b'{"took" : 3,\n  "odd":[1.50, 1e3]} '
     with (
         between(plan=lambda _: Answer(200, content)) as engine,
-        running(Settings(engine=engine.address(kind), gateway_indexes="*")) as url,
+        run_gateway(Settings(engine=engine.address(kind), gateway_indexes="*")) as url,
     ):
         status, sent, read = ask(url, method, path, body, authorization="Basic YWRhOnB3", **headers)
     (request,) = engine.asked
@@ -130,7 +130,7 @@ def test_else_the_engine_is_sent_what_was_read_written_again(
 ) -> None:
     with (
         between(plan=lambda _: Answer(200, {})) as engine,
-        running(Settings(engine=engine.address("opensearch"))) as url,
+        run_gateway(Settings(engine=engine.address("opensearch"))) as url,
     ):
         assert ask(url, "POST", path, body, **headers)[0] == 200
     (request,) = engine.asked
@@ -150,7 +150,7 @@ def names_of(headers: dict[str, str]) -> dict[str, str]:
 def test_a_path_that_the_engine_would_part_otherwise_never_reaches_it(method: str, path: str) -> None:
     with (
         between(plan=lambda _: Answer(200, {})) as engine,
-        running(Settings(engine=engine.address("opensearch"), gateway_indexes="*")) as url,
+        run_gateway(Settings(engine=engine.address("opensearch"), gateway_indexes="*")) as url,
     ):
         assert ask(url, method, path)[0] in (400, 404)
         assert not engine.asked
@@ -159,7 +159,7 @@ def test_a_path_that_the_engine_would_part_otherwise_never_reaches_it(method: st
 def test_no_header_of_a_request_is_made_of_what_stands_in_its_address() -> None:
     with (
         between(plan=lambda _: Answer(200, {})) as engine,
-        running(Settings(engine=engine.address("opensearch"))) as url,
+        run_gateway(Settings(engine=engine.address("opensearch"))) as url,
     ):
         ask(url, "GET", "/ibidem/_search?q=a%0d%0ax-proxy-user:%20admin&dedupe=indent")
         ask(url, "GET", "/ibidem/_search?q=a%0d%0ax-proxy-user:%20admin")
@@ -172,7 +172,7 @@ def test_an_error_of_the_engine_comes_back_with_its_status_and_words(status: int
     content = json.dumps({"error": {"type": "some_exception", "reason": "because"}, "status": status}).encode()
     with (
         between(plan=lambda _: Answer(status, content)) as engine,
-        running(Settings(engine=engine.address("opensearch"))) as url,
+        run_gateway(Settings(engine=engine.address("opensearch"))) as url,
     ):
         assert ask(url, "GET", "/ibidem/_search")[::2] == (status, content)
         grouped = ask(url, "GET", "/ibidem/_search?dedupe=indent")
@@ -182,7 +182,7 @@ def test_an_error_of_the_engine_comes_back_with_its_status_and_words(status: int
 def test_what_a_proxy_would_vouch_for_and_what_belongs_to_the_page_stays_here() -> None:
     with (
         between(plan=lambda _: Answer(200, {})) as engine,
-        running(Settings(engine=engine.address("opensearch"))) as url,
+        run_gateway(Settings(engine=engine.address("opensearch"))) as url,
     ):
         ask(url, "GET", "/ibidem/_search", x_forwarded_for="10.0.0.1", x_proxy_user="admin", cookie="a=b")
     got = {name.lower() for name in engine.asked[0].headers}

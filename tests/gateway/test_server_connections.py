@@ -12,7 +12,7 @@ import pytest
 from ibidem.gateway.server import network_of
 from ibidem_workers.settings import Settings
 from servers.fake_server import Answer, between
-from support.gateway_server import running
+from support.gateway_server import run_gateway
 
 HEADERS = b"POST /ibidem/_search HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n"
 BODY = HEADERS + b"content-length: 100\r\n\r\n{"
@@ -23,7 +23,7 @@ def gateway(**changed: object) -> Iterator[str]:
     """The gateway before an engine that answers at once."""
     with (
         between(plan=lambda _: Answer(200, {"hits": {"hits": []}})) as engine,
-        running(Settings(engine=engine.address("opensearch"), **changed)) as url,  # type: ignore[arg-type]
+        run_gateway(Settings(engine=engine.address("opensearch"), **changed)) as url,  # type: ignore[arg-type]
     ):
         yield url
 

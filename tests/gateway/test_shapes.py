@@ -10,7 +10,7 @@ import pytest
 
 from gateway.conftest import Leases
 from servers.indices import ask, remove_indices
-from support.gateway_server import running
+from support.gateway_server import run_gateway
 from support.leases import LEASE
 
 MAPPINGS = {
@@ -62,7 +62,7 @@ def index(leases: Leases) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def url(leases: Leases, index: str) -> Iterator[str]:
-    with running(leases.settings.changed(gateway_indexes=f"{index},{leases.index}")) as where:
+    with run_gateway(leases.settings.changed(gateway_indexes=f"{index},{leases.index}")) as where:
         yield where
 
 

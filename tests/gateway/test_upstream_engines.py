@@ -16,21 +16,21 @@ def engines() -> Engines:
 
 
 def test_two_callers_never_share_an_engine_and_one_keeps_his(engines: Engines) -> None:
-    assert engines.of(ADA, "news") is engines.of(ADA, "news")
-    assert engines.of(ADA, "news") is not engines.of(BOB, "news")
-    assert engines.of(ADA, "news") is not engines.of(ADA, "law")
+    assert engines.get(ADA, "news") is engines.get(ADA, "news")
+    assert engines.get(ADA, "news") is not engines.get(BOB, "news")
+    assert engines.get(ADA, "news") is not engines.get(ADA, "law")
     engines.close()
 
 
 def test_those_who_come_no_more_are_let_go(engines: Engines) -> None:
-    first = engines.of(ADA, "news")
+    first = engines.get(ADA, "news")
     for number in range(MOST):
-        engines.of(Caller((("authorization", f"Basic {number}"),)), "news")
-    assert engines.of(ADA, "news") is not first
+        engines.get(Caller((("authorization", f"Basic {number}"),)), "news")
+    assert engines.get(ADA, "news") is not first
     engines.close()
 
 
 def test_a_file_is_the_same_for_all(tmp_path: Path) -> None:
     engines = Engines(Settings(engine=f"sqlite:///{tmp_path}/index.sqlite"))
-    assert engines.of(ADA, "news") is engines.of(BOB, "news")
+    assert engines.get(ADA, "news") is engines.get(BOB, "news")
     engines.close()

@@ -10,7 +10,7 @@ from ibidem_engines.engine import Engine, Record
 from ibidem_engines.query import parse_query
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.pairs.policy import Policy
-from support.fake_engine import PAGE, Listed
+from support.fake_engine import PAGE, FakeEngine
 from support.naive_grouping import leaders
 from support.windows import SampleWindow, make_window
 
@@ -88,7 +88,7 @@ def test_a_page_that_no_window_reaches_is_refused(library: Engine, page: int, si
 
 def test_manual_decisions_kept_beside_the_index_are_followed() -> None:
     window = make_window(11, 40)
-    engine = Listed(window)
+    engine = FakeEngine(window)
     hits = answer(engine, size=40)["hits"]["hits"]
     second = next(at for at, hit in enumerate(hits) if hit["_dedupe"]["indent"])
     pair = [["news", hits[at]["_id"]] for at in (second - 1, second)]

@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 from ibidem.dedupe.request import DedupeRequest, parse_request
 from ibidem.grouped_search import backend
 from ibidem.grouped_search.api import search
-from ibidem.grouped_search.backend import search_for
+from ibidem.grouped_search.backend import build_lookup
 from ibidem_engines.engine import LookupResult, SignatureLookup
 from ibidem_engines.hits import query_digest
 from ibidem_engines.query import Query, parse_query
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.signatures.packed import unpack
-from support.fake_engine import PAGE, Listed
+from support.fake_engine import PAGE, FakeEngine
 from support.windows import SampleWindow, signatures, value, with_slots, with_terms
 
 A, B = signatures(1), signatures(2)
@@ -32,7 +32,7 @@ WINDOW = SampleWindow(
 OUTSIDE = SampleWindow([value(A, "x"), value(signatures(5), "y")])
 
 
-def answer(engine: Listed, page: int = 1, size: int = 2, **options: object) -> dict[str, Any]:
+def answer(engine: FakeEngine, page: int = 1, size: int = 2, **options: object) -> dict[str, Any]:
     parameters = {"dedupe": "indent", "dedupe_window": 3, **{f"dedupe_{name}": each for name, each in options.items()}}
     return search(engine, PAGE, parse_request(parameters), page, size)
 
@@ -42,37 +42,37 @@ def shown(response: dict[str, Any]) -> list[tuple[str, int]]:
 
 
 def test_the_window_alone_knows_nothing_beyond_itself() -> None:
-    assert shown(answer(Listed(WINDOW))) == [("0000", 0), ("0001", 0)]
+    assert shown(answer(FakeEngine(WINDOW))) == [("0000", 0), ("0001", 0)]
 
 
 def test_matches_beyond_the_window_join_the_first_lead_that_they_duplicate() -> None:
-    response = answer(Listed(WINDOW, OUTSIDE), scope="matches")
+    response = answer(FakeEngine(WINDOW, OUTSIDE), scope="matches")
     assert shown(response) == [("0000", 0), ("0003", 1), ("0004", 1), ("0001", 0), ("0005", 1)]
     assert response["hits"]["hits"][1]["_score"] is None
     assert response["dedupe"]["found_by_scope"] == 3
 
 
 def test_a_candidate_is_shown_only_where_the_first_lead_that_it_duplicates_is() -> None:
-    response = answer(Listed(WINDOW), page=2, size=1, scope="matches")
+    response = answer(FakeEngine(WINDOW), page=2, size=1, scope="matches")
     assert shown(response) == [("0001", 0), ("0005", 1)]
 
 
 def test_the_whole_index_holds_documents_that_do_not_match_and_marks_them() -> None:
-    hits = answer(Listed(WINDOW, OUTSIDE), scope="index")["hits"]["hits"]
+    hits = answer(FakeEngine(WINDOW, OUTSIDE), scope="index")["hits"]["hits"]
     marked = {hit["_id"]: hit["_dedupe"].get("outside", False) for hit in hits}
     assert marked == {"0000": False, "0003": False, "0004": False, "other-0000": True, "0001": False, "0005": False}
 
 
 def test_what_a_scope_has_shown_is_not_late_again() -> None:
-    engine = Listed(WINDOW)
+    engine = FakeEngine(WINDOW)
     assert [each["id"] for each in answer(engine, page=2)["dedupe"]["late"]] == ["0003", "0004", "0005"]
     assert answer(engine, page=2, scope="matches")["dedupe"]["late"] == []
 
 
 def test_leads_whose_look_up_was_cut_are_named() -> None:
-    class Capped(Listed):
+    class Capped(FakeEngine):
         def carrying(self, search: SignatureLookup, *, matching: bool) -> LookupResult:
-            return LookupResult(super().carrying(search, matching=matching).hits, ["bands"], same=9)
+            return LookupResult(super().look_up_one(search, matching=matching).hits, ["bands"], same=9)
 
     response = answer(Capped(WINDOW), scope="matches")
     assert response["dedupe"]["capped"] == [
@@ -95,7 +95,7 @@ def test_leads_whose_look_up_was_cut_are_named() -> None:
 def test_only_what_can_be_evidence_is_looked_up(policy: Policy, clues: set[str]) -> None:
     packed = unpack(value(A, "a"))
     assert packed is not None
-    lookup = search_for(packed, policy)
+    lookup = build_lookup(packed, policy)
     assert lookup.values.keys() == clues
     assert lookup.least == {clue: least for clue, least in {"rare": 5, "characters": 3}.items() if clue in clues}
     assert lookup.own == "a"
@@ -112,7 +112,7 @@ def test_only_what_can_be_evidence_is_looked_up(policy: Policy, clues: set[str])
 def test_a_scope_that_cannot_be_kept_to_is_refused(query: Query, options: dict[str, object]) -> None:
     request = parse_request({"dedupe": "indent", **{f"dedupe_{name}": each for name, each in options.items()}})
     with pytest.raises(UsageError):
-        search(Listed(WINDOW), query, request)
+        search(FakeEngine(WINDOW), query, request)
 
 
 QUERY = parse_query("export duty")

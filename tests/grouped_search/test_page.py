@@ -13,7 +13,7 @@ from ibidem.dedupe.request import parse_request
 from ibidem.grouped_search import page as page_module
 from ibidem.grouped_search.api import search
 from ibidem_engines.engine import Engine
-from support.fake_engine import PAGE, Listed
+from support.fake_engine import PAGE, FakeEngine
 from support.windows import SampleWindow, few, make_window, signatures, value
 
 COPIED = signatures(1)
@@ -57,7 +57,7 @@ def only_counted(response: dict[str, Any]) -> int:
 def test_all_pages_what_came_late_and_what_was_counted_are_all_that_match(
     window: SampleWindow, step: int, size: int
 ) -> None:
-    responses = pages(Listed(window), FEW, size, window=step)
+    responses = pages(FakeEngine(window), FEW, size, window=step)
     shown = [name for response in responses for name in [*listed(response), *late(response)]]
     assert len(shown) == len(set(shown))
     assert len(shown) + only_counted(responses[-1]) == len(window.hits)
@@ -68,7 +68,7 @@ def test_all_pages_what_came_late_and_what_was_counted_are_all_that_match(
 def test_every_group_is_there_and_begins_as_it_does_where_all_copies_are_read(
     window: SampleWindow, step: int, size: int, level: str
 ) -> None:
-    counted, read = (groups(pages(Listed(window), many, size, window=step, level=level)) for many in (FEW, NONE))
+    counted, read = (groups(pages(FakeEngine(window), many, size, window=step, level=level)) for many in (FEW, NONE))
     assert counted.items() <= read.items()
     assert set(counted.values()) == set(read.values())
 
@@ -77,17 +77,17 @@ def test_every_group_is_there_and_begins_as_it_does_where_all_copies_are_read(
 @few
 @given(many_copies, st.sampled_from([2, 7, 20]), st.sampled_from([2, 5]))
 def test_a_page_shows_the_same_whether_or_not_others_were_asked_for(window: SampleWindow, step: int, size: int) -> None:
-    once = pages(Listed(window), FEW, size, window=step)
+    once = pages(FakeEngine(window), FEW, size, window=step)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(page_module, "MANY", FEW)
-        again = [page(Listed(window), number + 1, size, window=step) for number in reversed(range(len(once)))]
+        again = [page(FakeEngine(window), number + 1, size, window=step) for number in reversed(range(len(once)))]
     assert [each["hits"] for each in reversed(again)] == [each["hits"] for each in once]
 
 
 @few
 @given(many_copies, st.sampled_from([2, 7, 20]))
 def test_the_account_adds_up(window: SampleWindow, step: int) -> None:
-    for response in pages(Listed(window), FEW, 3, window=step):
+    for response in pages(FakeEngine(window), FEW, 3, window=step):
         account = response["dedupe"]
         documents = account["documents"]
         assert documents["matched"] == documents["in_window"] + documents["beyond_window"] == len(window.hits)
@@ -103,7 +103,7 @@ def copies(count: int, others: int, docket: str = "") -> SampleWindow:
 
 
 def test_copies_that_fill_the_window_cost_one_more_request() -> None:
-    engine = Listed(copies(2_000, 50))
+    engine = FakeEngine(copies(2_000, 50))
     response = page(engine, size=10)
     assert engine.asked == {"window": 2, "fetch": 1}
     assert response["dedupe"]["documents"] == {
@@ -122,14 +122,14 @@ def test_copies_that_fill_the_window_cost_one_more_request() -> None:
 @pytest.mark.slow
 def test_copies_of_several_texts_are_counted_each_by_itself() -> None:
     values = [value(signatures(at % 2), f"c{at}") for at in range(900)]
-    engine = Listed(SampleWindow([*values, *(value(signatures(10 + at), f"o{at}") for at in range(20))]))
+    engine = FakeEngine(SampleWindow([*values, *(value(signatures(10 + at), f"o{at}") for at in range(20))]))
     response = page(engine, size=10)
     assert [each["documents"] for each in response["dedupe"]["only_counted"]] == [200, 200]
     assert engine.asked == {"window": 2, "find": 1, "fetch": 1}
 
 
 def test_a_page_that_its_first_step_fills_counts_nothing() -> None:
-    engine = Listed(copies(400, 200))
+    engine = FakeEngine(copies(400, 200))
     assert page(engine, size=10)["dedupe"]["only_counted"] == []
     assert engine.asked == {"window": 1, "fetch": 1}
 
@@ -137,20 +137,20 @@ def test_a_page_that_its_first_step_fills_counts_nothing() -> None:
 def test_copies_that_a_field_may_keep_apart_are_all_read() -> None:
     window = copies(600, 2, docket="7")
     window = SampleWindow([*window.values[:600], value(COPIED, "other", docket="8"), *window.values[600:]])
-    response = page(Listed(window), size=10)
+    response = page(FakeEngine(window), size=10)
     assert response["dedupe"]["only_counted"] == []
     assert response["dedupe"]["groups"]["in_window"] == 4
 
 
 def test_copies_of_which_a_reader_has_kept_one_apart_are_all_read() -> None:
     word = Override(("news", "0000"), ("news", "0599"), "not", "Ada", "another court", "2026-01-05")
-    response = page(Listed(copies(600, 2)), size=10, overrides=[word])
+    response = page(FakeEngine(copies(600, 2)), size=10, overrides=[word])
     assert response["dedupe"]["only_counted"] == []
     assert response["dedupe"]["groups"]["in_window"] == 4
 
 
 @pytest.mark.slow
 def test_what_a_scope_lists_is_not_counted_besides() -> None:
-    response = page(Listed(copies(700, 3)), size=10, scope="matches")
+    response = page(FakeEngine(copies(700, 3)), size=10, scope="matches")
     assert response["dedupe"]["only_counted"] == []
     assert response["hits"]["hits"][0]["_dedupe"]["size"] == 700

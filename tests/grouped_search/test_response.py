@@ -16,7 +16,7 @@ from ibidem.grouped_search.response import build_groups
 from ibidem_engines.engine import StoredDocument
 from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.signatures.schema import Signatures
-from support.fake_engine import PAGE, Listed
+from support.fake_engine import PAGE, FakeEngine
 from support.windows import SampleWindow, signatures, value
 
 COPY, OTHER = signatures(1), signatures(2)
@@ -38,7 +38,7 @@ WINDOW = Window.of(
 def test_duplicates_follow_in_rank_order_and_the_group_keeps_its_place() -> None:
     latest, alone = build_groups(WINDOW, [0, 1], parse_request({"dedupe": "indent", "dedupe_keep": "latest"}))
     assert (latest.first, latest.lead, latest.duplicates) == (0, 4, (0, 2, 3))
-    assert (alone.size, alone.listed) == (1, (1,))
+    assert (alone.size, alone.shown_rows) == (1, (1,))
 
 
 def test_the_lead_is_chosen_within_the_step_in_which_the_group_began() -> None:
@@ -50,7 +50,7 @@ def test_the_lead_is_chosen_within_the_step_in_which_the_group_began() -> None:
 @pytest.mark.parametrize(("most", "listed"), [(0, (0,)), (2, (0, 2, 3)), (9, (0, 2, 3, 4))])
 def test_no_more_duplicates_are_shown_than_asked_for_and_all_are_counted(most: int, listed: tuple[int, ...]) -> None:
     (group,) = build_groups(WINDOW, [0], parse_request({"dedupe": "collapse", "dedupe_max_per_group": most}))
-    assert group.listed == listed
+    assert group.shown_rows == listed
     assert group.size == 4
 
 
@@ -78,7 +78,7 @@ def answer(
     window: SampleWindow, words: list[Override] | None = None, mode: str = "indent", **options: object
 ) -> dict[str, Any]:
     parameters = {"dedupe": mode, **{f"dedupe_{name}": each for name, each in options.items()}}
-    return search(Listed(window), PAGE, parse_request(parameters), overrides=words or [])
+    return search(FakeEngine(window), PAGE, parse_request(parameters), overrides=words or [])
 
 
 def marks(response: dict[str, Any]) -> dict[str, Any]:
@@ -142,7 +142,7 @@ def test_a_hit_is_the_engine_s_with_its_document() -> None:
 
 
 def test_a_document_that_has_gone_since_is_said_to_be() -> None:
-    class Forgetful(Listed):
+    class Forgetful(FakeEngine):
         def fetch(self, ids: Any, query: Any = None) -> list[StoredDocument]:
             return super().fetch(ids, query)[1:]
 

@@ -18,17 +18,17 @@ EXAMPLE = grouping([0, 1, 0, 3, 1, 5, 0, 7, 3, 9])
 
 def test_a_page_stands_on_the_fewest_steps_that_fill_it() -> None:
     pages = Pages(EXAMPLE, step=2, size=2)
-    assert [pages.needed(page) for page in (1, 2, 3, 4)] == [1, 3, 5, None]
-    assert [pages.used(page) for page in (0, 1, 2, 3, 4)] == [0, 1, 3, 5, 5]
+    assert [pages.steps_needed(page) for page in (1, 2, 3, 4)] == [1, 3, 5, None]
+    assert [pages.steps_used(page) for page in (0, 1, 2, 3, 4)] == [0, 1, 3, 5, 5]
     assert [pages.leads(page) for page in (1, 2, 3, 4)] == [[0, 1], [3, 5], [7, 9], []]
 
 
 def test_what_a_step_adds_to_groups_of_earlier_pages_is_told_on_the_first_page_that_needed_the_step() -> None:
     pages = Pages(EXAMPLE, step=2, size=2)
-    assert list(pages.late(1)) == []
-    assert list(pages.late(2)) == [(2, 1), (4, 1)]
-    assert list(pages.late(3)) == [(6, 1), (8, 2)]
-    assert list(pages.late(4)) == []
+    assert list(pages.late_rows(1)) == []
+    assert list(pages.late_rows(2)) == [(2, 1), (4, 1)]
+    assert list(pages.late_rows(3)) == [(6, 1), (8, 2)]
+    assert list(pages.late_rows(4)) == []
 
 
 def in_order(picks: list[int]) -> list[int]:
@@ -47,8 +47,8 @@ def test_every_row_is_on_its_group_s_page_or_late_on_a_later_one(leads: list[int
     progress: list[int] = []
     for page in range(1, last + 1):
         shown = set(pages.leads(page))
-        progress += [row for row, lead in enumerate(leads) if lead in shown and row < pages.used(page) * step]
-        for row, of_page in pages.late(page):
+        progress += [row for row, lead in enumerate(leads) if lead in shown and row < pages.steps_used(page) * step]
+        for row, of_page in pages.late_rows(page):
             assert leads[row] in pages.leads(of_page)
             assert of_page < page
             progress.append(row)

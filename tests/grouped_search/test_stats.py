@@ -7,7 +7,14 @@ from collections import Counter, defaultdict
 
 from ibidem.dedupe.leader_clustering import Window
 from ibidem.dedupe.request import parse_request
-from ibidem.grouped_search.stats import by_source, by_table, by_year, count_other_tables, count_short, response_stats
+from ibidem.grouped_search.stats import (
+    count_other_tables,
+    count_short,
+    count_sources,
+    count_tables,
+    count_years,
+    response_stats,
+)
 from ibidem_engines.engine import Hit, Record
 from ibidem_ingest.pairs.policy import Policy
 from support.windows import TABLES, SampleWindow, signatures, value
@@ -24,11 +31,11 @@ def test_each_source_has_its_documents_and_the_groups_that_they_belong_to(record
     for row, each in enumerate(records):
         if each.document.source:
             expected[each.document.source].append(int(window.grouping.lead[row]))
-    facets = {records[facet.row].document.source: facet for facet in by_source(window, 100)}
+    facets = {records[facet.row].document.source: facet for facet in count_sources(window, 100)}
     assert {name: (each.documents, each.groups) for name, each in facets.items()} == {
         name: (len(leads), len(set(leads))) for name, leads in expected.items()
     }
-    assert len(by_source(window, 1)) == min(1, len(expected))
+    assert len(count_sources(window, 1)) == min(1, len(expected))
 
 
 def test_each_year_has_its_documents_and_groups_the_latest_first(records: list[Record]) -> None:
@@ -37,7 +44,7 @@ def test_each_year_has_its_documents_and_groups_the_latest_first(records: list[R
     for row, each in enumerate(records):
         if each.document.date:
             expected[int(each.document.date[:4])].append(int(window.grouping.lead[row]))
-    facets = by_year(window)
+    facets = count_years(window)
     assert [year for year, _ in facets] == sorted(expected, reverse=True)
     assert [(each.documents, each.groups) for _, each in facets] == [
         (len(leads), len(set(leads))) for _, leads in sorted(expected.items(), reverse=True)
@@ -47,13 +54,13 @@ def test_each_year_has_its_documents_and_groups_the_latest_first(records: list[R
 def test_each_idf_table_has_the_documents_that_it_signed(records: list[Record]) -> None:
     window = window_of(records)
     expected = Counter(each.signatures.idf for each in records if each.signatures.idf)
-    counts = {records[facet.row].signatures.idf: facet.documents for facet in by_table(window)}
+    counts = {records[facet.row].signatures.idf: facet.documents for facet in count_tables(window)}
     assert counts == expected
 
 
 def test_an_empty_window_has_none() -> None:
     window = Window.of([], Policy())
-    assert (by_source(window, 5), by_table(window), by_year(window)) == ([], [], [])
+    assert (count_sources(window, 5), count_tables(window), count_years(window)) == ([], [], [])
 
 
 LENGTHS = [200, 4, 5, 1]

@@ -3,7 +3,7 @@
 import pytest
 
 from ibidem.index import alerts
-from ibidem.index.alerts import Alert, read_alert, reported, run, save
+from ibidem.index.alerts import Alert, list_reports, read_alert, run, save
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record
 from ibidem_ingest.errors import UsageError
@@ -22,7 +22,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory, records: list[Record]) -> E
 def test_every_text_is_reported_by_one_document_and_kept(engine: Engine) -> None:
     save(engine, ALERT)
     new = run(engine, ALERT)
-    ids = reported(engine, "said")
+    ids = list_reports(engine, "said")
     assert [each.id for each in ids] == [each.id for each in new]
     assert all(each.packed for each in ids)
     assert run(engine, ALERT) == []
@@ -32,7 +32,7 @@ def test_of_very_many_the_latest_are_kept(engine: Engine, monkeypatch: pytest.Mo
     monkeypatch.setattr(alerts, "MOST_REPORTED", 5)
     new = run(engine, ALERT)
     assert len(new) > 5
-    assert [each.id for each in reported(engine, "said")] == [each.id for each in new[-5:]]
+    assert [each.id for each in list_reports(engine, "said")] == [each.id for each in new[-5:]]
 
 
 def test_an_alert_is_read_as_it_was_kept() -> None:

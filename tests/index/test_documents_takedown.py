@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ibidem.index.documents import stored_hits, with_identical_copies
+from ibidem.index.documents import fetch_hits, find_copies
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_engines.records import records
@@ -28,26 +28,26 @@ def engine(run: Run) -> Iterator[Engine]:
 
 
 def test_documents_are_read_by_id_and_those_that_are_not_there_are_left_out(engine: Engine) -> None:
-    assert sorted(hit.id for hit in stored_hits(engine, ["lease", "nosuch", "letter"])) == ["lease", "letter"]
+    assert sorted(hit.id for hit in fetch_hits(engine, ["lease", "nosuch", "letter"])) == ["lease", "letter"]
 
 
 def test_copies_stand_behind_the_documents_that_were_named(engine: Engine) -> None:
-    assert with_identical_copies(engine, ["letter", "copy"]).ids == ["letter", "copy", "lease"]
+    assert find_copies(engine, ["letter", "copy"]).ids == ["letter", "copy", "lease"]
 
 
 def test_a_text_without_words_has_no_copies(engine: Engine) -> None:
-    assert with_identical_copies(engine, ["blank"]).ids == ["blank"]
+    assert find_copies(engine, ["blank"]).ids == ["blank"]
 
 
 @pytest.mark.slow
 def test_copies_beyond_what_a_look_up_lists_are_found_by_reading_the_index(engine: Engine, monkeypatch) -> None:
     monkeypatch.setattr("ibidem_engines.engine.CONTENT_HITS", 0)
-    assert sorted(with_identical_copies(engine, ["lease"]).ids) == ["copy", "lease"]
+    assert sorted(find_copies(engine, ["lease"]).ids) == ["copy", "lease"]
 
 
 def test_the_copies_of_what_is_not_there_cannot_be_known(engine: Engine) -> None:
     with pytest.raises(UsageError, match="'nosuch'"):
-        with_identical_copies(engine, ["lease", "nosuch"])
+        find_copies(engine, ["lease", "nosuch"])
 
 
 @pytest.mark.slow
@@ -55,7 +55,7 @@ def test_a_text_that_was_made_for_the_content_hash_of_another_does_not_take_it_a
     engine: Engine, tmp_path: Path
 ) -> None:
     """The hash is set by hand, since none is known for the content hash of a later schema."""
-    (lease,) = stored_hits(engine, ["lease"])
+    (lease,) = fetch_hits(engine, ["lease"])
     signed = unpack(lease.packed or b"")
     assert signed is not None
     (hash_,) = lookup_keys(signed)["content"]
@@ -66,7 +66,7 @@ def test_a_text_that_was_made_for_the_content_hash_of_another_does_not_take_it_a
     packed = pack(forged, replace(signatures, content=hash_))
     engine.write([replace(record, signatures=stored, packed=packed)])
     engine.refresh()
-    names = with_identical_copies(engine, ["forged"])
+    names = find_copies(engine, ["forged"])
     assert (names.ids, names.others) == (["forged"], ["copy", "lease"])
-    names = with_identical_copies(engine, ["lease"])
+    names = find_copies(engine, ["lease"])
     assert (sorted(names.ids), names.others) == (["copy", "lease"], ["forged"])

@@ -6,7 +6,7 @@ from ibidem.index.groups import index_groups
 from ibidem_engines.engine import Engine, Record
 from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.signatures.packed import NO_DATE
-from support.fake_engine import Listed
+from support.fake_engine import FakeEngine
 from support.naive_grouping import leaders
 from support.windows import SampleWindow, few, signatures, value, windows
 
@@ -14,7 +14,7 @@ from support.windows import SampleWindow, few, signatures, value, windows
 @few
 @given(windows)
 def test_documents_are_grouped_by_leads_in_the_order_of_date_and_id(window: SampleWindow) -> None:
-    groups = index_groups(Listed(window))
+    groups = index_groups(FakeEngine(window))
     dates = [each.date_from if each else NO_DATE for each in window.packed]
     order = sorted(range(len(dates)), key=lambda row: (dates[row] == NO_DATE, dates[row], row))
     expected = SampleWindow([window.values[row] for row in order])
@@ -25,7 +25,7 @@ def test_documents_are_grouped_by_leads_in_the_order_of_date_and_id(window: Samp
 @few
 @given(windows)
 def test_the_counts_add_up(window: SampleWindow) -> None:
-    groups = index_groups(Listed(window))
+    groups = index_groups(FakeEngine(window))
     json_form = groups.as_json()
     assert json_form["documents"] == json_form["groups"] + json_form["duplicates"] == len(window.values)  # type: ignore[operator]
     assert sum(groups.kinds.values()) == json_form["duplicates"]
@@ -38,7 +38,7 @@ def test_the_counts_add_up(window: SampleWindow) -> None:
 def test_groups_are_listed_with_their_leads_first_and_the_largest_named() -> None:
     a, b = signatures(1), signatures(2)
     values = [value(b, "0", "1990"), value(a, "1"), value(a, "2", "1987-02"), value(a, "3", "1987-01"), value(b, "4")]
-    groups = index_groups(Listed(SampleWindow(values)))
+    groups = index_groups(FakeEngine(SampleWindow(values)))
     assert [(each.lead, each.id, each.size, each.evidence) for each in groups.members()] == [
         ("0003", "0003", 3, ""),
         ("0003", "0002", 3, "content"),
@@ -60,4 +60,4 @@ def test_a_real_index_is_read_whole(library: Engine, records: list[Record]) -> N
 
 
 def test_an_empty_index_has_no_groups() -> None:
-    assert index_groups(Listed(SampleWindow([]))).as_json()["groups"] == 0
+    assert index_groups(FakeEngine(SampleWindow([]))).as_json()["groups"] == 0

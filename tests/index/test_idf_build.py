@@ -33,25 +33,25 @@ def test_all_items_are_passed_on_and_each_language_is_judged_by_its_own_table() 
         *(Document(f"b{at}", text, language="de") for at, text in enumerate(texts(0, 6))),
         Refusal("docs.jsonl:13", "c", "text", "it is missing"),
     ]
-    assert list(sampler.passing(items)) == items
+    assert list(sampler.sample(items)) == items
     calls: list[str] = []
 
     def table_of(language: str) -> Table | None:
         calls.append(language)
         return TABLE if language == "en" else None
 
-    assert sampler.foreign(table_of) == [ForeignShare("en", 6, 6)]
+    assert sampler.find_foreign(table_of) == [ForeignShare("en", 6, 6)]
     assert calls == ["de", "en"]
 
 
 def test_short_texts_ask_for_no_table() -> None:
     sampler = LanguageSampler()
-    assert len(list(sampler.passing([Document("a", "kurz")] * 9))) == 9
+    assert len(list(sampler.sample([Document("a", "kurz")] * 9))) == 9
 
     def none(language: str) -> Table | None:
         raise AssertionError(language)
 
-    assert sampler.foreign(none) == []
+    assert sampler.find_foreign(none) == []
 
 
 def test_it_is_said_in_words() -> None:

@@ -9,7 +9,7 @@ from ibidem_ingest.errors import UsageError
 from ibidem_ingest.pairs.decision import decide
 from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.signatures.packed import Packed, unpack
-from support.fake_engine import Listed
+from support.fake_engine import FakeEngine
 from support.windows import SampleWindow
 
 
@@ -64,4 +64,4 @@ def test_a_document_that_is_not_there_or_not_signed_is_refused(library: Engine) 
     with pytest.raises(UsageError, match="no document 'nowhere'"):
         inspect(library, "nowhere")
     with pytest.raises(UsageError, match="carries no signatures"):
-        inspect(Listed(SampleWindow([None])), "0000")
+        inspect(FakeEngine(SampleWindow([None])), "0000")

@@ -22,7 +22,7 @@ from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.sign import sign
 from servers.indices import remove_indices
-from support.books import book, misread, repaged
+from support.books import book, misread, repaginate
 from support.examples import examples
 from support.windows import counts, documents
 
@@ -34,7 +34,7 @@ BOOKS = [
         [
             book(*range(20)),
             book(*range(5, 12)),
-            repaged(book(*range(20)), 300),
+            repaginate(book(*range(20)), 300),
             misread(book(*range(20)), 0.1),
             book(*range(15, 40)),
             book(*range(60, 70)),

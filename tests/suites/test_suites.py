@@ -13,7 +13,7 @@ from servers.process import Process
 from suites.definitions import ELASTICSEARCH_REQUESTS, ELASTICSEARCH_TESTS, OPENSEARCH, read_chapter, requests_of
 from suites.differences import DIFFERENCES
 from suites.runner import Runner, Skipped, passes
-from support.gateway_server import running
+from support.gateway_server import run_gateway
 
 CHAPTERS = (
     *("bulk", "count", "create", "delete", "exists", "get", "get_source", "index", "mget", "msearch", "scroll"),
@@ -54,7 +54,7 @@ def suite(request: pytest.FixtureRequest) -> Iterator[Suite]:
     settings = Settings(engine=address, gateway_paths="all", gateway_indexes="*")
     url = address.partition("+")[2]
     try:
-        with running(settings) as gateway, httpx2.Client(base_url=url, timeout=60) as client:
+        with run_gateway(settings) as gateway, httpx2.Client(base_url=url, timeout=60) as client:
             client.put(
                 "/_cluster/settings",
                 json={"persistent": {"action.destructive_requires_name": False}},

@@ -1,4 +1,4 @@
-"""A search engine with accounts: the real one behind a server that knows two users, of whom one may not read all.
+"""A search engine with accounts: the real one behind a server with two users, one of whom may not read all.
 
 The guest reads through an alias with a filter, which stands for the document rights of the engines' security plugins.
 """
@@ -43,9 +43,9 @@ class Accounts:
             return STRANGER
         if who == CLERK:
             return None
-        return self.narrowed(request)
+        return self.narrow(request)
 
-    def narrowed(self, request: Request) -> Answer | Request:
+    def narrow(self, request: Request) -> Answer | Request:
         """Read through the alias; leave the hidden document out of what is read by id; write nothing."""
         action = request.path.partition("?")[0]
         if action.endswith("/_bulk"):

@@ -20,7 +20,7 @@ def book(*numbers: int) -> str:
     return "\f".join(" ".join(page(number)) for number in numbers)
 
 
-def repaged(text: str, words: int) -> str:
+def repaginate(text: str, words: int) -> str:
     """The same text with so many words on a page."""
     every = text.replace("\f", " ").split()
     return "\f".join(" ".join(every[at : at + words]) for at in range(0, len(every), words))

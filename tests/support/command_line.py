@@ -1,4 +1,4 @@
-"""What the tests of the command line stand on: a small index, made once by `ibidem ingest` itself."""
+"""Fixtures of the tests of the command line: a small index, made once by `ibidem ingest` itself."""
 
 import json
 import os
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ibidem.cli import main
-from support.leases import LEASE_WORDS, english_tables, lease_records, ranked
+from support.leases import LEASE_WORDS, english_tables, lease_records, rank_counts
 
 Run = Callable[..., tuple[int, str, str]]
 Answer = Callable[..., dict[str, Any]]
@@ -20,7 +20,7 @@ Answer = Callable[..., dict[str, Any]]
 def tables_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a small English table, since the general one takes a second to build."""
     folder = tmp_path_factory.mktemp("tables")
-    english_tables(folder, ranked(LEASE_WORDS))
+    english_tables(folder, rank_counts(LEASE_WORDS))
     return folder
 
 

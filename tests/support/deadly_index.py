@@ -23,7 +23,7 @@ class Deadly(SigningJob):
 
 
 class DeadlyHolding:
-    """What an index holds, one document of which ends whoever reads it."""
+    """An index one document of which ends the process that reads it."""
 
     def __init__(self, holding: ReindexSource) -> None:
         self.holding = holding

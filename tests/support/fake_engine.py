@@ -13,13 +13,13 @@ from support.windows import SampleWindow
 PAGE = Query("all")
 
 
-def carried(hit: Hit) -> Mapping[LookupField, Sequence[str]]:
+def hit_keys(hit: Hit) -> Mapping[LookupField, Sequence[str]]:
     """The look-up values of a hit."""
     signed = unpack(hit.packed) if hit.packed is not None else None
     return lookup_keys(signed) if signed is not None else {}
 
 
-class Listed(Engine):
+class FakeEngine(Engine):
     """An engine whose ranking is given; `beyond` are documents that do not match."""
 
     index = "news"
@@ -30,9 +30,9 @@ class Listed(Engine):
         self.words: dict[str, dict[str, object]] = {}
         self.asked: Counter[str] = Counter()
 
-    def search(self, query: Query, size: int, cursor: str = "", without: Collection[str] = ()) -> Ranking:
+    def search(self, query: Query, size: int, cursor: str = "", exclude: Collection[str] = ()) -> Ranking:
         self.asked["window"] += 1
-        left = [hit for hit in self.hits if not set(without) & set(carried(hit).get("content", ()))]
+        left = [hit for hit in self.hits if not set(exclude) & set(hit_keys(hit).get("content", ()))]
         return Ranking(left[:size], len(left), cursor or "now")
 
     def fetch(self, ids: Sequence[tuple[str, str]], query: Query | None = None) -> list[StoredDocument]:
@@ -41,13 +41,13 @@ class Listed(Engine):
 
     def find(self, searches: Sequence[SignatureLookup], query: Query | None = None) -> list[LookupResult]:
         self.asked["find"] += 1
-        return [self.carrying(search, matching=query is PAGE) for search in searches]
+        return [self.look_up_one(search, matching=query is PAGE) for search in searches]
 
-    def carrying(self, search: SignatureLookup, *, matching: bool) -> LookupResult:
+    def look_up_one(self, search: SignatureLookup, *, matching: bool) -> LookupResult:
         hits = []
         for hit in self.hits if matching else [*self.hits, *self.others]:
             common = {
-                clue: len(set(values) & set(carried(hit).get(clue, []))) for clue, values in search.values.items()
+                clue: len(set(values) & set(hit_keys(hit).get(clue, []))) for clue, values in search.values.items()
             }
             if hit.id != search.own and any(count >= search.least.get(clue, 1) for clue, count in common.items()):
                 hits.append(hit)

@@ -11,7 +11,7 @@ from ibidem_workers.settings import Settings
 
 
 @contextmanager
-def running(settings: Settings) -> Iterator[str]:
+def run_gateway(settings: Settings) -> Iterator[str]:
     """Answer on a free port until the block ends; gives the address."""
     server = server_of(settings)
     listening = socket.create_server(("127.0.0.1", 0), backlog=2_048)

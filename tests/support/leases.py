@@ -41,6 +41,6 @@ def english_tables(folder: Path, counts: dict[str, float]) -> Tables:
     return tables
 
 
-def ranked(words: Iterable[str]) -> dict[str, float]:
+def rank_counts(words: Iterable[str]) -> dict[str, float]:
     """Return counts by which the first word is the rarest."""
     return {word: 10.0 * at for at, word in enumerate(words, 1)}

@@ -1,4 +1,4 @@
-"""What the tests of the dedupe layer stand on: generated texts with versions, signed, in an index."""
+"""Fixtures of the tests of the dedupe layer: generated texts with versions, signed, in an index."""
 
 from collections.abc import Iterator
 

@@ -16,8 +16,8 @@ from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.packed import Packed, pack, unpack
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.sign import sign_batch
-from support.books import book, misread, page, repaged
-from support.fake_engine import Listed
+from support.books import book, misread, page, repaginate
+from support.fake_engine import FakeEngine
 from support.windows import SampleWindow
 
 PARTIAL = Policy(level="partial")
@@ -51,24 +51,24 @@ class Shelf:
         values = dict(zip(self.names, self.long, strict=True))
         return {name: values[name] for name in names if values.get(name)}
 
-    def related(self, policy: Policy = PARTIAL) -> LongTextMatcher:
+    def matcher(self, policy: Policy = PARTIAL) -> LongTextMatcher:
         return LongTextMatcher(self.names, self.columns.packed, policy, LongSignatureCache(self.read))
 
-    def unpacked(self, row: int) -> Packed:
+    def packed_value(self, row: int) -> Packed:
         packed = unpack(self.packed[row])
         assert packed is not None
         return packed
 
-    def decided(self, row: int, other: int, policy: Policy = PARTIAL) -> Evidence | None:
+    def decide(self, row: int, other: int, policy: Policy = PARTIAL) -> Evidence | None:
         long = tuple(LongSignatures.decode(self.long[each]) for each in (row, other))
         both = long if all(each is not None for each in long) else None
-        return decide(self.unpacked(row), self.unpacked(other), policy, both)  # type: ignore[arg-type] # both are there
+        return decide(self.packed_value(row), self.packed_value(other), policy, both)  # type: ignore[arg-type] # both are there
 
     def joins(self, row: int, other: int, policy: Policy = PARTIAL) -> bool:
         """Long texts are decided on when one slot of a hundred is equal; what shares none may be looked up."""
-        a, b = self.unpacked(row), self.unpacked(other)
+        a, b = self.packed_value(row), self.packed_value(other)
         candidates = any(left == right for left, right in zip(a.slots, b.slots, strict=True))
-        return candidates and self.decided(row, other, policy) is not None
+        return candidates and self.decide(row, other, policy) is not None
 
     def leaders(self, policy: Policy = PARTIAL) -> list[int]:
         """Go down the ranking in the plainest way: a text joins the first lead that it duplicates."""
@@ -81,7 +81,7 @@ class Shelf:
         return lead_of
 
 
-class Library(Listed):
+class Library(FakeEngine):
     """A list of hits with long signatures."""
 
     def __init__(self, shelf: Shelf) -> None:
@@ -99,7 +99,7 @@ def text(rng: random.Random) -> str:
     words = book(*range(start, start + rng.choice([2, 4, 8, 12])))
     kind = rng.randrange(6)
     if kind == 0:
-        return repaged(words, rng.choice([120, 260]))
+        return repaginate(words, rng.choice([120, 260]))
     if kind == 1:
         return misread(words, rng.choice([0.01, 0.1, 0.3]), rng.randrange(99))
     if kind == 2:
@@ -121,7 +121,7 @@ def shelf(seed: int, size: int) -> Shelf:
     )
 
 
-def long(name: str, *numbers: int) -> tuple[bytes, LongSignatures]:
+def sign_book(name: str, *numbers: int) -> tuple[bytes, LongSignatures]:
     """Sign one book; gives its packed value and its long signatures."""
     document = Document(name, book(*numbers))
     (signed,) = sign_batch([document], None)

@@ -65,7 +65,7 @@ def value(signed: Signatures, name: str = "a", date: str = "", source: str = "",
     return pack(document, signed, ["meta.docket"])
 
 
-def packed(signed: Signatures, name: str = "a", date: str = "", docket: str = "") -> Packed:
+def pack_signatures(signed: Signatures, name: str = "a", date: str = "", docket: str = "") -> Packed:
     """Pack signatures and read them again."""
     read = unpack(value(signed, name, date, docket=docket))
     assert read is not None
@@ -117,7 +117,7 @@ def version(signed: Signatures, rng: random.Random) -> Signatures:
     )
 
 
-def odd(rng: random.Random, number: int) -> Signatures:
+def odd_signatures(rng: random.Random, number: int) -> Signatures:
     """Make the signatures of a text that is unlike others: short, wordless, with a padded or a small set."""
     kind = rng.randrange(4)
     if kind == 0:
@@ -133,7 +133,7 @@ def odd(rng: random.Random, number: int) -> Signatures:
 
 @dataclass(frozen=True, slots=True)
 class SampleWindow:
-    """What a generated window holds."""
+    """The hits of a generated window."""
 
     values: Sequence[bytes | None]
 
@@ -152,7 +152,8 @@ def make_window(seed: int, size: int) -> SampleWindow:
     """Make a window: families of versions, odd texts, unsigned and damaged hits, in any order."""
     rng = random.Random(seed)  # noqa: S311 - made-up data keeps no secret
     families = [
-        signatures(rng.getrandbits(40)) if rng.random() < 0.7 else odd(rng, rng.getrandbits(40)) for _ in "abcde"
+        signatures(rng.getrandbits(40)) if rng.random() < 0.7 else odd_signatures(rng, rng.getrandbits(40))
+        for _ in "abcde"
     ]
     values: list[bytes | None] = []
     for at in range(size):
@@ -160,7 +161,7 @@ def make_window(seed: int, size: int) -> SampleWindow:
         if pick < 0.05:
             values.append(rng.choice([None, b"damaged"]))
             continue
-        signed = version(rng.choice(families), rng) if pick < 0.85 else odd(rng, rng.getrandbits(40))
+        signed = version(rng.choice(families), rng) if pick < 0.85 else odd_signatures(rng, rng.getrandbits(40))
         if signed.length and rng.random() < 0.5:
             families.append(signed)
         date = rng.choice(["", "1987", "1987-03", "1987-03-01", "1987-04-12", "1987-04-13", "1988-01-01"])
@@ -182,7 +183,7 @@ def words(rng: random.Random, count: int) -> list[str]:
     return list(known)
 
 
-def edited(text: Sequence[str], rng: random.Random) -> list[str]:
+def edit(text: Sequence[str], rng: random.Random) -> list[str]:
     """Change some words of a text, or drop a passage."""
     changed = list(text)
     for _ in range(rng.choice([0, 1, 3, 8, 20])):
@@ -201,7 +202,7 @@ def documents(seed: int, families: int, versions: int) -> list[Document]:
         for each in range(rng.randrange(1, versions + 1)):
             date = f"{1987 + rng.randrange(2)}-{rng.randrange(1, 13):02}-{rng.randrange(1, 29):02}"
             source = rng.choice(["AP", "Reuters", ""])
-            body = " ".join(edited(text, rng) if each else text)
+            body = " ".join(edit(text, rng) if each else text)
             result.append(Document(f"{family}-{each}", body, f"Story {family}", rng.choice([date, ""]), source))
     rng.shuffle(result)
     return result

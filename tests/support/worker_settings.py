@@ -1,4 +1,4 @@
-"""What the tests of the workers stand on: an empty SQLite index, a file queue, and one folder of idf tables."""
+"""Fixtures of the tests of the workers: an empty SQLite index, a file queue, and one folder of idf tables."""
 
 import shutil
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ import pytest
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_workers.settings import Settings
-from support.leases import english_tables, ranked
+from support.leases import english_tables, rank_counts
 
 WORDS = [
     "people",
@@ -32,7 +32,7 @@ WORDS = [
 def tables_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a small English table, since the general one takes a second to build."""
     folder = tmp_path_factory.mktemp("tables")
-    english_tables(folder, ranked(WORDS))
+    english_tables(folder, rank_counts(WORDS))
     return folder
 
 

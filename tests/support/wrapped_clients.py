@@ -52,7 +52,7 @@ def signed(tmp_path_factory: pytest.TempPathFactory) -> list[Record]:
     ]
 
 
-def filled(url: str, index: str, records: Sequence[Record]) -> Engine:
+def fill_index(url: str, index: str, records: Sequence[Record]) -> Engine:
     """An index with these documents."""
     remove_indices(url.partition("/?")[0], index)
     engine = open_engine(url, index)
@@ -65,7 +65,7 @@ def filled(url: str, index: str, records: Sequence[Record]) -> Engine:
 @pytest.fixture(scope="module")
 def engine(url: str, signed: list[Record]) -> Iterator[Engine]:
     """The index as ibidem itself searches it."""
-    engine = filled(url, INDEX, signed)
+    engine = fill_index(url, INDEX, signed)
     yield engine
     engine.close()
     remove_indices(url, INDEX)

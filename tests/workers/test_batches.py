@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from kombu.message import Message
 from kombu.utils import json
 
-from ibidem_engines.errors import Damaged
+from ibidem_engines.errors import DamagedRecord
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal
 from ibidem_workers.batches import (
@@ -256,5 +256,5 @@ def test_the_documents_of_two_accounts_add_up(one: BatchResult, other: BatchResu
 
 @pytest.mark.parametrize("damage", [{"indexed": "2"}, {"refusals": [["where"]]}, {"parts": None}])
 def test_a_damaged_account_is_named(damage: dict[str, object]) -> None:
-    with pytest.raises(Damaged, match="next to the index is damaged"):
+    with pytest.raises(DamagedRecord, match="next to the index is damaged"):
         BatchResult.from_json(BatchResult().as_json() | damage)

@@ -32,9 +32,9 @@ def given_up_in_redis(settings: Settings) -> Callable[[], object]:
     queue, message = stream(settings.broker, settings.queue, 30), None
     queue.put(b"not ours")
     while message is None:
-        message = queue.take()
-    queue.give_up(message)
-    queue.end()
+        message = queue.get()
+    queue.reject(message)
+    queue.close()
     key = f"ibidem:{settings.queue}"
     return lambda: Redis.from_url(settings.broker).delete(key, f"{key}:given-up")
 
@@ -74,10 +74,10 @@ def test_what_no_worker_carries_out_is_counted_where_it_is_kept(
     settings = load({"IBIDEM_BROKER": address, "IBIDEM_INDEX": f"apart-{uuid4().hex}"}, tmp_path)
     give_up, what, where = BROKERS[broker]
     answers(settings)
-    assert broker_of(settings).rejected().count == 0
+    assert broker_of(settings).count_rejected().count == 0
     remove = give_up(settings)
     until = time.monotonic() + PATIENCE
-    while not (rejections := broker_of(settings).rejected()).count and time.monotonic() < until:
+    while not (rejections := broker_of(settings).count_rejected()).count and time.monotonic() < until:
         time.sleep(0.05)
     assert (rejections.count, rejections.what) == (1, what)
     assert rejections.where.endswith(where)
@@ -88,7 +88,7 @@ def test_what_no_worker_carries_out_is_counted_where_it_is_kept(
 @pytest.mark.parametrize("address", ["redis://127.0.0.1:1/0", "amqp://a:b@127.0.0.1:1//"])
 def test_a_broker_that_is_away_is_an_error_of_ours(tmp_path: Path, address: str) -> None:
     with pytest.raises(EngineError, match="does not answer"):
-        broker_of(load({"IBIDEM_BROKER": address}, tmp_path)).rejected()
+        broker_of(load({"IBIDEM_BROKER": address}, tmp_path)).count_rejected()
 
 
 def test_every_scheme_that_the_settings_take_has_its_broker() -> None:

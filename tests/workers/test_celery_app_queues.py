@@ -34,7 +34,7 @@ def test_a_rabbitmq_queue_is_kept_on_several_nodes_and_gives_poison_up() -> None
 def test_a_batch_is_laid_into_the_folder_of_its_index(settings: Settings) -> None:
     send(make_app(settings), "run", Batch(0, [{"id": "a", "text": "x"}]))
     assert settings.queue_folder is not None
-    assert SpoolDirectory(settings.queue_folder / "ibidem-ibidem-ingest", 60).waiting() == 1
+    assert SpoolDirectory(settings.queue_folder / "ibidem-ibidem-ingest", 60).count_waiting() == 1
 
 
 def test_a_broker_that_does_not_answer_is_named_without_its_password() -> None:

@@ -10,7 +10,7 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_workers import dead_letters
 from ibidem_workers.brokers.files import SpoolDirectory
-from ibidem_workers.ingest import Interrupted, ingest, ingest_documents, retry
+from ibidem_workers.ingest import Interruption, ingest, ingest_documents, retry
 from ibidem_workers.runs import Progress, summary
 from ibidem_workers.settings import Settings
 from ibidem_workers.submit import IngestRequest
@@ -50,14 +50,14 @@ def test_a_file_goes_through_the_queue_and_every_document_is_accounted_for(
         "pending": 0,
         "state": "done",
     }
-    assert looks[-1].ended
-    assert (queue(settings).waiting(), queue(settings).count_taken(), queue(settings).workers()) == (0, 0, 0)
+    assert looks[-1].has_ended
+    assert (queue(settings).count_waiting(), queue(settings).count_taken(), queue(settings).workers()) == (0, 0, 0)
 
 
 def test_without_waiting_the_batches_lie_in_the_queue_for_other_workers(engine: Engine, settings: Settings) -> None:
     run = ingest_documents([Document("a", "some words"), Document("b", "other words")], settings, wait=False)
     counts = summary(engine, run)
-    assert (counts["read"], counts["state"], counts["pending"], queue(settings).waiting()) == (0, "waiting", 2, 1)
+    assert (counts["read"], counts["state"], counts["pending"], queue(settings).count_waiting()) == (0, "waiting", 2, 1)
 
 
 @pytest.mark.slow
@@ -67,7 +67,7 @@ def test_a_run_that_is_stopped_says_how_to_go_on(engine: Engine, settings: Setti
         yield Document("b", "x " * 900)
         raise KeyboardInterrupt
 
-    with pytest.raises(Interrupted, match=r"the same command again.*ibidem status \d{8}-"):
+    with pytest.raises(Interruption, match=r"the same command again.*ibidem status \d{8}-"):
         ingest_documents(source(), settings.changed(batch_characters=2_000, concurrency=1))
     assert summary(engine)["state"] == "interrupted"
     assert queue(settings).workers() == 0
@@ -79,7 +79,7 @@ def test_a_full_queue_pauses_the_submission(engine: Engine, settings: Settings) 
 
     def source() -> Iterator[Document | Refusal]:
         for number in range(12):
-            waiting.append(queue(settings).waiting())
+            waiting.append(queue(settings).count_waiting())
             yield Document(str(number), "x " * 900)
 
     run = ingest_documents(source(), settings.changed(batch_characters=2_000, in_flight=3, concurrency=1))

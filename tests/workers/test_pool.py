@@ -11,7 +11,7 @@ import pytest
 from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
 from ibidem_workers.brokers.files import SpoolDirectory
-from ibidem_workers.pool import Pool, WorkersFailed
+from ibidem_workers.pool import Pool, WorkerFailure
 from ibidem_workers.runs import Progress, RunMonitor, summary
 from ibidem_workers.settings import Settings
 from ibidem_workers.submit import Submission
@@ -24,7 +24,7 @@ def stories(count: int) -> Iterator[Document]:
 
 
 def watch(pool: Pool) -> None:
-    while not pool.ready:
+    while not pool.is_ready:
         pool.check()
         time.sleep(0.01)
 
@@ -67,7 +67,7 @@ def test_a_worker_that_is_killed_loses_nothing(engine: Engine, settings: Setting
 def test_a_worker_that_cannot_start_is_an_error_and_no_endless_waiting(settings: Settings, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     broken = settings.changed(tables=tmp_path / "file" / "tables", concurrency=1)
-    with Pool(broken, quiet=True) as pool, pytest.raises(WorkersFailed, match="file/tables"):
+    with Pool(broken, quiet=True) as pool, pytest.raises(WorkerFailure, match="file/tables"):
         watch(pool)
 
 

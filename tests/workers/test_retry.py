@@ -42,5 +42,5 @@ def test_an_error_that_will_not_pass_is_raised_at_once() -> None:
 def test_waiting_is_given_up_when_the_worker_is_to_end() -> None:
     waits: list[float] = []
     with pytest.raises(Unavailable):
-        retry_unavailable(Busy(10_000), 600, ended=lambda: len(waits) > 3, pause=waits.append)
+        retry_unavailable(Busy(10_000), 600, has_ended=lambda: len(waits) > 3, pause=waits.append)
     assert len(waits) == 4

@@ -104,10 +104,10 @@ def test_a_batch_that_was_sent_again_is_done_with_its_last_part(engine: Engine) 
     note(engine, 0, BatchResult(parts=2))
     note(engine, 0, BatchResult(indexed=1), part=0)
     watch = RunMonitor(engine, "run")
-    assert not watch.look().ended
+    assert not watch.look().has_ended
     note(engine, 0, BatchResult(indexed=1), part=1)
     progress = watch.look()
-    assert (progress.ended, progress.done) == (True, 2)
+    assert (progress.has_ended, progress.done) == (True, 2)
 
 
 def test_a_long_run_is_followed_block_by_block(engine: Engine) -> None:
@@ -117,9 +117,9 @@ def test_a_long_run_is_followed_block_by_block(engine: Engine) -> None:
     for number in range(batches):
         if number != 120:
             note(engine, number, BatchResult(indexed=1))
-    assert (watch.look().done, watch.look().ended) == (batches - 1, False)
+    assert (watch.look().done, watch.look().has_ended) == (batches - 1, False)
     note(engine, 120, BatchResult(indexed=1))
-    assert (watch.look().done, watch.look().ended) == (batches, True)
+    assert (watch.look().done, watch.look().has_ended) == (batches, True)
 
 
 def test_a_submission_that_was_killed_is_shown_with_what_it_sent(engine: Engine) -> None:

@@ -275,7 +275,7 @@ def indexed_after(engine: Engine, settings: Settings) -> tuple[int, int]:
     run = ingest_documents([Document("good", "We the People")], settings, wait=False)
     with Pool(settings, quiet=True) as pool:
         watch = RunMonitor(engine, run)
-        until(lambda: pool.check() or watch.look().ended)
+        until(lambda: pool.check() or watch.look().has_ended)
         first = pool.pids
         until(lambda: pool.check() or not waiting(settings))
         assert pool.pids == first, "a message ended its worker"

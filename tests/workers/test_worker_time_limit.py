@@ -62,7 +62,7 @@ def test_a_document_that_is_signed_for_too_long_is_set_aside_and_its_batch_goes_
     until = time.monotonic() + PATIENCE
     with Pool(settings, quiet=True, command=(sys.executable, "-c", HELD_UP_BY_SLOW)) as pool:
         watch = RunMonitor(engine, run)
-        while not watch.look().ended and time.monotonic() < until:
+        while not watch.look().has_ended and time.monotonic() < until:
             pool.check()
             folder.recover()
             time.sleep(0.1)

@@ -62,13 +62,13 @@ def compress(data: bytes) -> bytes:
     return zstandard.ZstdCompressor(level=LEVEL).compress(data)
 
 
-def unpacked(data: bytes, most: int) -> bytes:
+def decompress(data: bytes, most: int) -> bytes:
     """Undo zstd, and never more than so many bytes of it.
 
     Raises:
         ValueError: It unpacks into more, is damaged or cut off, or something follows it.
 
-    >>> unpacked(compress(b"We the People"), 13)
+    >>> decompress(compress(b"We the People"), 13)
     b'We the People'
     """
     try:
@@ -85,10 +85,10 @@ def unpacked(data: bytes, most: int) -> bytes:
 def register_compression(most: int) -> None:
     """Let Kombu pack messages as we do, and unpack those up to a size; its own zstd needs another library."""
     register: Any = compression.register  # kombu publishes no types for it
-    register(compress, lambda data: unpacked(data, most), COMPRESSION, ["zstd"])
+    register(compress, lambda data: decompress(data, most), COMPRESSION, ["zstd"])
 
 
-def bound(most: int) -> None:
+def restrict_serializers(most: int) -> None:
     """Let this process unpack messages up to a size, and only those that are packed as submitters pack them."""
     register: Any = compression.register  # kombu publishes no types for it
     encoders: Any = compression.encoders
@@ -179,7 +179,7 @@ MOST_DOCUMENTS = 2_000
 Record = Mapping[str, object]
 
 
-class Serialized(NamedTuple):
+class SerializedDocument(NamedTuple):
     """A document as it travels.
 
     Args:
@@ -191,13 +191,13 @@ class Serialized(NamedTuple):
     json: bytes
 
 
-def serialize(record: Record) -> Serialized:
+def serialize(record: Record) -> SerializedDocument:
     """Write a record as JSON.
 
     Raises:
         TypeError: It holds what JSON has no place for.
     """
-    return Serialized(record, orjson.dumps(record))
+    return SerializedDocument(record, orjson.dumps(record))
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +252,7 @@ class Batch:
         return [Batch(self.number, [record], part) for part, record in enumerate(self.records)]
 
 
-def cut(records: Iterable[Serialized], characters: int) -> Iterator[Batch]:
+def cut(records: Iterable[SerializedDocument], characters: int) -> Iterator[Batch]:
     """Cut records into batches, in order.
 
     A batch is full with so many characters of text, with four bytes of JSON for each of these, or with 2,000 documents.
@@ -266,7 +266,7 @@ def cut(records: Iterable[Serialized], characters: int) -> Iterator[Batch]:
     >>> [[record["id"] for record in batch.records] for batch in cut(map(serialize, texts), 100)]
     [['60', '30'], ['200'], ['10']]
     """
-    contents: list[Serialized] = []
+    contents: list[SerializedDocument] = []
     number = text = size = 0
     for each in records:
         its_text, its_size = len(str(each.record["text"])), len(each.json)
@@ -280,7 +280,7 @@ def cut(records: Iterable[Serialized], characters: int) -> Iterator[Batch]:
         yield _batch(number, contents)
 
 
-def _batch(number: int, documents: list[Serialized]) -> Batch:
+def _batch(number: int, documents: list[SerializedDocument]) -> Batch:
     return Batch(number, [each.record for each in documents], json=[each.json for each in documents])
 
 
@@ -344,7 +344,7 @@ class BatchResult:
         """Read a stored result; `BatchResult.from_json(one.as_json())` equals `one`.
 
         Raises:
-            Damaged: It is no such record.
+            DamagedRecord: It is no such record.
 
         >>> one = BatchResult(indexed=2, refusals=[Refusal("a.jsonl:3", "a", "date", "no date")], at=0.0)
         >>> BatchResult.from_json(one.as_json()) == one
@@ -365,7 +365,7 @@ def refusals_from_json(value: object) -> list[Refusal]:
     """Read what `refusals_as_json` gave.
 
     Raises:
-        Damaged: It is no such list.
+        DamagedRecord: It is no such list.
     """
     return [parse_record(Refusal, one) for one in _refusal_records(value)]
 

@@ -25,7 +25,7 @@ from ibidem_engines.redaction import redact
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.batches import COMPRESSION, TRIES_BEFORE, Batch, most_of_message, register_compression
 from ibidem_workers.brokers.files import SpoolDirectory
-from ibidem_workers.brokers.rabbitmq import message_of, of_broker
+from ibidem_workers.brokers.rabbitmq import from_amqp, message_of
 from ibidem_workers.settings import Settings
 
 RAW = 2
@@ -67,7 +67,7 @@ class Broker(ABC):
         """Return what Celery is configured with for this broker: address, transport, queues."""
 
     @abstractmethod
-    def rejected(self) -> RejectedMessages:
+    def count_rejected(self) -> RejectedMessages:
         """Count the messages that no worker carries out.
 
         Raises:
@@ -96,7 +96,7 @@ class FileQueue(Broker):
         } | _own_queue(self.settings)
 
     @override
-    def rejected(self) -> RejectedMessages:
+    def count_rejected(self) -> RejectedMessages:
         settings = self.settings
         folder = SpoolDirectory((settings.queue_folder or settings.tables) / settings.queue, settings.lease)
         return RejectedMessages(len(list(folder.given_up.iterdir())), FOREIGN, str(folder.given_up), "remove them")
@@ -113,7 +113,7 @@ class RabbitMq(Broker):
             # Our own split and dead letters act at `tries`; the broker's limit is the net below them.
             "x-delivery-limit": settings.most_tries,
             "x-dead-letter-exchange": "",
-            "x-dead-letter-routing-key": self._dead,
+            "x-dead-letter-routing-key": self._dead_queue,
             "x-dead-letter-strategy": "at-least-once",
             "x-overflow": "reject-publish",
         }
@@ -124,18 +124,18 @@ class RabbitMq(Broker):
             "worker_detect_quorum_queues": True,
             "task_queues": [
                 Queue(settings.queue, queue_arguments=arguments),
-                Queue(self._dead, queue_arguments={"x-queue-type": "quorum"}),
+                Queue(self._dead_queue, queue_arguments={"x-queue-type": "quorum"}),
             ],
         }
 
     @override
-    def rejected(self) -> RejectedMessages:
-        broker, name = self.settings.broker, self._dead
+    def count_rejected(self) -> RejectedMessages:
+        broker, name = self.settings.broker, self._dead_queue
         try:
             with Connection(broker, connect_timeout=TIMEOUT_S) as connection:
                 count = connection.default_channel.queue_declare(name, passive=True).message_count
         except AMQPError as error:
-            raise of_broker(error, broker) from error
+            raise from_amqp(error, broker) from error
         except (OperationalError, OSError) as error:
             what = f"the broker {redact(broker)} does not answer: {message_of(error, broker)}"
             raise Unavailable(what, "try again") from error
@@ -143,7 +143,7 @@ class RabbitMq(Broker):
         return RejectedMessages(count, what, f"queue {name}", f"rabbitmqctl purge_queue {name}")
 
     @property
-    def _dead(self) -> str:
+    def _dead_queue(self) -> str:
         return f"{self.settings.queue}-dead"
 
 
@@ -166,10 +166,10 @@ class RedisStream(Broker):
         } | _own_queue(self.settings)
 
     @override
-    def rejected(self) -> RejectedMessages:
-        from ibidem_workers.brokers.redis import given_up  # noqa: PLC0415 - its client is an extra
+    def count_rejected(self) -> RejectedMessages:
+        from ibidem_workers.brokers.redis import count_given_up  # noqa: PLC0415 - its client is an extra
 
-        key, count = given_up(self.settings.broker, self.settings.queue)
+        key, count = count_given_up(self.settings.broker, self.settings.queue)
         return RejectedMessages(count, FOREIGN, f"stream {key}", f"redis-cli DEL {key}")
 
 
@@ -270,7 +270,7 @@ def send(app: Celery, run: str, batch: Batch, tries: int | None = None) -> None:
             headers={} if tries is None else {TRIES_BEFORE: tries},
         )
     except AMQPError as error:
-        raise of_broker(error, app.conf.broker_write_url or "") from error
+        raise from_amqp(error, app.conf.broker_write_url or "") from error
     except (OperationalError, OSError) as error:
         url = app.conf.broker_write_url or ""
         raise Unavailable(
@@ -295,7 +295,7 @@ def answers(settings: Settings) -> None:
             for queue in app.conf.task_queues:
                 queue(connection.default_channel).declare()
     except AMQPError as error:
-        raise of_broker(error, settings.broker) from error
+        raise from_amqp(error, settings.broker) from error
     except (OperationalError, OSError) as error:
         what = f"the broker {redact(settings.broker)} does not answer: {message_of(error, settings.broker)}"
         raise Unavailable(what, "start it, or mend IBIDEM_BROKER") from error

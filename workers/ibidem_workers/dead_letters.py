@@ -56,7 +56,7 @@ class DeadLetter:
 
 def add_dead_letters(engine: Engine, letters: Iterable[DeadLetter]) -> None:
     """Note dead letters."""
-    engine.put_records("dead", {letter.key: _noted(letter) for letter in letters})
+    engine.put_records("dead", {letter.key: _to_entry(letter) for letter in letters})
 
 
 def letters(engine: Engine, ids: Collection[str] = ()) -> list[DeadLetter]:
@@ -66,7 +66,7 @@ def letters(engine: Engine, ids: Collection[str] = ()) -> list[DeadLetter]:
         UsageError: A document has no dead letter.
     """
     last: dict[str, DeadLetter] = {}
-    for letter in _all(engine):
+    for letter in _read_all(engine):
         one = letter.refusal.id
         if (not ids or one in ids) and (one not in last or last[one].when < letter.when):
             last[one] = letter
@@ -83,32 +83,32 @@ def drop(engine: Engine, ids: Collection[str]) -> int:
     return len(dead_letters)
 
 
-def read_again(chosen: Iterable[DeadLetter], max_text: int) -> Iterator[Document | Refusal]:
+def read_again(letters: Iterable[DeadLetter], max_text: int) -> Iterator[Document | Refusal]:
     """Read the documents of dead letters again, each with the version it came with: a newer one still wins.
 
     Args:
-        chosen: The letters.
+        letters: The letters.
         max_text: The most characters that a text may have.
     """
-    for letter in chosen:
+    for letter in letters:
         try:
             yield read_record(letter.record, f"failed document of run {letter.run}", max_text)
         except Refused as refused:
             yield refused.refusal
 
 
-def forget(engine: Engine, chosen: Iterable[DeadLetter]) -> None:
+def forget(engine: Engine, letters: Iterable[DeadLetter]) -> None:
     """Forget dead letters and the older ones of the same documents."""
-    last = {letter.refusal.id: letter.when for letter in chosen}
-    engine.delete_records("dead", [one.key for one in _all(engine) if one.when <= last.get(one.refusal.id, 0.0)])
+    last = {letter.refusal.id: letter.when for letter in letters}
+    engine.delete_records("dead", [one.key for one in _read_all(engine) if one.when <= last.get(one.refusal.id, 0.0)])
 
 
-def _all(engine: Engine) -> Iterator[DeadLetter]:
+def _read_all(engine: Engine) -> Iterator[DeadLetter]:
     for _, entry in engine.get_records("dead"):
-        yield letter_of(entry)
+        yield read_letter(entry)
 
 
-def _noted(letter: DeadLetter) -> dict[str, object]:
+def _to_entry(letter: DeadLetter) -> dict[str, object]:
     return {
         "run": letter.run,
         "refusal": letter.refusal.as_json(),
@@ -118,11 +118,11 @@ def _noted(letter: DeadLetter) -> dict[str, object]:
     }
 
 
-def letter_of(entry: Mapping[str, object]) -> DeadLetter:
+def read_letter(entry: Mapping[str, object]) -> DeadLetter:
     """Read a dead letter as it is noted.
 
     Raises:
-        Damaged: It is no such record.
+        DamagedRecord: It is no such record.
     """
     return parse_record(DeadLetter, entry)
 
@@ -151,10 +151,10 @@ def writable(record: Mapping[str, object]) -> Mapping[str, object]:
 def printable(refusal: Refusal) -> Refusal:
     """Return a refusal whose words every engine stores: half a character is shown by its number."""
     return Refusal(
-        where=_whole(refusal.where),
-        id=_whole(refusal.id),
-        field=_whole(refusal.field),
-        why=_whole(refusal.why),
+        where=_escape(refusal.where),
+        id=_escape(refusal.id),
+        field=_escape(refusal.field),
+        why=_escape(refusal.why),
     )
 
 
@@ -165,5 +165,5 @@ def _as_text(record: Mapping[str, object]) -> str:
         return f"{type(error).__name__}: {error}"
 
 
-def _whole(text: str) -> str:
+def _escape(text: str) -> str:
     return text if text.isascii() else text.encode(errors="backslashreplace").decode()

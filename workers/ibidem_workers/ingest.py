@@ -57,7 +57,7 @@ Report = Callable[[Progress], None]
 Grouped = Callable[[int], None]
 
 
-class Interrupted(EngineError):
+class Interruption(EngineError):
     """Someone stopped a run half-way; nothing that was sent is lost."""
 
 
@@ -84,9 +84,9 @@ def ingest(
 
     Raises:
         UsageError: A path or format that is not understood; an index signed with another idf table.
-        WorkersFailed: Workers could not start, or the engine takes nothing more.
+        WorkerFailure: Workers could not start, or the engine takes nothing more.
         Unavailable: Engine or broker did not answer.
-        Interrupted: Ctrl-C.
+        Interruption: Ctrl-C.
     """
     tally = Tally()
     source = read(
@@ -115,7 +115,7 @@ def ingest_documents(  # noqa: PLR0913 - the options of one command, each by its
         check_tables(engine, Tables(settings.tables))
         answers(settings)
         if wait:
-            run = _LocalRun(engine, settings, report).through(source, tally, paths)
+            run = _LocalRun(engine, settings, report).run(source, tally, paths)
             retry_unavailable(lambda: settle_all(engine, grouped), settings.patience)
             return run
         return Submission(engine, settings, paths, tally).send(source).run
@@ -177,16 +177,16 @@ class _LocalRun:
         self._run = ""
         self._looked = self._recovered = 0.0
 
-    def through(self, source: Source, tally: Tally | None, paths: Sequence[str | Path]) -> str:
+    def run(self, source: Source, tally: Tally | None, paths: Sequence[str | Path]) -> str:
         """Send all, wait for all, and return the run's name."""
-        submission = Submission(self._engine, self._settings, paths, tally, self._after_batch)
+        submission = Submission(self._engine, self._settings, paths, tally, self._pause_while_full)
         run = self._run = submission.record.run
         try:
             with self._workers():
                 submission.send(source)
-                self._watched().wait(self._tend)
+                self._monitor().wait(self._tend)
         except KeyboardInterrupt as error:
-            raise Interrupted(
+            raise Interruption(
                 f"run {run} was stopped; what it sent is in the queue",
                 f"{AGAIN}; progress: ibidem status {run}",
             ) from error
@@ -200,21 +200,21 @@ class _LocalRun:
         self._pool = Pool(self._settings, quiet=True)
         return self._pool
 
-    def _after_batch(self) -> None:
+    def _pause_while_full(self) -> None:
         """Pause while the queue is full, so that a large collection does not lie on the disk twice."""
-        if time.monotonic() - self._looked > max(LOOKS_EVERY, self._watched().pause):
-            self._tend(self._watched().look())
-        while self._folder is not None and self._folder.waiting() >= self._settings.in_flight:
-            self._tend(self._watched().look())
-            time.sleep(self._watched().pause)
+        if time.monotonic() - self._looked > max(LOOKS_EVERY, self._monitor().pause):
+            self._tend(self._monitor().look())
+        while self._folder is not None and self._folder.count_waiting() >= self._settings.in_flight:
+            self._tend(self._monitor().look())
+            time.sleep(self._monitor().pause)
 
-    def _watched(self) -> RunMonitor:
+    def _monitor(self) -> RunMonitor:
         if self._watch is None:
             self._watch = RunMonitor(self._engine, self._run, self._settings.patience)
         return self._watch
 
     def _tend(self, progress: Progress) -> None:
-        """See to the workers, put back what dead ones held, and tell how far the run is."""
+        """Restart dead workers, requeue the messages that they held, and report progress."""
         self._looked = time.monotonic()
         if self._pool is not None:
             self._pool.check()

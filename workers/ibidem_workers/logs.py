@@ -112,17 +112,17 @@ def _add_context(_: object, __: str, event: "EventDict") -> "EventDict":
     return event
 
 
-def formatter(hidden: Iterable[str], *, terminal: bool) -> logging.Formatter:
+def formatter(secret_values: Iterable[str], *, terminal: bool) -> logging.Formatter:
     """Make what writes a record as a line.
 
     Args:
-        hidden: Secrets that are in no line.
+        secret_values: Secrets that are in no line.
         terminal: Whether people read it.
     """
     import structlog  # noqa: PLC0415 - see `_OnDemand`
 
     written: list[Processor] = (
-        [on_one_line, structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)]
+        [escape_event, structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)]
         if terminal
         else [structlog.processors.JSONRenderer()]
     )
@@ -135,17 +135,21 @@ def formatter(hidden: Iterable[str], *, terminal: bool) -> logging.Formatter:
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             structlog.processors.format_exc_info,
         ],
-        processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, redaction_processor(hidden), *written],
+        processors=[
+            structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+            redaction_processor(secret_values),
+            *written,
+        ],
     )
 
 
-def redaction_processor(hidden: Iterable[str]) -> "Processor":
+def redaction_processor(secret_values: Iterable[str]) -> "Processor":
     """Make the step that hides secrets, in every value however deep, and cuts what is too long.
 
     Args:
-        hidden: The secrets.
+        secret_values: The secrets.
     """
-    known = frozenset(hidden)
+    known = frozenset(secret_values)
 
     def step(_: object, __: str, event: "EventDict") -> "EventDict":
         """Redact and shorten each value of an event."""
@@ -161,12 +165,12 @@ def shorten(name: str, value: object) -> object:
     return f"{value[:LONGEST]}… ({len(value):,} characters)"
 
 
-def on_one_line(_: object, __: str, event: "EventDict") -> "EventDict":
+def escape_event(_: object, __: str, event: "EventDict") -> "EventDict":
     """Write what could steer a terminal as escapes, but for the lines of an error's places."""
-    return {name: _for_terminal(name, value) for name, value in event.items()}
+    return {name: _escape(name, value) for name, value in event.items()}
 
 
-def _for_terminal(name: str, value: Any) -> Any:
+def _escape(name: str, value: Any) -> Any:
     if not isinstance(value, str):
         return value
     return "\n".join(map(printable, value.split("\n"))) if name == "exception" else printable(value)

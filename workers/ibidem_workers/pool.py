@@ -33,7 +33,7 @@ TAIL = 2_000
 """Characters of a dead worker's last words that are shown."""
 
 
-class WorkersFailed(EngineError):
+class WorkerFailure(EngineError):
     """The workers could not start, or the engine takes nothing more; what was sent is still in the queue."""
 
 
@@ -81,7 +81,7 @@ class Pool:
         """Start as many workers as the settings say."""
         try:
             for _ in range(self.settings.workers):
-                self._workers.append(self._started())
+                self._workers.append(self._start())
         except BaseException:
             self.__exit__()
             raise
@@ -107,7 +107,7 @@ class Pool:
         return [worker.process.pid for worker in self._workers]
 
     @property
-    def ready(self) -> bool:
+    def is_ready(self) -> bool:
         """Whether one of them takes messages."""
         return any(worker.ready for worker in self._workers)
 
@@ -117,27 +117,27 @@ class Pool:
         That comes to an end: each death is a try of some message, and a message has only so many.
 
         Raises:
-            WorkersFailed: One could not start, or its engine takes nothing more.
+            WorkerFailure: One could not start, or its engine takes nothing more.
         """
         for at, worker in enumerate(self._workers):
             worker.listen()
             if worker.ready and self.ready_at is None:
                 self.ready_at = time.monotonic()
             if worker.process.poll() is not None:
-                self._workers[at] = self._replaced(worker)
+                self._workers[at] = self._replace(worker)
 
-    def _replaced(self, worker: _Worker) -> _Worker:
+    def _replace(self, worker: _Worker) -> _Worker:
         code, message = worker.process.returncode, worker.last_words()
         if code == STOPPED or not worker.ready:
-            raise WorkersFailed(
+            raise WorkerFailure(
                 f"a worker ended with code {code}" + (f": {message}" if message else ""),
                 "what was sent is still in the queue; mend this, then give the same command again",
             )
-        replacement = self._started()
+        replacement = self._start()
         self._close(worker)
         return replacement
 
-    def _started(self) -> _Worker:
+    def _start(self) -> _Worker:
         errors = tempfile.TemporaryFile() if self.quiet else None  # noqa: SIM115 - closed with the worker
         process = subprocess.Popen(  # noqa: S603 - this very package
             [*self.command, this_process()],

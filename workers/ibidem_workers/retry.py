@@ -24,7 +24,7 @@ _log = logging.getLogger(__name__)
 def retry_unavailable(
     call: Callable[[], Answer],
     seconds: float,
-    ended: Callable[[], bool] = lambda: False,
+    has_ended: Callable[[], bool] = lambda: False,
     pause: Callable[[float], None] = time.sleep,
 ) -> Answer:
     """Call until it answers, with a random pause between two calls that grows to 5 s at most.
@@ -32,7 +32,7 @@ def retry_unavailable(
     Args:
         call: What may raise `Unavailable`.
         seconds: How long to wait in all.
-        ended: Tells whether to give up waiting.
+        has_ended: Tells whether to give up waiting.
         pause: Waits for some seconds.
 
     Raises:
@@ -47,9 +47,9 @@ def retry_unavailable(
 
     retrying = Retrying(
         retry=retry_if_exception_type(Unavailable),
-        stop=lambda state: state.idle_for >= seconds or ended(),
+        stop=lambda state: state.idle_for >= seconds or has_ended(),
         wait=lambda state: min(BACKOFF(state), seconds - state.idle_for),
-        sleep=lambda rest: _pause(rest, ended, pause),
+        sleep=lambda rest: _pause(rest, has_ended, pause),
         before_sleep=warn,
         reraise=True,
     )
@@ -59,7 +59,7 @@ def retry_unavailable(
     return answer
 
 
-def _pause(rest: float, ended: Callable[[], bool], pause: Callable[[float], None]) -> None:
-    while rest > 0 and not ended():
+def _pause(rest: float, has_ended: Callable[[], bool], pause: Callable[[float], None]) -> None:
+    while rest > 0 and not has_ended():
         pause(min(rest, HEEDS_AFTER))
         rest -= HEEDS_AFTER

@@ -25,7 +25,7 @@ HEADS = "run/"
 
 @dataclass(slots=True)
 class RunRecord:
-    """What the submitter knows of a run; the accounts of its batches are next to it.
+    """The submitter's record of a run; the accounts of its batches are next to it.
 
     Args:
         run: The run's name.
@@ -73,7 +73,7 @@ class RunRecord:
         """Read a noted record.
 
         Raises:
-            Damaged: It is no such record.
+            DamagedRecord: It is no such record.
 
         >>> one = RunRecord("r", ["news.jsonl"], 0.0)
         >>> RunRecord.from_json(one.as_json()) == one
@@ -112,7 +112,7 @@ BLOCK = 100
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a run is.
+    """The progress of a run.
 
     Args:
         run: Its name.
@@ -133,7 +133,7 @@ class Progress:
     idle: float
 
     @property
-    def ended(self) -> bool:
+    def has_ended(self) -> bool:
         """Whether every document is accounted for and nothing more comes."""
         return self.submitted and self.batches_done >= self.batches  # a killed submitter sent more than it noted
 
@@ -190,7 +190,7 @@ class RunMonitor:
         while True:
             progress = self.look()
             report(progress)
-            if progress.ended:
+            if progress.has_ended:
                 return progress
             time.sleep(self.pause)
 
@@ -245,19 +245,19 @@ class _Block:
 
 
 def record(engine: Engine, run: str) -> RunRecord:
-    """Read a run's record; one whose command was killed is interrupted, though nobody was left to note it.
+    """Read a run's record; one whose command was killed counts as interrupted.
 
     Raises:
         UsageError: There is no such run.
     """
-    entry = _noted(engine, run)
+    entry = _read_run(engine, run)
     if entry.state == "reading" and has_exited(entry.holder):
-        entry = _noted(engine, run)  # its last note may have come between reading and looking for it
+        entry = _read_run(engine, run)  # its last note may have come between reading and looking for it
         entry.state = "interrupted" if entry.state == "reading" else entry.state
     return entry
 
 
-def _noted(engine: Engine, run: str) -> RunRecord:
+def _read_run(engine: Engine, run: str) -> RunRecord:
     entry = engine.get_record("runs", HEADS + run)
     if entry is None:
         raise UsageError(f"no run is called {run!r}", "list them with: ibidem status")
@@ -282,21 +282,21 @@ def summary(engine: Engine, run: str = "") -> dict[str, object]:
     Raises:
         UsageError: There is no such run, or none at all.
     """
-    watch = RunMonitor(engine, run or _last(engine))
+    watch = RunMonitor(engine, run or _last_run(engine))
     progress = watch.look()
     figures = _summary(watch.record, watch.sums(), progress, _unread(engine, watch.record))
-    figures |= {"duplicates": _joined(engine, watch.record)}
-    return figures | {"host": host_of(watch.record.holder), "again": _again(engine, watch.record)}
+    figures |= {"duplicates": _count_joined(engine, watch.record)}
+    return figures | {"host": host_of(watch.record.holder), "again": _find_repeat(engine, watch.record)}
 
 
-def _last(engine: Engine) -> str:
+def _last_run(engine: Engine) -> str:
     known = runs(engine)
     if not known:
         raise UsageError("there is no run yet", "make one with: ibidem ingest PATH")
     return known[-1].run
 
 
-def _again(engine: Engine, record: RunRecord) -> str:
+def _find_repeat(engine: Engine, record: RunRecord) -> str:
     """Name the last run that was given the same files after this one was broken off; empty where there is none."""
     if record.state != "interrupted" or not set(record.paths) - NO_FILES:
         return ""
@@ -304,7 +304,7 @@ def _again(engine: Engine, record: RunRecord) -> str:
     return later[-1] if later else ""
 
 
-def _joined(engine: Engine, record: RunRecord) -> dict[str, int]:
+def _count_joined(engine: Engine, record: RunRecord) -> dict[str, int]:
     """Count the documents that joined a group since a run began, and before the next one did."""
     records = [RunRecord.from_json(noted) for _, noted in engine.get_records("runs", HEADS) if "started" in noted]
     later = [one.joined for one in records if one.started > record.started]
@@ -330,7 +330,7 @@ def _summary(record: RunRecord, sums: BatchResult, progress: Progress, unread: l
         "unsigned": sums.unsigned,
         "duplicates": dict.fromkeys(LEVELS, 0),
         "refusals": [refusal.as_json() for refusal in refusals],
-        "took_s": round((sums.at if progress.ended else time.time()) - record.started, 3),
+        "took_s": round((sums.at if progress.has_ended else time.time()) - record.started, 3),
         "state": _state(record, progress),
         "pending": max(0, record.documents - progress.done),
         "repeated": record.repeated,
@@ -342,6 +342,6 @@ def _summary(record: RunRecord, sums: BatchResult, progress: Progress, unread: l
 
 
 def _state(record: RunRecord, progress: Progress) -> str:
-    if record.state == "interrupted" or not progress.ended:
+    if record.state == "interrupted" or not progress.has_ended:
         return {"submitted": "waiting"}.get(record.state, record.state)
     return "done"

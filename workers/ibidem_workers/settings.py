@@ -43,7 +43,7 @@ Level = Literal["debug", "info", "warning", "error"]
 
 
 class Settings(BaseSettings):
-    """How ibidem is configured: where things are, and how much of each.
+    """The configuration of ibidem: addresses, folders and limits.
 
     The descriptions below are the one source of `docs/settings.md`, of `ibidem doctor` and of the error messages.
 
@@ -253,7 +253,7 @@ class Settings(BaseSettings):
 
     @field_validator(*OTHERS, mode="before")
     @classmethod
-    def _without_account(cls, value: object) -> object:
+    def _refuse_account(cls, value: object) -> object:
         """Refuse an account in a setting that is shown as it is."""
         text = as_text(value)
         if redact_text(text) != text:
@@ -262,7 +262,7 @@ class Settings(BaseSettings):
 
     @field_validator("distinct", "gateway_indexes", "gateway_hosts", mode="before")
     @classmethod
-    def _by_commas(cls, value: object) -> object:
+    def _split_commas(cls, value: object) -> object:
         if isinstance(value, str):
             return tuple(name.strip() for name in value.split(",") if name.strip())
         return value
@@ -324,7 +324,7 @@ class Settings(BaseSettings):
         """Return the same settings with some values from the command line."""
         changes = {name: value for name, value in values.items() if value is not None}
         origins = self._origins | dict.fromkeys(changes, "command line")
-        return _validated(self.model_dump() | changes, origins)
+        return _validate(self.model_dump() | changes, origins)
 
     def as_environment(self) -> dict[str, str]:
         """Return the variables that give another process these very settings."""
@@ -353,10 +353,10 @@ def load(environment: Mapping[str, str] | None = None, folder: Path | None = Non
     for origin, source in sources:
         for name in source.keys() - values.keys():
             values[name], origins[name] = source[name], origin
-    return _validated(values, origins)
+    return _validate(values, origins)
 
 
-def _validated(values: Mapping[str, object], origins: Mapping[str, str]) -> Settings:
+def _validate(values: Mapping[str, object], origins: Mapping[str, str]) -> Settings:
     try:
         settings = Settings(**values)
     except UsageError as error:

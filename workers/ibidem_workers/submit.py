@@ -20,7 +20,7 @@ from ibidem_ingest.readers.formats import Choice, Tally
 from ibidem_workers.batches import (
     MOST_STRUCTURE,
     Batch,
-    Serialized,
+    SerializedDocument,
     cut,
     most_of_record,
     refusals_as_json,
@@ -58,12 +58,12 @@ class SeenIds:
     def add(self, ids: Sequence[str]) -> None:
         """Take the next ids in and count those that were there; the first twenty are kept to be shown."""
         hashes = np.fromiter((xxhash.xxh3_64_intdigest(one.encode()) for one in ids), np.uint64, len(ids))
-        again = self._known(hashes) | _mark_repeats(hashes)
+        again = self._is_known(hashes) | _mark_repeats(hashes)
         self.count += int(again.sum())
         self.ids += [ids[at] for at in np.flatnonzero(again)[: max(0, SHOWN - len(self.ids))]]
         self._keep(np.unique(hashes[~again]))
 
-    def _known(self, hashes: Hashes) -> NDArray[np.bool_]:
+    def _is_known(self, hashes: Hashes) -> NDArray[np.bool_]:
         known = np.zeros(len(hashes), np.bool_)
         for run in self._runs:
             at = np.searchsorted(run, hashes)
@@ -93,7 +93,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class IngestRequest:
-    """What is to be ingested.
+    """The files to ingest, and how to read them.
 
     Args:
         paths: Files and folders; `-` is standard input.
@@ -105,7 +105,7 @@ class IngestRequest:
 
 
 class Submission:
-    """A run that is being submitted; `record` tells how far it is.
+    """A run that is being submitted; `record` has its progress.
 
     Args:
         engine: Where the run is noted.
@@ -153,7 +153,7 @@ class Submission:
         self._tell("run submitted")
         return self.record
 
-    def _records(self, source: Source) -> Iterator[Serialized]:
+    def _records(self, source: Source) -> Iterator[SerializedDocument]:
         version = 0
         for number, one in enumerate(source, 1):
             if isinstance(one, Refusal):
@@ -162,7 +162,7 @@ class Submission:
             version = max(version + 1, time.time_ns() // 1_000)
             try:
                 record = serialize({"version": version} | one.as_record())
-                why = self._unfit(record.json)
+                why = self._refusal_reason(record.json)
             except TypeError as error:
                 why = f"it is not JSON: {error}"
             if why:
@@ -170,7 +170,7 @@ class Submission:
             else:
                 yield record
 
-    def _unfit(self, record: bytes) -> str:
+    def _refusal_reason(self, record: bytes) -> str:
         """Say why a record cannot travel; empty when it can."""
         size, most = len(record), most_of_record(self._settings)
         if size > most:

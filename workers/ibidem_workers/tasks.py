@@ -50,7 +50,7 @@ _log = logging.getLogger(__name__)
 
 
 class Consumer(consumer.Consumer):  # type: ignore[misc] # celery publishes no types
-    """What a worker listens with."""
+    """A worker's consumer of messages."""
 
     class Blueprint(consumer.Consumer.Blueprint):  # type: ignore[misc] # likewise
         """The steps of its start."""
@@ -90,20 +90,20 @@ A_DAY = 24 * 60 * 60 * 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class WorkerContext:
-    """What a worker works with.
+    """The engine, idf tables and settings of a worker.
 
     Args:
         engine: Where documents and accounts are written.
         tables: The idf tables.
         settings: Limits and waiting times.
-        ended: Tells whether the worker was asked to end, so that it waits for nothing any more.
+        has_ended: Tells whether the worker was asked to end, so that it waits for nothing any more.
         limited: Ends the worker when what is done in this context takes too long.
     """
 
     engine: Engine
     tables: Tables
     settings: Settings
-    ended: Callable[[], bool] = lambda: False
+    has_ended: Callable[[], bool] = lambda: False
     limited: Callable[[], AbstractContextManager[object]] = nullcontext
 
 
@@ -155,13 +155,15 @@ def sign_and_write(context: WorkerContext, delivery: Delivery, send: Callable[[B
         Permanent: The engine will not take anything more: its disk is full, or its index is another's.
     """
     with log_context(run=delivery.run, batch=delivery.key):
-        if retry_unavailable(lambda: _is_noted(context.engine, delivery.key), context.settings.patience, context.ended):
+        if retry_unavailable(
+            lambda: _is_noted(context.engine, delivery.key), context.settings.patience, context.has_ended
+        ):
             return None
         before = context.engine.rejections
         account, letters = _account(context, delivery, send)
         with delivery.stages("note"):
             retry_unavailable(
-                lambda: _note(context.engine, delivery, account, letters), context.settings.patience, context.ended
+                lambda: _note(context.engine, delivery, account, letters), context.settings.patience, context.has_ended
             )
         log_batch(account, delivery.stages, delivery.tries, context.engine.rejections - before)
         return account
@@ -278,7 +280,7 @@ def _outcomes(context: WorkerContext, portion: _Portion) -> list[Outcome]:
 
     delivery = portion.delivery
     with delivery.stages("write"):
-        outcomes = retry_unavailable(write, context.settings.patience, context.ended)
+        outcomes = retry_unavailable(write, context.settings.patience, context.has_ended)
     if delivery.tries or delivery.again or len(calls) > 1:
         return list(starmap(_own, zip(outcomes, portion.records, strict=True)))
     return outcomes

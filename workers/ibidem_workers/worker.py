@@ -27,7 +27,7 @@ from ibidem_engines.errors import EngineError, Permanent, Unavailable
 from ibidem_ingest.errors import IbidemError
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers import logs
-from ibidem_workers.batches import TRIES, TRIES_BEFORE, Batch, Record, bound, most_of_message
+from ibidem_workers.batches import TRIES, TRIES_BEFORE, Batch, Record, most_of_message, restrict_serializers
 from ibidem_workers.brokers.lease import lives
 from ibidem_workers.celery_app import TASK, answers, make_app, send
 from ibidem_workers.pool import READY, STOPPED
@@ -73,7 +73,7 @@ def main(parent: str = "") -> int:
     if not lives(parent):
         sys.stderr.write("ibidem worker: what started this process is gone; start workers with: ibidem worker\n")
         return STOPPED
-    _end_with(parent)
+    _watch_parent(parent)
     try:
         settings = load()
         logs.set_up(settings)
@@ -102,11 +102,11 @@ def work(settings: Settings) -> int:
     with suppress(Unavailable):  # Celery waits for a broker that is away; one that refuses us would be asked for ever
         answers(settings)
     app = make_app(settings)
-    bound(most_of_message(settings))
+    restrict_serializers(most_of_message(settings))
     stopped = register(app, context)
     gc.freeze()  # what was imported is never garbage; looking through it at each collection takes a tenth of the time
     gc.set_threshold(COLLECTED_AFTER)
-    signals.worker_ready.connect(_tell_ready)
+    signals.worker_ready.connect(_report_ready)
     signals.setup_logging.connect(_leave_logging)
     # Celery warns of root because of pickle; here nothing but JSON is read.
     warnings.filterwarnings("ignore", category=SecurityWarning)
@@ -138,7 +138,7 @@ def register(app: Celery, context: WorkerContext) -> list[EngineError]:
         """Sign and write one batch."""
         delivery = _delivery(self, run, Batch(number, records, part))
         if delivery.tries > context.settings.most_tries:
-            raise Reject(_past(delivery), requeue=False)
+            raise Reject(_set_aside(delivery), requeue=False)
         if _asked_to_end():  # Celery takes one more message after it was asked to end
             _hand_back(app, delivery, "the worker was asked to end")
             return
@@ -153,7 +153,7 @@ def register(app: Celery, context: WorkerContext) -> list[EngineError]:
         except Exception as error:
             _log.exception("batch %s ended its worker", delivery.key)
             if delivery.tries >= context.settings.tries:  # nothing is signed any more: what fails is to note it
-                raise Reject(_past(delivery), requeue=False) from error
+                raise Reject(_set_aside(delivery), requeue=False) from error
             state.should_stop = CRASHED
             _hand_back(app, replace(delivery, tries=delivery.tries + 1), error)
 
@@ -170,7 +170,7 @@ def _delivery(task: Task, run: str, batch: Batch) -> Delivery:
     return Delivery(run, batch, tries, again=before is not None)
 
 
-def _past(delivery: Delivery) -> str:
+def _set_aside(delivery: Delivery) -> str:
     _log.error("batch %s is set aside after %d tries", delivery.key, delivery.tries)
     return "it ended its workers even when it was to be noted"
 
@@ -195,12 +195,12 @@ def _leave_logging(**_: object) -> None:
     """Keep Celery from setting a level and a handler of its own, by being there."""
 
 
-def _tell_ready(**_: object) -> None:
+def _report_ready(**_: object) -> None:
     sys.stdout.write(f"{READY}\n")
     sys.stdout.flush()
 
 
-def _end_with(parent: str) -> None:
+def _watch_parent(parent: str) -> None:
     """End, once the batch in hand is done, when the process that started this one has ended."""
 
     def watch() -> None:

@@ -1,4 +1,4 @@
-"""How much two idf tables differ: the order of their terms, and the fingerprints that change (Conrad 2003, 6.2).
+"""Differences of two idf tables: the order of their terms, and the fingerprints that change (Conrad 2003, 6.2).
 
 A signature is only as stable as the table behind it. Spearman's rank correlation (the paper's formula 2, with ties)
 says how alike two tables are and hides how much depends on it: at .99 one short fingerprint in six changed.
@@ -23,7 +23,7 @@ Ranks = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Correlation:
-    """How alike the order of terms is in two tables.
+    """The correlation of the order of terms in two tables.
 
     Args:
         common: Number of terms that both hold.

@@ -70,7 +70,7 @@ def build_general(language: str) -> Table | None:
         if language in _UNSPACED or language not in wordfreq.available_languages("best"):
             return None
         frequencies = wordfreq.get_frequency_dict(language, "best")
-    spelled = ((_spelled(word), frequency) for word, frequency in frequencies.items())
+    spelled = ((_fix_final_sigma(word), frequency) for word, frequency in frequencies.items())
     counts = {word: DOCUMENTS * (1 - (1 - f) ** WORDS) for word, f in spelled if is_one_term(word)}
     return Table.of(language, DOCUMENTS, counts, f"wordfreq {language} best")
 
@@ -84,7 +84,7 @@ def is_one_term(word: str) -> bool:
     return is_term(word) and unicodedata.is_normalized("NFKC", word) and word == word.lower()
 
 
-def _spelled(word: str) -> str:
+def _fix_final_sigma(word: str) -> str:
     return word[:-1] + _FINAL_SIGMA if word.endswith(_SIGMA) else word
 
 
@@ -146,7 +146,7 @@ class Tables:
     def current(self) -> dict[str, str]:
         """Return the name of each language's current table, where there is one."""
         languages = sorted(path.stem for path in self.folder.glob("*.current") if _CODE.fullmatch(path.stem))
-        pointed = {language: self._pointed(language) for language in languages}
+        pointed = {language: self._read_pointer(language) for language in languages}
         return {language: name for language, name in pointed.items() if name not in ("", _NONE)}
 
     def keep(self, table: Table) -> None:
@@ -161,12 +161,12 @@ class Tables:
         self._current.pop(table.language, None)
 
     def _open_current(self, language: str) -> Table | None:
-        name = self._pointed(language)
+        name = self._read_pointer(language)
         if name == _NONE:
             return None
         return self.named(name) or self._build(language)
 
-    def _pointed(self, language: str) -> str:
+    def _read_pointer(self, language: str) -> str:
         """Return what the language's pointer says, nothing where there is none."""
         pointer = self._pointer(language)
         try:
@@ -183,12 +183,12 @@ class Tables:
 
     def _build(self, language: str) -> Table | None:
         """Build a default table, unless another process has done it meanwhile: workers begin all at once."""
-        with self._alone():
-            name = self._pointed(language)
-            return None if name == _NONE else self.named(name) or self._built(language)
+        with self._lock():
+            name = self._read_pointer(language)
+            return None if name == _NONE else self.named(name) or self._build_general(language)
 
     @contextmanager
-    def _alone(self) -> Iterator[None]:
+    def _lock(self) -> Iterator[None]:
         """Wait until no other process builds in this folder; where it cannot be locked, both build."""
         try:
             make_folder(self.folder)
@@ -203,7 +203,7 @@ class Tables:
         finally:
             os.close(handle)
 
-    def _built(self, language: str) -> Table | None:
+    def _build_general(self, language: str) -> Table | None:
         table = build_general(language)
         if table is None:
             self._point(language, _NONE)

@@ -41,7 +41,7 @@ _LOAD = 0.25
 _LEAST_BITS = 10
 
 
-def slots_of(hashes: Hashes) -> Hashes:
+def layout_slots(hashes: Hashes) -> Hashes:
     """Lay out the slots for terms in the order of their ranks.
 
     Args:
@@ -50,7 +50,7 @@ def slots_of(hashes: Hashes) -> Hashes:
     Returns:
         A power of two of slots, and some spare ones, so that a search never runs over the end.
 
-    >>> int(np.count_nonzero(slots_of(np.array([1 << 63, 5, 9], np.uint64))))
+    >>> int(np.count_nonzero(layout_slots(np.array([1 << 63, 5, 9], np.uint64))))
     3
     """
     bits = max(_LEAST_BITS, ceil(log2(max(1, hashes.size) / _LOAD)))
@@ -70,7 +70,7 @@ def slots_of(hashes: Hashes) -> Hashes:
 def ranks(slots: Hashes, hashes: Hashes) -> Places:
     """Return the rank of each term, `ABSENT` for those that are not in the table.
 
-    >>> slots = slots_of(np.array([1 << 63, 5, 9], np.uint64))
+    >>> slots = layout_slots(np.array([1 << 63, 5, 9], np.uint64))
     >>> ranks(slots, np.array([9, 7, 1 << 63], np.uint64)).tolist() == [2, ABSENT, 0]
     True
     """
@@ -143,7 +143,7 @@ _REMEDY = "delete the file; a default table is built again at the next use"
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """How many documents hold each term.
+    """The number of documents that hold each term.
 
     Args:
         name: 16 hex digits: xxh3-64 of scheme, language, documents, counts and terms.
@@ -195,7 +195,7 @@ class Table:
         ends = sizes.cumsum()
         numbers = np.array([count for count, _ in ordered], np.float64)
         name = _name(language, documents, numbers, ends, letters)
-        slots = slots_of(hash_tokens(letters.tobytes() + bytes(8), ends - sizes, ends)[0])
+        slots = layout_slots(hash_tokens(letters.tobytes() + bytes(8), ends - sizes, ends)[0])
         return cls(name, language, documents, origin, numbers, slots, ends, letters)
 
     @property
@@ -241,7 +241,7 @@ class Table:
             TableError: The file cannot be written.
         """
         parts: list[NDArray[Any]] = [self.counts, self.slots, self.ends, self.letters]
-        padded = [_padded(part.tobytes()) for part in parts]
+        padded = [_pad(part.tobytes()) for part in parts]
         header = orjson.dumps(
             {
                 "scheme": SCHEME,
@@ -268,7 +268,7 @@ class Table:
         except (OSError, ValueError) as error:
             raise TableError(f"cannot read the idf table {path}: {error}", _REMEDY) from error
         try:
-            table = cls(**_parsed(file))
+            table = cls(**_parse(file))
             table._check()
         except (ValueError, KeyError, TypeError) as error:
             raise TableError(f"the idf table {path} is damaged ({error})", _REMEDY) from error
@@ -282,7 +282,7 @@ class Table:
             raise ValueError("its terms are hashed in another way")
 
 
-def _parsed(file: NDArray[np.uint8]) -> dict[str, Any]:
+def _parse(file: NDArray[np.uint8]) -> dict[str, Any]:
     """Read header and parts, and check them."""
     start = len(_MAGIC) + 9
     if file[: len(_MAGIC)].tobytes() != _MAGIC:
@@ -310,7 +310,7 @@ def _parts(body: NDArray[np.uint8], sizes: Sequence[int]) -> dict[str, Any]:
     return parts
 
 
-def _padded(part: bytes) -> bytes:
+def _pad(part: bytes) -> bytes:
     return part + b"\0" * (-len(part) % 8)
 
 

@@ -21,7 +21,7 @@ The decision is symmetric, and monotone: what is `identical` is also `near` and 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from ibidem_ingest.pairs.policy import LEVELS, Level, Policy, Terms, least_shared
+from ibidem_ingest.pairs.policy import LEVELS, Level, Policy, Terms, min_shared_terms
 from ibidem_ingest.pairs.relations import relate
 from ibidem_ingest.signatures import minhash, noise
 from ibidem_ingest.signatures.long_text import LongSignatures
@@ -31,7 +31,7 @@ from ibidem_ingest.signatures.packed import FULL, LONG, NO_DATE, WEAK, Packed
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What puts a pair at its level.
+    """The evidence that puts a pair at its level.
 
     Args:
         level: The strongest level that the pair reaches.
@@ -49,7 +49,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Guards:
-    """What may speak against a pair.
+    """The values that may speak against a pair: dates, numbers, lengths.
 
     Args:
         days_apart: Days between the two date intervals, 0 where they overlap; None when a date is missing.
@@ -140,7 +140,7 @@ def shared_terms(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Eviden
     if guards.length_ratio < rule.lengths or (rule.numbers and not guards.numbers_agree):
         return None
     shared, of = len(set(a.terms) & set(b.terms)), min(len(a.terms), len(b.terms))
-    if shared < least_shared(rule.share, of):
+    if shared < min_shared_terms(rule.share, of):
         return None
     return build_evidence("near", "termvector", shared / of, {"shared": shared, "of": of}, guards)
 
@@ -243,7 +243,7 @@ def relation_evidence(a: Packed, b: Packed, long: Long, policy: Policy, guards: 
     )
     if policy.related is None or relation is None or relation.confidence < policy.related:
         return None
-    relation = relation.turned() if turned else relation
+    relation = relation.swap() if turned else relation
     figures = {
         "relation": relation.label,
         **({"direction": DIRECTED[relation.contains]} if relation.contains else {}),
@@ -256,7 +256,7 @@ def relation_evidence(a: Packed, b: Packed, long: Long, policy: Policy, guards: 
     return build_evidence("partial", long[0].parts, relation.confidence, figures, guards)
 
 
-def both_long(a: Packed, b: Packed) -> bool:
+def are_long(a: Packed, b: Packed) -> bool:
     """Return whether a relation of two texts can be decided on at all."""
     return bool(a.flags & b.flags & LONG)
 

@@ -94,7 +94,7 @@ class ContainmentRule:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What counts as a duplicate: every figure of the decision (presentation.md); None takes a kind of evidence away.
+    """Every figure of the decision on a pair (presentation.md); None takes a kind of evidence away.
 
     Args:
         level: The weakest level that still joins two documents.
@@ -137,24 +137,24 @@ class Policy:
         """
         return replace(
             self,
-            slots=self.slots and Slots(least_equal(percent)),
+            slots=self.slots and Slots(min_equal_slots(percent)),
             terms=self.terms and replace(self.terms, share=percent / 100),
         )
 
 
-def least_equal(percent: int) -> int:
+def min_equal_slots(percent: int) -> int:
     """Return the fewest equal slots of texts that have so many percent in common: 100 c / (2 - c), rounded up.
 
-    >>> least_equal(66), least_equal(100)
+    >>> min_equal_slots(66), min_equal_slots(100)
     (50, 100)
     """
     return -(-SLOTS * percent // (200 - percent))
 
 
-def least_shared(share: float, of: int) -> int:
+def min_shared_terms(share: float, of: int) -> int:
     """Return the fewest shared terms that make a score.
 
-    >>> least_shared(40 / 60, 60), least_shared(0.8, 35)
+    >>> min_shared_terms(40 / 60, 60), min_shared_terms(0.8, 35)
     (40, 28)
     """
     return ceil(share * of - ROUNDING)

@@ -99,7 +99,7 @@ so that two halves of a doubt about page breaks are not taken for a doubt about 
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """What two long texts are to each other.
+    """The relation of two long texts.
 
     Args:
         name: The relation.
@@ -124,14 +124,14 @@ class Relation:
         """Its name from the first text's point of view."""
         return "part_of" if self.name == "contains" and self.contains == "b" else self.name
 
-    def turned(self) -> "Relation":
+    def swap(self) -> "Relation":
         """Return the same, seen from the other side."""
         other: Mapping[Side | None, Side | None] = {"a": "b", "b": "a", None: None}
-        signals = {_turned(name): value for name, value in self.signals.items()}
+        signals = {_swap_side(name): value for name, value in self.signals.items()}
         return replace(self, contains=other[self.contains], a=self.b, b=self.a, signals=signals)
 
 
-def _turned(signal: str) -> str:
+def _swap_side(signal: str) -> str:
     name, _, side = signal.rpartition("_")
     return f"{name}_{'b' if side == 'a' else 'a'}" if side in ("a", "b") else signal
 
@@ -165,7 +165,7 @@ def relate(a: LongSignatures, b: LongSignatures, whole: float = 0.0) -> Relation
 
 @dataclass(frozen=True, slots=True)
 class PartStatistics:
-    """What is seen of two texts' matching parts.
+    """Statistics of the matching parts of two texts.
 
     Args:
         matched_a: Share of the one's parts that match.

@@ -16,8 +16,8 @@ from typing import Any
 from urllib.parse import unquote
 
 from ibidem_ingest.dates import iso_date
-from ibidem_ingest.errors import Unreadable, translate_errors, unreadable_when_damaged
-from ibidem_ingest.readers.formats import Format, is_code, library_for
+from ibidem_ingest.errors import Unreadable, translate_damage, translate_errors
+from ibidem_ingest.readers.formats import Format, is_code, load_library
 from ibidem_ingest.readers.text import BYTES_A_CHARACTER, first_line
 
 HEADINGS = ("Title", "Heading 1")
@@ -37,10 +37,10 @@ def docx_record(path: Path, max_text: int) -> dict[str, object]:
         Unreadable: It is damaged, too long or without any text, or the system does not let it be read; or the library
             is missing.
     """
-    docx = library_for(Format.DOCX)
+    docx = load_library(Format.DOCX)
     lines: list[str] = []
     title, size = "", 0
-    with translate_errors(), path.open("rb") as file, unreadable_when_damaged("Word file"):
+    with translate_errors(), path.open("rb") as file, translate_damage("Word file"):
         document = docx.Document(file)
         for style, line in _lines(document.iter_inner_content()):
             size += len(line) + 1
@@ -86,11 +86,11 @@ def epub_record(path: Path, max_text: int) -> dict[str, object]:
         Unreadable: It is damaged, encrypted, too long or without any text, or the system does not let it be read; or
             the library is missing.
     """
-    library_for(Format.EPUB)
+    load_library(Format.EPUB)
     with (
         translate_errors(),
         path.open("rb") as file,
-        unreadable_when_damaged("EPUB"),
+        translate_damage("EPUB"),
         zipfile.ZipFile(file) as book,
     ):
         package = _package(book)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Format(StrEnum):
-    """What a file holds: many documents, one in each line, or one document."""
+    """A file format: many documents, one in each line, or one document."""
 
     JSONL = "jsonl"
     TEXT = "text"
@@ -110,7 +110,7 @@ def require(format_: Format) -> None:
         raise UsageError(f"reading {format_} needs {library}, which is not installed", REMEDY)
 
 
-def library_for(format_: Format) -> ModuleType:
+def load_library(format_: Format) -> ModuleType:
     """Load the library for a format.
 
     Raises:
@@ -188,10 +188,10 @@ def is_code(language: str) -> bool:
     return _CODE.fullmatch(language) is not None
 
 
-def alike(one: str, other: str) -> bool:
-    """Return whether two languages are one, or relatives that no short text tells apart.
+def are_related(one: str, other: str) -> bool:
+    """Return whether two languages are equal, or so close that a short text cannot distinguish them.
 
-    >>> alike("nb", "no"), alike("de", "nl")
+    >>> are_related("nb", "no"), are_related("de", "nl")
     (True, False)
     """
     return one == other or any({one, other} <= relatives for relatives in RELATIVES)
@@ -210,7 +210,7 @@ IdFrom = Literal["path", "name", "hash"]
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """How files are read.
+    """Options for reading files.
 
     Args:
         format: The format of files whose name tells none; None: such files are passed over.
@@ -249,7 +249,7 @@ class Choice:
                 raise UsageError(f"{short_repr(suffix)} is no suffix", "write them as --also-text .rst,.log")
 
     def format_of(self, name: str) -> Format | None:
-        """Tell in which format a file is read; None when nothing tells.
+        """Return the format in which a file is read; None when it is not known.
 
         >>> Choice("text").format_of("page.html"), Choice("text", force=True).format_of("page.html")
         (<Format.HTML: 'html'>, <Format.TEXT: 'text'>)

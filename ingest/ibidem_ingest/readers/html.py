@@ -8,7 +8,7 @@ from typing import Any
 
 from ibidem_ingest.dates import iso_date
 from ibidem_ingest.errors import Unreadable, translate_errors
-from ibidem_ingest.readers.formats import Format, library_for
+from ibidem_ingest.readers.formats import Format, load_library
 from ibidem_ingest.readers.text import EMPTY, content, first_line
 
 NO_TEXT = "it shows no text besides menus and the like; leave it out, or save what it shows as text"
@@ -34,8 +34,8 @@ def record_of(path: Path, max_text: int) -> dict[str, object]:
         Unreadable: It shows no text, is too large, not in the encoding it declares, or the system does not let it be
             read; or the library is missing.
     """
-    trafilatura = library_for(Format.HTML)
-    html = _CONTROLS.sub(" ", _decoded(content(path, max_text)))
+    trafilatura = load_library(Format.HTML)
+    html = _CONTROLS.sub(" ", _decode(content(path, max_text)))
     if not html.strip():
         raise Unreadable(EMPTY)
     if "\x00" in html:
@@ -50,7 +50,7 @@ def record_of(path: Path, max_text: int) -> dict[str, object]:
     return {**record, "text": text, "title": record["title"] or first_line(text)}
 
 
-def _decoded(data: bytes) -> str:
+def _decode(data: bytes) -> str:
     """Decode by the byte order mark, as UTF-8, or as the page declares; never by guessing."""
     with translate_errors():
         if data.startswith((b"\xff\xfe", b"\xfe\xff")):
@@ -61,10 +61,10 @@ def _decoded(data: bytes) -> str:
             declared = _CHARSET.search(data[:4_096])
             if declared is None:
                 raise
-            return _as_declared(data, declared[1].decode().lower())
+            return _decode_charset(data, declared[1].decode().lower())
 
 
-def _as_declared(data: bytes, charset: str) -> str:
+def _decode_charset(data: bytes, charset: str) -> str:
     """Decode as a page declares; browsers take what calls itself Latin-1 for Windows-1252, and so do its writers."""
     charset = "cp1252" if charset in {"iso-8859-1", "latin1", "latin-1", "us-ascii", "ascii"} else charset
     try:

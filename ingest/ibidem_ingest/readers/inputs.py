@@ -118,14 +118,14 @@ def sources(paths: Sequence[str | Path], choice: Choice, passed_over: Counter[st
         elif (format_ := choice.format_of(path.name)) and not S_ISDIR(_mode(path)):
             yield _source(path, None, format_, choice)
         else:
-            yield from _below(path, path, choice, passed_over, set())
+            yield from _walk(path, path, choice, passed_over, set())
 
 
 def _source(path: Path, root: Path | None, format_: Format, choice: Choice) -> InputFile:
     return InputFile(path, choice.name(path, root), format_, choice.origin(path, root))
 
 
-def _below(
+def _walk(
     folder: Path, root: Path, choice: Choice, passed_over: Counter[str], known_folders: set[tuple[int, int]]
 ) -> Iterator[InputFile | Refusal]:
     """Go through a folder; `known_folders` holds device and number of those before it, for links that lead back."""
@@ -145,7 +145,7 @@ def _below(
             continue
         mode = _mode(path)
         if S_ISDIR(mode):
-            yield from _below(path, root, choice, passed_over, known_folders)
+            yield from _walk(path, root, choice, passed_over, known_folders)
         elif format_ := choice.format_of(path.name):
             if S_ISREG(mode) or not mode:
                 yield _source(path, root, format_, choice)
@@ -223,7 +223,7 @@ def _documents(
     items: Iterator[InputFile | Refusal], choice: Choice, pool: SandboxPool, tally: Tally
 ) -> Iterator[Document | Refusal]:
     with ExitStack() as folders, pool as readers:
-        for source, one in readers.in_order(_outcomes(items, choice, readers.max_text, tally, folders)):
+        for source, one in readers.results(_outcomes(items, choice, readers.max_text, tally, folders)):
             yield one if isinstance(one, Refusal) else _add_prefix(one, choice.id_prefix, source)
 
 
@@ -238,30 +238,30 @@ def _outcomes(
             for one in lines_of(source.path, source.where, max_text, tally, choice.language_of):
                 yield source.where, one
         elif source.format is Format.MBOX:
-            yield from _of_mailbox(source, source.path, max_text, choice, folders)
+            yield from _read_mailbox(source, source.path, max_text, choice, folders)
         elif source.format is Format.CSV:
-            for one in _of_table(source, source.path, max_text, choice):
+            for one in _read_table(source, source.path, max_text, choice):
                 yield source.where, one
         elif source.format is Format.TEXT:
             yield source.where, _document(source, partial(text_record, source.path, max_text), max_text, choice)
         else:
-            yield partial(_apart, source, source.path, choice)
+            yield partial(_read_sandboxed, source, source.path, choice)
 
 
-def _apart(source: InputFile, path: Path, choice: Choice, apart: SandboxedReader) -> Outcome:
+def _read_sandboxed(source: InputFile, path: Path, choice: Choice, reader: SandboxedReader) -> Outcome:
     """Read a file in a foreign format by a process of its own."""
-    return source.where, _document(source, partial(apart.record_of, source.format, path), apart.max_text, choice)
+    return source.where, _document(source, partial(reader.record_of, source.format, path), reader.max_text, choice)
 
 
-def _copied(source: InputFile, copy: Path, choice: Choice, apart: SandboxedReader) -> Outcome:
+def _read_copy(source: InputFile, copy: Path, choice: Choice, reader: SandboxedReader) -> Outcome:
     """Read a copy that is then no longer needed."""
     try:
-        return _apart(source, copy, choice, apart)
+        return _read_sandboxed(source, copy, choice, reader)
     finally:
         copy.unlink()
 
 
-def _of_mailbox(
+def _read_mailbox(
     source: InputFile, path: Path, max_text: int, choice: Choice, folders: ExitStack
 ) -> Iterator[Outcome | Parse[Outcome]]:
     """Make a document of each mail, read apart as a mail in a file of its own is."""
@@ -270,14 +270,14 @@ def _of_mailbox(
         with translate_errors(), path.open("rb") as stream:
             folder = Path(folders.enter_context(TemporaryDirectory(prefix="ibidem-")))
             for number, mail in enumerate(mails(stream, max_text), 1):
-                one = _numbered(source, number, Format.EML)
+                one = _part(source, number, Format.EML)
                 if mail is None:
                     why = "it is larger than IBIDEM_MAX_TEXT allows; split it"
                     yield one.where, Refusal(one.where, one.id, "text", why)
                 else:
                     copy = folder / f"{number}.eml"
                     copy.write_bytes(mail)
-                    yield partial(_copied, one, copy, choice)
+                    yield partial(_read_copy, one, copy, choice)
     except Unreadable as error:
         yield source.where, Refusal(source.where, source.id, error.field, error.why)
     else:
@@ -286,11 +286,11 @@ def _of_mailbox(
             yield source.where, Refusal(source.where, source.id, "", why)
 
 
-def _of_table(source: InputFile, path: Path, max_text: int, choice: Choice) -> Iterator[Document | Refusal]:
+def _read_table(source: InputFile, path: Path, max_text: int, choice: Choice) -> Iterator[Document | Refusal]:
     """Make a document of each row; one that names itself is no file's."""
     try:
         for number, record in rows(path, choice.text_column, max_text):
-            one = _numbered(source, number, Format.CSV)
+            one = _part(source, number, Format.CSV)
             text = str(record["text"])
             identity = {} if record.get("id") else {"id": one.id or hash_of(text), ORIGIN: one.origin}
             language = record.get("language") or choice.language_of(text)
@@ -302,7 +302,7 @@ def _of_table(source: InputFile, path: Path, max_text: int, choice: Choice) -> I
         yield Refusal(source.where, source.id, error.field, error.why)
 
 
-def _numbered(source: InputFile, number: int, format_: Format) -> InputFile:
+def _part(source: InputFile, number: int, format_: Format) -> InputFile:
     """Name one of the documents of a file."""
     return InputFile(source.path, f"{source.id}#{number}" if source.id else "", format_, source.origin, number)
 

@@ -35,7 +35,7 @@ _MAGIC = {b"\x1f\x8b": ".gz", b"\xfd7zXZ\x00": ".xz", b"\x28\xb5\x2f\xfd": ".zst
 
 
 class PiecesStream(io.RawIOBase):
-    """What a compressed file holds, a piece at a time.
+    """The content of a compressed file, a piece at a time.
 
     Args:
         raw: The compressed bytes.
@@ -71,7 +71,7 @@ class PiecesStream(io.RawIOBase):
 
 
 class ZstdStream(PiecesStream):
-    """What the frames of a zstd file hold.
+    """The content of the frames of a zstd file.
 
     The library's own stream reader ends without a word where a file was cut; this one tells.
     """
@@ -91,7 +91,7 @@ class ZstdStream(PiecesStream):
 
 
 class XzStream(PiecesStream):
-    """What the streams of an xz file hold.
+    """The content of the streams of an xz file.
 
     The standard library's own reader takes as much memory as the file's header asks for; this one has a limit.
     """
@@ -118,7 +118,7 @@ class XzStream(PiecesStream):
 
 @contextmanager
 def open_compressed(path: Path | None) -> Iterator["io.BufferedReader[Any]"]:
-    """Open a file that may be compressed; its suffix tells how, and where it has none, its first bytes.
+    """Open a file that may be compressed, as its suffix says, or without one its first bytes.
 
     Args:
         path: The file; None is standard input.
@@ -126,15 +126,15 @@ def open_compressed(path: Path | None) -> Iterator["io.BufferedReader[Any]"]:
     if path is None:
         standard = io.BufferedReader(sys.stdin.buffer)  # type: ignore[type-var]  # whatever replaces it reads too
         try:
-            yield _plain(standard, "")
+            yield _decompress(standard, "")
         finally:
             standard.detach()
     else:
         with path.open("rb") as file:
-            yield _plain(file, path.suffix.lower())
+            yield _decompress(file, path.suffix.lower())
 
 
-def _plain(file: "io.BufferedReader[Any]", suffix: str) -> "io.BufferedReader[Any]":
+def _decompress(file: "io.BufferedReader[Any]", suffix: str) -> "io.BufferedReader[Any]":
     """Decompress a file as its suffix or else its first bytes ask for."""
     start = file.peek(6)
     if suffix not in _MAGIC.values():
@@ -207,7 +207,7 @@ def read(
                     if whole:
                         yield _read_line(line, place, max_text, tally, language_of)
                     else:
-                        yield _too_long(line, place, max_text)
+                        yield _length_refusal(line, place, max_text)
     except Unreadable as error:
         if number:
             yield Refusal(f"{where}:{number + 1}", "", "", f"nothing from here on can be read: {error.why}")
@@ -257,7 +257,7 @@ def _not_json(line: bytes, where: str, max_text: int, error: orjson.JSONDecodeEr
     return Refusal(where, _leading_id(line), "", why)
 
 
-def _too_long(head: bytes, where: str, max_text: int) -> Refusal:
+def _length_refusal(head: bytes, where: str, max_text: int) -> Refusal:
     why = (
         f"the line has more than {_limit(max_text):,} bytes, more than a text of {max_text:,} characters needs; split "
         "the document or raise IBIDEM_MAX_TEXT"

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ibidem_ingest.dates import iso_date
-from ibidem_ingest.errors import Unreadable, unreadable_when_damaged
-from ibidem_ingest.readers.formats import Format, library_for
+from ibidem_ingest.errors import Unreadable, translate_damage
+from ibidem_ingest.readers.formats import Format, load_library
 from ibidem_ingest.readers.text import BYTES_A_CHARACTER, EMPTY, content, first_line
 
 MOST_PARTS = 1_000
@@ -29,7 +29,7 @@ def record_of(path: Path, max_text: int) -> dict[str, object]:
         Unreadable: It is no mail, holds no text, or is too large; or the library for HTML is missing.
     """
     data = content(path, max_text)
-    with unreadable_when_damaged("mail"):
+    with translate_damage("mail"):
         mail = message_from_bytes(data, policy=policy.default)
         if not isinstance(mail, EmailMessage) or not mail.keys():
             raise Unreadable("it is no mail: it begins with no header; give its format with --format, or leave it out")
@@ -105,7 +105,7 @@ def _text(part: EmailMessage) -> str:
         text = data.decode(errors="replace")
     if part.get_content_subtype() != "html":
         return text
-    shown = library_for(Format.HTML).html2txt(_clean(text)) if text.strip() else ""
+    shown = load_library(Format.HTML).html2txt(_clean(text)) if text.strip() else ""
     return str(shown or "")
 
 

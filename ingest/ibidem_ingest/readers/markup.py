@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ibidem_ingest.errors import Unreadable, translate_errors
-from ibidem_ingest.readers.formats import Format, library_for
+from ibidem_ingest.readers.formats import Format, load_library
 from ibidem_ingest.readers.text import EMPTY, first_line
 from ibidem_ingest.readers.text import text_of as plain_text_of
 
@@ -33,8 +33,8 @@ def markdown_record(path: Path, max_text: int) -> dict[str, object]:
         Unreadable: It is empty, too large or not UTF-8, or the system does not let it be read; or the library is
             missing.
     """
-    library = library_for(Format.MARKDOWN)
-    source = without_front(plain_text_of(path, max_text))
+    library = load_library(Format.MARKDOWN)
+    source = strip_front(plain_text_of(path, max_text))
     with translate_errors():
         tokens = library.MarkdownIt("commonmark", {"maxNesting": 50}).enable("table").parse(source)
     blocks = list(_blocks(tokens))
@@ -45,10 +45,10 @@ def markdown_record(path: Path, max_text: int) -> dict[str, object]:
     return {"text": text, "title": first_line(heading) or first_line(text)}
 
 
-def without_front(source: str) -> str:
+def strip_front(source: str) -> str:
     r"""Leave out what is between two lines of hyphens at the beginning, which programs read.
 
-    >>> without_front("---\nlayout: post\n---\nWe the People")
+    >>> strip_front("---\nlayout: post\n---\nWe the People")
     'We the People'
     """
     lines = source.split("\n", FRONT_LINES)
@@ -126,17 +126,17 @@ def rst_record(path: Path, max_text: int) -> dict[str, object]:
         Unreadable: It is empty, too large or not UTF-8, or the system does not let it be read.
     """
     lines = plain_text_of(path, max_text).splitlines()
-    title = next((unmarked(line) for line, under in pairwise(lines) if _is_title(line, under)), "")
-    text = "\n".join(_shown(lines)).strip()
+    title = next((strip_marks(line) for line, under in pairwise(lines) if _is_title(line, under)), "")
+    text = "\n".join(_visible_lines(lines)).strip()
     if not text:
         raise Unreadable(EMPTY)
     return {"text": text, "title": first_line(title) or first_line(text)}
 
 
-def unmarked(line: str) -> str:
+def strip_marks(line: str) -> str:
     """Take the marks out of a line.
 
-    >>> unmarked("See :ref:`the guide <guide>` and ``csrf_token``, *always* `here <https://a.b>`_::")
+    >>> strip_marks("See :ref:`the guide <guide>` and ``csrf_token``, *always* `here <https://a.b>`_::")
     'See the guide and csrf_token, always here:'
     """
     for mark, shown in _INLINE:
@@ -148,7 +148,7 @@ def _is_title(line: str, under: str) -> bool:
     return bool(_LINE.fullmatch(under)) and any(map(str.isalnum, line)) and len(under.rstrip()) >= len(line.rstrip())
 
 
-def _shown(lines: list[str]) -> Iterator[str]:
+def _visible_lines(lines: list[str]) -> Iterator[str]:
     """Yield the lines that readers see."""
     hidden = -1
     """How far a line is indented whose block is not shown; -1 outside of one."""
@@ -161,14 +161,14 @@ def _shown(lines: list[str]) -> Iterator[str]:
         explicit = _EXPLICIT.match(line)
         if explicit is None:
             if not (indent and _FIELD.fullmatch(line)):  # an option of a directive that is shown
-                yield unmarked(line)
+                yield strip_marks(line)
             continue
         what = explicit["what"] or ""
         note, directive = _NOTE.match(what), _DIRECTIVE.match(what)
         if note:
-            yield unmarked(note["text"])
+            yield strip_marks(note["text"])
         elif directive and directive["name"] in SHOWN:
             if directive["argument"] and "code" not in directive["name"]:
-                yield unmarked(directive["argument"])
+                yield strip_marks(directive["argument"])
         else:
             hidden = indent

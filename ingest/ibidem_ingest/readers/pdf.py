@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from ibidem_ingest.errors import Unreadable, translate_errors
-from ibidem_ingest.readers.formats import Format, library_for
+from ibidem_ingest.readers.formats import Format, load_library
 from ibidem_ingest.readers.text import first_line
 
 # Pdfium's marks for a hyphen at a line's end, where a word goes on, and what broken fonts leave behind.
@@ -25,7 +25,7 @@ def record_of(path: Path, max_text: int) -> dict[str, object]:
         Unreadable: It is encrypted, damaged, too long or without any text, or the system does not let it be read; or
             the library is missing.
     """
-    pdfium = library_for(Format.PDF)
+    pdfium = load_library(Format.PDF)
     with translate_errors(), path.open("rb") as file:
         pdf = pdfium.PdfDocument(file)
         try:

@@ -85,7 +85,7 @@ class SandboxedReader:
         Raises:
             Unreadable: It cannot be read, took too long, or ended the process.
         """
-        process = self._process = self._process or self._started()
+        process = self._process = self._process or self._start()
         request = orjson.dumps([format_, os.fsencode(path.absolute()).hex(), self.max_text])
         try:
             _pipe(process.stdin).write(request + b"\n")
@@ -121,7 +121,7 @@ class SandboxedReader:
             pieces.append(piece)
         return b"".join(pieces)
 
-    def _started(self) -> subprocess.Popen[bytes]:
+    def _start(self) -> subprocess.Popen[bytes]:
         most = str(MEMORY + MEMORY_A_CHARACTER * self.max_text)
         return subprocess.Popen(  # noqa: S603 - this very module
             [*self.command, most, str(self.seconds + GRACE)],
@@ -224,7 +224,7 @@ class SandboxPool:
                     reader.kill()
                 self._threads.shutdown()
 
-    def in_order(self, items: Iterable[T | Parse[T]]) -> Iterator[T]:
+    def results(self, items: Iterable[T | Parse[T]]) -> Iterator[T]:
         """Yield what is read, in the order in which it was found.
 
         Args:
@@ -232,18 +232,18 @@ class SandboxPool:
         """
         waiting: deque[T | Future[T]] = deque()
         for one in items:
-            waiting.append(self._submitted(one) if callable(one) else one)
+            waiting.append(self._submit(one) if callable(one) else one)
             while waiting and (len(waiting) >= AHEAD * self.processes or _is_ready(waiting[0])):
                 yield _result(waiting.popleft())
         while waiting:
             yield _result(waiting.popleft())
 
-    def _submitted(self, parse: Parse[T]) -> Future[T]:
+    def _submit(self, parse: Parse[T]) -> Future[T]:
         if self._threads is None:
             raise RuntimeError("a pool of readers is a context: with SandboxPool(…) as pool")
-        return self._threads.submit(self._parsed, parse)
+        return self._threads.submit(self._parse, parse)
 
-    def _parsed(self, parse: Parse[T]) -> T:
+    def _parse(self, parse: Parse[T]) -> T:
         reader = self._free.get()
         try:
             return parse(reader)

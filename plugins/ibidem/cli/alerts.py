@@ -73,7 +73,7 @@ def run_(
         searches = [find_alert(engine, name)] if name else alerts(engine)
         hits_by_alert = {alert.name: run(engine, alert) for alert in searches}
     if as_json:
-        print_json({"new": {alert: [described(each) for each in new] for alert, new in hits_by_alert.items()}})
+        print_json({"new": {alert: [to_row(each) for each in new] for alert, new in hits_by_alert.items()}})
         return
     for alert, new in hits_by_alert.items():
         results().print(Text.assemble((sanitize(alert), "title"), f": {format_count(len(new), 'new document')}"))
@@ -90,28 +90,28 @@ def remove_(name: Name, as_json: Json = False) -> None:
     show([alert], as_json=as_json)
 
 
-def show(saved: list[Alert], *, as_json: bool) -> None:
+def show(searches: list[Alert], *, as_json: bool) -> None:
     """Print alerts."""
     if as_json:
-        print_json({"alerts": [each.as_record() for each in saved]})
+        print_json({"alerts": [each.as_record() for each in searches]})
         return
-    if not saved:
+    if not searches:
         results().print("No alerts.")
-    for each in saved:
+    for each in searches:
         query = " ".join([each.query, *each.filters, *(f"{key}={value}" for key, value in each.dedupe)])
         results().print(Text.assemble((sanitize(each.name), "title"), f"  {sanitize(query)}"))
 
 
-def described(document: Document) -> dict[str, str]:
+def to_row(document: Document) -> dict[str, str]:
     """Return what is shown of a new document."""
     return {"id": document.id, "title": document.title, "date": document.date, "source": document.source}
 
 
 def line(document: Document) -> str:
     """Name a document on one line."""
-    return " · ".join(sanitize(part) for part in (document.title or document.id, *about(document)) if part)
+    return " · ".join(sanitize(part) for part in (document.title or document.id, *byline(document)) if part)
 
 
-def about(document: Document) -> tuple[str, ...]:
+def byline(document: Document) -> tuple[str, ...]:
     """Return date, source and id."""
     return document.date, document.source, document.id

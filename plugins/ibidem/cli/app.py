@@ -34,18 +34,18 @@ Answer = TypeVar("Answer")
 FAILED, WRONG_USE, SOME_REFUSED, INTERRUPTED, PIPE_CLOSED, TERMINATED = 1, 2, 3, 130, 141, 143
 
 
-class Terminated(KeyboardInterrupt):
+class Sigterm(KeyboardInterrupt):
     """The process was asked to end by SIGTERM: it puts its things in order, as after Ctrl-C."""
 
 
 @contextmanager
 def sigterm_as_exception() -> Iterator[None]:
-    """Let SIGTERM raise `Terminated`, once: a second one does not disturb the putting in order."""
+    """Let SIGTERM raise `Sigterm`, once: a second one does not disturb the putting in order."""
 
     def end(*_: object) -> None:
         """Raise at the first signal, and ignore further ones."""
         signal.signal(signal.SIGTERM, lambda *_: None)
-        raise Terminated
+        raise Sigterm
 
     if threading.current_thread() is not threading.main_thread():
         yield  # the process is another program's, and so are its signals
@@ -64,15 +64,15 @@ def exit_code(error: IbidemError) -> int:
     2
     """
     if isinstance(error.__cause__, KeyboardInterrupt):
-        return interrupted(error.__cause__)
+        return interrupt_code(error.__cause__)
     if isinstance(error, UsageError):
         return WRONG_USE
     return SOME_REFUSED if isinstance(error, Refused) else FAILED
 
 
-def interrupted(by: KeyboardInterrupt) -> int:
+def interrupt_code(by: KeyboardInterrupt) -> int:
     """Return the exit code of a command that was stopped."""
-    return TERMINATED if isinstance(by, Terminated) else INTERRUPTED
+    return TERMINATED if isinstance(by, Sigterm) else INTERRUPTED
 
 
 def say(message: str) -> None:
@@ -95,7 +95,7 @@ def exit_on_error(command: Callable[Arguments, Answer]) -> Callable[Arguments, A
     """Wrap a command so that every foreseen error becomes a message and an exit code; a bug keeps its traceback."""
 
     @wraps(command)
-    def guarded(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Answer:
+    def wrapper(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Answer:
         """Run the command; its errors become a message and an exit code."""
         try:
             answer = command(*args, **kwargs)
@@ -105,7 +105,7 @@ def exit_on_error(command: Callable[Arguments, Answer]) -> Callable[Arguments, A
             raise SystemExit(exit_code(error)) from error
         except KeyboardInterrupt as stop:
             say("interrupted")
-            raise SystemExit(interrupted(stop)) from None
+            raise SystemExit(interrupt_code(stop)) from None
         except BrokenPipeError:
             silence_output()
             raise SystemExit(PIPE_CLOSED) from None
@@ -114,7 +114,7 @@ def exit_on_error(command: Callable[Arguments, Answer]) -> Callable[Arguments, A
             raise SystemExit(FAILED) from error
         return answer
 
-    return guarded
+    return wrapper
 
 
 COMMANDS = {
@@ -157,7 +157,7 @@ def root(
     """Find duplicate documents while indexing and indent or collapse them while searching."""
 
 
-def nothing() -> None:
+def placeholder() -> None:
     """Stand in the help for a command that was not typed."""
 
 
@@ -182,7 +182,7 @@ def build(names: Sequence[str]) -> typer.Typer:
     )
     app.callback()(root)
     for name, line in COMMANDS.items():
-        command = load(name) if name in names else nothing
+        command = load(name) if name in names else placeholder
         if isinstance(command, typer.Typer):
             app.add_typer(command, name=name, help=line, no_args_is_help=True)
         else:

@@ -267,7 +267,7 @@ def show_followed(settings: Settings, *, as_json: bool) -> None:
 
 @contextmanager
 def catch_end_signals() -> Iterator[Callable[[float], bool]]:
-    """Answer Ctrl-C and SIGTERM so that what is in hand is finished: waits for so many seconds, tells whether one came.
+    """Catch Ctrl-C and SIGTERM so that the current work is finished; the function waits some seconds for one of them.
 
     By a pipe: a handler that took a lock, such as that of a `threading.Event`, would wait for ever where the very
     thread that it interrupts holds it.

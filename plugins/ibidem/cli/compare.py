@@ -34,7 +34,7 @@ from ibidem.comparison.matches import Block, Passage, blocks
 from ibidem.comparison.word_diff import PageNumbers, Words, word_diff
 from ibidem.dedupe.request import pair_policy
 from ibidem.grouped_search.explanations import format_count, percent, reason
-from ibidem.index.documents import stored_document
+from ibidem.index.documents import read_document
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, Refused, UsageError
 from ibidem_ingest.idf.store import Tables
@@ -202,12 +202,12 @@ def run(
 def documents(a: str, b: str, settings: Settings) -> tuple[Document, Document]:
     """Read two files, or two documents of the index."""
     if Path(a).is_file() and Path(b).is_file():
-        return of_file(a, settings), of_file(b, settings)
+        return read_file(a, settings), read_file(b, settings)
     with engine_context(settings) as engine:
-        return stored_document(engine, a, RIGHT), stored_document(engine, b, RIGHT)
+        return read_document(engine, a, RIGHT), read_document(engine, b, RIGHT)
 
 
-def of_file(path: str, settings: Settings) -> Document:
+def read_file(path: str, settings: Settings) -> Document:
     """Read the one document of a file."""
     documents = [
         one for one, _ in zip(read([path], Choice(language=DETECT), settings.max_text), range(2), strict=False)

@@ -169,7 +169,7 @@ def bar(doing: str, unit: str = "documents") -> Iterator[Advance]:
     Yields:
         A function that takes how many are done, and of how many, when that is known.
     """
-    with _shown(doing, unit, TimeElapsedColumn()) as advance:
+    with _progress(doing, unit, TimeElapsedColumn()) as advance:
         yield advance
 
 
@@ -184,20 +184,20 @@ def rated_bar(doing: str, unit: str = "documents") -> Iterator[Advance]:
     Yields:
         A function that takes how many are done, and of how many.
     """
-    with _shown(doing, unit, Rate(), TimeRemainingColumn()) as advance:
+    with _progress(doing, unit, Rate(), TimeRemainingColumn()) as advance:
         yield advance
 
 
 class Rate(ProgressColumn):
-    """How many are done in a second."""
+    """The number of items a second."""
 
     def render(self, task: Task) -> Text:
-        """Write the rate of late; nothing before there is one."""
+        """Write the recent rate; nothing before there is one."""
         return Text(f"{task.speed:,.0f}/s" if task.speed else "", "about")
 
 
 @contextmanager
-def _shown(doing: str, unit: str, *more: ProgressColumn) -> Iterator[Advance]:
+def _progress(doing: str, unit: str, *more: ProgressColumn) -> Iterator[Advance]:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn(unit), *more)
     console = messages()
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
@@ -210,7 +210,7 @@ NARROWEST = 20
 
 @dataclass(frozen=True, slots=True)
 class Indented:
-    """A text that stands some columns to the right.
+    """A text that is indented by some columns.
 
     Args:
         text: The text; one that must not wrap is cut with an ellipsis.

@@ -58,7 +58,7 @@ def retry_(ids: Ids = None, everything: All = False, as_json: Json = False) -> N
     settings = load()
     logs.set_up(settings)
     with engine_context(settings) as engine:
-        dead_letters = chosen(letters(engine, ids or ()), ids, everything=everything)
+        dead_letters = choose(letters(engine, ids or ()), ids, everything=everything)
     with bar("Indexing") as advance:
         ids_again = [letter.refusal.id for letter in dead_letters]
         name = retry(ids_again, settings, report=lambda progress: update_bar(progress, advance))
@@ -76,7 +76,7 @@ def retry_(ids: Ids = None, everything: All = False, as_json: Json = False) -> N
 def drop_(ids: Ids = None, everything: All = False, as_json: Json = False) -> None:
     """Forget documents that could not be ingested."""
     with engine_context() as engine:
-        dead_letters = chosen(letters(engine, ids or ()), ids, everything=everything)
+        dead_letters = choose(letters(engine, ids or ()), ids, everything=everything)
         dropped = drop(engine, [letter.refusal.id for letter in dead_letters])
     if as_json:
         print_json({"dropped": dropped})
@@ -84,7 +84,7 @@ def drop_(ids: Ids = None, everything: All = False, as_json: Json = False) -> No
         messages().print(f"{format_count(dropped, 'failed document')} dropped")
 
 
-def chosen(dead_letters: list[DeadLetter], ids: list[str] | None, *, everything: bool) -> list[DeadLetter]:
+def choose(dead_letters: list[DeadLetter], ids: list[str] | None, *, everything: bool) -> list[DeadLetter]:
     """Return the failed documents that were named; all of them only when that was asked for."""
     if bool(ids) == everything:
         raise UsageError("it is not clear which failed documents are meant", "name their ids, or give --all")

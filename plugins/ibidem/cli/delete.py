@@ -8,7 +8,7 @@ from rich.text import Text
 
 from ibidem.cli.console import Json, Yes, engine_context, messages, print_json, results, sanitize
 from ibidem.grouped_search.explanations import format_count
-from ibidem.index.documents import Takedown, delete, with_identical_copies
+from ibidem.index.documents import Takedown, delete, find_copies
 from ibidem_engines.engine import Engine, StoredDocument, WriteStatus
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.settings import load
@@ -25,7 +25,7 @@ def run(
     """Delete documents; an older version of them does not come back for as long as IBIDEM_TOMBSTONE_DAYS says."""
     settings = load()
     with engine_context(settings) as engine:
-        takedown = with_identical_copies(engine, ids) if identical else Takedown(list(dict.fromkeys(ids)))
+        takedown = find_copies(engine, ids) if identical else Takedown(list(dict.fromkeys(ids)))
         document_ids = takedown.ids
         if takedown.others:
             others = ", ".join(map(sanitize, takedown.others[:SHOWN]))

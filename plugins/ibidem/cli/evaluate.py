@@ -49,7 +49,7 @@ MOST_NAMES = 10
 
 @dataclass(frozen=True, slots=True)
 class EvaluationRequest:
-    """What was typed behind `ibidem evaluate`.
+    """The arguments of `ibidem evaluate`.
 
     Args:
         docs: Files with documents.

@@ -175,7 +175,7 @@ def compare(
                 "common": rank_correlation.common,
                 "spearman": rank_correlation.spearman,
                 "documents": len(texts),
-                "changed": by_name(shares),
+                "changed": to_json(shares),
             }
         )
         return
@@ -207,7 +207,7 @@ def find_table(name: str, tables: Tables) -> Table:
     return table
 
 
-def by_name(shares: Mapping[int, float]) -> dict[str, float]:
+def to_json(shares: Mapping[int, float]) -> dict[str, float]:
     """Write lengths as JSON has them."""
     return {str(length): share for length, share in shares.items()}
 

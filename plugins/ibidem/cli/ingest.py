@@ -83,7 +83,7 @@ def no_document_message(paths: Sequence[str]) -> str:
 
 
 def ingest_with_bar(request: IngestRequest, settings: Settings, *, wait: bool) -> dict[str, object]:
-    """Take files in with a bar, and return how the run stands."""
+    """Ingest files with a progress bar, and return the run's summary."""
     with rated_bar("Indexing") as advance:
         expected = count_documents(request.paths, request.choice)
         advance(0, expected)

@@ -65,10 +65,10 @@ def run(
     console = results()
     for part in report(inspection, len(inspection.duplicates) if every else SHOWN_TO_PEOPLE):
         console.print(part)
-    console.print(Text(stored_as(id_, group), "account"))
+    console.print(Text(describe_group(id_, group), "account"))
 
 
-def stored_as(name: str, group: Mapping[str, Any]) -> str:
+def describe_group(name: str, group: Mapping[str, Any]) -> str:
     """Say in which stored group a document is, and how it came there."""
     if not group:
         return "No group is stored with it."

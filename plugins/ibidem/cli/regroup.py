@@ -35,8 +35,8 @@ def run(
     parameters = {name: value for name, value in options.items() if value is not None}
     policy = stored_policy(parameters) if parameters else None
     with engine_context() as engine:
-        check_same(engine, policy, everything=everything)
-        totals = regrouped(engine, policy, everything=everything)
+        check_policy(engine, policy, everything=everything)
+        totals = run_regroup(engine, policy, everything=everything)
     if as_json:
         print_json(totals)
         return
@@ -62,7 +62,7 @@ def stored_policy(parameters: Mapping[str, str]) -> Policy:
     raise UsageError(f"{listing}: duplicates cannot be looked up by these figures", "use them in a search, --by window")
 
 
-def check_same(engine: Engine, policy: Policy | None, *, everything: bool) -> None:
+def check_policy(engine: Engine, policy: Policy | None, *, everything: bool) -> None:
     """Refuse other figures for a part of the documents.
 
     Raises:
@@ -72,7 +72,7 @@ def check_same(engine: Engine, policy: Policy | None, *, everything: bool) -> No
         raise UsageError("groups are stored by other figures", "start over with: ibidem regroup --all")
 
 
-def regrouped(engine: Engine, policy: Policy | None, *, everything: bool) -> dict[str, int | float]:
+def run_regroup(engine: Engine, policy: Policy | None, *, everything: bool) -> dict[str, int | float]:
     """Settle groups with a bar, and return what `--json` prints."""
     began, done = time.perf_counter(), 0
 

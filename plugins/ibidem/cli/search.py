@@ -173,14 +173,14 @@ def run(
         {**parameters, "dedupe_explain": explain or not as_json}, mode="indent", presets=presets_for(preset)
     )
     query = parse_query(" ".join(words), filters or ())
-    response = response_of(query, request if as_json else request.for_people(), page, size)
+    response = search_index(query, request if as_json else request.for_people(), page, size)
     if as_json:
         print_json(response)
     else:
         show(response, results(), first=(page - 1) * size + 1)
 
 
-def response_of(query: Query, request: DedupeRequest, page: int, size: int) -> Mapping[str, Any]:
+def search_index(query: Query, request: DedupeRequest, page: int, size: int) -> Mapping[str, Any]:
     """Search in the index that the settings name."""
     settings = load()
     tables = Tables(settings.tables).current().values()

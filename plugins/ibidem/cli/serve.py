@@ -23,12 +23,12 @@ Port = Annotated[int, typer.Option(help="Port to listen on.", min=1, max=65_535)
 
 def run(host: Host = LOOPBACK, port: Port = PORT, workers: Workers = 1) -> None:
     """Serve searches over HTTP in the engine's own format, and a page for browsers."""
-    with counted_together() if workers > 1 else nullcontext():
+    with share_metrics() if workers > 1 else nullcontext():
         answer(load(), host, port, workers)
 
 
 @contextmanager
-def counted_together() -> Iterator[None]:
+def share_metrics() -> Iterator[None]:
     """Let processes that are started from here count into one folder, which the metrics' library looks for at once."""
     with TemporaryDirectory(prefix="ibidem-metrics-") as folder:
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder

@@ -88,19 +88,19 @@ def refusal(one: Mapping[str, str]) -> Text:
 def remarks(summary: Summary) -> Iterator[RenderableType]:
     """Yield what is worth knowing once: ids that came again, fields that are nowhere at home, a run under way."""
     if summary.get("repeated"):
-        some = name_some(summary["repeated_ids"])
+        some = name_few(summary["repeated_ids"])
         times = format_count(summary["repeated"], "id came again", "ids came again")
         yield Text(f"\n{times} in this run ({some}); the newer version counts, else the later one.")
     if summary.get("meta_fields"):
-        yield Text(f"\nFields that documents do not have went into meta: {name_some(summary['meta_fields'])}.")
+        yield Text(f"\nFields that documents do not have went into meta: {name_few(summary['meta_fields'])}.")
     if (languages := summary.get("languages") or {}).keys() - {DEFAULT}:
-        yield Text(f"\nLanguages: {name_some([f'{code} {count:,}' for code, count in languages.items()])}.")
+        yield Text(f"\nLanguages: {name_few([f'{code} {count:,}' for code, count in languages.items()])}.")
     passed_over = dict(summary.get("passed_over") or {})
     if links := passed_over.pop(LINK, 0):
         phrase = format_count(links, "link")
         yield Text(f"\n{phrase} in folders passed over; to follow them, wherever they lead: --follow-links")
     if passed_over:
-        files = name_some([f"{count:,} {suffix}" for suffix, count in passed_over.items()])
+        files = name_few([f"{count:,} {suffix}" for suffix, count in passed_over.items()])
         yield Text(f"\nFiles that no reader takes were passed over: {files}; name a format to read them: --format text")
     yield from progress_lines(summary)
 
@@ -122,10 +122,10 @@ def progress_lines(summary: Summary) -> Iterator[Text]:
 STATES = {"waiting": "not done", "reading": "being read"}
 
 
-def name_some(names: Sequence[str]) -> str:
+def name_few(names: Sequence[str]) -> str:
     """Name a few of many.
 
-    >>> name_some([str(number) for number in range(12)])
+    >>> name_few([str(number) for number in range(12)])
     '0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and others'
     """
     some = ", ".join(sanitize(name) for name in names[:NAMES_SHOWN])

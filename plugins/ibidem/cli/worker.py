@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ibidem.cli.app import Terminated
+from ibidem.cli.app import Sigterm
 from ibidem.cli.console import messages
 from ibidem_engines.connect import open_engine
 from ibidem_engines.errors import Unavailable
@@ -33,11 +33,11 @@ def run(
     messages().print(
         f"{settings.workers} at work on {redact(settings.broker)}, queue {settings.queue}; Ctrl-C ends them"
     )
-    with suppress(Terminated), Pool(settings) as pool:
+    with suppress(Sigterm), Pool(settings) as pool:
         engine = open_engine(settings.address, settings.index)
         while True:
             pool.check()
-            if pool.ready:
+            if pool.is_ready:
                 with suppress(Unavailable):  # the workers tell it, and wait for it
                     settle(engine, SETTLES)
             time.sleep(LOOK_EVERY)

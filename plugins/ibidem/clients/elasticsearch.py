@@ -16,19 +16,19 @@ from elasticsearch.exceptions import HTTP_EXCEPTIONS, ApiError
 from typing_extensions import override
 
 from ibidem.clients.wrap import (
-    AROUND,
+    METADATA,
     AsyncSearchMixin,
     CapturedRequest,
     ClientAdapter,
     DedupeSearch,
     IgnoredStatus,
     SyncSearchMixin,
-    around_of,
     capture_request,
+    copy_client,
     format_parameter,
     json_of,
+    metadata_cache,
     read_fast,
-    twin_of,
 )
 from ibidem.grouped_search.response import Json
 from ibidem_engines.cluster.client import JSON, LINES, Failure
@@ -47,7 +47,7 @@ class ElasticsearchAdapter(ClientAdapter):
     def start(self, ask: ApiRequest) -> Any:
         client = self.client.options(ignore_status=ask.passed_over) if ask.passed_over else self.client
         if ask.packed:
-            client = twin_of(client)
+            client = copy_client(client)
             client._transport = read_fast(client.transport, "serializers", reads_json_plainly)  # noqa: SLF001 - read-only
         headers = {**self.sent.headers, "accept": JSON, "content-type": JSON if ask.lines is None else LINES}
         return client.perform_request(ask.method, ask.path, params=ask.params, headers=headers, body=json_of(ask))
@@ -62,7 +62,7 @@ class ElasticsearchAdapter(ClientAdapter):
         raise IgnoredStatus(answer)
 
     @override
-    def written(self, body: Any) -> str | bytes:
+    def dump(self, body: Any) -> str | bytes:
         text: str | bytes = self.client.transport.serializers.dumps(body, JSON)
         return text
 
@@ -77,7 +77,7 @@ class ElasticsearchAdapter(ClientAdapter):
         return HTTP_EXCEPTIONS.get(failure.status, ApiError)(message=failure.kind, meta=meta, body=body)
 
     @override
-    def returned(self, answer: Json) -> Any:
+    def to_response(self, answer: Json) -> Any:
         return ObjectApiResponse(body=answer, meta=self.meta)
 
 
@@ -92,7 +92,7 @@ def reads_json_plainly(decoders: Any) -> bool:
 
 
 class ElasticsearchSearch(DedupeSearch):
-    """What both clients of Elasticsearch have."""
+    """Base of both clients of Elasticsearch."""
 
     _speaker = ElasticsearchAdapter
 
@@ -100,7 +100,7 @@ class ElasticsearchSearch(DedupeSearch):
         """Give the same client with other options; what it knows of indexes goes along, but to no other user."""
         client = super().options(**arguments)  # type: ignore[misc] # the client's own, which follows
         if not any(name in arguments for name in OTHERS):
-            client.__dict__[AROUND] = around_of(self)
+            client.__dict__[METADATA] = metadata_cache(self)
         return client
 
 
@@ -108,8 +108,8 @@ class DedupeElasticsearch(ElasticsearchSearch, SyncSearchMixin):
     """Stands before `Elasticsearch`."""
 
     def _would_send(self, args: tuple[Any, ...], own: Mapping[str, Any]) -> CapturedRequest:
-        twin = twin_of(self)
-        twin.perform_request = _sent
+        twin = copy_client(self)
+        twin.perform_request = _capture
         return capture_request(super(SyncSearchMixin, twin).search(*args, **own))  # type: ignore[misc] # the client's own
 
 
@@ -117,12 +117,12 @@ class AsyncDedupeElasticsearch(ElasticsearchSearch, AsyncSearchMixin):
     """Stands before `AsyncElasticsearch`."""
 
     def _would_send(self, args: tuple[Any, ...], own: Mapping[str, Any]) -> CapturedRequest:
-        twin = twin_of(self)
+        twin = copy_client(self)
         twin.perform_request = _sent_waiting
         return capture_request(super(AsyncSearchMixin, twin).search(*args, **own))  # type: ignore[misc] # the client's own
 
 
-def _sent(
+def _capture(
     method: str,
     path: str,
     *,
@@ -136,4 +136,4 @@ def _sent(
 
 
 async def _sent_waiting(method: str, path: str, **arguments: Any) -> CapturedRequest:
-    return _sent(method, path, **arguments)
+    return _capture(method, path, **arguments)

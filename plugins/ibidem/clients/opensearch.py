@@ -15,10 +15,10 @@ from ibidem.clients.wrap import (
     IgnoredStatus,
     SyncSearchMixin,
     capture_request,
+    copy_client,
     format_parameter,
     json_of,
     read_fast,
-    twin_of,
 )
 from ibidem.grouped_search.response import Json
 from ibidem_engines.cluster.client import JSON, LINES, Failure
@@ -51,7 +51,7 @@ class OpenSearchAdapter(ClientAdapter):
         raise IgnoredStatus(answer)
 
     @override
-    def written(self, body: Any) -> str | bytes:
+    def dump(self, body: Any) -> str | bytes:
         text: str | bytes = self.client.transport.serializer.dumps(body)
         return text
 
@@ -65,7 +65,7 @@ class OpenSearchAdapter(ClientAdapter):
         return HTTP_EXCEPTIONS.get(failure.status, TransportError)(failure.status, failure.kind, body)
 
     @override
-    def returned(self, answer: Json) -> Any:
+    def to_response(self, answer: Json) -> Any:
         return answer
 
 
@@ -77,7 +77,7 @@ def reads_json_plainly(decoders: Any) -> bool:
 
 
 class OpenSearchSearch(DedupeSearch):
-    """What both clients of OpenSearch have."""
+    """Base of both clients of OpenSearch."""
 
     _speaker = OpenSearchAdapter
 
@@ -86,7 +86,7 @@ class DedupeOpenSearch(OpenSearchSearch, SyncSearchMixin):
     """Stands before `OpenSearch`."""
 
     def _would_send(self, args: tuple[Any, ...], own: Mapping[str, Any]) -> CapturedRequest:
-        twin = twin_of(self)
+        twin = copy_client(self)
         twin.transport = _Transport()
         return capture_request(super(SyncSearchMixin, twin).search(*args, **own))  # type: ignore[misc] # the client's own
 
@@ -95,7 +95,7 @@ class AsyncDedupeOpenSearch(OpenSearchSearch, AsyncSearchMixin):
     """Stands before `AsyncOpenSearch`."""
 
     def _would_send(self, args: tuple[Any, ...], own: Mapping[str, Any]) -> CapturedRequest:
-        twin = twin_of(self)
+        twin = copy_client(self)
         twin.transport = _AsyncTransport()
         return capture_request(super(AsyncSearchMixin, twin).search(*args, **own))  # type: ignore[misc] # the client's own
 

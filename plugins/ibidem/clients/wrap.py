@@ -25,12 +25,12 @@ from ibidem_engines.cluster.client import Failure
 from ibidem_engines.cluster.requests import ApiRequest, RequestFlow, run_async, run_sync
 from ibidem_ingest.errors import UsageError
 
-AROUND = "_ibidem_around"
+METADATA = "_ibidem_around"
 
 
 @dataclass(frozen=True, slots=True)
 class CapturedRequest:
-    """What a client would have sent for a search.
+    """The request that a client would have sent for a search.
 
     Args:
         path: Of the request.
@@ -51,7 +51,7 @@ class CapturedRequest:
 
 
 class IgnoredStatus(Exception):
-    """A failure that the caller told the client to pass over, with what is returned instead."""
+    """A failure that the caller asked the client to ignore, with what is returned instead."""
 
     def __init__(self, answer: Any) -> None:
         super().__init__()
@@ -63,12 +63,12 @@ class ClientAdapter(ABC):
 
     Args:
         client: The client.
-        sent: What it would have sent.
+        request: What it would have sent.
     """
 
-    def __init__(self, client: Any, sent: CapturedRequest) -> None:
+    def __init__(self, client: Any, request: CapturedRequest) -> None:
         self.client = client
-        self.sent = sent
+        self.sent = request
 
     @abstractmethod
     def start(self, ask: ApiRequest) -> Any:
@@ -79,7 +79,7 @@ class ClientAdapter(ABC):
         """Read the JSON of an answer."""
 
     @abstractmethod
-    def written(self, body: Any) -> str | bytes:
+    def dump(self, body: Any) -> str | bytes:
         """Write JSON as the client does."""
 
     @abstractmethod
@@ -91,21 +91,21 @@ class ClientAdapter(ABC):
         """Make the client's own exception."""
 
     @abstractmethod
-    def returned(self, answer: Json) -> Any:
+    def to_response(self, answer: Json) -> Any:
         """Give an answer as the client's methods return it."""
 
-    def flow(self, request: DedupeRequest, around: IndexMetadataCache) -> RequestFlow[Json]:
+    def flow(self, request: DedupeRequest, metadata: IndexMetadataCache) -> RequestFlow[Json]:
         """Read what would have been sent, and search."""
         body = self.sent.body
-        text = body if isinstance(body, str | bytes) or body is None else self.written(body)
+        text = body if isinstance(body, str | bytes) or body is None else self.dump(body)
         whole = orjson.loads(text) if text else {}
         if not isinstance(whole, dict):
             raise UsageError("the body of the search is no JSON object", "write {'query': …}")
-        return grouped_search(read_search(self.sent.index, whole, self.params(), request), around)
+        return grouped_search(read_search(self.sent.index, whole, self.params(), request), metadata)
 
 
 class DedupeSearch:
-    """What both kinds of client have."""
+    """Base of sync and async clients."""
 
     _speaker: type[ClientAdapter]
 
@@ -117,7 +117,7 @@ class DedupeSearch:
         if request is None or request.mode == "off":
             return None, own
         adapter = self._speaker(self, self._would_send(args, own))
-        around = IndexMetadataCache() if "authorization" in adapter.sent.headers else around_of(self)
+        around = IndexMetadataCache() if "authorization" in adapter.sent.headers else metadata_cache(self)
         return adapter, adapter.flow(request, around)
 
     def _would_send(self, args: tuple[Any, ...], own: Mapping[str, Any]) -> CapturedRequest:
@@ -134,7 +134,7 @@ class SyncSearchMixin(DedupeSearch):
         if adapter is None:
             return super().search(*args, **rest)  # type: ignore[misc] # the client's own, which follows
         try:
-            return adapter.returned(run_sync(rest, lambda ask: adapter.read(ask, adapter.start(ask))))
+            return adapter.to_response(run_sync(rest, lambda ask: adapter.read(ask, adapter.start(ask))))
         except IgnoredStatus as ignored:
             return ignored.answer
         except Failure as failure:
@@ -154,16 +154,16 @@ class AsyncSearchMixin(DedupeSearch):
             return adapter.read(ask, await adapter.start(ask))
 
         try:
-            return adapter.returned(await run_async(rest, send))
+            return adapter.to_response(await run_async(rest, send))
         except IgnoredStatus as ignored:
             return ignored.answer
         except Failure as failure:
             raise adapter.exception(failure) from failure
 
 
-def around_of(client: Any) -> IndexMetadataCache:
+def metadata_cache(client: Any) -> IndexMetadataCache:
     """Give what a client has read of indexes lately."""
-    around: IndexMetadataCache = client.__dict__.setdefault(AROUND, IndexMetadataCache())
+    around: IndexMetadataCache = client.__dict__.setdefault(METADATA, IndexMetadataCache())
     return around
 
 
@@ -179,7 +179,7 @@ def capture_request(result: Any) -> CapturedRequest:
     raise RuntimeError("the client waited before it sent its search")
 
 
-def twin_of(client: Any) -> Any:
+def copy_client(client: Any) -> Any:
     """Copy a client without its connections."""
     return copy.copy(client)
 
@@ -253,7 +253,7 @@ if TYPE_CHECKING:
     from ibidem_ingest.pairs.policy import Level
 
     class Search:
-        """What a client's search takes next to the client's own arguments."""
+        """The arguments of a client's search beside the client's own."""
 
         def search(  # noqa: PLR0913 - the parameters of dedupe, by name
             self,
@@ -351,7 +351,7 @@ def wrap(client: Any) -> Any:
     ibidem_ingest.errors.UsageError: a str cannot be wrapped; give a client: elasticsearch.Elasticsearch, \
 elasticsearch.AsyncElasticsearch, opensearchpy.OpenSearch, opensearchpy.AsyncOpenSearch
     """
-    before = _before(client)
+    before = _wrapper_class(client)
     if isinstance(client, before):
         return client
     wrapped = copy.copy(client)
@@ -360,7 +360,7 @@ elasticsearch.AsyncElasticsearch, opensearchpy.OpenSearch, opensearchpy.AsyncOpe
     return wrapped
 
 
-def _before(client: object) -> type:
+def _wrapper_class(client: object) -> type:
     """Find the class that precedes a client's own."""
     for each in type(client).__mro__:
         home = CLIENTS.get((each.__module__.partition(".")[0], each.__name__))

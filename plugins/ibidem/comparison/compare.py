@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from itertools import islice
 
-from ibidem.comparison.matches import Passage, Region, align, count_covered, in_characters, runs
+from ibidem.comparison.matches import Passage, Region, align, count_covered, runs, to_region
 from ibidem.comparison.word_diff import Words, places, token_offsets
-from ibidem.grouped_search.explanations import relation_of
+from ibidem.grouped_search.explanations import relation_name
 from ibidem_ingest.document import Document, check
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import ABSENT, Table
@@ -45,18 +45,18 @@ def misread(a: Sequence[str], b: Sequence[str], table: Table) -> Iterator[Misrea
         if j - i != m - k:
             continue
         for one, other in zip(a[i:j], b[k:m], strict=True):
-            pair = (one, other) if strange(one, table) else (other, one)
-            if pair not in words and strange(pair[0], table) and alike(*pair):
+            pair = (one, other) if is_unknown(one, table) else (other, one)
+            if pair not in words and is_unknown(pair[0], table) and is_similar(*pair):
                 words.add(pair)
                 yield pair
 
 
-def strange(word: str, table: Table) -> bool:
+def is_unknown(word: str, table: Table) -> bool:
     """Return whether a word is a term that the table does not know."""
     return is_term(word) and table.rank(wh1(word)) == ABSENT
 
 
-def alike(a: str, b: str) -> bool:
+def is_similar(a: str, b: str) -> bool:
     """Return whether two words that differ have most of their letters in common."""
     return a != b and SequenceMatcher(None, a, b, autojunk=False).ratio() >= ALIKE
 
@@ -74,7 +74,7 @@ EXAMPLES = 3
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What two documents are to each other.
+    """The comparison of two documents.
 
     Args:
         a: The first document.
@@ -102,7 +102,7 @@ class Comparison:
             "a": self.a.id,
             "b": self.b.id,
             "level": self.evidence.level if self.evidence else None,
-            "relation": relation_of(self.evidence) if self.evidence else None,
+            "relation": relation_name(self.evidence) if self.evidence else None,
             "confidence": self.evidence.score if self.evidence else None,
             "why": dict(self.evidence.why) if self.evidence else None,
             "signals": self.signals,
@@ -127,8 +127,8 @@ def compare(a: Document, b: Document, tables: Tables, policy: Policy = WIDEST) -
     (packed_a, packed_b), long = sign_pair(a, b, tables)
     words_a, words_b = token_offsets(a.text), token_offsets(b.text)
     matches = runs(words_a.tokens, words_b.tokens)
-    shared = [in_characters(run, words_a, words_b) for run in matches]
-    wrong = misread_in(words_a, words_b, tables.of(a.language)) if same_table(packed_a, packed_b) else []
+    shared = [to_region(run, words_a, words_b) for run in matches]
+    wrong = find_misread(words_a, words_b, tables.of(a.language)) if same_table(packed_a, packed_b) else []
     return Comparison(
         a,
         b,
@@ -173,7 +173,7 @@ def signals(a: Packed, b: Packed) -> dict[str, Mapping[str, object]]:
     return evidence
 
 
-def misread_in(a: Words, b: Words, table: Table | None) -> list[Misread]:
+def find_misread(a: Words, b: Words, table: Table | None) -> list[Misread]:
     """Return the first words that were misread in one of two texts."""
     return list(islice(misread(a.tokens, b.tokens, table), MOST_MISREAD)) if table else []
 

@@ -92,7 +92,7 @@ class PagedText:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Marks:
-    """Which passage holds which word of a text, each word one.
+    """The passage that each word of a text belongs to.
 
     Args:
         words: The words.

@@ -105,10 +105,10 @@ def regions(a: Words, b: Words, least: int = LEAST) -> list[Region]:
         b: The second text's words.
         least: Words that a run must have.
     """
-    return [in_characters(run, a, b) for run in runs(a.tokens, b.tokens, least)]
+    return [to_region(run, a, b) for run in runs(a.tokens, b.tokens, least)]
 
 
-def in_characters(run: Run, a: Words, b: Words) -> Region:
+def to_region(run: Run, a: Words, b: Words) -> Region:
     """Return where a run is in the two texts."""
     return Region(
         (a.starts[run.a], a.ends[run.a + run.words - 1]),
@@ -234,15 +234,15 @@ def anchors(a: Sequence[str], b: Sequence[str]) -> list[Run]:
     >>> anchors("the king of the north".split(), "the old king went north".split())
     [Run(a=1, b=2, words=1), Run(a=4, b=4, words=1)]
     """
-    place = once(b)
-    pairs = [(at, place[word]) for word, at in once(a).items() if word in place]
+    place = unique_places(b)
+    pairs = [(at, place[word]) for word, at in unique_places(a).items() if word in place]
     if not pairs:
         return []
     left, right = np.array(pairs, np.int64).T
     return [Run(i, j, 1) for i, j in zip(*(each.tolist() for each in longest(left, right)), strict=True)]
 
 
-def once(tokens: Sequence[str]) -> dict[str, int]:
+def unique_places(tokens: Sequence[str]) -> dict[str, int]:
     """Return the places of the words that occur once, in their order."""
     counts = Counter(tokens)
     return {word: at for at, word in enumerate(tokens) if counts[word] == 1}

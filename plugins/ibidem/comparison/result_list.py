@@ -126,11 +126,11 @@ def read_groups(hits: Sequence[ResponseHit], first: int = 1, *, inside: bool = F
         inside: Whether the duplicates inside a collapsed lead are listed too.
     """
     for number, (lead, duplicates) in enumerate(groups(hits), first):
-        members = (inside and duplicates_inside(lead)) or duplicates
+        members = (inside and inner_duplicates(lead)) or duplicates
         yield Group(number, Entry(lead, lead), [Entry(hit, lead) for hit in members])
 
 
-def duplicates_inside(lead: ResponseHit) -> Sequence[ResponseHit]:
+def inner_duplicates(lead: ResponseHit) -> Sequence[ResponseHit]:
     """Return the duplicates that a collapsed lead carries."""
     hits: Sequence[ResponseHit] = lead.get("inner_hits", {}).get("duplicates", {}).get("hits", {}).get("hits", ())
     return hits

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ibidem.dedupe.pair_rules import EVERY, Rows, eligible
 from ibidem_ingest.kernel import loops
-from ibidem_ingest.pairs.policy import Policy, Terms, least_shared
+from ibidem_ingest.pairs.policy import Policy, Terms, min_shared_terms
 from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.noise_columns import is_noisy
 from ibidem_ingest.signatures.packed import LONG, WEAK
@@ -54,7 +54,7 @@ TABLE = 1 << 20
 
 @dataclass(frozen=True, eq=False, slots=True)
 class KeyIndex:
-    """Who holds which key: one entry for each key and row, keys that only one row holds left out.
+    """Inverted index from key to rows: one entry for each key and row, without the keys of a single row.
 
     Args:
         key: (e,) number of the key, ascending.
@@ -73,7 +73,7 @@ class KeyIndex:
         """How many keys are numbered."""
         return int(self.key[-1]) + 1 if len(self.key) else 0
 
-    def among(self, rows: NDArray[np.bool_]) -> "KeyIndex":
+    def filter_rows(self, rows: NDArray[np.bool_]) -> "KeyIndex":
         """Keep the entries of some rows.
 
         Args:
@@ -119,7 +119,7 @@ def hash_index(columns: PackedColumns, policy: Policy) -> Iterator[KeyIndex]:
     if policy.slots is not None:
         yield from band_index(columns.slots, words & (columns.slot_count > 0))
     if policy.characters is not None:
-        yield from in_runs(columns)
+        yield from index_runs(columns)
     if policy.level == "partial" and policy.related is not None:
         yield from slot_index(columns.slots, words & (columns.slot_count > 0) & ((columns.flags & LONG) > 0))
 
@@ -148,7 +148,7 @@ def band_index(slots: NDArray[np.uint16], carried: NDArray[np.bool_]) -> Iterato
         yield drop_singletons(keys.ravel(), np.repeat(rows, last - first), len(carried))
 
 
-def in_runs(columns: PackedColumns) -> Iterator[KeyIndex]:
+def index_runs(columns: PackedColumns) -> Iterator[KeyIndex]:
     """Find who shares a band of the runs of characters, one of them a text with many unknown words; some at a time."""
     noisy = is_noisy(columns.noise)
     rows = np.flatnonzero((columns.noise[:, noise.SLOTS] > 0) & noisy.any())
@@ -194,10 +194,10 @@ def marked_keys(keys: Hashes, rows: Rows, marked: NDArray[np.bool_]) -> KeyIndex
     marked_buckets = np.zeros(bucket.max(initial=0) + 1, bool)
     marked_buckets[bucket[marks]] = True
     mask = marked_buckets[bucket]
-    return only_marked(drop_singletons(keys[mask], rows[mask], len(marked)), marked)
+    return keep_marked(drop_singletons(keys[mask], rows[mask], len(marked)), marked)
 
 
-def only_marked(index: KeyIndex, marked: NDArray[np.bool_]) -> KeyIndex:
+def keep_marked(index: KeyIndex, marked: NDArray[np.bool_]) -> KeyIndex:
     """Keep the keys that a marked row holds."""
     marked_numbers = np.zeros(index.keys, bool)
     marked_numbers[index.key[marked[index.row]]] = True
@@ -292,7 +292,7 @@ def rarest_term_index(columns: PackedColumns, rule: Terms) -> Iterator[KeyIndex]
     may = eligible(columns, rule)
     for table in np.unique(columns.idf[may]):
         rows = np.flatnonzero(may & (columns.idf == table))
-        least = least_shared(rule.share, int(columns.term_count[rows].min())) - TERMS + 1
+        least = min_shared_terms(rule.share, int(columns.term_count[rows].min())) - TERMS + 1
         term, row = rarest_terms(columns, rows, least)
         keys = term << BUCKETS | length_buckets(columns.length, rule.lengths)[row]
         parts = max(1, len(keys) // ENTRIES)
@@ -333,7 +333,7 @@ def length_buckets(lengths: Rows, ratio: float) -> Rows:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class TermCounts:
-    """How many sets hold which term.
+    """The number of sets that hold each term.
 
     Args:
         codes: (t,) codes of terms, ascending; none where the code of a term is its number.

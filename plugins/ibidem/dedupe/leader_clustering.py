@@ -53,7 +53,7 @@ MOST_LEADS = 1_000
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Grouping:
-    """Which group each row belongs to.
+    """The group of each row.
 
     Args:
         lead: (n,) row of the group's first occurrence; its own for a lead.
@@ -84,8 +84,8 @@ def group(
     columns: PackedColumns,
     policy: Policy,
     constraints: PairConstraints | None = None,
-    related: LongTextMatcher | None = None,
-    suspected: KeyIndex | None = None,
+    matcher: LongTextMatcher | None = None,
+    long_index: KeyIndex | None = None,
 ) -> Grouping:
     """Group hits.
 
@@ -93,10 +93,10 @@ def group(
         columns: Packed values in rank order; a row that is not signed, or has no words, stays alone.
         policy: The decision for a pair.
         constraints: Manual decisions on pairs.
-        related: Who decides on pairs of long texts, asked only about a row and a lead that it might join.
-        suspected: Who shares what the packed values do not hold.
+        matcher: Who decides on pairs of long texts, asked only about a row and a lead that it might join.
+        long_index: Who shares what the packed values do not hold.
     """
-    classifier = PairClassifier(columns, policy, constraints or PairConstraints(), related, suspected)
+    classifier = PairClassifier(columns, policy, constraints or PairConstraints(), matcher, long_index)
     entries = classifier.shared_keys()
     work = LeaderClustering(classifier, np.zeros(entries.keys, np.int64))
     if classifier.size <= BLOCK:
@@ -133,37 +133,37 @@ class LeaderClustering:
         """Settle very many rows: each block is first compared with the leads of all blocks before it."""
         leads = LeaderIndex.of(entries)
         for block in blocks(entries, self.classifier.size):
-            self.join_first(self.classifier.verified(expand_pairs(block, leads.postings(block), self.classifier.size)))
-            undecided = block.among(self.lead == self.rows)
+            self.join_first(self.classifier.classify(expand_pairs(block, leads.postings(block), self.classifier.size)))
+            undecided = block.filter_rows(self.lead == self.rows)
             # Numbered again, so that what is counted for each key is as long as the block and not as the index.
             keys, key = np.unique(undecided.key, return_inverse=True)
             faint = int(np.searchsorted(keys, undecided.faint))
             self.lead_counts = leads.lead_counts[keys]
             self.settle(replace(undecided, key=key.astype(np.int32), faint=faint))
-            leads.add(undecided.among(self.lead == self.rows))
+            leads.add(undecided.filter_rows(self.lead == self.rows))
 
     def settle(self, entries: KeyIndex) -> None:
         """Settle rows, some at a time: they are settled among themselves, then take their duplicates from the rest."""
-        entries = drop_unshared(self.uncrowded(entries))
+        entries = drop_unshared(self.drop_crowded(entries))
         while len(entries.row):
             last = next_block_end(entries, self.classifier.size)
-            these = entries.among(self.rows < last)
+            these = entries.filter_rows(self.rows < last)
             self.join_within(
-                self.classifier.verified(expand_pairs(these, CandidateRanges.within(these), self.classifier.size))
+                self.classifier.classify(expand_pairs(these, CandidateRanges.build(these), self.classifier.size))
             )
             if last >= self.classifier.size:
                 return
-            undecided = entries.among(self.lead == self.rows)
+            undecided = entries.filter_rows(self.lead == self.rows)
             candidates = expand_pairs(
-                undecided, CandidateRanges.within(undecided, leads_before(undecided, last)), self.classifier.size
+                undecided, CandidateRanges.build(undecided, leads_before(undecided, last)), self.classifier.size
             )
-            self.join_first(self.classifier.verified(candidates))
+            self.join_first(self.classifier.classify(candidates))
             open_ = self.lead == self.rows
-            leads = entries.among(open_ & (self.rows < last))
+            leads = entries.filter_rows(open_ & (self.rows < last))
             self.lead_counts += np.bincount(leads.key, minlength=len(self.lead_counts))
-            entries = drop_unshared(self.uncrowded(undecided.among(open_ & (self.rows >= last))))
+            entries = drop_unshared(self.drop_crowded(undecided.filter_rows(open_ & (self.rows >= last))))
 
-    def uncrowded(self, entries: KeyIndex) -> KeyIndex:
+    def drop_crowded(self, entries: KeyIndex) -> KeyIndex:
         """Drop the keys that so many leads hold that no further ones are looked for under them."""
         full = self.lead_counts[entries.key] >= MOST_LEADS
         self.crowded[entries.row[full]] = True
@@ -177,7 +177,7 @@ class LeaderClustering:
             if (
                 lead[row] == row
                 and lead[earlier] == earlier
-                and (verdict := self.classifier.settled(row, earlier, code))
+                and (verdict := self.classifier.resolve(row, earlier, code))
             ):
                 lead[row], evidence[row] = earlier, verdict
 
@@ -193,7 +193,7 @@ class LeaderClustering:
 
 @dataclass(eq=False, slots=True)
 class LeaderIndex:
-    """Which leads hold which key.
+    """Inverted index from key to leads.
 
     Args:
         start: (k + 1,) where the holders of a key begin.
@@ -207,7 +207,7 @@ class LeaderIndex:
 
     @classmethod
     def of(cls, entries: KeyIndex) -> "LeaderIndex":
-        """Make room for all who hold a key; nobody is a lead yet."""
+        """Make room for the rows of each key; none is a lead yet."""
         start = np.searchsorted(entries.key, np.arange(entries.keys + 1))
         return cls(start, np.zeros(entries.keys, np.int64), np.zeros(len(entries.row), np.int32))
 
@@ -269,7 +269,7 @@ class Window:
         columns: Their packed values, maybe with those of rows that were cut off.
         overrides: Manual decisions about pairs of them.
         grouping: Who joins whom.
-        related: Who decides on pairs.
+        matcher: Who decides on pairs.
         stored: Names of groups that are stored, by the row of their first occurrence.
     """
 
@@ -279,7 +279,7 @@ class Window:
     columns: PackedColumns
     overrides: AppliedOverrides
     grouping: Grouping
-    related: LongTextMatcher
+    matcher: LongTextMatcher
     stored: Mapping[int, str] = field(default_factory=dict)
 
     @classmethod
@@ -291,7 +291,7 @@ class Window:
         *,
         ranked: int = -1,
         long_signatures: LongSignatureCache | None = None,
-        suspected: Iterable[Pair] = (),
+        candidates: Iterable[Pair] = (),
     ) -> "Window":
         """Group hits.
 
@@ -301,7 +301,7 @@ class Window:
             overrides: Manual decisions.
             ranked: How many hits are the ranking's; all when negative.
             long_signatures: Long signatures, for `partial`; without them long texts are at most `near`.
-            suspected: Pairs of rows that a look-up brought together.
+            candidates: Pairs of rows that a look-up brought together.
         """
         columns = PackedColumns.of(packed_of(hits))
         names = HitNames(hits)
@@ -312,18 +312,16 @@ class Window:
             policy,
             LongSignatureCache(no_long_signatures) if long_signatures is None else long_signatures,
         )
-        looked_up = pair_keys(encode_pairs(frozenset(suspected), len(hits)), len(hits))
+        looked_up = pair_keys(encode_pairs(frozenset(candidates), len(hits)), len(hits))
         grouping = group(columns, policy, applied_overrides.constraints, related, looked_up)
         return cls(hits, len(hits) if ranked < 0 else ranked, policy, columns, applied_overrides, grouping, related)
 
-    def first(self, rows: int) -> "Window":
+    def head(self, rows: int) -> "Window":
         """Return the first rows of the window; their groups are the same without what follows."""
         if rows >= len(self.hits):
             return self
         grouping = Grouping(self.grouping.lead[:rows], self.grouping.evidence[:rows], self.grouping.crowded[:rows])
-        return replace(
-            self, hits=self.hits[:rows], ranked=rows, overrides=self.overrides.within(rows), grouping=grouping
-        )
+        return replace(self, hits=self.hits[:rows], ranked=rows, overrides=self.overrides.head(rows), grouping=grouping)
 
     def name(self, row: int) -> DocumentRef:
         """Return index and id of a row."""
@@ -336,28 +334,28 @@ class Window:
         parts = (self.hits[lead].index, self.policy.level, self.hits[lead].id)
         return xxhash.xxh3_64_hexdigest("\0".join(parts).encode())[:12]
 
-    def packed(self, row: int) -> Packed | None:
+    def packed_value(self, row: int) -> Packed | None:
         """Return a row's packed value; None when it is not signed."""
         return self.columns.packed(row)
 
     def read_long(self, rows: Iterable[int]) -> None:
         """Read the long signatures of rows, where they matter, all in one go."""
         if self.policy.level == "partial" and self.policy.related is not None:
-            self.related.want(row for row in rows if self.columns.flags[row] & LONG)
+            self.matcher.want(row for row in rows if self.columns.flags[row] & LONG)
 
-    def long(self, row: int) -> LongSignatures | None:
+    def long_signatures(self, row: int) -> LongSignatures | None:
         """Return a row's long signatures, where they matter."""
         has_relations = self.policy.level == "partial" and self.policy.related is not None
         if not has_relations or not self.columns.flags[row] & LONG:
             return None
-        return self.related.long_signatures.of(self.name(row))
+        return self.matcher.long_signatures.get(self.name(row))
 
     def evidence(self, row: int, other: int) -> Evidence | None:
         """Return what makes two rows duplicates: the signatures' evidence, or a manual decision where there is none."""
         word = self.overrides.valid.get((min(row, other), max(row, other)))
         if word is not None and word.verdict == "not":
             return None
-        evidence = self.related.evidence(row, other)
+        evidence = self.matcher.evidence(row, other)
         return evidence or (word.evidence(self.policy.level) if word else None)
 
     @property
@@ -366,6 +364,6 @@ class Window:
         return bool((packed_of(self.hits).size[: self.ranked] == MISSING).any())
 
     @property
-    def unsigned(self) -> int:
+    def unsigned_count(self) -> int:
         """How many ranked hits carry no signatures, or have no words to sign."""
         return int(np.count_nonzero(self.columns.length[: self.ranked] == 0))

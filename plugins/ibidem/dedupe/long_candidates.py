@@ -71,13 +71,13 @@ class PageKeys:
             key_index = drop_singletons(np.concatenate(entries), np.repeat(rows, lengths), size)
             if count := int(np.count_nonzero(np.bincount(key_index.key) > MOST_HOLDERS)):
                 self.capped_keys[clue] = count
-            shared = drop_common(key_index)
+            shared = drop_frequent(key_index)
             if (least := LEAST.get(clue, 1)) > 1:
                 shared = pair_keys(pairs_sharing(shared, least, size), size)
             yield shared
 
 
-def drop_common(entries: KeyIndex, most: int = MOST_HOLDERS) -> KeyIndex:
+def drop_frequent(entries: KeyIndex, most: int = MOST_HOLDERS) -> KeyIndex:
     """Leave out the keys that more rows hold than may."""
     counts = np.bincount(entries.key, minlength=1)
     positions = np.flatnonzero(counts[entries.key] <= most)
@@ -88,4 +88,4 @@ def drop_common(entries: KeyIndex, most: int = MOST_HOLDERS) -> KeyIndex:
 def pairs_sharing(entries: KeyIndex, least: int, size: int) -> NDArray[np.int64]:
     """Return the pairs that share so many keys, as `row * size + earlier`."""
     faint = replace(entries, faint=0, least=least)
-    return np.concatenate([np.empty(0, np.int64), *expand_pairs(faint, CandidateRanges.within(faint), size)])
+    return np.concatenate([np.empty(0, np.int64), *expand_pairs(faint, CandidateRanges.build(faint), size)])

@@ -43,7 +43,7 @@ DocumentRef = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Override:
-    """What a reader said of a pair.
+    """A manual decision on a pair.
 
     Args:
         a: One document.
@@ -86,7 +86,7 @@ class Override:
         """Read what `as_record` wrote; what others added is passed over.
 
         Raises:
-            Damaged: It is no such record.
+            DamagedRecord: It is no such record.
         """
         return parse_record(cls, {name: record[name] for name in cls.__slots__ if name in record})
 
@@ -114,14 +114,14 @@ class AppliedOverrides:
         same = frozenset(pair for pair, word in self.valid.items() if word.verdict == "same")
         return PairConstraints(same, frozenset(self.valid) - same)
 
-    def within(self, rows: int) -> "AppliedOverrides":
+    def head(self, rows: int) -> "AppliedOverrides":
         """Return the words about pairs of the first rows."""
         valid, stale = (
             {pair: word for pair, word in words.items() if max(pair) < rows} for words in (self.valid, self.stale)
         )
         return AppliedOverrides(valid, stale)
 
-    def about(self, row: int) -> Iterator[tuple[int, Override, bool]]:
+    def for_row(self, row: int) -> Iterator[tuple[int, Override, bool]]:
         """Yield the words about a row: the other row, the word, and whether it holds."""
         for words, holds in ((self.valid, True), (self.stale, False)):
             for (first, second), word in words.items():
@@ -146,12 +146,12 @@ def apply_overrides(
     for word in words:
         if word.a in rows and word.b in rows:
             a, b = rows[word.a], rows[word.b]
-            holds = unchanged(columns, a, word.content_a) and unchanged(columns, b, word.content_b)
+            holds = is_unchanged(columns, a, word.content_a) and is_unchanged(columns, b, word.content_b)
             (valid if holds else stale)[min(a, b), max(a, b)] = word
     return AppliedOverrides(valid, stale)
 
 
-def unchanged(columns: PackedColumns, row: int, content: str) -> bool:
+def is_unchanged(columns: PackedColumns, row: int, content: str) -> bool:
     """Return whether a row's text is the one that the reader saw.
 
     Without a hash, or with one of another scheme, nothing speaks against it: a manual decision outlives the signatures.

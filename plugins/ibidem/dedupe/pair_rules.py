@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem_ingest.kernel import loops
-from ibidem_ingest.pairs.policy import LEVELS, Level, Policy, Terms, least_shared
+from ibidem_ingest.pairs.policy import LEVELS, Level, Policy, Terms, min_shared_terms
 from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.minhash import LEAST_FOR_CONTAINMENT, correct_for_chance
 from ibidem_ingest.signatures.noise_columns import (
@@ -76,7 +76,7 @@ class Pairs:
         """Return some of the pairs."""
         return Pairs(self.columns, self.a[which], self.b[which])
 
-    def equal(self, column: NDArray[np.generic]) -> Bools:
+    def has_equal(self, column: NDArray[np.generic]) -> Bools:
         """Tell where a column has the same value on both sides."""
         same: Bools = column[self.a] == column[self.b]
         return same
@@ -129,7 +129,7 @@ def may_match(pairs: Pairs) -> Bools:
     return may
 
 
-def in_date_window(pairs: Pairs, days: int | None) -> Bools:
+def is_in_window(pairs: Pairs, days: int | None) -> Bools:
     """Tell which pairs lie within the date window; a missing date passes."""
     if days is None:
         return np.ones(len(pairs.a), bool)
@@ -144,7 +144,11 @@ def same_content(pairs: Pairs, policy: Policy) -> Bools:
     """`decision.same_content` for many pairs."""
     del policy
     columns = pairs.columns
-    return pairs.equal(columns.content[:, 0]) & pairs.equal(columns.content[:, 1]) & pairs.equal(columns.scheme)
+    return (
+        pairs.has_equal(columns.content[:, 0])
+        & pairs.has_equal(columns.content[:, 1])
+        & pairs.has_equal(columns.scheme)
+    )
 
 
 def similar_shingles(pairs: Pairs, policy: Policy) -> Bools:
@@ -184,7 +188,7 @@ def shared_terms(pairs: Pairs, policy: Policy) -> Bools:
     if rule is None:
         return mask
     columns = pairs.columns
-    which = np.flatnonzero(pairs.equal(columns.idf) & (pairs.lengths >= rule.lengths))
+    which = np.flatnonzero(pairs.has_equal(columns.idf) & (pairs.lengths >= rule.lengths))
     which = which[eligible(columns, rule, pairs.a[which]) & eligible(columns, rule, pairs.b[which])]
     if rule.numbers:
         which = which[pairs.take(which).numbers_agree]
@@ -197,7 +201,7 @@ def shared_terms(pairs: Pairs, policy: Policy) -> Bools:
 @lru_cache(maxsize=64)
 def needed_by_size(share: float) -> NDArray[np.int64]:
     """Return the fewest shared terms for each size of the smaller set."""
-    return np.array([least_shared(share, size) for size in range(FULL_SET + 1)])
+    return np.array([min_shared_terms(share, size) for size in range(FULL_SET + 1)])
 
 
 def count_shared(terms: NDArray[np.int32], a: Rows, b: Rows) -> NDArray[np.int64]:
@@ -215,9 +219,9 @@ def same_fingerprint(pairs: Pairs, policy: Policy) -> Bools:
     if rule is None:
         return np.zeros(len(pairs.a), bool)
     mask = np.zeros(len(pairs.a), bool)
-    which = np.flatnonzero((columns.fingerprint[pairs.a] != 0) & pairs.equal(columns.fingerprint))
+    which = np.flatnonzero((columns.fingerprint[pairs.a] != 0) & pairs.has_equal(columns.fingerprint))
     some = pairs.take(which)
-    enough = (columns.idf[some.a] != 0) & some.equal(columns.idf) & some.equal(columns.numbers)
+    enough = (columns.idf[some.a] != 0) & some.has_equal(columns.idf) & some.has_equal(columns.numbers)
     for rows in (some.a, some.b):
         enough &= ((columns.flags[rows] & WEAK) == 0) & (columns.length[rows] >= rule.shortest)
     enough &= (columns.number_sketch[some.a] == columns.number_sketch[some.b]).all(axis=1)
@@ -230,7 +234,7 @@ def same_profile(pairs: Pairs, policy: Policy) -> Bools:
     profiles = pairs.columns.profile
     if policy.profile is None:
         return np.zeros(len(pairs.a), bool)
-    equal: Bools = (profiles[pairs.a] != 0) & pairs.equal(profiles) & (pairs.lengths >= policy.profile)
+    equal: Bools = (profiles[pairs.a] != 0) & pairs.has_equal(profiles) & (pairs.lengths >= policy.profile)
     which = np.flatnonzero(equal)
     equal[which] = pairs.take(which).numbers_agree
     return equal
@@ -243,7 +247,7 @@ def misread(pairs: Pairs, policy: Policy) -> Bools:
     if rule is None:
         return mask
     run, idf = pairs.columns.noise[:, noise.SLOTS], pairs.columns.idf
-    may = (run[pairs.a] > 0) & pairs.equal(run) & (idf[pairs.a] != 0) & pairs.equal(idf)
+    may = (run[pairs.a] > 0) & pairs.has_equal(run) & (idf[pairs.a] != 0) & pairs.has_equal(idf)
     may &= (run[pairs.a] < noise.POOR) | rule.few
     which = np.flatnonzero(may)
     which = which[pairs.take(which).lengths >= rule.lengths]
@@ -270,14 +274,14 @@ def contained_shingles(pairs: Pairs, policy: Policy) -> Bools:
     if rule is None:
         return mask
     may = (columns.slot_count > 0) & (columns.length >= rule.shortest)
-    which = np.flatnonzero(may[pairs.a] & may[pairs.b] & ~both_long(pairs))
+    which = np.flatnonzero(may[pairs.a] & may[pairs.b] & ~are_long(pairs))
     a, b = pairs.a[which], pairs.b[which]
     equal = (columns.slots[a] == columns.slots[b]).sum(axis=1)
-    mask[which] = contained(equal, columns.shingles[a], columns.shingles[b]) >= rule.share
+    mask[which] = containment(equal, columns.shingles[a], columns.shingles[b]) >= rule.share
     return mask
 
 
-def contained(equal: Rows, a: Rows, b: Rows) -> NDArray[np.float64]:
+def containment(equal: Rows, a: Rows, b: Rows) -> NDArray[np.float64]:
     """`minhash.containment` for many pairs.
 
     Args:
@@ -290,8 +294,8 @@ def contained(equal: Rows, a: Rows, b: Rows) -> NDArray[np.float64]:
     return np.where(equal < LEAST_FOR_CONTAINMENT, 0.0, np.minimum(1.0, share))
 
 
-def both_long(pairs: Pairs) -> Bools:
-    """`decision.both_long` for many pairs."""
+def are_long(pairs: Pairs) -> Bools:
+    """`decision.are_long` for many pairs."""
     long: Bools = (pairs.columns.flags & LONG) > 0
     both: Bools = long[pairs.a] & long[pairs.b]
     return both
@@ -379,12 +383,12 @@ def strongest(pairs: Pairs, policy: Policy) -> Codes:
     undecided = np.flatnonzero(may_match(pairs))
     for level in LEVELS[: LEVELS.index(policy.level) + 1]:
         if level != "identical":
-            undecided = undecided[in_date_window(pairs.take(undecided), policy.window_days)]
+            undecided = undecided[is_in_window(pairs.take(undecided), policy.window_days)]
         for signature, rule in RULES[level].items():
             if len(undecided):
                 mask = rule(pairs.take(undecided), policy)
                 codes[undecided[mask]] = CODE[signature]
                 undecided = undecided[~mask]
     if policy.level == "partial" and policy.related is not None:
-        codes[undecided[both_long(pairs.take(undecided))]] = UNDECIDED
+        codes[undecided[are_long(pairs.take(undecided))]] = UNDECIDED
     return codes

@@ -13,7 +13,7 @@ from ibidem.dedupe.candidates import MOST, KeyIndex, Numbers, build_key_index, j
 from ibidem.dedupe.overrides import DocumentRef, Pair, PairConstraints
 from ibidem.dedupe.pair_rules import CODE, UNDECIDED, Bools, Codes, Rows, verify
 from ibidem_ingest.kernel import loops
-from ibidem_ingest.pairs.decision import Evidence, both_long, decide
+from ibidem_ingest.pairs.decision import Evidence, are_long, decide
 from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.packed import Packed
@@ -64,7 +64,7 @@ class LongSignatureCache:
             self._put(name, value if room >= 0 else b"")
         self.missing.clear()
 
-    def of(self, name: DocumentRef) -> LongSignatures | None:
+    def get(self, name: DocumentRef) -> LongSignatures | None:
         """Return those of one document; None when it has none, when they are damaged, or missing so far."""
         self.want([name])
         if name not in self._cache:
@@ -91,7 +91,7 @@ def no_long_signatures(_: Sequence[DocumentRef]) -> Mapping[DocumentRef, bytes]:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class LongTextMatcher:
-    """Who decides on pairs of long texts.
+    """Decides on pairs of long texts.
 
     Args:
         names: Index and id of each row.
@@ -105,18 +105,18 @@ class LongTextMatcher:
     packed: Callable[[int], Packed | None]
     policy: Policy
     long_signatures: LongSignatureCache
-    decided: dict[tuple[int, int], Evidence | None] = field(default_factory=dict)
+    verdicts: dict[tuple[int, int], Evidence | None] = field(default_factory=dict)
 
     def want(self, rows: Iterable[int]) -> None:
         """Read the long signatures of rows that will be decided on."""
         self.long_signatures.want(self.names[row] for row in rows)
 
     def evidence(self, row: int, other: int) -> Evidence | None:
-        """Return what the first row is to the second, whatever evidence tells it."""
+        """Return the relation of the first row to the second, by any evidence."""
         pair = row, other
-        if pair not in self.decided:
-            self.decided[pair] = self._decide(row, other)
-        return self.decided[pair]
+        if pair not in self.verdicts:
+            self.verdicts[pair] = self._decide(row, other)
+        return self.verdicts[pair]
 
     def code(self, row: int, other: int) -> int:
         """Return the code of their evidence; 0 when there is none."""
@@ -127,9 +127,9 @@ class LongTextMatcher:
         a, b = self.packed(row), self.packed(other)
         if a is None or b is None:
             return None
-        if self.policy.level != "partial" or not both_long(a, b):
+        if self.policy.level != "partial" or not are_long(a, b):
             return decide(a, b, self.policy)
-        own, its = self.long_signatures.of(self.names[row]), self.long_signatures.of(self.names[other])
+        own, its = self.long_signatures.get(self.names[row]), self.long_signatures.get(self.names[other])
         return decide(a, b, self.policy, (own, its) if own and its else None)
 
 
@@ -154,21 +154,21 @@ class DuplicatePairs:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class PairClassifier:
-    """Who decides on pairs of rows.
+    """Classifies candidate pairs of rows as duplicates under a policy.
 
     Args:
         columns: The packed values.
         policy: The decision for a pair.
         constraints: Manual decisions, which come before all evidence.
-        related: Who decides on pairs of long texts; None where these are no duplicates.
-        suspected: Who shares what the packed values do not hold; None for nobody.
+        matcher: Who decides on pairs of long texts; None where these are no duplicates.
+        long_index: Who shares what the packed values do not hold; None for nobody.
     """
 
     columns: PackedColumns
     policy: Policy
     constraints: PairConstraints
-    related: LongTextMatcher | None = None
-    suspected: KeyIndex | None = None
+    matcher: LongTextMatcher | None = None
+    long_index: KeyIndex | None = None
 
     @property
     def size(self) -> int:
@@ -178,33 +178,33 @@ class PairClassifier:
     def shared_keys(self) -> KeyIndex:
         """Find who could be whose duplicate: who shares a key, or was declared the same by a reader."""
         entries = build_key_index(self.columns, self.policy)
-        if self.suspected is not None:
-            entries = concat_keys(self.suspected, entries)
+        if self.long_index is not None:
+            entries = concat_keys(self.long_index, entries)
         return (
             concat_keys(pair_keys(encode_pairs(self.constraints.same, self.size), self.size), entries)
             if self.constraints.same
             else entries
         )
 
-    def verified(self, candidates: Iterator[Rows]) -> DuplicatePairs:
+    def classify(self, candidates: Iterator[Rows]) -> DuplicatePairs:
         """Decide on candidates and keep the duplicates.
 
         Args:
             candidates: Distinct pairs as `row * size + earlier`, in slices.
         """
-        decided = [self.decided(pairs) for pairs in candidates]
+        decided = [self.decide(pairs) for pairs in candidates]
         pairs = np.concatenate([np.empty(0, np.int64), *(pairs for pairs, _ in decided)])
         code = np.concatenate([np.empty(0, np.uint8), *(code for _, code in decided)])
         row, earlier = np.divmod(pairs, max(1, self.size))
-        if self.related is not None:
+        if self.matcher is not None:
             open_pairs = np.flatnonzero(code == UNDECIDED)
-            self.related.want(np.unique(np.concatenate((row[open_pairs], earlier[open_pairs]))).tolist())
+            self.matcher.want(np.unique(np.concatenate((row[open_pairs], earlier[open_pairs]))).tolist())
         return DuplicatePairs(row, earlier, code)
 
-    def decided(self, pairs: Rows) -> tuple[Rows, Codes]:
+    def decide(self, pairs: Rows) -> tuple[Rows, Codes]:
         """Keep the duplicates among candidates, written as `row * size + earlier`."""
         code = verify(self.columns, pairs // self.size, pairs % self.size, self.policy)
-        if self.related is None:
+        if self.matcher is None:
             code[code == UNDECIDED] = 0
         same = np.isin(pairs, encode_pairs(self.constraints.same, self.size))
         code[same & np.isin(code, (0, UNDECIDED))] = CODE["override"]
@@ -212,29 +212,29 @@ class PairClassifier:
         positions = np.flatnonzero(code)
         return pairs[positions], code[positions]
 
-    def settled(self, row: int, earlier: int, code: int) -> int:
+    def resolve(self, row: int, earlier: int, code: int) -> int:
         """Return the code of a pair's evidence once its long signatures decide, where only they can; 0 for none."""
-        if code != UNDECIDED or self.related is None:
+        if code != UNDECIDED or self.matcher is None:
             return code
-        return self.related.code(row, earlier)
+        return self.matcher.code(row, earlier)
 
 
 def duplicates(
-    columns: PackedColumns, policy: Policy, related: LongTextMatcher | None = None, suspected: KeyIndex | None = None
+    columns: PackedColumns, policy: Policy, matcher: LongTextMatcher | None = None, long_index: KeyIndex | None = None
 ) -> DuplicatePairs:
     """Find all pairs of duplicates, whatever groups they would fall into.
 
     Args:
         columns: The packed values.
         policy: The decision for a pair.
-        related: Who decides on pairs of long texts.
-        suspected: Who shares what the packed values do not hold.
+        matcher: Who decides on pairs of long texts.
+        long_index: Who shares what the packed values do not hold.
     """
-    classifier = PairClassifier(columns, policy, PairConstraints(), related, suspected)
+    classifier = PairClassifier(columns, policy, PairConstraints(), matcher, long_index)
     entries = classifier.shared_keys()
-    verified = classifier.verified(expand_pairs(entries, CandidateRanges.within(entries), classifier.size))
+    verified = classifier.classify(expand_pairs(entries, CandidateRanges.build(entries), classifier.size))
     for at in np.flatnonzero(verified.code == UNDECIDED).tolist():
-        verified.code[at] = classifier.settled(int(verified.row[at]), int(verified.earlier[at]), UNDECIDED)
+        verified.code[at] = classifier.resolve(int(verified.row[at]), int(verified.earlier[at]), UNDECIDED)
     positions = np.flatnonzero(verified.code)
     return DuplicatePairs(verified.row[positions], verified.earlier[positions], verified.code[positions])
 
@@ -287,7 +287,7 @@ class CandidateRanges:
     times: Rows
 
     @classmethod
-    def within(cls, entries: KeyIndex, times: Rows | None = None) -> "CandidateRanges":
+    def build(cls, entries: KeyIndex, times: Rows | None = None) -> "CandidateRanges":
         """Pair each entry with the first rows that hold its key: all before its own when no number is given."""
         first = first_entries(entries)
         return cls(entries.row, first, np.arange(len(first)) - first if times is None else times)
@@ -312,7 +312,7 @@ def expand_pairs(entries: KeyIndex, postings: CandidateRanges, size: int) -> Ite
         if loops.IN_USE:
             yield loops.IN_USE.pairs(some, postings.rows, size, entries.least)
         else:
-            yield filter_by_shared_keys(spread_out(some, postings.rows, size), entries.least)
+            yield filter_by_shared_keys(repeat_pairs(some, postings.rows, size), entries.least)
 
 
 def order_by_row(entries: KeyIndex, postings: CandidateRanges, size: int) -> Rows:
@@ -324,7 +324,7 @@ def order_by_row(entries: KeyIndex, postings: CandidateRanges, size: int) -> Row
     return order[partners]
 
 
-def spread_out(entries: tuple[Rows, Bools, Rows, Rows], others: Numbers, size: int) -> Rows:
+def repeat_pairs(entries: tuple[Rows, Bools, Rows, Rows], others: Numbers, size: int) -> Rows:
     """Write each pair for each key that it shares, doubled, and one more where the key is faint.
 
     Args:
@@ -343,7 +343,7 @@ def filter_by_shared_keys(marked: Rows, least: int) -> Rows:
     """Keep the pairs that share enough keys, each once.
 
     Args:
-        marked: Pairs as `spread_out` writes them; put in order here.
+        marked: Pairs as `repeat_pairs` writes them; put in order here.
         least: How many faint keys a pair has to share that shares no other.
     """
     marked.sort()

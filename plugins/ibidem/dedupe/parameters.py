@@ -92,7 +92,7 @@ _WHOLE = re.compile(r"\d{1,20}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """Which member of a group is shown as its lead.
+    """The rule that chooses the lead that is shown of a group.
 
     Args:
         by: The first in rank, the earliest, latest or longest, or the first of the listed sources.
@@ -143,7 +143,7 @@ def keep(value: str) -> Keep:
     raise InvalidValue("rank, earliest, latest, longest, source:NAME,NAME,…")
 
 
-def parse_whole(least: int, most: int, what: str) -> Callable[[str], int]:
+def parse_integer(least: int, most: int, what: str) -> Callable[[str], int]:
     """Return a reader of whole numbers within bounds."""
 
     def read(value: str) -> int:
@@ -160,7 +160,7 @@ def days(value: str) -> int | None:
     if value.lower() == NO_DAYS:
         return None
     try:
-        return parse_whole(0, 1_000_000, "days")(value)
+        return parse_integer(0, 1_000_000, "days")(value)
     except InvalidValue as wrong:
         raise InvalidValue(f"none, or {wrong}") from wrong
 
@@ -183,7 +183,7 @@ class Parameter:
         values: What it takes, as the help writes it.
         default: What it is when not given, as the help writes it.
         about: What it does, in one line.
-        read: Makes its value out of what was given, or raises `Unfit`.
+        read: Makes its value out of what was given, or raises `InvalidValue`.
     """
 
     values: str
@@ -215,7 +215,7 @@ PARAMETERS: Mapping[str, Parameter] = {
         parse_choice(*WAYS),
     ),
     "dedupe_window": Parameter(
-        f"1 … {DEEPEST}", str(WINDOW), "how many hits are grouped at once", parse_whole(1, DEEPEST, "hits")
+        f"1 … {DEEPEST}", str(WINDOW), "how many hits are grouped at once", parse_integer(1, DEEPEST, "hits")
     ),
     "dedupe_scope": Parameter(
         ", ".join(SCOPES),
@@ -227,7 +227,7 @@ PARAMETERS: Mapping[str, Parameter] = {
         f"{LEAST_SIMILARITY} … 100",
         "the preset's figures; 66 without one",
         "percent: the least share of common text that makes a pair near",
-        parse_whole(LEAST_SIMILARITY, 100, "percent"),
+        parse_integer(LEAST_SIMILARITY, 100, "percent"),
     ),
     "dedupe_window_days": Parameter(
         "days or none", "none (42 for news)", "documents whose dates are farther apart are at most identical", days
@@ -236,7 +236,7 @@ PARAMETERS: Mapping[str, Parameter] = {
         "0 … window",
         f"{SHOWN_IN_COLLAPSE} in collapse; all in indent, {SHOWN_TO_PEOPLE} on the page and the terminal",
         "how many duplicates of a group are shown, without the lead",
-        parse_whole(0, DEEPEST, "duplicates"),
+        parse_integer(0, DEEPEST, "duplicates"),
     ),
     "dedupe_preset": Parameter(
         f"{', '.join(PRESETS)}, or one stored with the index", "none", "a named set of figures", parse_preset
@@ -336,7 +336,7 @@ def read_preset(record: Mapping[str, object]) -> Preset:
     """Read a preset as it is kept.
 
     Raises:
-        Damaged: It is no such record.
+        DamagedRecord: It is no such record.
     """
     read = parse_record(StoredPreset, record)
     return Preset(read.policy, read.about)

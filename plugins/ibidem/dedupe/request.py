@@ -33,7 +33,7 @@ FIGURES = ("dedupe_level", "dedupe_similarity", "dedupe_preset", "dedupe_window_
 
 @dataclass(frozen=True, slots=True)
 class DedupeRequest:
-    """How to group and show a result list (presentation.md, "Request").
+    """The options for grouping and showing a result list (presentation.md, "Request").
 
     Args:
         mode: `off`, `collapse` or `indent`.
@@ -119,7 +119,7 @@ def parse_request(
         keep=values.get("dedupe_keep", Keep()),
         window=window,
         scope=values.get("dedupe_scope", "window"),
-        max_per_group=max_shown(values, mode, DEEPEST if values.get("dedupe_by") == "stored" else window),
+        max_per_group=max_duplicates(values, mode, DEEPEST if values.get("dedupe_by") == "stored" else window),
         preset=preset,
         cursor=values.get("dedupe_cursor", ""),
         explain=values.get("dedupe_explain", False),
@@ -230,7 +230,7 @@ def policy(values: Mapping[str, Any], presets: Mapping[str, Preset]) -> Policy:
     return base.at(values.get("dedupe_level", base.level)).within(values.get("dedupe_window_days", base.window_days))
 
 
-def max_shown(values: Mapping[str, Any], mode: Mode, window: int) -> int | None:
+def max_duplicates(values: Mapping[str, Any], mode: Mode, window: int) -> int | None:
     """Return how many duplicates of a group are shown at most; None: all of them."""
     if "dedupe_max_per_group" not in values:
         return min(SHOWN_IN_COLLAPSE, window) if mode == "collapse" else None

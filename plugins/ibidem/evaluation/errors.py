@@ -55,20 +55,20 @@ class Mistake:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Signed:
+class SignedDocuments:
     """Documents that pairs of ids speak of.
 
     Args:
         ids: Their ids, by row.
         columns: Their packed values.
         policy: The figures of the decision.
-        related: Who decides on pairs of long texts; None where these are no duplicates.
+        matcher: Who decides on pairs of long texts; None where these are no duplicates.
     """
 
     ids: Sequence[str]
     columns: PackedColumns
     policy: Policy
-    related: LongTextMatcher | None = None
+    matcher: LongTextMatcher | None = None
 
     def worst(self, true: AbstractSet[Pair], pairs: AbstractSet[Pair], most: int = MOST) -> list[Mistake]:
         """Return the worst mistakes: missed pairs that are most alike, and wrong ones that are least alike.
@@ -78,12 +78,12 @@ class Signed:
             pairs: Pairs that were found.
             most: How many to tell.
         """
-        missed, wrong = self.by_likeness(true - pairs)[::-1], self.by_likeness(pairs - true)
+        missed, wrong = self.sort_pairs(true - pairs)[::-1], self.sort_pairs(pairs - true)
         share = max(most // 2, most - len(wrong))
         first = [self.mistake(pair, "missed", alike) for alike, pair in missed[:share]]
         return first + [self.mistake(pair, "wrong", alike) for alike, pair in wrong[: most - len(first)]]
 
-    def by_likeness(self, pairs: Iterable[Pair]) -> list[tuple[float, Pair]]:
+    def sort_pairs(self, pairs: Iterable[Pair]) -> list[tuple[float, Pair]]:
         """Put pairs in order, the least alike first."""
         row = {name: number for number, name in enumerate(self.ids)}
         left = iter(sorted(pairs))
@@ -101,7 +101,7 @@ class Signed:
         a, b = (self.columns.packed(row) for row in rows)
         if a is None or b is None:
             return Mistake(*pair, kind, alike, "one of them has no words to sign", {})
-        evidence = self.related.evidence(*rows) if self.related is not None else decide(a, b, self.policy)
+        evidence = self.matcher.evidence(*rows) if self.matcher is not None else decide(a, b, self.policy)
         weights = signals(a, b)
         why = reason(evidence.why, pair[1]) if evidence else insufficient_share(weights)
         return Mistake(*pair, kind, alike, why, weights)

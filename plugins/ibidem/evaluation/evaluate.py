@@ -11,7 +11,7 @@ from ibidem.dedupe.leader_clustering import group
 from ibidem.dedupe.long_candidates import PageKeys
 from ibidem.dedupe.pair_rules import SIGNATURES
 from ibidem.dedupe.pairs import LongSignatureCache, LongTextMatcher, duplicates
-from ibidem.evaluation.errors import MOST, Mistake, Signed
+from ibidem.evaluation.errors import MOST, Mistake, SignedDocuments
 from ibidem.evaluation.labels import (
     EvidenceCount,
     Pair,
@@ -43,7 +43,7 @@ EVERY = parse_condition("")
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """What is known to be true.
+    """Files with the labels of a collection.
 
     Args:
         path: A table of clusters or of pairs.
@@ -58,7 +58,7 @@ class Labels:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """How well the duplicates that are found agree with labels.
+    """The agreement of the duplicates found with labels.
 
     Args:
         documents: How many were signed.
@@ -118,7 +118,7 @@ class Collection:
     left_out: AbstractSet[str]
     refused: int
 
-    def related(self, policy: Policy) -> tuple[LongTextMatcher | None, KeyIndex | None]:
+    def build_matcher(self, policy: Policy) -> tuple[LongTextMatcher | None, KeyIndex | None]:
         """Return who decides on pairs of long texts, and which of them share clues; neither below `partial`."""
         if policy.level != "partial" or policy.related is None:
             return None, None
@@ -160,9 +160,9 @@ def evaluate(  # noqa: PLR0913 - what to measure, and by name what goes with it
     began = perf_counter()
     read_labels(labels.path, parse_condition(labels.positive))
     sampler = LanguageSampler()
-    collection = sign_collection(sampler.passing(items), tables, progress, filters)
+    collection = sign_collection(sampler.sample(items), tables, progress, filters)
     compared = compare(collection, labels, policy or Policy(), worst)
-    return replace(compared, took_s=round(perf_counter() - began, 2), foreign=sampler.foreign(tables.of))
+    return replace(compared, took_s=round(perf_counter() - began, 2), foreign=sampler.find_foreign(tables.of))
 
 
 def compare(collection: Collection, labels: Labels, policy: Policy, worst: int = MOST) -> Evaluation:
@@ -177,7 +177,7 @@ def compare(collection: Collection, labels: Labels, policy: Policy, worst: int =
     began = perf_counter()
     true = read_pairs(labels.path, parse_condition(labels.positive), collection.ids)
     unjudged = set() if labels.unjudged is None else read_pairs(labels.unjudged, EVERY, collection.ids, expected=False)
-    related, suspected = collection.related(policy)
+    related, suspected = collection.build_matcher(policy)
     evidence = found_evidence(collection, policy, related, suspected)
     pairs = set(evidence)
     groups = group(collection.columns, policy, None, related, suspected).lead.tolist()
@@ -190,7 +190,7 @@ def compare(collection: Collection, labels: Labels, policy: Policy, worst: int =
         sets=SetFigures.of(sets, groups),
         refused=collection.refused,
         unknown=sorted(labelled_ids(labels.path) - set(collection.ids) - collection.left_out),
-        mistakes=Signed(collection.ids, collection.columns, policy, related).worst(
+        mistakes=SignedDocuments(collection.ids, collection.columns, policy, related).worst(
             true - unjudged, pairs - unjudged, worst
         ),
         took_s=round(perf_counter() - began, 2),
@@ -198,26 +198,26 @@ def compare(collection: Collection, labels: Labels, policy: Policy, worst: int =
 
 
 def found_pairs(
-    collection: Collection, policy: Policy, related: LongTextMatcher | None = None, suspected: KeyIndex | None = None
+    collection: Collection, policy: Policy, matcher: LongTextMatcher | None = None, long_index: KeyIndex | None = None
 ) -> set[Pair]:
     """Return all pairs that the decision joins, by their ids; see `found_evidence`."""
-    return set(found_evidence(collection, policy, related, suspected))
+    return set(found_evidence(collection, policy, matcher, long_index))
 
 
 def found_evidence(
-    collection: Collection, policy: Policy, related: LongTextMatcher | None = None, suspected: KeyIndex | None = None
+    collection: Collection, policy: Policy, matcher: LongTextMatcher | None = None, long_index: KeyIndex | None = None
 ) -> dict[Pair, str]:
     """Return all pairs that the decision joins, by their ids, each with the kind of its strongest evidence.
 
     Args:
         collection: Signed documents.
         policy: The decision for a pair.
-        related: Who decides on pairs of long texts; found out when None.
-        suspected: Which of them share clues.
+        matcher: Who decides on pairs of long texts; found out when None.
+        long_index: Which of them share clues.
     """
-    if related is None:
-        related, suspected = collection.related(policy)
-    pairs = duplicates(collection.columns, policy, related, suspected)
+    if matcher is None:
+        matcher, long_index = collection.build_matcher(policy)
+    pairs = duplicates(collection.columns, policy, matcher, long_index)
     names = collection.ids
     return {
         order_pair(names[a], names[b]): SIGNATURES[code]

@@ -194,7 +194,7 @@ def _rows(path: Path, columns: Sequence[str], table: Iterable[Sequence[str]]) ->
 
 @dataclass(frozen=True, slots=True)
 class PairFigures:
-    """How well pairs agree with labels.
+    """The agreement of pairs with labels.
 
     Args:
         true: Pairs that are duplicates.
@@ -230,7 +230,7 @@ class PairFigures:
 
 @dataclass(frozen=True, slots=True)
 class EvidenceCount:
-    """What a kind of evidence joins that no stronger one does.
+    """The pairs that a kind of evidence joins and no stronger one does.
 
     Args:
         found: Pairs.
@@ -257,7 +257,7 @@ def count_evidence(evidence: Mapping[Pair, str], true: AbstractSet[Pair]) -> dic
 
 @dataclass(frozen=True, slots=True)
 class SetFigures:
-    """How well duplicate sets agree with labels, as Conrad's Table 8 counts them; a set has two documents or more.
+    """The agreement of duplicate sets with labels, as Conrad's Table 8 counts them; a set has two documents or more.
 
     Args:
         agree: Labelled sets that were found as they are, with the same documents.
@@ -301,7 +301,7 @@ def components(ids: Sequence[str], pairs: Iterable[Pair]) -> list[int]:
     place = {name: number for number, name in enumerate(ids)}
     part = list(range(len(ids)))
 
-    def first(number: int) -> int:
+    def find_root(number: int) -> int:
         """Return the representative of a part, and shorten the way to it."""
         while part[number] != number:
             part[number] = part[part[number]]
@@ -309,9 +309,9 @@ def components(ids: Sequence[str], pairs: Iterable[Pair]) -> list[int]:
         return number
 
     for a, b in pairs:
-        low, high = sorted((first(place[a]), first(place[b])))
+        low, high = sorted((find_root(place[a]), find_root(place[b])))
         part[high] = low
-    return [first(number) for number in part]
+    return [find_root(number) for number in part]
 
 
 def adjusted_rand(a: Sequence[int], b: Sequence[int]) -> float:

@@ -74,7 +74,7 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Tuning:
-    """What labels say about figures.
+    """The figures that labels recommend.
 
     Args:
         documents: How many there are.
@@ -150,16 +150,16 @@ def tune_on(collection: Collection, true: set[Pair], unjudged: set[Pair]) -> Tun
         documents=len(collection.ids),
         pairs=len(true),
         sets=sets,
-        curve={at: judged(whole[Figures(chosen.preset, at)]) for at in SIMILARITIES},
+        curve={at: score(whole[Figures(chosen.preset, at)]) for at in SIMILARITIES},
         chosen=chosen,
-        default=judged(whole[Figures()]),
-        expected=judged(cross_validated(counted)),
+        default=score(whole[Figures()]),
+        expected=score(cross_validate(counted)),
     )
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Truth:
-    """What is known of a collection's pairs.
+    """The labelled pairs of a collection, in folds.
 
     Args:
         collection: Signed documents.
@@ -181,10 +181,10 @@ class Truth:
         for name, at in zip(collection.ids, part, strict=True):
             first[at] = min(name, first.get(at, name))
         fold = np.array([zlib.crc32(first[at].encode()) % FOLDS for at in part], np.int64)
-        return cls(collection, fold, *(cls.numbered(some, row) for some in (true, unjudged)))
+        return cls(collection, fold, *(cls.number_pairs(some, row) for some in (true, unjudged)))
 
     @staticmethod
-    def numbered(pairs: set[Pair], row: Mapping[str, int]) -> Counts:
+    def number_pairs(pairs: set[Pair], row: Mapping[str, int]) -> Counts:
         """Write pairs of ids as numbers, ascending."""
         rows = ((row[a], row[b]) for a, b in pairs)
         return np.array(sorted(min(each) * len(row) + max(each) for each in rows), np.int64)
@@ -221,18 +221,18 @@ def count(truth: Truth, presets: Sequence[str]) -> dict[Figures, Counts]:
     return counted
 
 
-def cross_validated(counted: Mapping[Figures, Counts]) -> Counts:
+def cross_validate(counts: Mapping[Figures, Counts]) -> Counts:
     """Count what is found in each fold by the figures that are best on all others."""
     total = np.zeros(3, np.int64)
     for fold in range(FOLDS):
-        others = {figures: np.delete(folds, fold, axis=0).sum(axis=0) for figures, folds in counted.items()}
-        total += counted[best(others)][fold]
+        others = {figures: np.delete(folds, fold, axis=0).sum(axis=0) for figures, folds in counts.items()}
+        total += counts[best(others)][fold]
     return total
 
 
-def best(counted: Mapping[Figures, Counts]) -> Figures:
+def best(counts: Mapping[Figures, Counts]) -> Figures:
     """Return the figures with the highest F1; of equal ones those nearest to the default."""
-    return min(counted, key=lambda each: (-f1(counted[each]), bool(each.preset), abs(each.similarity - DEFAULT), each))
+    return min(counts, key=lambda each: (-f1(counts[each]), bool(each.preset), abs(each.similarity - DEFAULT), each))
 
 
 def f1(counts: Counts) -> float:
@@ -241,7 +241,7 @@ def f1(counts: Counts) -> float:
     return 2 * right / (reported + true) if right else 0.0
 
 
-def judged(counts: Counts) -> PairFigures:
+def score(counts: Counts) -> PairFigures:
     """Return precision, recall and F1 of counts."""
     right, reported, true = counts.tolist()
     return PairFigures(

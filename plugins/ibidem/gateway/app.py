@@ -27,16 +27,16 @@ from ibidem.gateway.dependencies import CallersEngine, GatewayContext, WithConte
 from ibidem.gateway.document_routes import answer
 from ibidem.gateway.error_handlers import refuse
 from ibidem.gateway.errors import HttpError, accepts_html, turned_away
-from ibidem.gateway.index_access import all_open
+from ibidem.gateway.index_access import has_all_indexes
 from ibidem.gateway.metrics import Metrics
 from ibidem.gateway.middleware import LimitsMiddleware
-from ibidem.gateway.openapi import documented
+from ibidem.gateway.openapi import add_error_schema
 from ibidem.gateway.page import rendering, routes, saved
 from ibidem.gateway.page.routes import home
-from ibidem.gateway.page.state import shown
+from ibidem.gateway.page.state import read_query
 from ibidem.gateway.passthrough import Passthrough
 from ibidem.gateway.search_routes import pass_as_it_came
-from ibidem.gateway.server import Connections, answer_in
+from ibidem.gateway.server import Connections, run_processes
 from ibidem.gateway.signing.requests import Signing
 from ibidem.gateway.upstream import Engines, Upstream
 from ibidem_engines.address import parse_address
@@ -53,11 +53,11 @@ metrics_router = APIRouter(tags=["operation"])
 @metrics_router.get("/metrics", response_class=PlainTextResponse)
 def metrics(context: WithContext, engine: CallersEngine) -> Response:
     """Tell what was counted, for Prometheus; the dead letters only to those who may read them."""
-    text = generate_latest(counted(context.metrics.registry)) + dead_letters(engine)
+    text = generate_latest(shared_registry(context.metrics.registry)) + dead_letters(engine)
     return Response(text, headers={"content-type": CONTENT_TYPE_LATEST})
 
 
-def counted(own: CollectorRegistry) -> CollectorRegistry:
+def shared_registry(own: CollectorRegistry) -> CollectorRegistry:
     """Return what all processes of this gateway counted, or this one where it is alone."""
     if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
         return own
@@ -116,7 +116,7 @@ root_router = APIRouter(tags=["search"])
 async def root(request: Request, context: WithContext, engine: CallersEngine) -> Response:
     """Show the page to a browser; to a client tell what the engine says of itself, over SQLite what the gateway is."""
     if accepts_html(request):
-        return await run_in_threadpool(home, engine, context, shown(request.query_params))
+        return await run_in_threadpool(home, engine, context, read_query(request.query_params))
     if context.upstream is None:
         product = {"number": version("ibidem"), "distribution": "ibidem"}
         return answer({"name": "ibidem", "version": product, "tagline": "an SQLite index: see /openapi.json"})
@@ -154,7 +154,7 @@ def make_gateway(settings: Settings, hosts: Iterable[str] = ()) -> FastAPI:
     context = GatewayContext(settings, Engines(settings), upstream, metrics, signing=signing)
 
     @asynccontextmanager
-    async def open_and_closed(_: FastAPI) -> AsyncIterator[None]:
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         """Close connections and processes at the end."""
         yield
         context.engines.close()
@@ -163,17 +163,17 @@ def make_gateway(settings: Settings, hosts: Iterable[str] = ()) -> FastAPI:
         if context.upstream is not None:
             await context.upstream.close()
 
-    app = FastAPI(title="ibidem", version=version("ibidem"), lifespan=open_and_closed, docs_url=None, redoc_url=None)
+    app = FastAPI(title="ibidem", version=version("ibidem"), lifespan=lifespan, docs_url=None, redoc_url=None)
     app.state.context = context
     for router in ROUTERS:
         app.include_router(router)
     if settings.gateway_paths == "all":
-        if all_open(settings):
+        if has_all_indexes(settings):
             app.include_router(search_routes.everywhere)
         app.router.routes.append(Route("/{path:path}", Passthrough(context), include_in_schema=False))
     for kind in (HttpError, IbidemError, HTTPException, RequestValidationError):
         app.add_exception_handler(kind, refuse)
-    documented(app)
+    add_error_schema(app)
     names = (*settings.gateway_hosts, *hosts)
     app.add_middleware(
         LimitsMiddleware,
@@ -202,7 +202,7 @@ RARELY = (50_000, 20, 50)
 def serve(
     settings: Settings, host: str, port: int, ready: Callable[[str], None] = lambda _: None, processes: int = 1
 ) -> None:
-    """Answer until the process is told to end; requests that are being answered are finished first.
+    """Answer requests until SIGTERM; those that are being answered are finished first.
 
     Each answer is a line of the log: method, path, status and time; what people search for is in none.
 
@@ -220,7 +220,7 @@ def serve(
     listening = listen(host, port)
     name = f"[{host}]" if ":" in host else host
 
-    def answer_here() -> None:
+    def serve_here() -> None:
         """Serve in this process."""
         server = server_of(settings, () if host in EVERYWHERE else (name,))
         spare_the_collector()
@@ -230,9 +230,9 @@ def serve(
     ready(f"http://{'127.0.0.1' if host in EVERYWHERE else name}:{port}/")
     with listening:
         if processes == 1:
-            answer_here()
+            serve_here()
         else:
-            answer_in(processes, answer_here)
+            run_processes(processes, serve_here)
 
 
 def server_of(settings: Settings, hosts: Iterable[str] = ()) -> uvicorn.Server:

@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 
 from ibidem.gateway.errors import HttpError
 from ibidem.gateway.metrics import Metrics, Stage
-from ibidem.gateway.search_request import NativeRequest, written
-from ibidem.gateway.upstream import Caller, Reply, Upstream, media_type, reshaped, target
+from ibidem.gateway.search_request import NativeRequest, dump_json
+from ibidem.gateway.upstream import Caller, Reply, Upstream, media_type, rewrite_headers, target
 from ibidem.grouped_search.dsl.index_cache import IndexMetadataCache
 from ibidem.grouped_search.dsl.request import read_search
 from ibidem.grouped_search.dsl.stored import grouped_search
@@ -38,7 +38,7 @@ GROUPING = ThreadPoolExecutor(1, thread_name_prefix="grouping")
 _OF_THE_ANSWER = frozenset(("accept", "accept-encoding"))
 
 
-class EngineRefused(Exception):
+class EngineRefusal(Exception):
     """An answer of the engine's that is an error: it goes to the caller as it is.
 
     Args:
@@ -51,12 +51,12 @@ class EngineRefused(Exception):
 
 
 class CallerCache:
-    """How indexes are made, as each caller may know it."""
+    """Index metadata for each caller, as far as he may read it."""
 
     def __init__(self) -> None:
         self._caches: OrderedDict[Caller, IndexMetadataCache] = OrderedDict()
 
-    def of(self, caller: Caller) -> IndexMetadataCache:
+    def get(self, caller: Caller) -> IndexMetadataCache:
         """Return what is remembered for a caller."""
         around = self._caches.pop(caller, None)
         if around is None or len(around.layouts) > INDEXES:
@@ -87,15 +87,15 @@ class DedupeProxy:
     kind: str = "application/json"
     warnings: dict[str, None] = field(default_factory=dict)
 
-    async def search(self, request: NativeRequest, around: IndexMetadataCache) -> Json:
+    async def search(self, request: NativeRequest, metadata: IndexMetadataCache) -> Json:
         """Search, and answer in the engine's own shape with the duplicates grouped.
 
         Args:
             request: What is searched, and how it is grouped.
-            around: What is remembered of the indexes.
+            metadata: What is remembered of the indexes.
 
         Raises:
-            EngineRefused: The engine's own error.
+            EngineRefusal: The engine's own error.
             UsageError: What cannot be grouped.
         """
         if request.dedupe is None:
@@ -103,14 +103,14 @@ class DedupeProxy:
         search = read_search(request.indexes, request.body, request.parameters, request.dedupe)
         search = replace(search, tables=self.tables)
         depth = max(request.dedupe.window, search.page * search.size)
-        response = await self._run(grouped_search(search, around), aside=depth > AT_HAND)
-        self.metrics.grouped(response["dedupe"])
+        response = await self._run(grouped_search(search, metadata), aside=depth > AT_HAND)
+        self.metrics.count_search(response["dedupe"])
         return response
 
     async def send(self, ask: ApiRequest) -> Json:
         """Send one request with the caller's rights, and return the answer's JSON."""
         form = JSON if ask.lines is None else LINES
-        reply = await self._replied(ask.method, ask.path, ask.params, form, content(ask))
+        reply = await self._request(ask.method, ask.path, ask.params, form, content(ask))
         return {} if reply.status in ask.passed_over else self._read(reply)
 
     async def send_lines(self, path: str, params: Mapping[str, str], lines: bytes) -> Json:
@@ -121,7 +121,7 @@ class DedupeProxy:
             params: Of the query string.
             lines: Heads and bodies.
         """
-        return self._read(await self._replied("POST", path, params, LINES, lines))
+        return self._read(await self._request("POST", path, params, LINES, lines))
 
     async def _run(self, flow: RequestFlow[Json], *, aside: bool) -> Json:
         """Send every request of a flow, and time its stages.
@@ -146,20 +146,20 @@ class DedupeProxy:
             if stage := stage_of(ask):
                 self.metrics.took(stage, perf_counter() - began)
 
-    async def _replied(self, method: str, path: str, params: Mapping[str, str], form: str, body: bytes | None) -> Reply:
+    async def _request(self, method: str, path: str, params: Mapping[str, str], form: str, body: bytes | None) -> Reply:
         return await self.upstream.send(method, target(path, params), self._headers(form), body)
 
     def _read(self, reply: Reply) -> Json:
         """Read an answer, and keep what its headers say."""
         if reply.status >= 400:
-            raise EngineRefused(reply)
+            raise EngineRefusal(reply)
         self._note(reply)
         read: Json = reply.json()
         return read
 
     def _headers(self, form: str) -> list[tuple[str, str]]:
         """Return the caller's headers, and the forms of what is sent and answered: those of the version he speaks."""
-        sent = [(name, value) for name, value in reshaped(self.headers, form) if name not in _OF_THE_ANSWER]
+        sent = [(name, value) for name, value in rewrite_headers(self.headers, form) if name not in _OF_THE_ANSWER]
         return [*sent, ("accept", media_type(self.headers, JSON))]
 
     def _note(self, reply: Reply) -> None:
@@ -181,7 +181,7 @@ def step(flow: RequestFlow[T], answer: object) -> tuple[ApiRequest | None, Any, 
         What it asks next, or None; what came of it, when it is done; and how many seconds the step took.
 
     Raises:
-        Answered: A part of the index failed.
+        HttpError: A part of the index failed.
     """
     began = perf_counter()
     try:
@@ -203,5 +203,5 @@ def stage_of(ask: ApiRequest) -> Stage | None:
 def content(ask: ApiRequest) -> bytes | None:
     """Write a request's body."""
     if ask.lines is not None:
-        return b"".join(written(line) + b"\n" for line in ask.lines)
-    return None if ask.body is None else written(ask.body)
+        return b"".join(dump_json(line) + b"\n" for line in ask.lines)
+    return None if ask.body is None else dump_json(ask.body)

@@ -17,14 +17,14 @@ from ibidem_workers.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class GatewayContext:
-    """What every request may use.
+    """Settings, caches and metrics that every request may use.
 
     Args:
         settings: The settings in force.
         engines: The engines, by caller.
         upstream: The cluster behind the gateway; None over SQLite.
         metrics: What is counted.
-        remembered: How indexes are made, as each caller may know it.
+        caches: How indexes are made, as each caller may know it.
         signing: Signs documents that callers write; None where they are passed on as they are.
     """
 
@@ -32,7 +32,7 @@ class GatewayContext:
     engines: Engines
     upstream: Upstream | None
     metrics: Metrics
-    remembered: CallerCache = field(default_factory=CallerCache)
+    caches: CallerCache = field(default_factory=CallerCache)
     signing: Signing | None = None
 
     @property
@@ -60,7 +60,7 @@ async def cluster(request: Request) -> Upstream:
     """Return the cluster behind the gateway.
 
     Raises:
-        Answered: There is none.
+        HttpError: There is none.
     """
     upstream = context_of(request).upstream
     if upstream is None:
@@ -81,7 +81,7 @@ async def caller(request: Request) -> Caller:
 def callers_engine(request: Request) -> Engine:
     """Return the index of the settings as the caller may read and write it."""
     all_ = context_of(request)
-    return all_.engines.of(Caller.of(request.headers), all_.settings.index)
+    return all_.engines.get(Caller.of(request.headers), all_.settings.index)
 
 
 WithContext = Annotated[GatewayContext, Depends(route_context)]

@@ -16,24 +16,24 @@ from ibidem.comparison.html import printable
 from ibidem.dedupe.overrides import VERDICTS, load_overrides
 from ibidem.gateway.dependencies import CallersEngine, WithCaller, WithContext, context_of
 from ibidem.gateway.errors import JSON, HttpError
-from ibidem.gateway.metrics import watched_search
+from ibidem.gateway.metrics import timed_search
 from ibidem.gateway.openapi import (
     ComparedParameters,
     Id,
-    Known,
     LevelParameters,
     NoParameters,
     PairParameters,
     SearchParameters,
+    StrictQuery,
 )
-from ibidem.index.alerts import LONGEST_NAME, Reported, find_alert, pending, reported
+from ibidem.index.alerts import LONGEST_NAME, AlertReport, find_alert, find_new, list_reports
 from ibidem.index.doctor import report
 from ibidem.index.documents import (
     add_override,
+    read_document,
     read_verdict,
     readable_overrides,
     remove_override,
-    stored_document,
     titles,
 )
 from ibidem.index.groups import index_groups
@@ -57,7 +57,7 @@ def search(engine: CallersEngine, context: WithContext, native: SearchParameters
     """Search as `ibidem search --json` does, on every engine: all words must occur, duplicates are indented."""
     query = parse_query(native.q, native.filter)
     request, tables = native.request("indent", engine), context.current_tables()
-    result = watched_search(engine, query, request, native.page, native.size, context.metrics, tables)
+    result = timed_search(engine, query, request, native.page, native.size, context.metrics, tables)
     return answer(result.response)
 
 
@@ -70,14 +70,14 @@ def inspect(id: PathId, engine: CallersEngine, parameters: LevelParameters) -> R
 @document_router.get("/compare")
 def compare_pair(engine: CallersEngine, context: WithContext, parameters: ComparedParameters) -> Response:
     """Compare two documents, as `ibidem compare --json` does."""
-    left, right = stored_document(engine, parameters.a), stored_document(engine, parameters.b)
+    left, right = read_document(engine, parameters.a), read_document(engine, parameters.b)
     return answer(compare(left, right, Tables(context.settings.tables), parameters.policy(engine, "partial")).as_json())
 
 
 @document_router.get("/groups")
 def groups(engine: CallersEngine, parameters: LevelParameters) -> Response:
     """Group the whole index, as `ibidem groups --json` does; one caller at a time, since it takes seconds."""
-    with alone():
+    with lock_index():
         report = index_groups(engine, parameters.policy(engine))
     return answer(report.as_json(titles(engine, [name for name, _ in report.largest])))
 
@@ -87,15 +87,15 @@ def doctor(caller: WithCaller, context: WithContext, _: NoParameters) -> Respons
     """Tell every setting and what answers, as `ibidem doctor --json` does, to those whom the engine lets in."""
     settings = context.settings
 
-    def opened() -> Engine:
+    def open_index() -> Engine:
         """Open the index as the caller may."""
         return open_for_caller(settings.address, settings.index, caller.headers, float(settings.gateway_timeout))
 
-    check_let_in(opened())
-    return answer(report(settings, opened))
+    check_access(open_index())
+    return answer(report(settings, open_index))
 
 
-def check_let_in(engine: Engine) -> None:
+def check_access(engine: Engine) -> None:
     """Refuse a caller whom the engine does not know, and everybody when it cannot be asked.
 
     Args:
@@ -121,11 +121,11 @@ def answer(value: Mapping[str, Any], status: int = 200) -> Response:
 
 
 @contextmanager
-def alone() -> Iterator[None]:
-    """Let nobody else in.
+def lock_index() -> Iterator[None]:
+    """Hold the lock of the whole-index task.
 
     Raises:
-        Answered: Somebody is in already.
+        HttpError: Somebody is in already.
     """
     if not _whole_index.acquire(blocking=False):
         raise HttpError(
@@ -140,11 +140,11 @@ def alone() -> Iterator[None]:
 MOST_WORDS = 2_000
 
 
-async def check_allowed(request: Request) -> None:
+async def check_overrides(request: Request) -> None:
     """Refuse to change words where the settings do not let callers do so.
 
     Raises:
-        Answered: They do not.
+        HttpError: They do not.
     """
     if not context_of(request).settings.gateway_overrides:
         raise HttpError(
@@ -156,10 +156,10 @@ async def check_allowed(request: Request) -> None:
 
 
 override_router = APIRouter(prefix="/ibidem/overrides", tags=["overrides"])
-Allowed = [Depends(check_allowed)]
+Allowed = [Depends(check_overrides)]
 
 
-class Word(Known):
+class Word(StrictQuery):
     """A manual decision on two documents."""
 
     a: Id
@@ -203,7 +203,7 @@ Name = Annotated[str, Path(description="An alert's name.", min_length=1, max_len
 def feed(name: Name, request: Request, engine: CallersEngine, _: NoParameters) -> Response:
     """Give the latest documents that an alert reported; `ibidem alerts run` looks for new ones."""
     alert = find_alert(engine, name)
-    latest = reported(engine, name)[-SHOWN:][::-1]
+    latest = list_reports(engine, name)[-SHOWN:][::-1]
     base = str(request.base_url).rstrip("/")
     root = Element("feed", xmlns=ATOM)
     tell(root, "id", f"{base}/ibidem/alerts/{name}.atom")
@@ -220,18 +220,18 @@ def news(name: Name, engine: CallersEngine, _: NoParameters) -> Response:
     alert = find_alert(engine, name)
     new = [
         {"id": each.id, "title": each.title, "date": each.date, "source": each.source}
-        for each in pending(engine, alert)
+        for each in find_new(engine, alert)
     ]
     return answer({**alert.as_record(), "count": len(new), "new": new})
 
 
-def readable_ones(engine: Engine, latest: list[Reported]) -> list[tuple[Reported, Document]]:
+def readable_ones(engine: Engine, latest: list[AlertReport]) -> list[tuple[AlertReport, Document]]:
     """Return what was reported with its documents, as far as they are there and may be read."""
     there = {(s.index, s.document.id): s.document for s in engine.fetch([(each.index, each.id) for each in latest])}
     return [(each, there[each.index, each.id]) for each in latest if (each.index, each.id) in there]
 
 
-def entry(base: str, each: Reported, document: Document) -> Element:
+def entry(base: str, each: AlertReport, document: Document) -> Element:
     """Describe one document."""
     element = Element("entry")
     address = f"{base}/ibidem/page/document?{urlencode({'id': document.id})}"

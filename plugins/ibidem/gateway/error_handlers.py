@@ -9,9 +9,9 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
 from ibidem.gateway.dependencies import context_of
-from ibidem.gateway.errors import AGAIN, HttpError, accepts_html, answered, as_response
+from ibidem.gateway.errors import AGAIN, HttpError, accepts_html, as_response, http_error
 from ibidem.gateway.page.rendering import html
-from ibidem.gateway.page.state import LABELS, understood
+from ibidem.gateway.page.state import LABELS, read_leniently
 from ibidem_engines.errors import EngineError
 from ibidem_ingest.errors import IbidemError, TableError
 
@@ -28,35 +28,35 @@ TITLES: Mapping[int, str] = {
 OTHER = "Something went wrong"
 
 
-def as_page(request: Request, wrong: HttpError) -> Response:
+def as_page(request: Request, error: HttpError) -> Response:
     """Make the answer that a person understands; what was typed stays in the form.
 
     Args:
         request: The request.
-        wrong: What went wrong.
+        error: What went wrong.
     """
-    title = TITLES.get(wrong.status, OTHER)
+    title = TITLES.get(error.status, OTHER)
     answer = html(
         "page_error.html",
-        wrong.status,
+        error.status,
         title=title,
-        reason=without_address(wrong.reason, context_of(request).settings.engine),
-        remedy=without_address(wrong.remedy, context_of(request).settings.engine),
-        state=understood(request.query_params),
+        reason=hide_address(error.reason, context_of(request).settings.engine),
+        remedy=hide_address(error.remedy, context_of(request).settings.engine),
+        state=read_leniently(request.query_params),
         labels=LABELS,
     )
-    answer.headers.update(AGAIN.get(wrong.status, {}))
+    answer.headers.update(AGAIN.get(error.status, {}))
     return answer
 
 
-def without_address(text: str, engine: str) -> str:
+def hide_address(text: str, engine: str) -> str:
     """Hide where the engine is: a server names itself in some of its own errors.
 
     Args:
         text: The message.
         engine: The engine's address.
 
-    >>> without_address("no route to http://10.0.0.7:9200", "opensearch+http://10.0.0.7:9200")
+    >>> hide_address("no route to http://10.0.0.7:9200", "opensearch+http://10.0.0.7:9200")
     'no route to the search engine'
     """
     for host in re.split("[/@,?]", engine.partition("://")[2]):
@@ -91,7 +91,7 @@ def to_http_error(request: Request, error: Exception) -> HttpError:
     if isinstance(error, EngineError | TableError):
         LOG.warning("%s", error)
     if isinstance(error, IbidemError):
-        return answered(error)
+        return http_error(error)
     if isinstance(error, RequestValidationError):
         return invalid(request, error)
     status = error.status_code if isinstance(error, HTTPException) else 500

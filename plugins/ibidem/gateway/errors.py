@@ -9,12 +9,12 @@ from starlette.responses import Response
 
 from ibidem_engines.cluster.client import TIMEOUT, Failure
 from ibidem_engines.errors import EngineError, NoIndex, Unavailable
-from ibidem_ingest.errors import IbidemError, Missing, TableError, UsageError
+from ibidem_ingest.errors import IbidemError, MissingDocument, TableError, UsageError
 
 JSON = "application/json"
 
 KNOWN: Mapping[type[IbidemError], tuple[int, str]] = {
-    Missing: (404, "resource_not_found_exception"),
+    MissingDocument: (404, "resource_not_found_exception"),
     UsageError: (400, "illegal_argument_exception"),
     NoIndex: (404, "index_not_found_exception"),
 }
@@ -53,16 +53,16 @@ class HttpError(Exception):
         return orjson.dumps(self.as_json())
 
 
-def answered(error: IbidemError) -> HttpError:
+def http_error(error: IbidemError) -> HttpError:
     """Make an answer of an error of ours.
 
     Args:
         error: What was raised.
 
-    >>> answered(UsageError("dedupe='maybe' is not understood", "allowed: off, collapse, indent")).status
+    >>> http_error(UsageError("dedupe='maybe' is not understood", "allowed: off, collapse, indent")).status
     400
     """
-    status, kind = judged(error)
+    status, kind = classify(error)
     return HttpError(status, kind, *public_message(error))
 
 
@@ -86,15 +86,15 @@ def public_message(error: IbidemError) -> tuple[str, str]:
     return "the engine cannot be asked", "the gateway's log says more"
 
 
-def judged(error: IbidemError) -> tuple[int, str]:
+def classify(error: IbidemError) -> tuple[int, str]:
     """Return status and type."""
     for known, answer in KNOWN.items():
         if isinstance(error, known):
             return answer
-    return of_engine(error)
+    return classify_engine_error(error)
 
 
-def of_engine(error: IbidemError) -> tuple[int, str]:
+def classify_engine_error(error: IbidemError) -> tuple[int, str]:
     """Return the engine's own status and type, or those of an engine that gave none."""
     cause = error.__cause__
     failure = cause if isinstance(cause, Failure) else Failure(0, "", "")
@@ -112,13 +112,13 @@ def turned_away(error: IbidemError) -> bool:
     return isinstance(error.__cause__, Failure) and error.__cause__.status in (401, 403)
 
 
-def as_response(_: Request, wrong: HttpError) -> Response:
+def as_response(_: Request, error: HttpError) -> Response:
     """Make the answer that a program understands.
 
     Args:
-        wrong: What went wrong.
+        error: What went wrong.
     """
-    return Response(wrong.body(), wrong.status, headers=AGAIN.get(wrong.status), media_type=JSON)
+    return Response(error.body(), error.status, headers=AGAIN.get(error.status), media_type=JSON)
 
 
 AGAIN: Mapping[int, Mapping[str, str]] = {

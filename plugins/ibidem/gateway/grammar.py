@@ -30,12 +30,12 @@ HIDING: Mapping[str, str] = {
 """Parts that may name indexes in a way that is not looked into."""
 
 
-def plain(_: Any) -> Iterator[str]:
+def skip(_: Any) -> Iterator[str]:
     """Read a part that holds no queries; what it names by index and id is looked for everywhere."""
     yield from ()
 
 
-def holding(parts: Mapping[str, Part], others: Part | None = None, *, strict: bool = False) -> Part:
+def object_of(parts: Mapping[str, Part], others: Part | None = None, *, strict: bool = False) -> Part:
     """Make the reader of an object.
 
     Args:
@@ -56,27 +56,27 @@ def holding(parts: Mapping[str, Part], others: Part | None = None, *, strict: bo
     return read
 
 
-def each(reader: Part) -> Part:
+def list_of(reader: Part) -> Part:
     """Make the reader of one value or a list of such."""
 
     def read(value: Any) -> Iterator[str]:
         """Yield the indexes that one value, or each of a list, names."""
         for one in value if isinstance(value, list) else (value,):
-            yield from each(reader)(one) if isinstance(one, list) else reader(one)
+            yield from list_of(reader)(one) if isinstance(one, list) else reader(one)
 
     return read
 
 
-def by_name(reader: Part) -> Part:
+def map_of(reader: Part) -> Part:
     """Make the reader of an object whose names are the caller's own."""
-    return each(holding({}, reader))
+    return list_of(object_of({}, reader))
 
 
 def refuse(name: str) -> None:
     """Refuse a part that is not looked into.
 
     Raises:
-        Answered: Naming the part and the reason.
+        HttpError: Naming the part and the reason.
     """
     remedy = "leave it out; IBIDEM_GATEWAY_INDEXES=* opens all indexes"
     if name in HIDING:
@@ -104,7 +104,7 @@ def index_of(value: Mapping[str, Any], name: str) -> str:
     """Return the index that an object names.
 
     Raises:
-        Answered: It is no text.
+        HttpError: It is no text.
     """
     if not isinstance(value[name], str):
         raise HttpError(400, UNKNOWN, f"{name} is no text: {value[name]!r}", "write the name of one index")
@@ -118,7 +118,7 @@ def document(value: Any) -> Iterator[str]:
         yield index_of(value, "_index")
 
 
-def look_up(value: Any) -> Iterator[str]:
+def terms_lookup(value: Any) -> Iterator[str]:
     """Read the terms of a query where they are those of other documents."""
     if isinstance(value, dict):
         if "index" in value:
@@ -140,23 +140,23 @@ def boosts(value: Any) -> Iterator[str]:
 
 def hits(value: Any) -> Iterator[str]:
     """Read what is shown of hits inside others, with the parts of a search."""
-    yield from each(INNER)(value)
+    yield from list_of(INNER)(value)
 
 
 def sort(value: Any) -> Iterator[str]:
     """Read an order."""
-    yield from by_name(holding({"nested": nested_sort, "nested_filter": query}, plain))(value)
+    yield from map_of(object_of({"nested": nested_sort, "nested_filter": query}, skip))(value)
 
 
 def nested_sort(value: Any) -> Iterator[str]:
     """Read which nested objects are ordered by."""
-    yield from holding({"filter": query, "nested": nested_sort})(value)
+    yield from object_of({"filter": query, "nested": nested_sort})(value)
 
 
 def nearest(value: Any) -> Iterator[str]:
     """Read a search for neighbours, whose parts are in it or under the name of a field."""
     yield from NEAREST(value)
-    yield from by_name(holding({"filter": query}, plain))(value)
+    yield from map_of(object_of({"filter": query}, skip))(value)
 
 
 def aggregations(value: Any) -> Iterator[str]:
@@ -172,7 +172,7 @@ def retriever(value: Any) -> Iterator[str]:
     """Read a retriever, which stands alone or next to its weight."""
     for name, content in value.items() if isinstance(value, dict) else ():
         if name in RETRIEVERS:
-            yield from holding(RETRIEVER)(content)
+            yield from object_of(RETRIEVER)(content)
         elif name == "retriever":
             yield from retriever(content)
         elif isinstance(content, dict | list):
@@ -188,16 +188,16 @@ def search(value: Any) -> Iterator[str]:
     yield from SEARCH(value)
 
 
-def table(*names: str, by: Part = plain) -> dict[str, Part]:
+def table(*names: str, by: Part = skip) -> dict[str, Part]:
     """Read several parts in one way."""
     return dict.fromkeys(names, by)
 
 
 HITS = table("inner_hits", by=hits)
-NEAREST = holding({"filter": query, **HITS}, plain)
+NEAREST = object_of({"filter": query, **HITS}, skip)
 OPTIONS = table("pre_tags", "post_tags", "options", "matched_fields")
 HIGHLIGHT_FIELD: Mapping[str, Part] = {"highlight_query": query, **OPTIONS}
-HIGHLIGHT: Mapping[str, Part] = {**HIGHLIGHT_FIELD, "fields": by_name(holding(HIGHLIGHT_FIELD))}
+HIGHLIGHT: Mapping[str, Part] = {**HIGHLIGHT_FIELD, "fields": map_of(object_of(HIGHLIGHT_FIELD))}
 DECAY = table("exp", "gauss", "linear", "field_value_factor", "random_score", "script_score")
 FUNCTION: Mapping[str, Part] = {"filter": query, **DECAY}
 
@@ -208,27 +208,27 @@ QUERIES: Mapping[str, Part] = {
     **table("percolate", "prefix", "query_string", "range", "rank_feature", "regexp", "script", "semantic"),
     **table("simple_query_string", "span_gap", "span_term", "sparse_vector", "term", "terms_set", "text_expansion"),
     **table("type", "weighted_tokens", "wildcard"),
-    **table("geo_shape", "shape", "xy_shape", by=by_name(shape)),
-    **table("has_child", "has_parent", "nested", by=holding({"query": query, **HITS})),
+    **table("geo_shape", "shape", "xy_shape", by=map_of(shape)),
+    **table("has_child", "has_parent", "nested", by=object_of({"query": query, **HITS})),
     **table("knn", "neural", by=nearest),
-    **table("rule", "rule_query", by=holding({"organic": query, **table("match_criteria", "ruleset_ids")})),
-    **table("span_containing", "span_within", by=holding(table("big", "little", by=query))),
-    **table("span_field_masking", "field_masking_span", by=holding({"query": query})),
-    **table("span_first", "span_multi", by=holding({"match": query})),
-    **table("span_near", "span_or", by=holding({"clauses": query})),
-    "bool": holding(table("must", "must_not", "should", "filter", by=query)),
-    "boosting": holding(table("positive", "negative", by=query)),
-    "constant_score": holding({"filter": query}),
-    "dis_max": holding({"queries": query}),
-    "function_score": holding({"query": query, "functions": each(holding(FUNCTION)), **DECAY}),
-    "hybrid": holding(table("queries", "filter", by=query)),
-    "more_like_this": holding(
-        {**table("like", "unlike", "docs", by=each(document)), **table("fields", "ids", "stop_words", "like_text")}
+    **table("rule", "rule_query", by=object_of({"organic": query, **table("match_criteria", "ruleset_ids")})),
+    **table("span_containing", "span_within", by=object_of(table("big", "little", by=query))),
+    **table("span_field_masking", "field_masking_span", by=object_of({"query": query})),
+    **table("span_first", "span_multi", by=object_of({"match": query})),
+    **table("span_near", "span_or", by=object_of({"clauses": query})),
+    "bool": object_of(table("must", "must_not", "should", "filter", by=query)),
+    "boosting": object_of(table("positive", "negative", by=query)),
+    "constant_score": object_of({"filter": query}),
+    "dis_max": object_of({"queries": query}),
+    "function_score": object_of({"query": query, "functions": list_of(object_of(FUNCTION)), **DECAY}),
+    "hybrid": object_of(table("queries", "filter", by=query)),
+    "more_like_this": object_of(
+        {**table("like", "unlike", "docs", by=list_of(document)), **table("fields", "ids", "stop_words", "like_text")}
     ),
-    "pinned": holding({"organic": query, "docs": each(document), "ids": plain}),
-    "script_score": holding({"query": query, "script": plain}),
-    "span_not": holding(table("include", "exclude", by=query)),
-    "terms": by_name(look_up),
+    "pinned": object_of({"organic": query, "docs": list_of(document), "ids": skip}),
+    "script_score": object_of({"query": query, "script": skip}),
+    "span_not": object_of(table("include", "exclude", by=query)),
+    "terms": map_of(terms_lookup),
 }
 """The types of queries. Those that name indexes: `geo_shape`, `more_like_this`, `percolate`, `pinned`, `terms`."""
 
@@ -246,11 +246,11 @@ AGGREGATIONS: Mapping[str, Part] = {
     **table("serial_diff", "stats", "stats_bucket", "string_stats", "sum", "sum_bucket", "terms", "time_series"),
     **table("top_metrics", "value_count", "variable_width_histogram", "weighted_avg"),
     **table("aggs", "aggregations", by=aggregations),
-    **table("filters", "adjacency_matrix", by=holding({"filters": query_list})),
-    **table("significant_terms", "significant_text", by=holding({"background_filter": query}, plain)),
+    **table("filters", "adjacency_matrix", by=object_of({"filters": query_list})),
+    **table("significant_terms", "significant_text", by=object_of({"background_filter": query}, skip)),
     "filter": query,
-    "frequent_item_sets": holding({"filter": query, "fields": plain}),
-    "t_test": holding(table("a", "b", by=holding({"filter": query, "script": plain}))),
+    "frequent_item_sets": object_of({"filter": query, "fields": skip}),
+    "t_test": object_of(table("a", "b", by=object_of({"filter": query, "script": skip}))),
     "top_hits": hits,
 }
 """The types of aggregations, and the parts next to them."""
@@ -263,18 +263,18 @@ RETRIEVERS = frozenset(
 )
 RETRIEVER: Mapping[str, Part] = {
     **table("query", "filter", by=query),
-    **table("retriever", "retrievers", by=each(retriever)),
-    **table("collapse", by=holding(HITS)),
+    **table("retriever", "retrievers", by=list_of(retriever)),
+    **table("collapse", by=object_of(HITS)),
     **table("fields", "ids", "match_criteria", "query_vector", "query_vector_builder", "rescore_vector"),
     **table("ruleset_ids", "search_after", "chunk_rescorer"),
-    "docs": each(document),
-    "rescore": each(holding({"query": holding({"rescore_query": query})}, plain)),
+    "docs": list_of(document),
+    "rescore": list_of(object_of({"query": object_of({"rescore_query": query})}, skip)),
     "sort": sort,
 }
 
 SUGGESTION: Mapping[str, Part] = {
     **table("completion", "term"),
-    "phrase": holding(table("direct_generator", "highlight", "smoothing")),
+    "phrase": object_of(table("direct_generator", "highlight", "smoothing")),
 }
 
 PARTS: Mapping[str, Part] = {
@@ -284,17 +284,17 @@ PARTS: Mapping[str, Part] = {
     **table("size", "terminate_after", "timeout", "track_scores", "track_total_hits", "verbose_pipeline", "version"),
     **table("aggs", "aggregations", by=aggregations),
     **table("query", "post_filter", by=query),
-    "collapse": holding({**HITS, "collapse": holding(HITS)}),
-    "highlight": holding(HIGHLIGHT),
+    "collapse": object_of({**HITS, "collapse": object_of(HITS)}),
+    "highlight": object_of(HIGHLIGHT),
     "indices_boost": boosts,
-    "knn": each(NEAREST),
-    "rescore": each(holding({"query": holding({"rescore_query": query})}, plain)),
+    "knn": list_of(NEAREST),
+    "rescore": list_of(object_of({"query": object_of({"rescore_query": query})}, skip)),
     "retriever": retriever,
     "sort": sort,
-    "sub_searches": each(holding({"query": query})),
-    "suggest": by_name(holding(SUGGESTION)),
+    "sub_searches": list_of(object_of({"query": query})),
+    "suggest": map_of(object_of(SUGGESTION)),
 }
 """The parts of a search."""
 
-SEARCH = holding(PARTS, strict=True)
-INNER = holding(PARTS)
+SEARCH = object_of(PARTS, strict=True)
+INNER = object_of(PARTS)

@@ -24,12 +24,12 @@ def patterns(settings: Settings) -> tuple[str, ...]:
     return settings.gateway_indexes or (settings.index,)
 
 
-def all_open(settings: Settings) -> bool:
+def has_all_indexes(settings: Settings) -> bool:
     """Return whether callers may name every index, so that nothing has to be looked for."""
     return "*" in patterns(settings)
 
 
-def allowed(name: str, settings: Settings) -> bool:
+def is_allowed(name: str, settings: Settings) -> bool:
     """Return whether a name, or everything that a pattern matches, is open to callers.
 
     A pattern is taken as a text: whatever a `*` in it matches, a `*` of the settings covers as well.
@@ -38,7 +38,8 @@ def allowed(name: str, settings: Settings) -> bool:
         name: One name or pattern.
         settings: The settings in force.
 
-    >>> allowed("news-2026-*", Settings(gateway_indexes="news-*")), allowed("*", Settings(gateway_indexes="news-*"))
+    >>> settings = Settings(gateway_indexes="news-*")
+    >>> is_allowed("news-2026-*", settings), is_allowed("*", settings)
     (True, False)
     """
     return any(fnmatchcase(name, literal(pattern)) for pattern in patterns(settings))
@@ -57,9 +58,9 @@ def check_indexes(names: str, settings: Settings) -> str:
         settings: The settings in force.
 
     Raises:
-        Answered: A name that none can have, or one that is not open to callers.
+        HttpError: A name that none can have, or one that is not open to callers.
     """
-    if all_open(settings) and settings.gateway_paths == "all":
+    if has_all_indexes(settings) and settings.gateway_paths == "all":
         return names
     for name in names.split(","):
         check_name(name, settings)
@@ -70,11 +71,11 @@ def check_name(name: str, settings: Settings) -> None:
     """Check one name or pattern.
 
     Raises:
-        Answered: It is none, or not open to callers.
+        HttpError: It is none, or not open to callers.
     """
     if not _NAME.fullmatch(name) or ".." in name:
         raise HttpError(400, "invalid_index_name_exception", f"{name!r} names no index", "write lower-case names")
-    if not allowed(name, settings):
+    if not is_allowed(name, settings):
         open_ones = ", ".join(patterns(settings))
         raise HttpError(
             403,
@@ -99,10 +100,10 @@ def check_references(body: Any, settings: Settings) -> None:
         settings: The settings in force.
 
     Raises:
-        Answered: An index that is not open to callers, or a part that could name one unseen.
+        HttpError: An index that is not open to callers, or a part that could name one unseen.
         UsageError: A body that is nested too deeply to be looked through.
     """
-    if all_open(settings):
+    if has_all_indexes(settings):
         return
     refuse_depth(body)
     for reader in (grammar.search, references):
@@ -141,9 +142,9 @@ OWN = re.compile(
 """Paths that are answered here."""
 
 
-def everything(settings: Settings) -> bool:
+def has_all_paths(settings: Settings) -> bool:
     """Return whether every path of every index goes to the engine, which alone decides on it."""
-    return settings.gateway_paths == "all" and all_open(settings)
+    return settings.gateway_paths == "all" and has_all_indexes(settings)
 
 
 def streams(scope: Scope, settings: Settings) -> bool:
@@ -153,7 +154,7 @@ def streams(scope: Scope, settings: Settings) -> bool:
         scope: The request.
         settings: The settings in force.
     """
-    return everything(settings) and not OWN.fullmatch(scope["path"])
+    return has_all_paths(settings) and not OWN.fullmatch(scope["path"])
 
 
 HEADER = "x-ibidem-dedupe"
@@ -165,13 +166,13 @@ ALIASES: Mapping[str, str] = {"dedupe": "collapse", "indent": "indent"}
 _ALIAS = re.compile(rf"~({'|'.join(ALIASES)})(?=,|$)")
 
 
-def unaliased(indexes: str) -> tuple[str, str]:
+def split_alias(indexes: str) -> tuple[str, str]:
     """Return the engine's own names of indexes, and the mode that an alias asks for, or nothing.
 
     Args:
         indexes: Names by commas.
 
-    >>> unaliased("news~dedupe,law"), unaliased("news")
+    >>> split_alias("news~dedupe,law"), split_alias("news")
     (('news,law', 'collapse'), ('news', ''))
     """
     match = _ALIAS.search(indexes)
@@ -202,4 +203,4 @@ def own_path(raw: str) -> str:
     '/news/_doc/a~dedupe'
     """
     first, stroke, rest = raw.removeprefix("/").partition("/")
-    return f"/{unaliased(first)[0]}{stroke}{rest}"
+    return f"/{split_alias(first)[0]}{stroke}{rest}"

@@ -22,7 +22,7 @@ SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 
 
 
 class Metrics:
-    """What one gateway counts; never what a document holds, nor who asked."""
+    """The counters of one gateway; never the content of a document, nor who asked."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
@@ -53,7 +53,7 @@ class Metrics:
             registry=self.registry,
         )
 
-    def answered(self, route: str, status: int, seconds: float) -> None:
+    def count_request(self, route: str, status: int, seconds: float) -> None:
         """Count a request.
 
         Args:
@@ -70,7 +70,7 @@ class Metrics:
         if (stages := STAGES.get(None)) is not None:
             stages[stage] = stages.get(stage, 0.0) + seconds
 
-    def grouped(self, account: Mapping[str, Any]) -> None:
+    def count_search(self, account: Mapping[str, Any]) -> None:
         """Count what a grouped search looked at.
 
         Args:
@@ -96,11 +96,11 @@ class TimedEngine:
     def __getattr__(self, name: str) -> object:
         return getattr(self._engine, name)
 
-    def search(self, query: Query, size: int, cursor: str = "", without: Collection[str] = ()) -> Ranking:
+    def search(self, query: Query, size: int, cursor: str = "", exclude: Collection[str] = ()) -> Ranking:
         """Search, and add up the time."""
         began = perf_counter()
         try:
-            return self._engine.search(query, size, cursor, without)
+            return self._engine.search(query, size, cursor, exclude)
         finally:
             self.window_s += perf_counter() - began
 
@@ -121,7 +121,7 @@ class TimedEngine:
             self.fetch_s += perf_counter() - began
 
 
-def watched_search(  # noqa: PLR0913, PLR0917 - those of `search`, and where to count
+def timed_search(  # noqa: PLR0913, PLR0917 - those of `search`, and where to count
     engine: Engine,
     query: Query,
     request: DedupeRequest,
@@ -155,5 +155,5 @@ def watched_search(  # noqa: PLR0913, PLR0917 - those of `search`, and where to 
     metrics.took("window", watched.window_s)
     metrics.took("fetch", watched.fetch_s)
     metrics.took("grouping", took - watched.window_s - watched.fetch_s)
-    metrics.grouped(result.response["dedupe"])
+    metrics.count_search(result.response["dedupe"])
     return result

@@ -23,7 +23,7 @@ from ibidem.gateway.upstream import RIGHTS
 from ibidem_workers.settings import Settings
 
 
-async def arrived(receive: Receive, settings: Settings) -> Receive:
+async def buffer_body(receive: Receive, settings: Settings) -> Receive:
     """Read a body, and return what gives it at once, and then whatever the client does next.
 
     Args:
@@ -31,11 +31,11 @@ async def arrived(receive: Receive, settings: Settings) -> Receive:
         settings: How long a body may be, and may take.
 
     Raises:
-        Answered: It is too long, came too slowly, or the client went away.
+        HttpError: It is too long, came too slowly, or the client went away.
     """
     try:
         async with asyncio.timeout(settings.gateway_arrival):
-            body = await whole(receive, settings)
+            body = await receive_body(receive, settings)
     except TimeoutError as error:
         raise HttpError(
             408,
@@ -52,7 +52,7 @@ async def arrived(receive: Receive, settings: Settings) -> Receive:
     return replay
 
 
-async def whole(receive: Receive, settings: Settings) -> bytes:
+async def receive_body(receive: Receive, settings: Settings) -> bytes:
     """Read a body to its end."""
     parts, read, more = [], 0, True
     while more:
@@ -62,12 +62,12 @@ async def whole(receive: Receive, settings: Settings) -> bytes:
         parts.append(message.get("body", b""))
         read += len(parts[-1])
         if read > settings.gateway_body:
-            raise too_long(settings)
+            raise body_too_long(settings)
         more = message.get("more_body", False)
     return b"".join(parts)
 
 
-def too_long(settings: Settings) -> HttpError:
+def body_too_long(settings: Settings) -> HttpError:
     """Say that a body is longer than it may be."""
     return HttpError(
         413,
@@ -92,7 +92,7 @@ def check_host(host: str, known: tuple[str, ...]) -> None:
         known: Names without ports; `*` for any.
 
     Raises:
-        Answered: It is another's name.
+        HttpError: It is another's name.
     """
     matched = _HOST.fullmatch(host)
     if "*" in known or (matched and matched["name"].lower() in known):
@@ -114,7 +114,7 @@ def check_site(method: str, headers: Mapping[str, str], path: str = "/") -> None
         path: What is asked for.
 
     Raises:
-        Answered: It comes from another site.
+        HttpError: It comes from another site.
     """
     if same_site(headers):
         return
@@ -212,9 +212,9 @@ class LimitsMiddleware:
         try:
             self._check(scope)
             if streams(scope, self._settings):
-                await self._streamed(scope, receive, answer)
+                await self._stream(scope, receive, answer)
             else:
-                await self._in_time(scope, await arrived(receive, self._settings), answer)
+                await self._answer_in_time(scope, await buffer_body(receive, self._settings), answer)
         except HttpError as wrong:
             if answer.status:
                 raise
@@ -227,59 +227,59 @@ class LimitsMiddleware:
             await self._shown(Request(scope), fault)(scope, receive, answer)
         finally:
             took = perf_counter() - began
-            self._metrics.answered(getattr(scope.get("route"), "path", ""), answer.status, took)
+            self._metrics.count_request(getattr(scope.get("route"), "path", ""), answer.status, took)
             tell(scope, answer.status, took)
 
     def _check(self, scope: Scope) -> None:
         headers = Headers(scope=scope)
-        check_once(scope)
+        check_headers(scope)
         if scope["path"] not in PROBES:
             check_host(headers.get("host", ""), self._hosts)
         check_site(scope["method"], headers, scope["path"])
         length = headers.get("content-length", "0")
         if not streams(scope, self._settings) and length.isdecimal() and int(length) > self._settings.gateway_body:
-            raise too_long(self._settings)
+            raise body_too_long(self._settings)
 
-    async def _streamed(self, scope: Scope, receive: Receive, answer: "Outgoing") -> None:
+    async def _stream(self, scope: Scope, receive: Receive, answer: "Outgoing") -> None:
         """Let a request through as it comes; it has a place among its like, and ends when nothing moves any more."""
         if self._streams >= self._settings.gateway_clients:
-            raise busy(self._streams)
+            raise too_many_requests(self._streams)
         self._streams += 1
         try:
             await self._app(scope, receive, answer)
         finally:
             self._streams -= 1
 
-    async def _in_time(self, scope: Scope, receive: Receive, answer: "Outgoing") -> None:
+    async def _answer_in_time(self, scope: Scope, receive: Receive, answer: "Outgoing") -> None:
         """Answer within the time and the number of requests that are allowed."""
         if scope["path"] not in ALWAYS and self._now >= self._settings.gateway_clients:
-            raise busy(self._now)
+            raise too_many_requests(self._now)
         waited_for = True
 
-        async def while_waited_for(message: Message) -> None:
+        async def send(message: Message) -> None:
             """Answer, as long as somebody waits."""
             if waited_for:
                 await answer(message)
 
         self._now += 1
-        work = asyncio.ensure_future(self._app(scope, receive, while_waited_for))
-        work.add_done_callback(self._ended)
+        work = asyncio.ensure_future(self._app(scope, receive, send))
+        work.add_done_callback(self._release)
         try:
             await asyncio.wait((work,), timeout=self._settings.gateway_timeout)
         finally:
             waited_for = work.done()
             work.cancel()
         if not waited_for:
-            raise self._too_late()
+            raise self._timeout()
         work.result()
 
-    def _ended(self, work: asyncio.Future[None]) -> None:
-        """Count a request out: a thread that nobody waits for any more is still at work until it ends."""
+    def _release(self, work: asyncio.Future[None]) -> None:
+        """Count a request out once its thread has ended, which may be after the client went away."""
         self._now -= 1
         if not work.cancelled():
             work.exception()
 
-    def _too_late(self) -> HttpError:
+    def _timeout(self) -> HttpError:
         return HttpError(
             504,
             "timeout_exception",
@@ -288,7 +288,7 @@ class LimitsMiddleware:
         )
 
 
-def busy(now: int) -> HttpError:
+def too_many_requests(now: int) -> HttpError:
     """Say that there are too many requests at once."""
     return HttpError(
         429,
@@ -298,11 +298,11 @@ def busy(now: int) -> HttpError:
     )
 
 
-def check_once(scope: Scope) -> None:
-    """Refuse a request that says twice who asks, whom, or in which form: two readers may believe different ones.
+def check_headers(scope: Scope) -> None:
+    """Refuse a request with two values of a header for account, host or form: two readers may believe different ones.
 
     Raises:
-        Answered: Naming the header.
+        HttpError: Naming the header.
     """
     names = [name for name, _ in scope["headers"] if name in ONCE]
     for name in set(names):
@@ -321,7 +321,7 @@ def tell(scope: Scope, status: int, seconds: float) -> None:
 
 
 class Outgoing:
-    """What goes back to the client, with the headers of every answer.
+    """The answer to the client, with the headers of every answer.
 
     Args:
         send: Sends to the client.

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from ibidem.dedupe.request import as_text, is_dedupe_name
-from ibidem.gateway.dedupe_proxy import DedupeProxy, EngineRefused, Json
-from ibidem.gateway.errors import HttpError, answered
+from ibidem.gateway.dedupe_proxy import DedupeProxy, EngineRefusal, Json
+from ibidem.gateway.errors import HttpError, http_error
 from ibidem.gateway.grammar import UNKNOWN
-from ibidem.gateway.index_access import all_open, check_indexes, default_mode, everything, unaliased
+from ibidem.gateway.index_access import check_indexes, default_mode, has_all_indexes, has_all_paths, split_alias
 from ibidem.gateway.search_request import (
     NativeRequest,
     Values,
@@ -17,9 +17,9 @@ from ibidem.gateway.search_request import (
     build_request,
     check_parameters,
     check_type,
+    decompress,
+    dump_json,
     read_parameters,
-    unpacked,
-    written,
 )
 from ibidem.grouped_search.dsl.index_cache import IndexMetadataCache
 from ibidem.grouped_search.dsl.unsupported import refuse_parts
@@ -66,7 +66,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Several:
+class MsearchRequest:
     """Several searches.
 
     Args:
@@ -87,7 +87,7 @@ class Several:
 
 def read_lines(
     indexes: str, query_string: str, headers: Mapping[str, str], content: bytes, settings: Settings
-) -> Several:
+) -> MsearchRequest:
     """Read several searches.
 
     Args:
@@ -98,7 +98,7 @@ def read_lines(
         settings: The settings in force.
 
     Raises:
-        Answered: A line that is no JSON object, an index that is not open or not named.
+        HttpError: A line that is no JSON object, an index that is not open or not named.
     """
     parameters = read_parameters(query_string)
     check_parameters(parameters, settings)
@@ -106,9 +106,9 @@ def read_lines(
         raise HttpError(400, "illegal_argument_exception", "several searches do not fit into 'source'", "send a body")
     theirs = {name: value for name, value in parameters.items() if not is_dedupe_name(name)}
     for_each = {name: value for name, value in parameters.items() if is_dedupe_name(name) or name in OF_EACH}
-    plain = unpacked(content, headers, settings)
+    plain = decompress(content, headers, settings)
     check_type(headers.get("content-type", ""), ("json", "x-ndjson"))
-    indexes, alias = unaliased(indexes)
+    indexes, alias = split_alias(indexes)
     if indexes:
         check_indexes(indexes, settings)
     default = default_mode(alias, headers)
@@ -118,14 +118,14 @@ def read_lines(
     ]
     if not all(line.passes for line in lines):
         refuse_parts({}, {name: value for name, value in theirs.items() if name in WHOLE_ANSWER})
-    return Several(f"/{quote(indexes)}/_msearch" if indexes else "/_msearch", theirs, lines)
+    return MsearchRequest(f"/{quote(indexes)}/_msearch" if indexes else "/_msearch", theirs, lines)
 
 
 def pairs(content: bytes) -> Iterator[tuple[bytes, bytes]]:
     r"""Yield head and body of each search.
 
     Raises:
-        Answered: A head without a body, or a last line without an end.
+        HttpError: A head without a body, or a last line without an end.
 
     >>> list(pairs(b'{}\n{"query":{}}\n'))
     [(b'{}', b'{"query":{}}')]
@@ -156,16 +156,16 @@ def read_one(  # noqa: PLR0913, PLR0917 - a search, and what is said of all of t
         settings: The settings in force.
         default: What is asked of the dedupe layer where nothing says it.
     """
-    targets = [in_one(head[name]) for name in INDEX if name in head] or [indexes]
-    if len(targets) > 1 or not (targets[0] or everything(settings)):
+    targets = [join_names(head[name]) for name in INDEX if name in head] or [indexes]
+    if len(targets) > 1 or not (targets[0] or has_all_paths(settings)):
         raise HttpError(400, "illegal_argument_exception", "a search has to name its index once", 'write {"index": …}')
-    name, alias = unaliased(targets[0])
+    name, alias = split_alias(targets[0])
     default = {"dedupe": alias} if alias else default
     rest = {name: value for name, value in head.items() if name not in INDEX}
     where = {"index": name.split(",")} if name else {}
     check_head(rest, settings)
     content = b"".join(
-        written({name: value for name, value in part.items() if not is_dedupe_name(name)}) + b"\n"
+        dump_json({name: value for name, value in part.items() if not is_dedupe_name(name)}) + b"\n"
         for part in ({**where, **rest}, body)
     )
     try:
@@ -183,20 +183,20 @@ def check_head(rest: Values, settings: Settings) -> None:
     """Refuse what a head may not say while not all indexes are open.
 
     Raises:
-        Answered: Naming it.
+        HttpError: Naming it.
     """
     for name in rest:
-        if not all_open(settings) and name not in HEAD and not is_dedupe_name(name):
+        if not has_all_indexes(settings) and name not in HEAD and not is_dedupe_name(name):
             raise HttpError(400, "illegal_argument_exception", f"key [{name}] is not supported in the metadata section")
 
 
-def in_one(value: object) -> str:
+def join_names(value: object) -> str:
     """Write the indexes of a head as a path has them.
 
     Raises:
-        Answered: They are no texts.
+        HttpError: They are no texts.
 
-    >>> in_one(["news", "law"])
+    >>> join_names(["news", "law"])
     'news,law'
     """
     values = value if isinstance(value, list) else [value]
@@ -210,38 +210,38 @@ AT_ONCE = 4
 """Grouped searches of one request that run at the same time."""
 
 
-async def all_of(work: DedupeProxy, lines: Several, around: IndexMetadataCache) -> Json:
+async def answer_msearch(work: DedupeProxy, lines: MsearchRequest, metadata: IndexMetadataCache) -> Json:
     """Answer several searches in their order, as `_msearch` does: one that fails harms no other.
 
     Args:
         work: Where they are sent.
         lines: The searches.
-        around: What is remembered of the indexes.
+        metadata: What is remembered of the indexes.
     """
     turns = asyncio.Semaphore(AT_ONCE)
-    grouped = [one_of(work, line, around, turns) for line in lines.lines if not line.passes]
+    grouped = [answer_line(work, line, metadata, turns) for line in lines.lines if not line.passes]
     engine_answer, *own = await asyncio.gather(send_ungrouped(work, lines), *grouped)
     engine_responses, own_responses = iter(engine_answer.get("responses", ())), iter(own)
     responses = [next(engine_responses if line.passes else own_responses) for line in lines.lines]
     return {"took": max((each.get("took", 0) for each in responses), default=0), "responses": responses}
 
 
-async def send_ungrouped(work: DedupeProxy, lines: Several) -> Json:
+async def send_ungrouped(work: DedupeProxy, lines: MsearchRequest) -> Json:
     """Send the searches that ask for no groups on together."""
     plain = [line.content for line in lines.lines if line.passes]
     return await work.send_lines(lines.path, lines.parameters, b"".join(plain)) if plain else {}
 
 
-async def one_of(work: DedupeProxy, line: Line, around: IndexMetadataCache, turns: asyncio.Semaphore) -> Json:
+async def answer_line(work: DedupeProxy, line: Line, metadata: IndexMetadataCache, turns: asyncio.Semaphore) -> Json:
     """Answer one grouped search, or say what was wrong with it."""
     async with turns:
         try:
             if isinstance(line.request, UsageError | HttpError):
                 raise line.request
-            return {**await work.search(line.request, around), "status": 200}
-        except EngineRefused as refused:
+            return {**await work.search(line.request, metadata), "status": 200}
+        except EngineRefusal as refused:
             return {**refused.reply.json(), "status": refused.reply.status}
         except HttpError as wrong:
             return wrong.as_json()
         except IbidemError as error:
-            return answered(error).as_json()
+            return http_error(error).as_json()

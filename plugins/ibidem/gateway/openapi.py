@@ -49,7 +49,7 @@ WRONG = {
 }
 
 
-def documented(app: FastAPI) -> None:
+def add_error_schema(app: FastAPI) -> None:
     """Let an application describe the errors that every route may answer, in the one form that they have.
 
     Args:
@@ -84,8 +84,8 @@ def add_errors(responses: dict[str, Any]) -> None:
 LONGEST_QUERY = 10_000
 
 
-class Known(BaseModel):
-    """A query string in which nothing unknown stands."""
+class StrictQuery(BaseModel):
+    """A query string without unknown parameters."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -93,19 +93,19 @@ class Known(BaseModel):
 Id = Annotated[str, Field(description="A document's id.", min_length=1, max_length=MAX_ID_BYTES)]
 
 
-def described(parameter: Parameter) -> Any:
+def to_field(parameter: Parameter) -> Any:
     """Return a parameter of the dedupe layer as a field: any text or nothing, since the table reads it."""
     about = f"{parameter.about}: {parameter.values} (default: {parameter.default})"
     return str | None, Field(default=None, description=about, max_length=20_000)
 
 
-Deduped: type[Known] = create_model(
-    "Deduped", __base__=Known, **{name: described(each) for name, each in PARAMETERS.items()}
+Deduped: type[StrictQuery] = create_model(
+    "Deduped", __base__=StrictQuery, **{name: to_field(each) for name, each in PARAMETERS.items()}
 )
 
 
-class Searched(Deduped):  # type: ignore[misc, valid-type] # made from the table above
-    """What is searched, and how it is grouped."""
+class SearchQuery(Deduped):  # type: ignore[misc, valid-type] # made from the table above
+    """The parameters of a grouped search."""
 
     q: str = Field(description=QUERY_HELP, max_length=LONGEST_QUERY)
     filter: list[str] = Field(default=[], description="FIELD=VALUE: source, language, date, id or meta.NAME.")
@@ -118,13 +118,13 @@ class Searched(Deduped):  # type: ignore[misc, valid-type] # made from the table
         return parse_request({name: getattr(self, name) for name in PARAMETERS}, mode=mode, presets=presets)
 
 
-class Levelled(Known):
-    """When two documents are duplicates."""
+class LevelQuery(StrictQuery):
+    """The parameters of the decision on a pair."""
 
-    dedupe_level: str | None = described(PARAMETERS["dedupe_level"])[1]
-    dedupe_similarity: str | None = described(PARAMETERS["dedupe_similarity"])[1]
-    dedupe_preset: str | None = described(PARAMETERS["dedupe_preset"])[1]
-    dedupe_window_days: str | None = described(PARAMETERS["dedupe_window_days"])[1]
+    dedupe_level: str | None = to_field(PARAMETERS["dedupe_level"])[1]
+    dedupe_similarity: str | None = to_field(PARAMETERS["dedupe_similarity"])[1]
+    dedupe_preset: str | None = to_field(PARAMETERS["dedupe_preset"])[1]
+    dedupe_window_days: str | None = to_field(PARAMETERS["dedupe_window_days"])[1]
 
     def policy(self, engine: Engine, level: Level = "near") -> Policy:
         """Return the decision for a pair.
@@ -133,27 +133,27 @@ class Levelled(Known):
             engine: The index, which may have presets of its own.
             level: The level where none is given.
         """
-        parameters = {name: getattr(self, name) for name in Levelled.model_fields}
+        parameters = {name: getattr(self, name) for name in LevelQuery.model_fields}
         return pair_policy(parameters, level, lookup_presets(engine, self.dedupe_preset))
 
 
-class Pair(Known):
+class Pair(StrictQuery):
     """Two documents."""
 
     a: Id
     b: Id
 
 
-class ComparedPair(Pair, Levelled):
+class ComparedPair(Pair, LevelQuery):
     """Two documents, and when they are duplicates."""
 
 
-class Nothing(Known):
+class Nothing(StrictQuery):
     """No parameter at all."""
 
 
-SearchParameters = Annotated[Searched, Query()]
-LevelParameters = Annotated[Levelled, Query()]
+SearchParameters = Annotated[SearchQuery, Query()]
+LevelParameters = Annotated[LevelQuery, Query()]
 PairParameters = Annotated[Pair, Query()]
 ComparedParameters = Annotated[ComparedPair, Query()]
 NoParameters = Annotated[Nothing, Query()]

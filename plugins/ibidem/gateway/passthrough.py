@@ -18,11 +18,11 @@ from starlette.types import Message, Receive, Scope, Send
 
 from ibidem.gateway.dependencies import GatewayContext, cluster
 from ibidem.gateway.errors import HttpError
-from ibidem.gateway.index_access import all_open, check_indexes, own_path, unaliased
-from ibidem.gateway.search_request import as_object, check_type, read_body, read_parameters, unpacked, written
+from ibidem.gateway.index_access import check_indexes, has_all_indexes, own_path, split_alias
+from ibidem.gateway.search_request import as_object, check_type, decompress, dump_json, read_body, read_parameters
 from ibidem.gateway.search_routes import CLOSED, as_response, cancel_on_disconnect
 from ibidem.gateway.signing.requests import Signing, chained
-from ibidem.gateway.upstream import Upstream, forwarded, reshaped, response_headers, target
+from ibidem.gateway.upstream import Upstream, forward_headers, response_headers, rewrite_headers, target
 from ibidem_workers.settings import Settings
 
 READS, WRITES = frozenset(("GET", "HEAD")), frozenset(("PUT", "POST"))
@@ -60,7 +60,7 @@ OPERATIONS = ("create", "delete", "index", "update")
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class OutgoingRequest:
     """A request as it goes to the engine.
 
     Args:
@@ -74,7 +74,7 @@ class Sent:
     body: bytes | None
 
 
-def read_document_request(request: Request, content: bytes, settings: Settings) -> Sent:
+def read_document_request(request: Request, content: bytes, settings: Settings) -> OutgoingRequest:
     """Read a request, and write it again.
 
     Args:
@@ -95,15 +95,15 @@ def read_document_request(request: Request, content: bytes, settings: Settings) 
     form = "x-ndjson" if action == "_bulk" else "json"
     if action == "_bulk":
         check_type(request.headers.get("content-type", ""), ("json", "x-ndjson"))
-        body: bytes | None = b"".join(bulk_lines(unpacked(content, request.headers, settings), index, settings))
+        body: bytes | None = b"".join(bulk_lines(decompress(content, request.headers, settings), index, settings))
     else:
         read = read_body(content, request.headers, settings)
         if action == "_mget":
             check_documents(read or {}, index, settings)
-        body = None if read is None else written(read)
+        body = None if read is None else dump_json(read)
     path = "/".join(quote(part, safe=",*") for part in ("", index, action, id_) if part)
-    headers = reshaped(request.headers, form if body is not None else None)
-    return Sent(target(f"/{path}", parameters), headers, body)
+    headers = rewrite_headers(request.headers, form if body is not None else None)
+    return OutgoingRequest(target(f"/{path}", parameters), headers, body)
 
 
 def parts_of(request: Request) -> tuple[str, str, str]:
@@ -117,7 +117,7 @@ def parts_of(request: Request) -> tuple[str, str, str]:
     if parts[0] in ("_bulk", "_mget"):
         parts.insert(0, "")
     index, action, id_ = (*parts, "", "", "")[:3]
-    index = unaliased(index)[0]
+    index = split_alias(index)[0]
     fits = len(parts) <= (3 if action in OF_IDS else 2) and (index or action)
     if not fits or request.method not in ACTIONS.get(action, ()) or (action and not action.startswith("_")):
         raise HttpError(
@@ -173,9 +173,9 @@ def bulk_lines(content: bytes, index: str, settings: Settings) -> Iterator[bytes
             raise HttpError(400, "illegal_argument_exception", f"a line does one of {', '.join(OPERATIONS)}")
         ((operation, meta),) = action.items()
         check_meta(meta, index, settings)
-        yield written(action) + b"\n"
+        yield dump_json(action) + b"\n"
         if operation != "delete":
-            yield written(as_object(next(lines, b""))) + b"\n"
+            yield dump_json(as_object(next(lines, b""))) + b"\n"
 
 
 ROUTE = SimpleNamespace(path="/{path}")
@@ -197,30 +197,30 @@ class Passthrough:
         request, settings = Request(scope, receive), self.context.settings
         scope["route"] = ROUTE
         upstream = await cluster(request)
-        if all_open(settings):
-            await Streaming(request, upstream, settings, send, self.context.signing).run()
+        if has_all_indexes(settings):
+            await StreamedResponse(request, upstream, settings, send, self.context.signing).run()
             return
         sent = read_document_request(request, await request.body(), settings)
         if self.context.signing is not None and sent.body is not None:
-            sent = await signed(request.method, sent, sent.body, self.context.signing)
+            sent = await sign_request(request.method, sent, sent.body, self.context.signing)
         answer = upstream.send(request.method, sent.target, sent.headers, sent.body)
         await as_response(await cancel_on_disconnect(request, answer))(scope, receive, send)
 
 
-async def signed(method: str, sent: Sent, body: bytes, signing: Signing) -> Sent:
+async def sign_request(method: str, request: OutgoingRequest, body: bytes, signing: Signing) -> OutgoingRequest:
     """Sign the documents of a request that was read whole.
 
     Args:
         method: Its method.
-        sent: The request.
+        request: The request.
         body: Its body.
         signing: Signs.
     """
-    done = await signing.outgoing(method, sent.target, sent.headers, chained(body))
-    return Sent(done.target, done.headers, b"".join([part async for part in done.body]))
+    done = await signing.outgoing(method, request.target, request.headers, chained(body))
+    return OutgoingRequest(done.target, done.headers, b"".join([part async for part in done.body]))
 
 
-class Streaming:
+class StreamedResponse:
     """One request on its way to the engine, and the answer on its way back.
 
     Args:
@@ -245,7 +245,7 @@ class Streaming:
 
     async def run(self) -> None:
         """Send the request on, and its answer back."""
-        doing, leaving = asyncio.ensure_future(self._exchange()), asyncio.ensure_future(self._left())
+        doing, leaving = asyncio.ensure_future(self._exchange()), asyncio.ensure_future(self._wait_for_disconnect())
         try:
             await asyncio.wait((doing, leaving), return_when=asyncio.FIRST_COMPLETED)
             if not doing.done():
@@ -265,7 +265,7 @@ class Streaming:
         path = own_path(scope["raw_path"].decode("ascii"))
         if query := scope["query_string"].decode("ascii"):
             path = f"{path}?{query}"
-        sent = [*forwarded(headers), *[(name, headers[name]) for name in ("content-length",) if name in headers]]
+        sent = [*forward_headers(headers), *[(name, headers[name]) for name in ("content-length",) if name in headers]]
         has_body = "content-length" in headers or "transfer-encoding" in headers
         if not has_body:
             self._arrived.set()
@@ -273,7 +273,7 @@ class Streaming:
             body = self._body() if has_body else None
             if self._signing is not None and body is not None:
                 signed = await self._signing.outgoing(self._request.method, path, sent, body)
-                path, sent, body = signed.target, signed.headers, self._noted(signed.body)
+                path, sent, body = signed.target, signed.headers, self._watch_errors(signed.body)
             try:
                 async with self._upstream.stream(self._request.method, path, sent, body) as answer:
                     if self._signing is not None:
@@ -290,12 +290,12 @@ class Streaming:
         raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
         await self._send({"type": "http.response.start", "status": answer.status, "headers": raw})
         async for part in answer.content.iter_any():
-            self._moved()
+            self._reset_timeout()
             await self._send({"type": "http.response.body", "body": part, "more_body": True})
         await self._send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    async def _noted(self, body: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-        """Give a body, and note what goes wrong with it: the HTTP library tells only that it could not send."""
+    async def _watch_errors(self, body: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+        """Yield a body and note its errors: the HTTP library says only that it could not send."""
         try:
             async for part in body:
                 yield part
@@ -307,14 +307,14 @@ class Streaming:
         """Give the request's body as it comes."""
         more = True
         while more:
-            message = await self._next()
-            self._moved()
+            message = await self._receive()
+            self._reset_timeout()
             if part := message.get("body", b""):
                 yield part
             more = message.get("more_body", False)
         self._arrived.set()
 
-    async def _next(self) -> Message:
+    async def _receive(self) -> Message:
         """Wait for the next part of the body."""
         try:
             async with asyncio.timeout(self._settings.gateway_arrival):
@@ -328,10 +328,10 @@ class Streaming:
             raise self._wrong
         return message
 
-    def _moved(self) -> None:
+    def _reset_timeout(self) -> None:
         self._clock.reschedule(asyncio.get_running_loop().time() + self._settings.gateway_timeout)
 
-    async def _left(self) -> None:
+    async def _wait_for_disconnect(self) -> None:
         """Return when the client has gone."""
         await self._arrived.wait()
         while (await self._request.receive())["type"] != "http.disconnect":

@@ -15,7 +15,14 @@ import orjson
 
 from ibidem.dedupe.request import DedupeRequest, as_text, is_dedupe_name, parse_options
 from ibidem.gateway.errors import HttpError
-from ibidem.gateway.index_access import all_open, check_indexes, check_references, default_mode, everything, unaliased
+from ibidem.gateway.index_access import (
+    check_indexes,
+    check_references,
+    default_mode,
+    has_all_indexes,
+    has_all_paths,
+    split_alias,
+)
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.settings import Settings
 
@@ -34,9 +41,9 @@ def read_body(content: bytes, headers: Mapping[str, str], settings: Settings) ->
         settings: The settings in force.
 
     Raises:
-        Answered: It is none, or in another form.
+        HttpError: It is none, or in another form.
     """
-    plain = unpacked(content, headers, settings)
+    plain = decompress(content, headers, settings)
     if not plain:
         return None
     check_type(headers.get("content-type", ""), ("json",))
@@ -51,7 +58,7 @@ def check_type(content_type: str, endings: Iterable[str]) -> None:
         endings: How the name of the form may end.
 
     Raises:
-        Answered: Another form than JSON.
+        HttpError: Another form than JSON.
     """
     kind = content_type.partition(";")[0].strip().lower()
     if not any(kind == f"application/{ending}" or kind.endswith(f"+{ending}") for ending in endings):
@@ -63,11 +70,11 @@ def check_type(content_type: str, endings: Iterable[str]) -> None:
         )
 
 
-def unpacked(content: bytes, headers: Mapping[str, str], settings: Settings) -> bytes:
+def decompress(content: bytes, headers: Mapping[str, str], settings: Settings) -> bytes:
     """Undo what a client did to make a body short, up to the length that a body may have.
 
     Raises:
-        Answered: Another way than gzip, damaged, too long, or with anything behind its one member.
+        HttpError: Another way than gzip, damaged, too long, or with anything behind its one member.
     """
     way = headers.get("content-encoding", "identity").strip().lower()
     if way == "identity" or not content:
@@ -97,14 +104,14 @@ def as_object(content: bytes) -> Values:
     """Read a JSON object in which every name occurs once.
 
     Raises:
-        Answered: It is none.
+        HttpError: It is none.
 
     >>> as_object(b'{"size": 1}')
     {'size': 1}
     """
     try:
         orjson.loads(content)  # stricter: nothing but UTF-8, no halves of characters, no NaN, nothing behind the end
-        read = json.loads(content, object_pairs_hook=each_once)
+        read = json.loads(content, object_pairs_hook=unique_members)
     except (ValueError, RecursionError) as error:
         raise HttpError(400, "parse_exception", f"the body is not JSON: {error}") from error
     if not isinstance(read, dict):
@@ -112,7 +119,7 @@ def as_object(content: bytes) -> Values:
     return read
 
 
-def each_once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+def unique_members(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     """Make an object of its pairs.
 
     Raises:
@@ -125,10 +132,10 @@ def each_once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     return members
 
 
-def written(value: object) -> bytes:
+def dump_json(value: object) -> bytes:
     """Write a value as JSON, in one line.
 
-    >>> written({"size": 10**20})
+    >>> format_day({"size": 10**20})
     b'{"size": 100000000000000000000}'
     """
     try:
@@ -165,23 +172,23 @@ REFUSED: Mapping[str, str] = {
 
 
 def check_parameters(parameters: Mapping[str, str], settings: Settings) -> None:
-    """Refuse parameters that nobody knows, while not all indexes are open, and scrolls where not all paths are.
+    """Refuse unknown parameters, while not all indexes are open, and scrolls where not all paths are.
 
     Args:
         parameters: Of the query string.
         settings: The settings in force.
 
     Raises:
-        Answered: Naming the parameter.
+        HttpError: Naming the parameter.
     """
-    if everything(settings):
+    if has_all_paths(settings):
         return
     for name in parameters:
         if name in REFUSED:
             raise HttpError(
                 400, "illegal_argument_exception", f"{name!r} is not taken: {REFUSED[name]}", "leave it out"
             )
-        if not all_open(settings) and name not in KNOWN and not name.startswith("dedupe"):
+        if not has_all_indexes(settings) and name not in KNOWN and not name.startswith("dedupe"):
             raise HttpError(400, "illegal_argument_exception", f"unrecognized parameter: [{name}]", "leave it out")
 
 
@@ -225,13 +232,13 @@ def read_request(
         settings: The settings in force.
 
     Raises:
-        Answered: An index that is not open, a body that is no JSON object.
+        HttpError: An index that is not open, a body that is no JSON object.
         UsageError: A dedupe parameter that is not understood, or said in two ways.
     """
     parameters = read_parameters(query_string)
     check_parameters(parameters, settings)
     sent = read_body(content, headers, settings)
-    indexes, alias = unaliased(indexes)
+    indexes, alias = split_alias(indexes)
     default = default_mode(alias, headers)
     if SOURCE not in parameters:
         return build_request(indexes, parameters, sent or {}, settings, default)
@@ -245,7 +252,7 @@ def read_source(parameters: Mapping[str, str]) -> Values:
     """Read the body that is in the query string.
 
     Raises:
-        Answered: It is no JSON object, or in another form.
+        HttpError: It is no JSON object, or in another form.
 
     >>> read_source({"source": '{"size": 1}', "source_content_type": "application/json"})
     {'size': 1}
@@ -305,7 +312,7 @@ def read_parameters(query_string: str) -> dict[str, str]:
     """Read a query string.
 
     Raises:
-        Answered: A name that is given twice, which the engines refuse as well.
+        HttpError: A name that is given twice, which the engines refuse as well.
     """
     try:
         pairs = parse_qsl(query_string, keep_blank_values=True, errors="strict", max_num_fields=200)

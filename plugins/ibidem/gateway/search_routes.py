@@ -10,13 +10,13 @@ import orjson
 from fastapi import APIRouter, Depends, Path, Request, Response
 
 from ibidem.dedupe.request import DEDUPE
-from ibidem.gateway.dedupe_proxy import DedupeProxy, EngineRefused, Json
+from ibidem.gateway.dedupe_proxy import DedupeProxy, EngineRefusal, Json
 from ibidem.gateway.dependencies import GatewayContext, WithCaller, WithCluster, WithContext
 from ibidem.gateway.errors import HttpError
-from ibidem.gateway.index_access import HEADER, all_open, everything, unaliased
-from ibidem.gateway.msearch import Several, all_of, read_lines
-from ibidem.gateway.search_request import NativeRequest, read_request, written
-from ibidem.gateway.upstream import Caller, Reply, Upstream, forwarded, reshaped, target
+from ibidem.gateway.index_access import HEADER, has_all_indexes, has_all_paths, split_alias
+from ibidem.gateway.msearch import MsearchRequest, answer_msearch, read_lines
+from ibidem.gateway.search_request import NativeRequest, dump_json, read_request
+from ibidem.gateway.upstream import Caller, Reply, Upstream, forward_headers, rewrite_headers, target
 from ibidem.grouped_search.dsl.index_cache import IndexMetadataCache
 from ibidem_workers.settings import Settings
 
@@ -25,7 +25,11 @@ JSON, LINES = "json", "x-ndjson"
 
 
 async def pass_on(
-    request: Request, upstream: Upstream, content: bytes, read: NativeRequest | Several | None, settings: Settings
+    request: Request,
+    upstream: Upstream,
+    content: bytes,
+    read: NativeRequest | MsearchRequest | None,
+    settings: Settings,
 ) -> Response:
     """Send a request on that asks nothing of the dedupe layer, and return the answer as it is.
 
@@ -36,16 +40,16 @@ async def pass_on(
         read: What was read of it all; None for what is the engine's to judge.
         settings: The settings in force.
     """
-    if read is None or (all_open(settings) and not read.dedupe):
+    if read is None or (has_all_indexes(settings) and not read.dedupe):
         return await pass_as_it_came(request, upstream, content)
-    if isinstance(read, Several):
+    if isinstance(read, MsearchRequest):
         path, form = read.path, LINES
         body: bytes | None = b"".join(line.content for line in read.lines)
     else:
         path, form = request.url.path.rpartition("/")[2], JSON
         path = f"/{quote(read.indexes)}/{path}" if read.indexes else f"/{path}"
-        body = written(read.body) if read.body else None
-    headers = reshaped(request.headers, None if body is None else form)
+        body = dump_json(read.body) if read.body else None
+    headers = rewrite_headers(request.headers, None if body is None else form)
     return as_response(await upstream.send(request.method, target(path, read.parameters), headers, body))
 
 
@@ -60,7 +64,7 @@ async def pass_as_it_came(request: Request, upstream: Upstream, content: bytes) 
     path = request.scope["raw_path"].decode("ascii")
     if query := request.scope["query_string"].decode("ascii"):
         path = f"{path}?{query}"
-    return as_response(await upstream.send(request.method, path, forwarded(request.headers), content or None))
+    return as_response(await upstream.send(request.method, path, forward_headers(request.headers), content or None))
 
 
 def as_response(reply: Reply) -> Response:
@@ -74,7 +78,7 @@ def as_response(reply: Reply) -> Response:
 
 
 Answer = TypeVar("Answer")
-Read = TypeVar("Read", NativeRequest, Several)
+Read = TypeVar("Read", NativeRequest, MsearchRequest)
 
 CLOSED = 499
 """The status that servers note for it; nobody reads it."""
@@ -88,9 +92,9 @@ async def cancel_on_disconnect(request: Request, work: Coroutine[None, None, Ans
         work: What is done for him.
 
     Raises:
-        Answered: He went away.
+        HttpError: He went away.
     """
-    doing, leaving = asyncio.ensure_future(work), asyncio.ensure_future(left(request))
+    doing, leaving = asyncio.ensure_future(work), asyncio.ensure_future(wait_for_disconnect(request))
     try:
         await asyncio.wait((doing, leaving), return_when=asyncio.FIRST_COMPLETED)
         if doing.done():
@@ -101,7 +105,7 @@ async def cancel_on_disconnect(request: Request, work: Coroutine[None, None, Ans
         doing.cancel()
 
 
-async def left(request: Request) -> None:
+async def wait_for_disconnect(request: Request) -> None:
     """Return when the client has gone."""
     while (await request.receive())["type"] != "http.disconnect":
         pass
@@ -111,7 +115,7 @@ async def check_path(request: Request) -> None:
     """Refuse a path that the engine would part otherwise than it was parted here.
 
     Raises:
-        Answered: A stroke that is written `%2F`.
+        HttpError: A stroke that is written `%2F`.
     """
     if b"%2f" in request.scope["raw_path"].lower():
         raise HttpError(
@@ -177,7 +181,9 @@ async def several(
     if native is None or all(line.passes for line in native.lines):
         return await cancel_on_disconnect(request, pass_on(request, cluster, content, native, context.settings))
     work = DedupeProxy(cluster, request.headers, context.metrics, context.current_tables())
-    return await cancel_on_disconnect(request, answer(work, all_of(work, native, context.remembered.of(caller)), None))
+    return await cancel_on_disconnect(
+        request, answer(work, answer_msearch(work, native, context.caches.get(caller)), None)
+    )
 
 
 def readable(read: Callable[[], Read], request: Request, context: GatewayContext) -> Read | None:
@@ -194,9 +200,9 @@ def readable(read: Callable[[], Read], request: Request, context: GatewayContext
     try:
         return read()
     except HttpError:
-        alias = unaliased(request.url.path.split("/")[1])[1]
+        alias = split_alias(request.url.path.split("/")[1])[1]
         has_dedupe = bool(alias) or HEADER in request.headers or DEDUPE in request.url.query
-        if everything(context.settings) and not has_dedupe:
+        if has_all_paths(context.settings) and not has_dedupe:
             return None
         raise
 
@@ -216,13 +222,13 @@ async def respond(  # noqa: PLR0913, PLR0917 - the parameters of a route, and wh
     if native is None or native.passes:
         return await cancel_on_disconnect(request, pass_on(request, cluster, content, native, context.settings))
     work = DedupeProxy(cluster, request.headers, context.metrics, context.current_tables())
-    response = find(work, native, context.remembered.of(caller))
+    response = find(work, native, context.caches.get(caller))
     return await cancel_on_disconnect(request, answer(work, response, native.parameters.get("pretty")))
 
 
-async def count_groups(work: DedupeProxy, request: NativeRequest, around: IndexMetadataCache) -> Json:
+async def count_groups(work: DedupeProxy, request: NativeRequest, metadata: IndexMetadataCache) -> Json:
     """Count documents as `_count` does, and groups as far as a window reaches."""
-    response = await work.search(replace(request, body={**request.body, "size": 0}), around)
+    response = await work.search(replace(request, body={**request.body, "size": 0}), metadata)
     total = response["hits"]["total"]
     account = {"dedupe": response["dedupe"]} if "dedupe" in response else {}
     return {"count": total["value"] if isinstance(total, dict) else total, "_shards": response["_shards"], **account}
@@ -238,7 +244,7 @@ async def answer(work: DedupeProxy, result: Awaitable[Json], pretty: str | None)
     """
     try:
         response = await result
-    except EngineRefused as refused:
+    except EngineRefusal as refused:
         work.metrics.errors.labels(OF_ENGINE).inc()
         return as_response(refused.reply)
     option = orjson.OPT_INDENT_2 if pretty in ("", "true") else 0

@@ -31,7 +31,7 @@ class Connections:
         self.settings = settings
         self._connections: dict[str, dict[Connection, None]] = {}
         self._all: dict[Connection, None] = {}
-        self._most = max(SPARE_FILES, files_allowed() - SPARE_FILES)
+        self._most = max(SPARE_FILES, raise_file_limit() - SPARE_FILES)
 
     def make(self, *parts: Any, **options: Any) -> "Connection":
         """Make a connection, as the server does."""
@@ -49,7 +49,7 @@ class Connections:
         same = self._connections.setdefault(one.network, {})
         for there, most in ((same, self.settings.gateway_connections), (self._all, self._most)):
             if len(there) >= most:
-                oldest = next((each for each in there if each.unfinished), None)
+                oldest = next((each for each in there if each.is_unfinished), None)
                 if oldest is None:
                     return False
                 oldest.drop()
@@ -82,7 +82,7 @@ class Connection(HttpToolsProtocol):
         self.network = ""
 
     @property
-    def unfinished(self) -> bool:
+    def is_unfinished(self) -> bool:
         """Whether a request is still waited for, or the rest of one."""
         return self.cycle is None or self.cycle.response_complete or self.cycle.more_body
 
@@ -98,18 +98,18 @@ class Connection(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection."""
         self._among.remove(self)
-        self._arrived()
+        self._cancel_timer()
         super().connection_lost(exc)
 
     def on_headers_complete(self) -> None:
         """Begin with a request: its headers came in time."""
-        self._arrived()
+        self._cancel_timer()
         super().on_headers_complete()
 
     def on_response_complete(self) -> None:
         """Wait for the next request."""
         super().on_response_complete()
-        if self.unfinished:
+        if self.is_unfinished:
             self._wait()
 
     def drop(self) -> None:
@@ -118,10 +118,10 @@ class Connection(HttpToolsProtocol):
         self._end(LATE)
 
     def _wait(self) -> None:
-        self._arrived()
+        self._cancel_timer()
         self._late = self.loop.call_later(self._among.settings.gateway_arrival, self._end, LATE)
 
-    def _arrived(self) -> None:
+    def _cancel_timer(self) -> None:
         if self._late is not None:
             self._late.cancel()
             self._late = None
@@ -148,7 +148,7 @@ def network_of(address: str) -> str:
     return str(ipaddress.ip_network((read, 64), strict=False)) if read.version == 6 else address
 
 
-def files_allowed() -> int:
+def raise_file_limit() -> int:
     """Let this process open as many files as it may, and return how many that are."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard not in {soft, resource.RLIM_INFINITY}:
@@ -162,8 +162,8 @@ PAUSE_S = 1.0
 """Before a process takes the place of one that ended by itself."""
 
 
-def answer_in(count: int, work: Callable[[], None]) -> None:
-    """Do the same in several processes until this one is told to end; one that ends by itself is replaced.
+def run_processes(count: int, work: Callable[[], None]) -> None:
+    """Run the same in several processes until SIGTERM; one that ends by itself is replaced.
 
     Each ends when this one does, however it ended: it holds the reading end of a pipe that nothing is written to.
 
@@ -203,7 +203,7 @@ def start(work: Callable[[], None], reading: int, writing: int) -> int:
     try:
         os.setpgrp()  # Ctrl-C is for the first process, which tells the others
         os.close(writing)
-        threading.Thread(target=end_with, args=(reading,), daemon=True).start()
+        threading.Thread(target=watch_pipe, args=(reading,), daemon=True).start()
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {*ENDS, signal.SIGCHLD})
         work()
         code = 0
@@ -211,8 +211,8 @@ def start(work: Callable[[], None], reading: int, writing: int) -> int:
         os._exit(code)
 
 
-def end_with(reading: int) -> None:
-    """End this process when nobody holds the other end of a pipe any more."""
+def watch_pipe(reading: int) -> None:
+    """End this process when the other end of a pipe is closed."""
     os.read(reading, 1)
     os.kill(os.getpid(), signal.SIGTERM)
 

@@ -45,7 +45,7 @@ class Caller:
     def of(cls, headers: Mapping[str, str]) -> "Caller":
         """Read the headers of a request; their names in any case.
 
-        >>> Caller.of({"Authorization": "Basic YWRhOnB3", "cookie": "a=1"}).name
+        >>> Caller.get({"Authorization": "Basic YWRhOnB3", "cookie": "a=1"}).name
         'ada'
         """
         sent = {name.lower(): value for name, value in headers.items()}
@@ -79,7 +79,7 @@ class Engines:
         self._engines: OrderedDict[tuple[str, Caller], Engine] = OrderedDict()
         self._lock = Lock()
 
-    def of(self, caller: Caller, index: str) -> Engine:
+    def get(self, caller: Caller, index: str) -> Engine:
         """Return the engine that knows a caller by his own headers alone; what the address says of a user is left out.
 
         Args:
@@ -137,7 +137,7 @@ _COMPATIBLE = re.compile(r"compatible-with\s*=\s*(\d+)")
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What the engine answered.
+    """The engine's answer.
 
     Args:
         status: HTTP status.
@@ -153,7 +153,7 @@ class Reply:
         """Read the body.
 
         Raises:
-            Answered: It is no JSON.
+            HttpError: It is no JSON.
         """
         try:
             return orjson.loads(self.body)
@@ -188,13 +188,13 @@ class Upstream:
             body: Its body.
 
         Raises:
-            Answered: No node answers (503), or one broke off (502).
+            HttpError: No node answers (503), or one broke off (502).
         """
         first = next(self._turns)
         nodes = [self._nodes[(first + turn) % len(self._nodes)] for turn in range(len(self._nodes))]
         for node in nodes:
             try:
-                return await self._once(method, URL(f"{node}{target}", encoded=True), headers, body)
+                return await self._request(method, URL(f"{node}{target}", encoded=True), headers, body)
             except aiohttp.ClientConnectorError as error:
                 unreachable = error
             except (aiohttp.ClientError, OSError) as error:
@@ -220,7 +220,7 @@ class Upstream:
         """
         node = self._nodes[next(self._turns) % len(self._nodes)]
         try:
-            async with self._opened().request(
+            async with self._connect().request(
                 method,
                 URL(f"{node}{target}", encoded=True),
                 headers=list(headers),
@@ -241,13 +241,13 @@ class Upstream:
         if self._session is not None:
             await self._session.close()
 
-    async def _once(self, method: str, url: URL, headers: Iterable[tuple[str, str]], body: bytes | None) -> Reply:
-        async with self._opened().request(
+    async def _request(self, method: str, url: URL, headers: Iterable[tuple[str, str]], body: bytes | None) -> Reply:
+        async with self._connect().request(
             method, url, headers=list(headers), data=body, skip_auto_headers=OURS, allow_redirects=False
         ) as answer:
             return Reply(answer.status, response_headers(answer.raw_headers), await answer.read())
 
-    def _opened(self) -> aiohttp.ClientSession:
+    def _connect(self) -> aiohttp.ClientSession:
         """Give the connections, made with the first request, since they belong to the loop that runs then."""
         if self._session is None:
             context = ssl.create_default_context(cafile=self._ca or None)
@@ -267,7 +267,7 @@ def response_headers(raw: Iterable[tuple[bytes, bytes]]) -> list[tuple[str, str]
     return [(name, value) for name, value in read if name not in OF_THE_CONNECTION]
 
 
-def forwarded(headers: Mapping[str, str]) -> list[tuple[str, str]]:
+def forward_headers(headers: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return the headers of a request that go on to the engine.
 
     Args:
@@ -276,18 +276,18 @@ def forwarded(headers: Mapping[str, str]) -> list[tuple[str, str]]:
     return [(name, headers[name]) for name in FORWARDED if name in headers]
 
 
-def reshaped(headers: Mapping[str, str], form: str | None) -> list[tuple[str, str]]:
+def rewrite_headers(headers: Mapping[str, str], form: str | None) -> list[tuple[str, str]]:
     """Return the headers of a request whose body is written here, in the version that its client speaks.
 
     Args:
         headers: Those that came, names in small letters.
         form: The form of the body, `json` or `x-ndjson`; None for no body.
 
-    >>> reshaped({"accept": "application/vnd.elasticsearch+json; compatible-with=8"}, "json")[1]
+    >>> rewrite_headers({"accept": "application/vnd.elasticsearch+json; compatible-with=8"}, "json")[1]
     ('content-type', 'application/vnd.elasticsearch+json; compatible-with=8')
     """
     remaining = [
-        (name, value) for name, value in forwarded(headers) if name not in ("content-encoding", "content-type")
+        (name, value) for name, value in forward_headers(headers) if name not in ("content-encoding", "content-type")
     ]
     return remaining if form is None else [*remaining, ("content-type", media_type(headers, form))]
 

@@ -43,7 +43,7 @@ from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_workers.groups.checkpoint import Checkpoint, parsed
 
 if TYPE_CHECKING:
-    from ibidem_engines.hits import WithPlugin
+    from ibidem_engines.hits import PluginEngine
 
 
 @dataclass(slots=True)
@@ -66,9 +66,9 @@ class EngineBackend(SearchBackend, StoredBackend):
     settled: Checkpoint = field(default_factory=Checkpoint)
 
     @override
-    def window(self, depth: int, without: Collection[str] = ()) -> RequestFlow[Ranking]:
+    def window(self, depth: int, exclude: Collection[str] = ()) -> RequestFlow[Ranking]:
         yield from ()
-        ranking = self.engine.search(self.query, depth, self.cursor, without)
+        ranking = self.engine.search(self.query, depth, self.cursor, exclude)
         self.cursor = ranking.cursor or self.cursor
         return replace(ranking, hits=sort_hits(ranking.hits, self.order))
 
@@ -218,13 +218,13 @@ def find_page(  # noqa: PLR0913 - those of `search_window`
 ) -> "Answer":
     """Let the plugin find a page where it finds the same as would be found here; else find it here."""
     plain = order == "relevance" and overrides is None and page_request.portion is None and page_request.may_leave_out
-    answer = by_plugin(engine, query, page_request, facets=facets) if plain else None
+    answer = group_by_plugin(engine, query, page_request, facets=facets) if plain else None
     if answer is not None:
         return answer
     request = page_request.request
     decisions = load_overrides(engine) if overrides is None and request.mode != "off" else overrides
     source = EngineBackend(engine, query, list(decisions or ()), read_cursor(query, request), order)
-    return grouped_here(source, page_request, facets=facets)
+    return group_here(source, page_request, facets=facets)
 
 
 def notes(engine: Engine, query: Query, answer: "Answer") -> Json:
@@ -296,10 +296,10 @@ def to_response(grouped: Answer, account: Json, began: float) -> Json:
     }
 
 
-def grouped_here(source: EngineBackend, page_request: PageRequest, *, facets: bool) -> Answer:
+def group_here(source: EngineBackend, page_request: PageRequest, *, facets: bool) -> Answer:
     """Return a page that is grouped here, from a window or from stored groups, or the engine's own list."""
     if page_request.request.mode == "off":
-        return ungrouped(source, page_request)
+        return list_here(source, page_request)
     stored = run_offline(stored_page(source, page_request)) if page_request.request.by == "stored" else None
     page = stored.page if stored is not None else run_offline(grouped_page(source, page_request))
     counts = facets_of(page.window) if facets else Facets()
@@ -309,7 +309,7 @@ def grouped_here(source: EngineBackend, page_request: PageRequest, *, facets: bo
     return result if stored is None else replace(result, best=stored.best, further=stored.further)
 
 
-def ungrouped(source: EngineBackend, page_request: PageRequest) -> Answer:
+def list_here(source: EngineBackend, page_request: PageRequest) -> Answer:
     """Return the engine's own list, untouched."""
     first = (page_request.page - 1) * page_request.size
     depth = (
@@ -329,14 +329,14 @@ def answer_of(source: EngineBackend, ranking: Ranking, hits: list[Json], account
     return Answer(hits, account, max(ranking.total, len(ranking.hits)), best, source.cursor)
 
 
-def by_plugin(engine: Engine, query: Query, page_request: PageRequest, *, facets: bool) -> Answer | None:
+def group_by_plugin(engine: Engine, query: Query, page_request: PageRequest, *, facets: bool) -> Answer | None:
     """Let the plugin inside the cluster search and group; None where there is none, or it does not do what is asked."""
     request, size = page_request.request, page_request.size
     if not hasattr(engine, "search_grouped") or query.native is not None or not decides(request):
         return None
     parameters = plugin_request(request) | ({"facets": True} if facets else {})
     first = (page_request.page - 1) * size
-    there = cast("WithPlugin", engine).search_grouped(query, parameters, first, size, read_cursor(query, request))
+    there = cast("PluginEngine", engine).search_grouped(query, parameters, first, size, read_cursor(query, request))
     if there is None or not is_read_as_here(there.account, request, size):
         return None
     hits = [plugin_hit(hit, there.stored) for hit in there.hits]

@@ -32,14 +32,14 @@ from ibidem_ingest.signatures.packed import Packed
 
 
 class SearchBackend(Protocol):
-    """Where a ranking, its documents and their duplicates come from."""
+    """The source of a ranking, its documents and their duplicates."""
 
-    def window(self, depth: int, without: Collection[str] = ()) -> RequestFlow[Ranking]:
+    def window(self, depth: int, exclude: Collection[str] = ()) -> RequestFlow[Ranking]:
         """Give the top of the ranking; called again, deeper, it gives the same ranking.
 
         Args:
             depth: How many hits.
-            without: Content hashes whose documents are left out; what is left is in the same order.
+            exclude: Content hashes whose documents are left out; what is left is in the same order.
         """
 
     def overrides(self) -> Sequence[Override]:
@@ -95,7 +95,7 @@ class PageRequest:
 
 @dataclass(frozen=True, slots=True)
 class ScopeMatches:
-    """What a look-up found for leads of a window.
+    """The duplicates that a look-up found for leads of a window.
 
     Args:
         hits: Documents beyond the window, each once.
@@ -110,7 +110,7 @@ class ScopeMatches:
     capped: Mapping[int, Sequence[LookupField]] = field(default_factory=dict)
 
 
-def search_for(packed: Packed, policy: Policy, long: LongSignatures | None = None) -> SignatureLookup:
+def build_lookup(packed: Packed, policy: Policy, long: LongSignatures | None = None) -> SignatureLookup:
     """Return the look-up of a document's duplicates.
 
     Args:
@@ -138,7 +138,7 @@ def counted_fields(policy: Policy) -> Mapping[LookupField, bool]:
     }
 
 
-def look_up(
+def look_up_duplicates(
     backend: SearchBackend, window: Window, leads: Sequence[int], request: DedupeRequest
 ) -> RequestFlow[ScopeMatches]:
     """Look up the duplicates of some leads.
@@ -151,10 +151,10 @@ def look_up(
     """
     if request.scope == "window":
         return ScopeMatches()
-    signed = [(row, packed) for row in leads if (packed := window.packed(row)) is not None and packed.length]
+    signed = [(row, packed) for row in leads if (packed := window.packed_value(row)) is not None and packed.length]
     if not signed:
         return ScopeMatches()
-    searches = [search_for(packed, request.policy, window.long(row)) for row, packed in signed]
+    searches = [build_lookup(packed, request.policy, window.long_signatures(row)) for row, packed in signed]
     matching = yield from backend.find(searches, everywhere=False)
     results = (yield from backend.find(searches, everywhere=True)) if request.scope == "index" else matching
     rows = [row for row, _ in signed]
@@ -183,39 +183,41 @@ def name_of(hit: Hit) -> DocumentRef:
     return hit.index, hit.id
 
 
-def append_matches(window: Window, beyond: ScopeMatches, overrides: Iterable[Override]) -> Window:
+def append_matches(window: Window, scope_matches: ScopeMatches, overrides: Iterable[Override]) -> Window:
     """Group what was found behind the window; nothing above changes its group.
 
     A document that joins a lead by evidence whose look-up values they do not share, though it was looked up for another
     lead, is left out: it comes with the window's later steps.
     """
-    if not beyond.hits:
+    if not scope_matches.hits:
         return window
     words = list(overrides)
-    grouped = grouped_behind(window, beyond.hits, beyond, words)
+    grouped = extend_window(window, scope_matches.hits, scope_matches, words)
     leads = grouped.grouping.lead[window.ranked :].tolist()
     matches = [
         hit
-        for hit, lead in zip(beyond.hits, leads, strict=True)
-        if lead >= window.ranked or name_of(hit) in beyond.carried.get(lead, ()) or lead not in beyond.carried
+        for hit, lead in zip(scope_matches.hits, leads, strict=True)
+        if lead >= window.ranked
+        or name_of(hit) in scope_matches.carried.get(lead, ())
+        or lead not in scope_matches.carried
     ]
-    return grouped if len(matches) == len(beyond.hits) else grouped_behind(window, matches, beyond, words)
+    return grouped if len(matches) == len(scope_matches.hits) else extend_window(window, matches, scope_matches, words)
 
 
-def grouped_behind(
-    window: Window, matches: Sequence[Hit], beyond: ScopeMatches, overrides: Iterable[Override]
+def extend_window(
+    window: Window, matches: Sequence[Hit], scope_matches: ScopeMatches, overrides: Iterable[Override]
 ) -> Window:
     """Group hits behind the window."""
     hits = [*window.hits[: window.ranked], *matches]
     row = {name_of(hit): window.ranked + at for at, hit in enumerate(matches)}
-    suspected = ((lead, row[name]) for lead, names in beyond.carried.items() for name in names if name in row)
+    suspected = ((lead, row[name]) for lead, names in scope_matches.carried.items() for name in names if name in row)
     return Window.of(
         hits,
         window.policy,
         overrides,
         ranked=window.ranked,
-        long_signatures=window.related.long_signatures,
-        suspected=suspected,
+        long_signatures=window.matcher.long_signatures,
+        candidates=suspected,
     )
 
 
@@ -282,7 +284,7 @@ def read_cursor(query: Query, request: DedupeRequest) -> str:
 
 @dataclass(frozen=True, slots=True)
 class NextPage:
-    """Where a page begins.
+    """The place where a page begins.
 
     Args:
         page: Which page.
@@ -314,11 +316,11 @@ def read_parts(cursor: str) -> list[str]:
     try:
         parts = decode_cursor(cursor)
     except ValueError as error:
-        raise _damaged() from error
+        raise _damaged_cursor() from error
     if len(parts) < LEAST_PARTS:
-        raise _damaged()
+        raise _damaged_cursor()
     return [str(part) for part in parts]
 
 
-def _damaged() -> UsageError:
+def _damaged_cursor() -> UsageError:
     return UsageError("dedupe_cursor is damaged", "use `dedupe.cursor` of an answer unchanged, or leave it out")

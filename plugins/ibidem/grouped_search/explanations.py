@@ -10,8 +10,8 @@ RELATION_OF_LEVEL: Mapping[Level, str] = {"identical": "same_text", "near": "sim
 """What two documents are to each other, as far as signatures of whole documents tell."""
 
 
-def relation_of(evidence: Evidence) -> str:
-    """Return the relation that a pair's evidence tells: that of pages where there is one."""
+def relation_name(evidence: Evidence) -> str:
+    """Return the relation of a pair by its evidence: that of pages where there is one."""
     return str(evidence.why.get("relation") or RELATION_OF_LEVEL.get(evidence.level, "overlapping_text"))
 
 
@@ -153,7 +153,7 @@ def common_share(why: Why, side: str) -> float | None:
 
 
 def place(why: Why, side: str) -> str:
-    """Say where in one of two texts the common part stands; empty when no range is known.
+    """Say where in one of two texts the common part is; empty when no range is known.
 
     Where much less than that is common, the share is mentioned too: pages 20 to 265 may hold a few lines each.
 

@@ -15,9 +15,9 @@ from ibidem.dedupe.leader_clustering import Window
 from ibidem.dedupe.overrides import DocumentRef, Override
 from ibidem.dedupe.pairs import LongSignatureCache
 from ibidem.dedupe.parameters import DEEPEST
-from ibidem.grouped_search.backend import PageRequest, ScopeMatches, SearchBackend, append_matches, look_up
+from ibidem.grouped_search.backend import PageRequest, ScopeMatches, SearchBackend, append_matches, look_up_duplicates
 from ibidem.grouped_search.response import Group, Json, Pages, ResponseRenderer, build_groups
-from ibidem.grouped_search.stats import Late, late_members, response_stats
+from ibidem.grouped_search.stats import LateDocument, late_members, response_stats
 from ibidem_engines.cluster.requests import RequestFlow
 from ibidem_engines.engine import Ranking, SignatureLookup
 from ibidem_ingest.errors import UsageError
@@ -69,7 +69,7 @@ def counts(contents: Iterable[str]) -> list[SignatureLookup]:
     return [SignatureLookup({"content": [content]}, limit=0) for content in contents]
 
 
-def only_counted(window: Window, matching: Mapping[str, int], outside: Collection[DocumentRef] = ()) -> dict[str, int]:
+def count_unread(window: Window, matching: Mapping[str, int], outside: Collection[DocumentRef] = ()) -> dict[str, int]:
     """Say how many copies of each text were counted and not read, by the id of its group.
 
     Args:
@@ -109,7 +109,7 @@ class WindowReader:
         self._longs = LongSignatureCache()
         self._ended = False
 
-    def deep_enough(self) -> RequestFlow[None]:
+    def read_steps(self) -> RequestFlow[None]:
         """Read as many steps of the window as the page needs, or as there are."""
         deepest, goal = self._page_request.deepest, self._page_request.page * self._page_request.size
         steps = max(1, -(-min(deepest, goal) // self._step))
@@ -117,22 +117,22 @@ class WindowReader:
             depth, known = min(deepest, steps * self._step), self.surplus
             yield from self._read(depth)
             if self._ended or len(self.ranking.hits) >= depth:
-                if self._done(depth):
+                if self._is_done(depth):
                     return
                 groups = len(self.window.grouping.leads)
                 steps = steps + 1 if self.surplus != known else next_steps(steps, groups, goal)
 
-    def _done(self, depth: int) -> bool:
+    def _is_done(self, depth: int) -> bool:
         """Return whether no request would add to the page, or none is possible."""
         pages = Pages(self.window.grouping, self._step, self._page_request.size)
-        filled = pages.needed(self._page_request.page) is not None
+        filled = pages.steps_needed(self._page_request.page) is not None
         return filled or self._ended or depth == self._page_request.deepest
 
     def _read(self, depth: int) -> RequestFlow[None]:
         """Read down to a depth, and leave out what is only counted."""
         yield from self._hits(depth)
         yield from self._group()
-        if not self._page_request.may_leave_out or (depth == self._step and self._done(depth)):
+        if not self._page_request.may_leave_out or (depth == self._step and self._is_done(depth)):
             return
         capped = find_capped_texts(self.window, self._source.overrides())
         self.surplus = tuple(capped)
@@ -194,13 +194,13 @@ def group_window(
 def read_long(source: SearchBackend, window: Window, rows: Sequence[int]) -> RequestFlow[None]:
     """Read the long signatures of rows, where they matter."""
     window.read_long(rows)
-    if long_signatures := window.related.long_signatures.missing:
-        window.related.long_signatures.take((yield from source.long_signatures(sorted(long_signatures))))
+    if long_signatures := window.matcher.long_signatures.missing:
+        window.matcher.long_signatures.take((yield from source.long_signatures(sorted(long_signatures))))
 
 
 @dataclass(frozen=True, slots=True)
 class GroupedPage:
-    """What comes of it.
+    """A page of groups, with its window and ranking.
 
     Args:
         ranking: What was ranked.
@@ -234,29 +234,29 @@ def grouped_page(source: SearchBackend, page_request: PageRequest) -> RequestFlo
     """
     request = page_request.request
     read = WindowReader(source, page_request)
-    yield from read.deep_enough()
+    yield from read.read_steps()
     ranking, whole = read.ranking, read.window
     pages = Pages(whole.grouping, request.window, page_request.size)
-    window = whole.first(max(1, pages.used(page_request.page)) * request.window)
+    window = whole.head(max(1, pages.steps_used(page_request.page)) * request.window)
     leads = pages.leads(page_request.page)
     late = late_members(window, pages, page_request.page)
-    late_leads = [int(window.grouping.lead[row]) for row, _ in pages.late(page_request.page)]
+    late_leads = [int(window.grouping.lead[row]) for row, _ in pages.late_rows(page_request.page)]
     lookup_leads = [*leads, *sorted(set(late_leads))]
     if request.scope == "matches" and ranking.total <= window.ranked and not late_leads:
         lookup_leads = []
     if request.scope != "window" and lookup_leads:
         yield from read_long(source, window, leads)
-    beyond = yield from look_up(source, window, lookup_leads, request)
+    beyond = yield from look_up_duplicates(source, window, lookup_leads, request)
     above = window
     window = yield from group_window(
-        source, above.related.long_signatures, lambda: append_matches(above, beyond, source.overrides())
+        source, above.matcher.long_signatures, lambda: append_matches(above, beyond, source.overrides())
     )
     groups = build_groups(window, leads, request)
     if (some := page_request.portion) is not None:
         groups = [group.portion(some.skipped, some.most) for group in groups if group.id == some.group]
-    yield from read_long(source, window, [row for group in groups if group.duplicates for row in group.listed])
-    rest = only_counted(window, (yield from count_capped(source, read)), beyond.outside)
-    stored = yield from source.fetch([window.name(row) for group in groups for row in group.listed])
+    yield from read_long(source, window, [row for group in groups if group.duplicates for row in group.shown_rows])
+    rest = count_unread(window, (yield from count_capped(source, read)), beyond.outside)
+    stored = yield from source.fetch([window.name(row) for group in groups for row in group.shown_rows])
     account = response_stats(
         window, groups, request, ranking.total, page_request.tables, page_request.deepest, rest
     ) | {
@@ -275,13 +275,15 @@ def count_capped(source: SearchBackend, read: WindowReader) -> RequestFlow[dict[
     return read.matching | {content: each.same for content, each in zip(unknown, results, strict=True)}
 
 
-def is_unseen(late: Late, lead: int, beyond: ScopeMatches) -> bool:
+def is_unseen(document: LateDocument, lead: int, scope_matches: ScopeMatches) -> bool:
     """Return whether a late document was not shown with its group already, by a scope that looks beyond the window."""
-    return (late.index, late.id) not in beyond.carried.get(lead, ())
+    return (document.index, document.id) not in scope_matches.carried.get(lead, ())
 
 
-def cut_groups(groups: Sequence[Group], beyond: ScopeMatches) -> list[Json]:
+def cut_groups(groups: Sequence[Group], scope_matches: ScopeMatches) -> list[Json]:
     """List the groups for whose lead a look-up was cut at the limit."""
     return [
-        {"group": group.id, "by": list(beyond.capped[group.first])} for group in groups if group.first in beyond.capped
+        {"group": group.id, "by": list(scope_matches.capped[group.first])}
+        for group in groups
+        if group.first in scope_matches.capped
     ]

@@ -12,9 +12,9 @@ from ibidem.dedupe.parameters import PRESETS
 from ibidem.dedupe.request import DedupeRequest, asks_for_stored_preset
 from ibidem.grouped_search.dsl.request import DslSearch
 from ibidem.grouped_search.response import Json
-from ibidem.grouped_search.stats import MOST, FacetBucket, Facets, mixed
+from ibidem.grouped_search.stats import MOST, FacetBucket, Facets, count_others
 from ibidem_engines.cluster.dsl import Clause
-from ibidem_engines.cluster.plugin import NAME, account_of
+from ibidem_engines.cluster.plugin import NAME, pop_account
 from ibidem_engines.cluster.requests import RequestFlow
 from ibidem_ingest.pairs.policy import Policy
 
@@ -85,18 +85,18 @@ def with_current_tables(account: Json, current: Collection[str]) -> Json:
     tables: Mapping[str, int] = account["tables"]
     names = Counter({int.from_bytes(bytes.fromhex(name), "little"): count for name, count in tables.items()})
     left = {name: value for name, value in account.items() if name not in APART}
-    return left | {"mixed_tables": mixed(names, current)}
+    return left | {"mixed_tables": count_others(names, current)}
 
 
 def does(search: DslSearch) -> bool:
     """Return whether the plugin does what is asked, aggregations that wait for the groups aside."""
-    pinned = search.request.cursor and "explain" in search.shown  # what keeps later writes out would be explained too
+    pinned = search.request.cursor and "explain" in search.display  # what keeps later writes out would be explained too
     plain = not (search.completes or search.bare_total or "derived" in search.target.parts or pinned)
-    whole = search.ranking.get("query") == search.shown.get("query")
+    whole = search.ranking.get("query") == search.display.get("query")
     return plain and whole and search.size > 0 and decides(search.request)
 
 
-def by_plugin(search: DslSearch, ranking: Json, aggregations: Clause) -> RequestFlow[Json | None]:
+def search_by_plugin(search: DslSearch, ranking: Json, aggregations: Clause) -> RequestFlow[Json | None]:
     """Let the plugin search; None where the layer would have counted copies that the plugin read.
 
     Args:
@@ -105,10 +105,10 @@ def by_plugin(search: DslSearch, ranking: Json, aggregations: Clause) -> Request
         aggregations: What is aggregated of all that matches.
     """
     ext = {**search.target.parts.get("ext", {}), NAME: plugin_request(search.request)}
-    body: Json = {**search.shown, **ranking, **search.beside, "ext": ext, "track_total_hits": True}
+    body: Json = {**search.display, **ranking, **search.extras, "ext": ext, "track_total_hits": True}
     body |= {"from": (search.page - 1) * search.size, "size": search.size}
     answer: Json = yield search.target.search(body | ({"aggs": aggregations} if aggregations else {}))
-    account = account_of(answer)
+    account = pop_account(answer)
     if not is_read_as_here(account, search.request, search.size):
         return None
     return answer | {"dedupe": with_current_tables(account, search.tables)}

@@ -46,7 +46,7 @@ WORSE: Mapping[KeepBy, Worse] = {
 """For each way of choosing a number that is least for the member to show."""
 
 
-def by_source(sources: Sequence[str]) -> Worse:
+def source_order(sources: Sequence[str]) -> Worse:
     """Order by the place of a row's source in a list; sources that are not listed come last.
 
     A packed value holds four bytes of a hash of the source: two names meet once in four billion pairs.
@@ -67,7 +67,7 @@ def choose_lead(columns: PackedColumns, members: Sequence[int], keep: Keep) -> i
     """
     if keep.by == "rank":
         return min(members)
-    worse = by_source(keep.sources) if keep.by == "source" else WORSE[keep.by]
+    worse = source_order(keep.sources) if keep.by == "source" else WORSE[keep.by]
     return min(members, key=lambda row: (worse(columns, row), row))
 
 
@@ -99,7 +99,7 @@ class Group:
         return 1 + len(self.duplicates) + self.unread
 
     @property
-    def listed(self) -> tuple[int, ...]:
+    def shown_rows(self) -> tuple[int, ...]:
         """The rows that are shown, the lead first."""
         return (self.lead, *self.duplicates[self.skipped : self.skipped + self.shown])
 
@@ -130,7 +130,7 @@ def build_group(window: Window, first: int, rows: Sequence[int], request: Dedupe
 
 @dataclass(frozen=True, slots=True)
 class Pages:
-    """How groups fall on pages.
+    """The division of groups into pages.
 
     Args:
         grouping: Of all rows that were read.
@@ -147,7 +147,7 @@ class Pages:
         """How many steps were read, the last maybe in part."""
         return -(-len(self.grouping.lead) // self.step)
 
-    def needed(self, page: int) -> int | None:
+    def steps_needed(self, page: int) -> int | None:
         """Return how many steps a page needs; None when those that were read do not fill it."""
         last = page * self.size
         leads = self.grouping.leads
@@ -155,9 +155,9 @@ class Pages:
             return 0
         return int(leads[last - 1]) // self.step + 1 if last <= len(leads) else None
 
-    def used(self, page: int) -> int:
+    def steps_used(self, page: int) -> int:
         """Return how many steps a page is based on: those it needs, or all where they do not fill it."""
-        needed = self.needed(page)
+        needed = self.steps_needed(page)
         return self.steps if needed is None else needed
 
     def leads(self, page: int) -> list[int]:
@@ -165,9 +165,9 @@ class Pages:
         leads: list[int] = self.grouping.leads[(page - 1) * self.size : page * self.size].tolist()
         return leads
 
-    def late(self, page: int) -> Iterator[tuple[int, int]]:
+    def late_rows(self, page: int) -> Iterator[tuple[int, int]]:
         """Yield the rows that the page's own steps add to groups of earlier pages, each with its group's page."""
-        start, end = self.used(page - 1) * self.step, self.used(page) * self.step
+        start, end = self.steps_used(page - 1) * self.step, self.steps_used(page) * self.step
         leads = self.grouping.lead[start:end]
         place = np.searchsorted(self.grouping.leads, leads)
         earlier = np.flatnonzero((leads != np.arange(start, start + len(leads))) & (place < (page - 1) * self.size))
@@ -184,7 +184,7 @@ DUPLICATES = "duplicates"
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ResponseRenderer:
-    """What a page is made of.
+    """Renders the hits of a page.
 
     Args:
         window: The grouped hits.
@@ -208,11 +208,11 @@ class ResponseRenderer:
         """Return the list: in `indent` duplicates follow their lead, in `collapse` they are inside it."""
         if self.request.mode == "collapse":
             return [self.collapse(group) for group in self.groups]
-        return [self.entry(group, row) for group in self.groups for row in group.listed]
+        return [self.entry(group, row) for group in self.groups for row in group.shown_rows]
 
     def collapse(self, group: Group) -> Json:
         """Return a lead that carries its duplicates as native collapse does, itself left out."""
-        inner = [self.entry(group, row) for row in group.listed[1:]]
+        inner = [self.entry(group, row) for row in group.shown_rows[1:]]
         total = {"value": group.size - 1, "relation": "eq"}
         hits = {"total": total, "max_score": None, "hits": inner}
         lead = self.entry(group, group.lead)
@@ -273,7 +273,7 @@ class ResponseRenderer:
 
     def override_notes(self, group: Group, row: int) -> Iterator[str]:
         """Yield what manual decisions say of a hit beyond its evidence."""
-        for other, word, holds in self.window.overrides.about(row):
+        for other, word, holds in self.window.overrides.for_row(row):
             other_id = self.window.hits[other].id
             theirs = self.window.group_id(int(self.window.grouping.lead[other]))
             if holds and word.verdict == "same" and theirs != group.id:

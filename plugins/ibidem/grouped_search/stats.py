@@ -28,7 +28,7 @@ FacetBucket = tuple[DocumentRef, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Facets:
-    """What a window may be narrowed to.
+    """The facets of a window.
 
     Args:
         sources: The most frequent first.
@@ -48,8 +48,8 @@ def facets_of(window: Window) -> Facets:
         """Name the document of each count."""
         return [(window.name(facet.row), facet.documents, facet.groups) for facet in facets]
 
-    years = [(year, facet.documents, facet.groups) for year, facet in by_year(window)]
-    return Facets(to_counts(by_source(window, MOST)), to_counts(by_table(window)), years)
+    years = [(year, facet.documents, facet.groups) for year, facet in count_years(window)]
+    return Facets(to_counts(count_sources(window, MOST)), to_counts(count_tables(window)), years)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class Facet:
     groups: int
 
 
-def by_source(window: Window, most: int) -> list[Facet]:
+def count_sources(window: Window, most: int) -> list[Facet]:
     """Count the documents of each source, the most frequent first.
 
     Args:
@@ -78,13 +78,13 @@ def by_source(window: Window, most: int) -> list[Facet]:
     return sorted(count_values(window, values, values != 0), key=lambda facet: (-facet.documents, facet.row))[:most]
 
 
-def by_table(window: Window) -> list[Facet]:
+def count_tables(window: Window) -> list[Facet]:
     """Count the documents that each idf table signed, the most frequent first; a table is of one language."""
     values = window.columns.idf[: window.ranked].view(np.int64)
     return sorted(count_values(window, values, values != 0), key=lambda facet: (-facet.documents, facet.row))
 
 
-def by_year(window: Window) -> list[tuple[int, Facet]]:
+def count_years(window: Window) -> list[tuple[int, Facet]]:
     """Count the documents of each year in which their dates begin, the latest first."""
     days = window.columns.date_from[: window.ranked]
     years = np.array([year(day) if day != NO_DATE else 0 for day in days.tolist()], np.int64)
@@ -118,7 +118,7 @@ SHINGLE = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Late:
+class LateDocument:
     """A document of a later step of the window that belongs to a group of an earlier page.
 
     Args:
@@ -142,18 +142,18 @@ def response_stats(  # noqa: PLR0913, PLR0917 - what an account is based on
     window: Window,
     groups: Sequence[Group],
     request: DedupeRequest,
-    matched: int,
+    match_count: int,
     tables: Collection[str] = (),
     deepest: int = DEEPEST,
     only_counted: Mapping[str, int] = MappingProxyType({}),
 ) -> dict[str, object]:
-    """Count what a page of groups stands on.
+    """Write the account of a page of groups: what it is based on.
 
     Args:
         window: The grouped hits, those that a scope found behind the ranked ones.
         groups: The page's groups.
         request: How it was grouped.
-        matched: Documents that match the query.
+        match_count: Documents that match the query.
         tables: Names of the current idf tables; the one that most documents were signed with when empty.
         deepest: The most hits that a window may hold.
         only_counted: How many further copies of a group's text match, which were counted and not read.
@@ -161,13 +161,13 @@ def response_stats(  # noqa: PLR0913, PLR0917 - what an account is based on
     ranked = window.ranked
     rest = sum(only_counted.values())
     leads = int(np.count_nonzero(window.grouping.lead[:ranked] == np.arange(ranked)))
-    listed = sum(len(group.listed) for group in groups)
+    listed = sum(len(group.shown_rows) for group in groups)
     return (
         request_stats(request)
-        | count_stats(matched, ranked, listed, leads, len(groups), deepest, rest)
+        | count_stats(match_count, ranked, listed, leads, len(groups), deepest, rest)
         | {
             "duplicates": ranked - leads,
-            "unsigned": window.unsigned,
+            "unsigned": window.unsigned_count,
             "crowded": int(np.count_nonzero(window.grouping.crowded[:ranked])),
             "too_short": count_short(window.columns, ranked),
             "mixed_tables": count_other_tables(window.columns, ranked, tables),
@@ -177,17 +177,23 @@ def response_stats(  # noqa: PLR0913, PLR0917 - what an account is based on
     )
 
 
-def ungrouped_stats(hits: Sequence[Hit], listed: int, request: DedupeRequest, matched: int) -> dict[str, object]:
-    """Count what a page of the engine's own list stands on: each document is a group of its own.
+def ungrouped_stats(
+    hits: Sequence[Hit], shown_count: int, request: DedupeRequest, match_count: int
+) -> dict[str, object]:
+    """Write the account of a page of the engine's own list: each document is a group of its own.
 
     Args:
         hits: The top of the ranking, as far as it was read.
-        listed: How many of them are on the page.
+        shown_count: How many of them are on the page.
         request: `off`, and what else was asked.
-        matched: Documents that match the query.
+        match_count: Documents that match the query.
     """
     unsigned = sum(hit.packed is None for hit in hits)
-    return request_stats(request) | count_stats(matched, len(hits), listed, len(hits), listed) | {"unsigned": unsigned}
+    return (
+        request_stats(request)
+        | count_stats(match_count, len(hits), shown_count, len(hits), shown_count)
+        | {"unsigned": unsigned}
+    )
 
 
 def request_stats(request: DedupeRequest) -> dict[str, object]:
@@ -214,24 +220,35 @@ def request_stats(request: DedupeRequest) -> dict[str, object]:
 
 
 def count_stats(  # noqa: PLR0913, PLR0917 - numbers by name in the account
-    matched: int, ranked: int, listed: int, leads: int, groups: int, deepest: int = DEEPEST, rest: int = 0
+    match_count: int,
+    ranked_count: int,
+    shown_count: int,
+    leads: int,
+    groups: int,
+    deepest: int = DEEPEST,
+    rest: int = 0,
 ) -> dict[str, object]:
     """Return the documents and groups of the account.
 
     Args:
-        matched: Documents that match.
-        ranked: Documents in the window.
-        listed: Documents on the page.
+        match_count: Documents that match.
+        ranked_count: Documents in the window.
+        shown_count: Documents on the page.
         leads: Groups in the window.
         groups: Groups on the page.
         deepest: The most hits that a window may hold.
         rest: Copies beyond the window that were counted.
     """
-    beyond = max(0, matched - ranked)
+    beyond = max(0, match_count - ranked_count)
     return {
-        "documents": {"matched": ranked + beyond, "in_window": ranked, "beyond_window": beyond, "on_page": listed},
+        "documents": {
+            "matched": ranked_count + beyond,
+            "in_window": ranked_count,
+            "beyond_window": beyond,
+            "on_page": shown_count,
+        },
         "groups": {"in_window": leads, "on_page": groups, "exact": beyond <= rest},
-        "limited": beyond > rest and ranked >= deepest,
+        "limited": beyond > rest and ranked_count >= deepest,
     }
 
 
@@ -243,10 +260,10 @@ def count_short(columns: PackedColumns, rows: int) -> int:
 
 def count_other_tables(columns: PackedColumns, rows: int, current: Collection[str]) -> int:
     """Count the documents whose idf table is not a current one; those without a table are not among them."""
-    return mixed(Counter(columns.idf[:rows][columns.idf[:rows] != 0].tolist()), current)
+    return count_others(Counter(columns.idf[:rows][columns.idf[:rows] != 0].tolist()), current)
 
 
-def mixed(names: Counter[int], current: Collection[str]) -> int:
+def count_others(names: Counter[int], current: Collection[str]) -> int:
     """Count the documents of other tables than the current ones, or than the one that most have when none is named."""
     if current:
         right = {int.from_bytes(bytes.fromhex(name), "little") for name in current}
@@ -255,10 +272,10 @@ def mixed(names: Counter[int], current: Collection[str]) -> int:
     return sum(count for name, count in names.items() if name not in right)
 
 
-def late_members(window: Window, pages: Pages, page: int) -> list[Late]:
+def late_members(window: Window, pages: Pages, page: int) -> list[LateDocument]:
     """List what a page's steps of the window add to groups of earlier pages."""
     late = []
-    for row, of_page in pages.late(page):
+    for row, of_page in pages.late_rows(page):
         index, name = window.name(row)
-        late.append(Late(index, name, window.group_id(int(window.grouping.lead[row])), of_page))
+        late.append(LateDocument(index, name, window.group_id(int(window.grouping.lead[row])), of_page))
     return late

@@ -32,7 +32,7 @@ NOBODY = Members((), {})
 
 
 class StoredBackend(Protocol):
-    """Where a collapsed ranking, its documents and their groups come from."""
+    """The source of a collapsed ranking, its documents and their groups."""
 
     def settlement(self) -> Checkpoint:
         """Tell how far groups are settled, and by which figures."""
@@ -55,7 +55,7 @@ class StoredBackend(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class StoredPage:
-    """What comes of it.
+    """A page of stored groups.
 
     Args:
         page: The page.
@@ -79,7 +79,7 @@ def own_policy(request: DedupeRequest, settled: Checkpoint) -> DedupeRequest:
     if policy != own:
         figures = ", ".join(f"{name}={value}" for name, value in request.figures)
         raise UsageError(
-            f"dedupe_by=stored does not go with {figures}: groups are stored by other figures ({described(own)})",
+            f"dedupe_by=stored does not go with {figures}: groups are stored by other figures ({describe_policy(own)})",
             "leave that out, or use dedupe_by=window; ibidem regroup --all --preset NAME stores groups by others",
         )
     return replace(request, policy=own)
@@ -97,10 +97,10 @@ def requested_policy(request: DedupeRequest, own: Policy) -> Policy:
     return base.at(level).within(days)
 
 
-def described(policy: Policy) -> str:
+def describe_policy(policy: Policy) -> str:
     """Name a policy by its level and date window.
 
-    >>> described(Policy(window_days=42))
+    >>> to_field(Policy(window_days=42))
     'level near, window of 42 days'
     """
     days = "no date window" if policy.window_days is None else f"window of {policy.window_days} days"
@@ -117,14 +117,14 @@ def stored_page(source: StoredBackend, page_request: PageRequest) -> RequestFlow
     place = place_of(page_request)
     page_request = replace(page_request, request=own_policy(page_request.request, source.settlement()))
     page = yield from source.collapse(place, page_request.size)
-    several = sorted({head.group for head in page.heads if may_be_several(head.group, page)})
+    several = sorted({head.group for head in page.heads if may_have_more(head.group, page)})
     members = (yield from source.members(several, most_members(page_request))) if several else NOBODY
     read = PageGroups.of(page.heads, members, page_request, source.overrides())
     groups = read.groups()
     if (some := page_request.portion) is not None:
         groups = [group.portion(some.skipped, some.most) for group in groups if group.id == some.group]
-    read, through = yield from with_leads(source, read, groups)
-    stored = yield from source.fetch([read.window.name(row) for group in groups for row in group.listed])
+    read, through = yield from read_leads(source, read, groups)
+    stored = yield from source.fetch([read.window.name(row) for group in groups for row in group.shown_rows])
     hits = ResponseRenderer(read.window, groups, page_request.request, stored, through=through).hits()
     account = stored_stats(page.counts, groups, page_request)
     ranking = Ranking([head.hit for head in page.heads], page.counts.documents)
@@ -132,7 +132,7 @@ def stored_page(source: StoredBackend, page_request: PageRequest) -> RequestFlow
     return StoredPage(GroupedPage(ranking, read.window, hits, account), further, page.best)
 
 
-def may_be_several(group: str, page: Collapsed) -> bool:
+def may_have_more(group: str, page: Collapsed) -> bool:
     """Return whether further documents of a group may match."""
     if page.several is not None:
         return group in page.several
@@ -140,7 +140,7 @@ def may_be_several(group: str, page: Collapsed) -> bool:
 
 
 def most_members(page_request: PageRequest) -> int:
-    """Say how many documents of a group the page needs: those shown, or all of whom one is chosen to lead."""
+    """Return how many documents of a group the page needs: those shown, or all of which one is chosen to lead."""
     request, portion = page_request.request, page_request.portion
     if request.keep.by != "rank" or request.max_per_group is None:
         return MOST_MEMBERS
@@ -234,7 +234,7 @@ def window_of(
     return Window(hits, len(hits), policy, columns, applied_overrides, grouping, related, stored)
 
 
-def with_leads(
+def read_leads(
     source: StoredBackend, read: PageGroups, groups: Sequence[Group]
 ) -> RequestFlow[tuple[PageGroups, Mapping[int, int]]]:
     """Read the stored leads of groups that hold a shown document which would not pass against the shown lead.
@@ -243,7 +243,7 @@ def with_leads(
         The page with these leads behind its documents, and their rows by the row of the first of their group.
     """
     window = read.window
-    apart = [group for group in groups if any(window.evidence(row, group.lead) is None for row in group.listed[1:])]
+    apart = [group for group in groups if any(window.evidence(row, group.lead) is None for row in group.shown_rows[1:])]
     if not apart:
         return read, {}
     leads = yield from source.leads([group.id for group in apart])
@@ -265,7 +265,7 @@ def with_leads(
 
 
 def stored_stats(counts: MatchCounts, groups: Sequence[Group], page_request: PageRequest) -> Json:
-    """Count what a page of stored groups stands on: all that matches is grouped.
+    """Write the account of a page of stored groups: all that matches is grouped.
 
     Args:
         counts: What matches.
@@ -275,7 +275,7 @@ def stored_stats(counts: MatchCounts, groups: Sequence[Group], page_request: Pag
     matched = counts.documents
     account: Json = request_stats(page_request.request)
     account["grouping"] = "stored"
-    listed = sum(len(group.listed) for group in groups)
+    listed = sum(len(group.shown_rows) for group in groups)
     account["documents"] = {"matched": matched, "in_window": matched, "beyond_window": 0, "on_page": listed}
     account["groups"] = {
         "matching": counts.groups,
@@ -290,7 +290,7 @@ def stored_stats(counts: MatchCounts, groups: Sequence[Group], page_request: Pag
         "ungrouped": counts.ungrouped,
         "unsettled": counts.unsettled,
         "too_short": counts.short,
-        "mixed_tables": other_tables(counts.tables, page_request.tables),
+        "mixed_tables": count_others(counts.tables, page_request.tables),
         "found_by_scope": 0,
         "capped": [{"group": group.id, "by": ["keep"]} for group in groups if is_cut(group, page_request)],
     }
@@ -299,7 +299,7 @@ def stored_stats(counts: MatchCounts, groups: Sequence[Group], page_request: Pag
     return account
 
 
-def other_tables(tables: Mapping[str, int], current: Collection[str]) -> int:
+def count_others(tables: Mapping[str, int], current: Collection[str]) -> int:
     """Count the documents whose idf table is not a current one; the most frequent is, where none is named."""
     right = set(current) or {max(tables, key=lambda name: tables[name], default="")}
     return sum(count for name, count in tables.items() if name not in right)

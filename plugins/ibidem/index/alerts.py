@@ -17,7 +17,7 @@ from ibidem_engines.engine import Engine, Hit
 from ibidem_engines.query import Query, parse_query
 from ibidem_engines.records import parse_record
 from ibidem_ingest.document import Document
-from ibidem_ingest.errors import Missing, UsageError
+from ibidem_ingest.errors import MissingDocument, UsageError
 
 MOST_REPORTED = 5_000
 LONGEST_NAME = 100
@@ -64,7 +64,7 @@ class Alert:
 
 
 @dataclass(frozen=True, slots=True)
-class Reported:
+class AlertReport:
     """A document that was reported.
 
     Args:
@@ -99,19 +99,19 @@ def find_alert(engine: Engine, name: str) -> Alert:
     """Return an alert.
 
     Raises:
-        Missing: There is none of this name.
+        MissingDocument: There is none of this name.
     """
     for alert in alerts(engine):
         if alert.name == name:
             return alert
-    raise Missing(f"no alert {name!r}", "see: ibidem alerts list")
+    raise MissingDocument(f"no alert {name!r}", "see: ibidem alerts list")
 
 
 def read_alert(record: Mapping[str, Any]) -> Alert:
     """Read an alert as it is kept.
 
     Raises:
-        Damaged: It is no such record.
+        DamagedRecord: It is no such record.
     """
     dedupe = record.get("dedupe")
     return parse_record(Alert, {**record, "dedupe": list(dedupe.items()) if isinstance(dedupe, Mapping) else dedupe})
@@ -121,11 +121,11 @@ def remove(engine: Engine, name: str) -> None:
     """Remove an alert and what it reported.
 
     Raises:
-        Missing: There is none of this name.
+        MissingDocument: There is none of this name.
     """
     find_alert(engine, name)
     engine.delete_records(
-        "alerts", [f"{SAVED}{name}", *(key for key, _ in engine.get_records("alerts", reported_key(name)))]
+        "alerts", [f"{SAVED}{name}", *(key for key, _ in engine.get_records("alerts", report_prefix(name)))]
     )
 
 
@@ -139,79 +139,79 @@ def run(engine: Engine, alert: Alert) -> list[Document]:
     Returns:
         The new documents, in rank order.
     """
-    before, new = unreported(engine, alert)
+    before, new = find_unreported(engine, alert)
     keep(engine, alert.name, before, new)
-    return documents_of(engine, new)
+    return fetch_documents(engine, new)
 
 
-def pending(engine: Engine, alert: Alert) -> list[Document]:
+def find_new(engine: Engine, alert: Alert) -> list[Document]:
     """Return what the next run would report, and remember nothing."""
-    return documents_of(engine, unreported(engine, alert)[1])
+    return fetch_documents(engine, find_unreported(engine, alert)[1])
 
 
-def unreported(engine: Engine, alert: Alert) -> tuple[list[Reported], list[Hit]]:
+def find_unreported(engine: Engine, alert: Alert) -> tuple[list[AlertReport], list[Hit]]:
     """Return what was reported before, and the hits that duplicate none of it."""
     request = alert.request()
-    before = reported(engine, alert.name)
+    before = list_reports(engine, alert.name)
     known = {(each.index, each.id) for each in before}
     ranking = engine.search(alert.to_query(), request.window)
     hits = [hit for hit in ranking.hits if (hit.index, hit.id) not in known]
     return before, new_leads(before, hits, request)
 
 
-def documents_of(engine: Engine, hits: Sequence[Hit]) -> list[Document]:
+def fetch_documents(engine: Engine, hits: Sequence[Hit]) -> list[Document]:
     """Read the documents of hits."""
     return [stored.document for stored in engine.fetch([(hit.index, hit.id) for hit in hits])]
 
 
-def new_leads(before: Sequence[Reported], hits: Sequence[Hit], request: DedupeRequest) -> list[Hit]:
+def new_leads(before: Sequence[AlertReport], hits: Sequence[Hit], request: DedupeRequest) -> list[Hit]:
     """Return the hits that lead a group in which nothing was reported before."""
     reports = [Hit(each.index, each.id, 0.0, each.packed) for each in before]
     leads = Window.of([*reports, *hits], request.policy).grouping.lead.tolist()
     return [hit for row, hit in enumerate(hits, len(reports)) if leads[row] == row]
 
 
-def keep(engine: Engine, name: str, before: Sequence[Reported], new: Sequence[Hit]) -> None:
+def keep(engine: Engine, name: str, before: Sequence[AlertReport], new: Sequence[Hit]) -> None:
     """Keep what was reported, the latest documents."""
     now = datetime.now(UTC).isoformat(timespec="microseconds")
     entries = {
-        f"{reported_key(name)}{now}:{number:05d}": Reported(hit.index, hit.id, now, hit.packed).as_record()
+        f"{report_prefix(name)}{now}:{number:05d}": AlertReport(hit.index, hit.id, now, hit.packed).as_record()
         for number, hit in enumerate(new)
     }
     if entries:
         engine.put_records("alerts", entries)
     if over := len(before) + len(new) - MOST_REPORTED:
-        keys = [key for key, _ in engine.get_records("alerts", reported_key(name))] if over > 0 else []
+        keys = [key for key, _ in engine.get_records("alerts", report_prefix(name))] if over > 0 else []
         engine.delete_records("alerts", keys[: max(0, over)])
 
 
-def reported(engine: Engine, name: str) -> list[Reported]:
+def list_reports(engine: Engine, name: str) -> list[AlertReport]:
     """Return what an alert reported, the earliest first."""
-    return list(_reported(engine, name))
+    return list(_read_reports(engine, name))
 
 
-def _reported(engine: Engine, name: str) -> Iterator[Reported]:
-    for _, record in engine.get_records("alerts", reported_key(name)):
-        yield read_reported(record)
+def _read_reports(engine: Engine, name: str) -> Iterator[AlertReport]:
+    for _, record in engine.get_records("alerts", report_prefix(name)):
+        yield read_report(record)
 
 
-def read_reported(record: Mapping[str, Any]) -> Reported:
+def read_report(record: Mapping[str, Any]) -> AlertReport:
     """Read what was reported, as it is kept.
 
     Raises:
-        Damaged: It is no such record.
+        DamagedRecord: It is no such record.
     """
-    read = parse_record(Reported, {**record, "packed": None})
-    return replace(read, packed=_unpacked(str(record.get("packed", ""))))
+    read = parse_record(AlertReport, {**record, "packed": None})
+    return replace(read, packed=_decode_packed(str(record.get("packed", ""))))
 
 
-def _unpacked(value: str) -> bytes | None:
+def _decode_packed(value: str) -> bytes | None:
     try:
         return base64.b64decode(value, validate=True) or None
     except ValueError:
         return None
 
 
-def reported_key(name: str) -> str:
+def report_prefix(name: str) -> str:
     """Return what the keys of an alert's reports begin with; no name holds a colon."""
     return f"{REPORTED}{name}:"

@@ -12,7 +12,7 @@ from typing import cast
 from ibidem.grouped_search.explanations import format_count
 from ibidem.index.idf_build import REMEDY, LanguageSampler
 from ibidem_engines.engine import Engine, HealthIssue, Info
-from ibidem_engines.hits import PluginNode, WithPlugin
+from ibidem_engines.hits import PluginEngine, PluginNode
 from ibidem_engines.redaction import redact
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import IbidemError
@@ -51,7 +51,7 @@ class Check:
     remedy: str = ""
 
     @classmethod
-    def failed(cls, name: str, why: HealthIssue | IbidemError) -> "Check":
+    def from_issue(cls, name: str, why: HealthIssue | IbidemError) -> "Check":
         """Return the check that found a health issue, or ended in an error: both say what is wrong and the remedy."""
         return cls(name, ok=False, what=why.what, remedy=why.remedy)
 
@@ -60,56 +60,56 @@ class Check:
         return {"name": self.name, "ok": self.ok, "what": self.what, "remedy": self.remedy}
 
 
-def report(settings: Settings, opened: Callable[[], Engine]) -> dict[str, object]:
+def report(settings: Settings, open_index: Callable[[], Engine]) -> dict[str, object]:
     """Return every setting with its origin and every check, as `ibidem doctor --json` prints them.
 
     Args:
         settings: The settings in force.
-        opened: Opens the engine.
+        open_index: Opens the engine.
     """
     return {
         "settings": [
             {"name": one.variable, "value": one.value, "origin": one.origin, "meaning": one.meaning}
             for one in settings_rows(settings)
         ],
-        "checks": [check.as_json() for check in checks(settings, opened)],
+        "checks": [check.as_json() for check in checks(settings, open_index)],
     }
 
 
 def settings_error_report(error: IbidemError) -> dict[str, object]:
     """Return what `ibidem doctor --json` prints where the settings themselves are wrong."""
-    return {"settings": [], "checks": [Check.failed("settings", error).as_json()]}
+    return {"settings": [], "checks": [Check.from_issue("settings", error).as_json()]}
 
 
-def checks(settings: Settings, opened: Callable[[], Engine]) -> Iterator[Check]:
+def checks(settings: Settings, open_index: Callable[[], Engine]) -> Iterator[Check]:
     """Yield the checks one after the other; one that fails stops no other."""
     yield Check("ibidem", ok=True, what=f"{version('ibidem')} on Python {sys.version.partition(' ')[0]}")
-    yield from of_engine(settings, opened)
-    yield of_tables_folder(settings)
-    broker = of_broker(settings)
+    yield from check_engine(settings, open_index)
+    yield check_tables_folder(settings)
+    broker = check_broker(settings)
     yield broker
     if settings.queue_folder is not None and broker.ok:
-        yield of_workers(settings)
+        yield check_workers(settings)
     if broker.ok:
-        yield from of_messages(settings)
+        yield from check_messages(settings)
     if broker.ok and settings.broker.startswith("redis"):
-        yield from of_redis(settings)
-    yield of_signing()
-    yield from of_readers()
-    yield of_gateway()
+        yield from check_redis(settings)
+    yield check_signing()
+    yield from check_readers()
+    yield check_gateway()
 
 
-def of_engine(settings: Settings, opened: Callable[[], Engine]) -> Iterator[Check]:
+def check_engine(settings: Settings, open_index: Callable[[], Engine]) -> Iterator[Check]:
     """Look at the engine and at how the documents in the index are signed."""
     try:
-        with closing(opened()) as engine:
-            yield from (Check.failed(issue.name, issue) for issue in engine.health_issues())
+        with closing(open_index()) as engine:
+            yield from (Check.from_issue(issue.name, issue) for issue in engine.health_issues())
             info = engine.info()
     except IbidemError as error:
-        yield Check.failed("engine", error)
+        yield Check.from_issue("engine", error)
         return
     yield Check("engine", ok=True, what=f"{info.name} {info.version} at {redact(settings.engine)}")
-    yield from of_plugin(opened)
+    yield from check_plugin(open_index)
     if not info.exists:
         yield Check("index", ok=True, what=f"{settings.index!r} is not there yet", remedy="ibidem ingest PATH makes it")
         return
@@ -118,21 +118,21 @@ def of_engine(settings: Settings, opened: Callable[[], Engine]) -> Iterator[Chec
         what = f"{settings.index!r} was written with signature schema {', '.join(others)}, this version reads {SCHEMA}"
         yield Check("schema", ok=False, what=what, remedy="rebuild it with: ibidem backfill --into NAME")
         return
-    yield of_dead_letters(opened)
+    yield check_dead_letters(open_index)
     tables = Tables(settings.tables)
-    yield from of_signatures(info, tables)
-    yield from of_languages(opened, tables)
+    yield from check_signatures(info, tables)
+    yield from check_languages(open_index, tables)
 
 
-def of_plugin(opened: Callable[[], Engine]) -> Iterator[Check]:
+def check_plugin(open_index: Callable[[], Engine]) -> Iterator[Check]:
     """Look which nodes of a cluster have the plugin, and whether its version is this one."""
     try:
-        with closing(opened()) as engine:
+        with closing(open_index()) as engine:
             if not hasattr(engine, "plugin_nodes"):
                 return
-            nodes = cast("WithPlugin", engine).plugin_nodes()
+            nodes = cast("PluginEngine", engine).plugin_nodes()
     except IbidemError as error:
-        yield Check.failed("plugin", error)
+        yield Check.from_issue("plugin", error)
         return
     yield plugin_check(nodes, version("ibidem"))
 
@@ -169,27 +169,27 @@ def first_documents(engine: Engine) -> list[Document]:
     return [stored.document for stored in engine.fetch([(hit.index, hit.id) for hit in hits])]
 
 
-def of_dead_letters(opened: Callable[[], Engine]) -> Check:
+def check_dead_letters(open_index: Callable[[], Engine]) -> Check:
     """Count the documents that could not be ingested."""
     try:
-        with closing(opened()) as engine:
+        with closing(open_index()) as engine:
             count = engine.count("dead")
     except IbidemError as error:
-        return Check.failed("failed documents", error)
+        return Check.from_issue("failed documents", error)
     what = format_count(count, "document could not be ingested", "documents could not be ingested")
     return Check("failed documents", ok=True, what=what, remedy="look at them with: ibidem dead list" if count else "")
 
 
-def of_languages(opened: Callable[[], Engine], tables: Tables) -> Iterator[Check]:
-    """Look whether the first documents are in the language of the idf table that they are signed with."""
+def check_languages(open_index: Callable[[], Engine], tables: Tables) -> Iterator[Check]:
+    """Check that the first documents are in the language of the idf table that they are signed with."""
     sampler, current = LanguageSampler(), tables.current()
     try:
-        with closing(opened()) as engine:
-            for _ in sampler.passing(first_documents(engine)):
+        with closing(open_index()) as engine:
+            for _ in sampler.sample(first_documents(engine)):
                 pass
-        shares = sampler.foreign(lambda language: tables.named(current.get(language, "")))
+        shares = sampler.find_foreign(lambda language: tables.named(current.get(language, "")))
     except IbidemError as error:
-        yield Check.failed("languages", error)
+        yield Check.from_issue("languages", error)
         return
     for each in shares:
         yield Check("languages", ok=False, what=str(each), remedy=REMEDY)
@@ -197,7 +197,7 @@ def of_languages(opened: Callable[[], Engine], tables: Tables) -> Iterator[Check
         yield Check("languages", ok=True, what="the first documents are in the languages that they say")
 
 
-def of_signatures(info: Info, tables: Tables) -> Iterator[Check]:
+def check_signatures(info: Info, tables: Tables) -> Iterator[Check]:
     """Look for documents without signatures, and for those signed with a table that is not the current one."""
     if info.unsigned:
         yield Check(
@@ -228,8 +228,8 @@ def is_current_table(name: str, tables: Tables) -> bool:
     return now is not None and now.name == name
 
 
-def of_tables_folder(settings: Settings) -> Check:
-    """Look whether idf tables can be written, and read."""
+def check_tables_folder(settings: Settings) -> Check:
+    """Check that idf tables can be written and read."""
     folder = settings.tables
     above = next(each for each in (folder, *folder.absolute().parents) if each.exists())
     if not above.is_dir() or not os.access(above, os.W_OK):
@@ -238,45 +238,45 @@ def of_tables_folder(settings: Settings) -> Check:
     return Check("tables folder", ok=True, what=str(folder))
 
 
-def of_broker(settings: Settings) -> Check:
-    """Look whether the broker answers."""
+def check_broker(settings: Settings) -> Check:
+    """Check that the broker answers."""
     try:
         answers(settings)
     except IbidemError as error:
-        return Check.failed("broker", error)
+        return Check.from_issue("broker", error)
     return Check("broker", ok=True, what=redact(settings.broker))
 
 
-def of_workers(settings: Settings) -> Check:
+def check_workers(settings: Settings) -> Check:
     """Look who works on the file queue, and what waits in it."""
     folder = SpoolDirectory((settings.queue_folder or settings.tables) / settings.queue, settings.lease)
-    waiting, at_work = folder.waiting(), folder.workers()
+    waiting, at_work = folder.count_waiting(), folder.workers()
     what = f"{at_work} at work, {format_count(waiting, 'batch', 'batches')} waiting"
     if waiting and not at_work:
         return Check("workers", ok=False, what=what, remedy="start some with: ibidem worker")
     return Check("workers", ok=True, what=what, remedy="" if at_work else "ibidem ingest starts its own")
 
 
-def of_messages(settings: Settings) -> Iterator[Check]:
-    """Look whether messages were kept apart that no worker carried out."""
+def check_messages(settings: Settings) -> Iterator[Check]:
+    """Check for rejected messages."""
     try:
-        apart = broker_of(settings).rejected()
+        apart = broker_of(settings).count_rejected()
     except IbidemError as error:
-        yield Check.failed("messages", error)
+        yield Check.from_issue("messages", error)
         return
     if apart.count:
         what = f"{format_count(apart.count, 'message')} {apart.what}, in {apart.where}"
         yield Check("messages", ok=False, what=what, remedy=f"look who else writes into the queue, then {apart.remedy}")
 
 
-def of_redis(settings: Settings) -> Iterator[Check]:
-    """Look whether Redis keeps what it is sent, and gives nothing of it away when its memory is full."""
+def check_redis(settings: Settings) -> Iterator[Check]:
+    """Check that Redis keeps messages on disk, and evicts none when its memory is full."""
     try:
         from ibidem_workers.brokers.redis import configuration  # noqa: PLC0415 - its client is an extra
 
         policy = configuration(settings.broker, *LASTING)
     except IbidemError as error:
-        yield Check.failed("redis", error)
+        yield Check.from_issue("redis", error)
         return
     if policy.keys() != LASTING.keys():
         values = ", ".join(f"{name} {value}" for name, (value, _) in LASTING.items())
@@ -298,7 +298,7 @@ LASTING = {
 """What Redis has to be set to, and what is lost otherwise."""
 
 
-def of_signing() -> Check:
+def check_signing() -> Check:
     """Tell whether the loops of signing were compiled at installation."""
     if loops.IN_USE:
         return Check("signing", ok=True, what="by compiled loops")
@@ -306,18 +306,18 @@ def of_signing() -> Check:
     return Check("signing", ok=True, what="by numpy alone: no compiled loops that fit this version", remedy=remedy)
 
 
-def of_readers() -> Iterator[Check]:
+def check_readers() -> Iterator[Check]:
     """Look for the libraries that read HTML and PDF."""
     for format_ in (Format.HTML, Format.PDF):
         try:
             require(format_)
         except IbidemError as error:
-            yield Check.failed(f"reader for {format_}", error)
+            yield Check.from_issue(f"reader for {format_}", error)
         else:
             yield Check(f"reader for {format_}", ok=True, what="installed")
 
 
-def of_gateway() -> Check:
+def check_gateway() -> Check:
     """Look for the libraries of the gateway."""
     missing = [name for name in GATEWAY if find_spec(name) is None]
     if missing:

@@ -13,13 +13,13 @@ from ibidem.dedupe.overrides import VERDICTS, DocumentRef, Override, Verdict, lo
 from ibidem_engines.engine import Engine, Hit, Outcome, SignatureLookup, WriteStatus
 from ibidem_engines.query import Filter, Query
 from ibidem_ingest.document import Document
-from ibidem_ingest.errors import Missing, UsageError
+from ibidem_ingest.errors import MissingDocument, UsageError
 from ibidem_ingest.signatures.lookup_keys import content_key
 from ibidem_ingest.signatures.packed import Packed, unpack
 from ibidem_ingest.text.tokens import tokens
 
 
-def stored_document(engine: Engine, id_: str, remedy: str = "ids are shown by: ibidem search QUERY") -> Document:
+def read_document(engine: Engine, id_: str, remedy: str = "ids are shown by: ibidem search QUERY") -> Document:
     """Read a document of an index.
 
     Args:
@@ -28,11 +28,11 @@ def stored_document(engine: Engine, id_: str, remedy: str = "ids are shown by: i
         remedy: What to do when there is none.
 
     Raises:
-        Missing: No such document.
+        MissingDocument: No such document.
     """
     documents = engine.fetch([(engine.index, id_)])
     if not documents:
-        raise Missing(f"no document {id_!r} in index {engine.index!r}", remedy)
+        raise MissingDocument(f"no document {id_!r} in index {engine.index!r}", remedy)
     return documents[0].document
 
 
@@ -52,7 +52,7 @@ TEXTS_AT_ONCE = 20
 """Documents whose texts are in memory together."""
 
 
-def stored_hits(engine: Engine, ids: Sequence[str]) -> Iterator[Hit]:
+def fetch_hits(engine: Engine, ids: Sequence[str]) -> Iterator[Hit]:
     """Yield the packed signatures of documents by their ids; ids that are not there are left out."""
     for start in range(0, len(ids), AT_ONCE):
         some = tuple(Filter("id", id_) for id_ in ids[start : start + AT_ONCE])
@@ -61,7 +61,7 @@ def stored_hits(engine: Engine, ids: Sequence[str]) -> Iterator[Hit]:
 
 @dataclass(frozen=True, slots=True)
 class Takedown:
-    """What goes with some documents.
+    """The documents that are deleted with some.
 
     Args:
         ids: Theirs, then those of their copies, each once.
@@ -72,7 +72,7 @@ class Takedown:
     others: Sequence[str] = ()
 
 
-def with_identical_copies(engine: Engine, ids: Sequence[str]) -> Takedown:
+def find_copies(engine: Engine, ids: Sequence[str]) -> Takedown:
     """Find all documents with the same words and figures in the same order as some.
 
     Those that have the same content hash are found by it, and their texts compared: somebody may have made a text for
@@ -85,7 +85,7 @@ def with_identical_copies(engine: Engine, ids: Sequence[str]) -> Takedown:
     Raises:
         UsageError: An id is not there, so that its copies cannot be known.
     """
-    packed = {hit.id: unpack(hit.packed) for hit in stored_hits(engine, ids) if hit.packed is not None}
+    packed = {hit.id: unpack(hit.packed) for hit in fetch_hits(engine, ids) if hit.packed is not None}
     if missing := [id_ for id_ in ids if packed.get(id_) is None]:
         raise UsageError(
             f"no signed document {', '.join(map(repr, missing))} in index {engine.index!r}",
@@ -100,7 +100,7 @@ def with_identical_copies(engine: Engine, ids: Sequence[str]) -> Takedown:
 
 
 def texts(engine: Engine, ids: Sequence[str]) -> dict[str, bytes]:
-    """Hash the words and figures of documents as nobody can forge it; those that are gone are left out."""
+    """Hash the words and figures of documents by a hash that cannot be forged; missing ones are left out."""
     return {
         stored.document.id: blake2b(" ".join(tokens(stored.document.text)).encode()).digest()
         for start in range(0, len(ids), TEXTS_AT_ONCE)
@@ -167,7 +167,7 @@ def add_override(engine: Engine, pair: tuple[str, str], verdict: Verdict, *, aut
         reason: Why.
 
     Raises:
-        Missing: One of them is not there, or carries no signatures.
+        MissingDocument: One of them is not there, or carries no signatures.
     """
     content_a, content_b = contents(engine, *pair)
     word = Override(
@@ -196,12 +196,12 @@ def remove_override(
         select: Chooses the words that someone may know of; all of them by default.
 
     Raises:
-        Missing: Nothing was said of them that he may know of.
+        MissingDocument: Nothing was said of them that he may know of.
     """
     pair = {(engine.index, a), (engine.index, b)}
     overrides = select(engine, [word for word in load_overrides(engine) if {word.a, word.b} == pair])
     if not overrides:
-        raise Missing(f"no manual decision on {a!r} and {b!r}", "see: ibidem overrides list")
+        raise MissingDocument(f"no manual decision on {a!r} and {b!r}", "see: ibidem overrides list")
     engine.delete_records("overrides", [word.key for word in overrides])
     return overrides
 
@@ -220,7 +220,7 @@ def readable_overrides(engine: Engine, words: Iterable[Override]) -> list[Overri
 
 def names(engine: Engine, ids: Sequence[str]) -> list[DocumentRef]:
     """Return index and id of the documents that are there."""
-    return [(hit.index, hit.id) for hit in stored_hits(engine, ids)]
+    return [(hit.index, hit.id) for hit in fetch_hits(engine, ids)]
 
 
 def read_verdict(typed: str) -> Verdict:
@@ -237,9 +237,11 @@ def read_verdict(typed: str) -> Verdict:
 
 def contents(engine: Engine, a: str, b: str) -> tuple[str, str]:
     """Return the content hashes of two documents, so that the word is known as stale when a text changes."""
-    packed = {hit.id: unpack(hit.packed) for hit in stored_hits(engine, [a, b]) if hit.packed is not None}
+    packed = {hit.id: unpack(hit.packed) for hit in fetch_hits(engine, [a, b]) if hit.packed is not None}
     first, second = packed.get(a), packed.get(b)
     if first is None or second is None:
         missing = [id_ for id_ in (a, b) if packed.get(id_) is None]
-        raise Missing(f"no signed document {', '.join(map(repr, missing))} in index {engine.index!r}", "name two ids")
+        raise MissingDocument(
+            f"no signed document {', '.join(map(repr, missing))} in index {engine.index!r}", "name two ids"
+        )
     return content_key(first), content_key(second)

@@ -64,7 +64,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What signing the index would take, by what was measured on the documents that were looked at.
+    """The cost of signing the index, estimated from the documents that were read.
 
     Args:
         bytes: That signatures add to all documents, before the engine compresses or indexes them.
@@ -93,7 +93,7 @@ class Cost:
 
 @dataclass(slots=True)
 class DryRun:
-    """What was found.
+    """The result of a dry run.
 
     Args:
         groups: The groups of the documents that were looked at.
@@ -130,7 +130,7 @@ class DryRun:
 
 @dataclass(slots=True)
 class _Tally:
-    """What is kept of documents that were signed and not written.
+    """Counts and signatures of documents that were signed and not written.
 
     Args:
         routing: Of those that have one, by index and id.
@@ -151,18 +151,18 @@ class _Tally:
     seconds: float = 0.0
 
     def hits(
-        self, holding: ReindexSource, settings: Settings, documents: Iterator[list[SourceDocument]]
+        self, source: ReindexSource, settings: Settings, documents: Iterator[list[SourceDocument]]
     ) -> Iterator[list[Hit]]:
         """Sign documents, up to so many."""
         tables, left = Tables(settings.tables), MOST
         began = perf_counter()
         for some in documents:
-            fit = [each for each in some if self._fits(each, holding.text_field, settings.max_text)][:left]
+            fit = [each for each in some if self._fits(each, source.text_field, settings.max_text)][:left]
             self.routing |= {(each.name.index, each.name.id): each.name.routing for each in fit if each.name.routing}
             records = signed_records(fit, tables, settings)
             self.seconds += perf_counter() - began
             self.signed += len(records)
-            self.added += sum(map(holding.added_bytes, records))
+            self.added += sum(map(source.added_bytes, records))
             self.long |= {
                 (each.name.index, each.name.id): record.signatures.long
                 for each, record in zip(fit, records, strict=True)
@@ -227,21 +227,21 @@ def dry_run(settings: Settings, policy: Policy, progress: Callable[[int, int], N
         return DryRun(groups, documents, titles, samples(groups, holding, tally), tally.refused, tally.refusals, cost)
 
 
-def samples(groups: IndexGroups, holding: ReindexSource, tally: _Tally) -> list[Sample]:
-    """Choose pairs of each level, evenly over the index, and tell where their words differ."""
+def samples(groups: IndexGroups, source: ReindexSource, tally: _Tally) -> list[Sample]:
+    """Choose pairs of each level, evenly over the index, and show where their words differ."""
     lots = []
-    for level, rows in _by_level(groups).items():
+    for level, rows in _split_by_level(groups).items():
         for row in rows[:: max(1, len(rows) // SAMPLES)][:SAMPLES]:
             lead, duplicate = groups.names[int(groups.grouping.lead[row])], groups.names[row]
             texts = {
-                (each.name.index, each.name.id): each.document.text for each in _read(holding, tally, [lead, duplicate])
+                (each.name.index, each.name.id): each.document.text for each in _read(source, tally, [lead, duplicate])
             }
             if lead in texts and duplicate in texts:
                 lots.append(Sample(level, lead, duplicate, word_diff(texts[lead], texts[duplicate])))
     return lots
 
 
-def _by_level(groups: IndexGroups) -> Mapping[Level, list[int]]:
+def _split_by_level(groups: IndexGroups) -> Mapping[Level, list[int]]:
     """Part the duplicates by the level of what joined them to their lead."""
     rows: defaultdict[Level, list[int]] = defaultdict(list)
     for row, code in enumerate(groups.grouping.evidence.tolist()):
@@ -250,5 +250,5 @@ def _by_level(groups: IndexGroups) -> Mapping[Level, list[int]]:
     return dict(sorted(rows.items()))
 
 
-def _read(holding: ReindexSource, tally: _Tally, names: Sequence[DocumentRef]) -> list[SourceDocument]:
-    return holding.read(tally.places(names)) if names else []
+def _read(source: ReindexSource, tally: _Tally, names: Sequence[DocumentRef]) -> list[SourceDocument]:
+    return source.read(tally.places(names)) if names else []

@@ -182,7 +182,7 @@ class LongTextIndex:
                 self.keys.add(name, signatures)
                 self.packed[name] = long[name].packed or b""
 
-    def related(self, names: Sequence[DocumentRef]) -> tuple[LongTextMatcher, KeyIndex]:
+    def build_matcher(self, names: Sequence[DocumentRef]) -> tuple[LongTextMatcher, KeyIndex]:
         """Return who decides on pairs of long texts, and which of them share clues.
 
         Args:
@@ -206,8 +206,8 @@ def group_slices(
         words: Manual decisions on pairs.
         progress: Called with the number of documents read so far.
     """
-    names, columns = in_order(*read_slices(slices, progress, shelf))
-    related, suspected = shelf.related(names)
+    names, columns = sort_documents(*read_slices(slices, progress, shelf))
+    related, suspected = shelf.build_matcher(names)
     policy = shelf.policy
     grouping = group(columns, policy, apply_overrides(words, names, columns).constraints, related, suspected)
     return IndexGroups(
@@ -230,7 +230,9 @@ def read_slices(
     return names, parts
 
 
-def in_order(names: Sequence[DocumentRef], parts: Sequence[PackedColumns]) -> tuple[list[DocumentRef], PackedColumns]:
+def sort_documents(
+    names: Sequence[DocumentRef], parts: Sequence[PackedColumns]
+) -> tuple[list[DocumentRef], PackedColumns]:
     """Put documents in the order of the start of their date, those without one last, then of id and index.
 
     Args:

@@ -14,7 +14,7 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, TableError
 from ibidem_ingest.idf.store import build_general, count_terms
 from ibidem_ingest.idf.table import Table
-from ibidem_ingest.readers.formats import alike, detect
+from ibidem_ingest.readers.formats import are_related, detect
 
 
 class ReservoirSample:
@@ -78,7 +78,7 @@ REMEDY = "give each document its `language`; rare words of one language say noth
 
 
 def find_foreign(language: str, texts: Iterable[str]) -> ForeignShare | None:
-    """Look whether texts are in the language that their documents say.
+    """Check that texts are in the language that their documents say.
 
     Args:
         language: What the documents say.
@@ -88,25 +88,25 @@ def find_foreign(language: str, texts: Iterable[str]) -> ForeignShare | None:
         What is wrong; None when nothing is, or when too few texts are long enough to tell.
     """
     languages = [code for text in texts if (code := detect(text))]
-    strange, judged = sum(not alike(language, code) for code in languages), len(languages)
+    strange, judged = sum(not are_related(language, code) for code in languages), len(languages)
     foreign = judged >= LEAST_JUDGED and strange >= LEAST_SHARE * judged
     return ForeignShare(language, strange, judged) if foreign else None
 
 
 class LanguageSampler:
-    """Passes documents on and keeps the beginnings of some, to tell whether they are in the language that they say."""
+    """Samples the beginnings of documents that pass through it, to check the language that they say."""
 
     def __init__(self) -> None:
         self._lots: defaultdict[str, ReservoirSample] = defaultdict(lambda: ReservoirSample(SAMPLED))
 
-    def passing(self, items: Iterable[Document | Refusal]) -> Iterator[Document | Refusal]:
+    def sample(self, items: Iterable[Document | Refusal]) -> Iterator[Document | Refusal]:
         """Pass documents and refusals on."""
         for item in items:
             if isinstance(item, Document) and len(item.text) > LEAST_CHARACTERS:
                 self._lots[item.language].add(item.text[:READ])
             yield item
 
-    def foreign(self, table_of: Callable[[str], Table | None]) -> list[ForeignShare]:
+    def find_foreign(self, table_of: Callable[[str], Table | None]) -> list[ForeignShare]:
         """Return what is wrong, by language; nothing of languages without a table.
 
         Args:
@@ -179,7 +179,7 @@ def build_table(
     """
     tally, sampler = Tally(language), LanguageSampler()
     try:
-        table = count_terms(count_texts(tally.texts(sampler.passing(items)), progress), language, origin)
+        table = count_terms(count_texts(tally.texts(sampler.sample(items)), progress), language, origin)
     except TableError as error:
         if not tally.others:
             raise
@@ -188,7 +188,7 @@ def build_table(
             f"{error.what} of {language!r}; {times:,} documents say that their language is {other!r}",
             f"count these with --language {other}, or give the documents their `language`",
         ) from error
-    strange = sampler.foreign(lambda code: build_general(code) if code == language else None)
+    strange = sampler.find_foreign(lambda code: build_general(code) if code == language else None)
     return BuiltTable(table, tally.others, tally.refused, strange)
 
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from ibidem.dedupe.leader_clustering import Window
 from ibidem.dedupe.overrides import DocumentRef, Override, load_overrides
 from ibidem.dedupe.pairs import LongSignatureCache
-from ibidem.grouped_search.backend import cut_fields, search_for
-from ibidem.grouped_search.explanations import relation_of
-from ibidem.index.documents import stored_hits
+from ibidem.grouped_search.backend import build_lookup, cut_fields
+from ibidem.grouped_search.explanations import relation_name
+from ibidem.index.documents import fetch_hits
 from ibidem_engines.engine import Engine, Hit, StoredDocument
-from ibidem_ingest.errors import Missing, UsageError
+from ibidem_ingest.errors import MissingDocument, UsageError
 from ibidem_ingest.pairs.decision import Evidence
 from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.signatures.lookup_keys import LookupField
@@ -39,7 +39,7 @@ class Duplicate:
             "id": self.id,
             "title": self.title,
             "level": self.evidence.level,
-            "relation": relation_of(self.evidence),
+            "relation": relation_name(self.evidence),
             "score": self.evidence.score,
             "why": dict(self.evidence.why),
         }
@@ -86,11 +86,11 @@ def inspect(
         overrides: Manual decisions on pairs; those kept next to the index when None.
 
     Raises:
-        Missing: No such document.
+        MissingDocument: No such document.
         UsageError: One that carries no signatures.
     """
     policy = policy or Policy()
-    own, packed = signed_hit(engine, name)
+    own, packed = read_signed(engine, name)
     words = [
         each
         for each in (load_overrides(engine) if overrides is None else overrides)
@@ -98,12 +98,12 @@ def inspect(
     ]
     long_signatures = LongSignatureCache(engine.long_signatures)
     needs_long = policy.level == "partial" and policy.related is not None and packed.flags & LONG
-    (inspection,) = engine.find([search_for(packed, policy, long_signatures.of(hit_ref(own)) if needs_long else None)])
-    hits = {
-        hit_ref(hit): hit for hit in [*inspection.hits, *declared_same(engine, words)] if hit_ref(hit) != hit_ref(own)
-    }
+    (inspection,) = engine.find(
+        [build_lookup(packed, policy, long_signatures.get(hit_ref(own)) if needs_long else None)]
+    )
+    hits = {hit_ref(hit): hit for hit in [*inspection.hits, *fetch_same(engine, words)] if hit_ref(hit) != hit_ref(own)}
     suspected = ((0, row) for row in range(1, len(hits) + 1))
-    window = Window.of([own, *hits.values()], policy, words, long_signatures=long_signatures, suspected=suspected)
+    window = Window.of([own, *hits.values()], policy, words, long_signatures=long_signatures, candidates=suspected)
     evidence = {row: decision for row in range(1, len(window.hits)) if (decision := window.evidence(row, 0))}
     stored = {
         (each.index, each.document.id): each for each in engine.fetch([window.name(row) for row in (0, *evidence)])
@@ -120,26 +120,28 @@ def inspect(
     )
 
 
-def signed_hit(engine: Engine, name: str) -> tuple[Hit, Packed]:
+def read_signed(engine: Engine, name: str) -> tuple[Hit, Packed]:
     """Return a document's place and its packed value.
 
     Raises:
-        Missing: No such document.
+        MissingDocument: No such document.
         UsageError: One that carries no signatures.
     """
-    hit = next(stored_hits(engine, [name]), None)
+    hit = next(fetch_hits(engine, [name]), None)
     if hit is None:
-        raise Missing(f"no document {name!r} in index {engine.index!r}", "ids are shown by: ibidem search QUERY")
-    packed = Window.of([hit], Policy()).packed(0)
+        raise MissingDocument(
+            f"no document {name!r} in index {engine.index!r}", "ids are shown by: ibidem search QUERY"
+        )
+    packed = Window.of([hit], Policy()).packed_value(0)
     if packed is None:
         raise UsageError(f"document {name!r} carries no signatures", "ingest it again, so that it is signed")
     return hit, packed
 
 
-def declared_same(engine: Engine, words: Iterable[Override]) -> Iterable[Hit]:
+def fetch_same(engine: Engine, words: Iterable[Override]) -> Iterable[Hit]:
     """Return the documents that readers declared the same, which no look-up may find."""
     names = {name for word in words if word.verdict == "same" for _, name in (word.a, word.b)}
-    return stored_hits(engine, sorted(names))
+    return fetch_hits(engine, sorted(names))
 
 
 def hit_ref(hit: Hit) -> DocumentRef:

@@ -10,9 +10,9 @@ from typing import Any
 import orjson
 
 from ibidem_engines.cluster.client import BULK, ClusterClient, Failure, failure_of, find_fault, to_engine_error
-from ibidem_engines.cluster.dsl import Clause, by_id
+from ibidem_engines.cluster.dsl import Clause, ids_query
 from ibidem_engines.cluster.index import refresh_index
-from ibidem_engines.cluster.requests import BUSY, WHOLE, in_path
+from ibidem_engines.cluster.requests import BUSY, WHOLE, quote_index
 from ibidem_engines.errors import Permanent
 from ibidem_engines.reindex import Marks, Name, SeqNoRange, ShardRef
 
@@ -47,7 +47,7 @@ def primaries(cluster: ClusterClient, parts: Sequence[ShardRef]) -> dict[ShardRe
     Raises:
         Unavailable: One of them is not there.
     """
-    path = f"/{in_path(_names(parts))}/_stats/indexing"
+    path = f"/{quote_index(_names(parts))}/_stats/indexing"
     answer = cluster.ask("GET", path, level="shards", filter_path="indices.*.shards").get("indices", {})
     stats = {
         ShardRef(index, int(number)): copy
@@ -59,13 +59,13 @@ def primaries(cluster: ClusterClient, parts: Sequence[ShardRef]) -> dict[ShardRe
     for part in parts:
         if part not in stats:
             failure = Failure(503, "no_shard_available_action_exception", f"[{part.index}][{part.shard}]")
-            raise to_engine_error(failure, cluster.shown) from failure
+            raise to_engine_error(failure, cluster.label) from failure
     return {part: stats[part] for part in parts}
 
 
 def count(cluster: ClusterClient, stretch: SeqNoRange) -> int:
     """Count the documents that come from the writes of a stretch."""
-    path = f"/{in_path(stretch.part.index)}/_search"
+    path = f"/{quote_index(stretch.part.index)}/_search"
     body: Clause = {"query": _within(stretch), "size": 0, "track_total_hits": True}
     answer = cluster.ask("POST", path, body, preference=f"_shards:{stretch.part.shard}", **WHOLE)
     return int(answer["hits"]["total"]["value"])
@@ -82,7 +82,7 @@ def states(cluster: ClusterClient, stretch: SeqNoRange, size: int, among: Sequen
     """
     query = _within(stretch)
     if among is not None:
-        query["bool"]["filter"].append(by_id(among))
+        query["bool"]["filter"].append(ids_query(among))
     body: Clause = {
         "query": query,
         "sort": [{"_seq_no": "asc"}],
@@ -91,7 +91,7 @@ def states(cluster: ClusterClient, stretch: SeqNoRange, size: int, among: Sequen
         "seq_no_primary_term": True,
         "track_total_hits": False,
     }
-    path = f"/{in_path(stretch.part.index)}/_search"
+    path = f"/{quote_index(stretch.part.index)}/_search"
     answer = cluster.ask("POST", path, body, preference=f"_shards:{stretch.part.shard}", **WHOLE)
     return [_state(hit) for hit in answer["hits"]["hits"]]
 
@@ -138,7 +138,7 @@ def get_many(cluster: ClusterClient, index: str, ids: Sequence[str], parts: str)
     if not ids:
         return {}
     answer = cluster.ask("POST", f"/{index}/_mget", {"ids": list(ids)}, _source_includes=parts)
-    check_each(answer["docs"], cluster.shown)
+    check_each(answer["docs"], cluster.label)
     return {each["_id"]: each for each in answer["docs"] if each.get("found")}
 
 
@@ -209,7 +209,7 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class ActionOutcome:
-    """What became of one action.
+    """The outcome of one action.
 
     Args:
         status: HTTP status of the action: 200, 201, 400, 404 (nothing there to delete), 409 (another state).
@@ -269,7 +269,7 @@ def _run_part(cluster: ClusterClient, actions: Sequence[Action]) -> list[ActionO
         if not busy:
             return [done[at] for at in range(len(actions))]
         if turn == len(cluster.waits):
-            raise to_engine_error(last, cluster.shown)
+            raise to_engine_error(last, cluster.label)
         cluster.wait(turn)
         left, turn = busy, turn + 1
 
@@ -288,7 +288,7 @@ def _send(cluster: ClusterClient, actions: Sequence[Action]) -> list[ActionOutco
             ]
         half = len(actions) // 2
         return _send(cluster, actions[:half]) + _send(cluster, actions[half:])
-    return [_item(next(iter(item.values())), cluster.shown) for item in answer["items"]]
+    return [_item(next(iter(item.values())), cluster.label) for item in answer["items"]]
 
 
 def _item(item: Mapping[str, Any], where: str) -> ActionOutcome | Failure:

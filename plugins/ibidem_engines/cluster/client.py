@@ -46,7 +46,7 @@ class Failure(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What a failure means to us.
+    """The meaning of a failure: our error, its words and its remedy.
 
     Args:
         error: `Unavailable` or `Permanent`.
@@ -169,28 +169,28 @@ def to_engine_error(failure: Failure, where: str) -> EngineError:
     return fault.error(f"{where}: {what}", fault.remedy)
 
 
-def failure_of(status: int, answer: object, hidden: Collection[str] = ()) -> Failure:
+def failure_of(status: int, answer: object, secret_values: Collection[str] = ()) -> Failure:
     """Read type and reason out of an answer's `error`, the innermost cause that names both.
 
     Args:
         status: HTTP status.
         answer: What came.
-        hidden: Secrets that a server may repeat in its reason.
+        secret_values: Secrets that a server may repeat in its reason.
 
     >>> failure_of(404, {"error": {"type": "outer", "root_cause": [{"type": "inner", "reason": "why"}]}}).kind
     'inner'
     """
     error = answer.get("error") if isinstance(answer, Mapping) else None
     if not isinstance(error, Mapping):
-        return Failure(status, "", _reason(error or answer or "", hidden))
+        return Failure(status, "", _reason(error or answer or "", secret_values))
     cause = _cause(error)
     reason = cause.get("reason") or error.get("reason") or ""
-    return Failure(status, str(cause.get("type", "")), _reason(reason, hidden))
+    return Failure(status, str(cause.get("type", "")), _reason(reason, secret_values))
 
 
-def _reason(text: object, hidden: Collection[str]) -> str:
+def _reason(text: object, secret_values: Collection[str]) -> str:
     """Hide secrets before the text is cut, so that no part of one is left."""
-    return (redact_text(str(text), hidden) if hidden else str(text))[:500]
+    return (redact_text(str(text), secret_values) if secret_values else str(text))[:500]
 
 
 def _cause(error: Mapping[str, object]) -> Mapping[str, object]:
@@ -226,23 +226,23 @@ class ClusterClient:
     """A cluster as every process sees it, with connections of its own for each; its threads share them.
 
     Args:
-        shown: Its address without secrets.
+        label: Its address without secrets.
         connect: Makes a client; nothing is connected yet.
         waits: Seconds to wait before each further try.
         search_parts: What each search says besides, so that nothing around an index changes what is read of it.
 
-    `sent_again` counts further tries of this thread: one before may have done what it asked for, though its answer did
-    not come. `throttle` bounds the writes of all threads.
+    `resend_count` counts further tries of this thread: one before may have done what it asked for, though its answer
+    did not come. `throttle` bounds the writes of all threads.
     """
 
     def __init__(
         self,
-        shown: str,
+        label: str,
         connect: Callable[[], Transport],
         waits: tuple[float, ...] = WAITS_S,
         search_parts: Mapping[str, str] = NOTHING,
     ) -> None:
-        self.shown = shown
+        self.label = label
         self.waits = waits
         self._search_parts = search_parts
         self.throttle = Throttle()
@@ -253,7 +253,7 @@ class ClusterClient:
         self._connecting = threading.Lock()
 
     @property
-    def sent_again(self) -> int:
+    def resend_count(self) -> int:
         """How often this thread has asked again."""
         return self._sent_again.value
 
@@ -272,7 +272,7 @@ class ClusterClient:
         try:
             return run_sync(flow, self._send)
         except Failure as failure:
-            raise to_engine_error(failure, self.shown) from failure
+            raise to_engine_error(failure, self.label) from failure
 
     def wait(self, turn: int) -> None:
         """Wait before try number `turn` + 1; not all at the same moment."""
@@ -308,17 +308,17 @@ class ClusterClient:
         turn = 0
         while True:
             try:
-                return self._once(method, path, params, content_type, body)
+                return self._send_once(method, path, params, content_type, body)
             except Failure as failure:
                 if failure.status == BUSY and path == BULK:
                     self.throttle.reject()
                 if turn == len(self.waits) or not find_fault(failure).soon:
-                    raise to_engine_error(failure, self.shown) from failure
+                    raise to_engine_error(failure, self.label) from failure
             self.wait(turn)
             turn += 1
             self._sent_again.value += 1
 
-    def _once(
+    def _send_once(
         self, method: str, path: str, params: Mapping[str, str], content_type: str, body: bytes | None
     ) -> dict[str, Any]:
         """Send a request once; each answer of these servers is an object, so what is none comes from another."""

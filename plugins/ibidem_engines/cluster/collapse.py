@@ -19,10 +19,10 @@ from ibidem_engines.cluster.match_counts import (
     CountCache,
     CountResult,
     MatchCounter,
-    behind_filter,
-    checked,
-    narrowed,
-    without_writes,
+    add_filter,
+    check_answers,
+    filter_aggregations,
+    split_writes,
 )
 from ibidem_engines.cluster.ranking import read_hit
 from ibidem_engines.cluster.requests import IN_HEADS, RequestFlow, Target
@@ -60,7 +60,7 @@ def collapse_search(  # noqa: PLR0913 - what a ranking is made of
     order: Order = "relevance",
     *,
     ids: bool = False,
-    shown: Mapping[str, Any] | None = None,
+    display: Mapping[str, Any] | None = None,
 ) -> "ClusterCollapse":
     """Give a search as a collapsed ranking, in a whole order: its own sort, if it has one, and then index and id.
 
@@ -70,13 +70,13 @@ def collapse_search(  # noqa: PLR0913 - what a ranking is made of
         layout: What the indexes were made for.
         order: How what has no sort of its own is ordered.
         ids: Whether the engine's own ids are asked for, since some hits hold none.
-        shown: What is shown of the best of each group, to be read with it.
+        display: What is shown of the best of each group, to be read with it.
     """
     sort = body.get("sort", [])
     sort = sort if isinstance(sort, list | tuple) else [sort]
     first = sort or [*_BY_DATE[order], _SCORE]
     whole = {**body, "sort": [*first, *_TIES]} | ({} if sort else {"track_scores": True})
-    return ClusterCollapse(target, whole, layout, len(sort), ids, shown)
+    return ClusterCollapse(target, whole, layout, len(sort), ids, display)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class ClusterCollapse:
         layout: What the indexes were made for.
         sorted_by: How many of the sort values are the caller's own, to be shown with a hit.
         ids: Whether the engine's own ids are asked for, since some hits hold none.
-        shown: Parts of the body that say what is shown of a hit, to be read with the best of each group; None: nothing.
+        display: Parts of the body for the hits that are shown, read with the best of each group; None: nothing.
     """
 
     target: Target
@@ -97,14 +97,14 @@ class ClusterCollapse:
     layout: Layout
     sorted_by: int = 0
     ids: bool = False
-    shown: Mapping[str, Any] | None = None
+    display: Mapping[str, Any] | None = None
 
     def page(
         self,
         place: Place,
         size: int,
         settled: Marks,
-        beside: Mapping[str, Any] | None = None,
+        extras: Mapping[str, Any] | None = None,
         cache: CountCache | None = None,
     ) -> RequestFlow[tuple[Mapping[str, Any], Collapsed]]:
         """Read a part of the collapsed ranking; see `CollapseEngine.collapse`.
@@ -113,16 +113,16 @@ class ClusterCollapse:
             place: Where to begin.
             size: How many groups.
             settled: Up to which write of each part groups are settled.
-            beside: Parts of the body that are answered next to the hits.
+            extras: Parts of the body that are answered next to the hits.
             cache: Counts of this search, if it was counted before.
 
         Returns:
             The server's answer to the first search, and what was found.
         """
         counted_off = place.start + size <= self.layout.most_hits
-        first = {**self._collapsed(place.start if counted_off else 0, size if counted_off else 0), **(beside or {})}
+        first = {**self._collapse_body(place.start if counted_off else 0, size if counted_off else 0), **(extras or {})}
         counter = MatchCounter(self.target, self.body, self.layout, settled)
-        answer, counted = yield from self._first(first, counter, cache, alone=bool(beside))
+        answer, counted = yield from self._send_first(first, counter, cache, alone=bool(extras))
         counts = counted.counts
         heads = yield from self._with_ids(answer, first)
         after = answer["hits"]["hits"][-1]["sort"] if heads else place.after
@@ -131,7 +131,7 @@ class ClusterCollapse:
         best = answer["hits"].get("max_score") if counts.documents else None
         return answer, Collapsed(heads, counts, best, after, newest=counted.writes.newest, several=counted.several)
 
-    def _first(
+    def _send_first(
         self, first: Mapping[str, Any], counter: MatchCounter, cache: CountCache | None, *, alone: bool
     ) -> RequestFlow[tuple[Mapping[str, Any], CountResult]]:
         """Send the first search; all that matches is counted at the same time, unless it is known."""
@@ -144,7 +144,7 @@ class ClusterCollapse:
             search = first if known is None else {**first, "aggs": {**first.get("aggs", {}), **counter.writes()}}
             answer = (yield self.target.search(search)) if alone else (yield from self._search([search]))[0]
             if known is not None:
-                writes, answer = without_writes(answer)
+                writes, answer = split_writes(answer)
                 if writes == known.writes:
                     return answer, known
             _, counted = yield from counter.count()
@@ -171,7 +171,7 @@ class ClusterCollapse:
         heads = [head for head in heads if head.group in groups]
         known = {"bool": {"should": dsl.documents([head.name for head in heads]), "minimum_should_match": 1}}
         among = {"bool": {"filter": [{"terms": {GROUP: list(groups)}}], "must_not": [known]}}
-        body = narrowed({**self.body, **self._hit_fields(), "size": size, "track_total_hits": True}, among)
+        body = add_filter({**self.body, **self._hit_fields(), "size": size, "track_total_hits": True}, among)
         (answer,) = yield from self._search([body])
         if answer["hits"]["total"]["value"] > len(answer["hits"]["hits"]):
             return (), (yield from self.members(groups, most))
@@ -185,13 +185,15 @@ class ClusterCollapse:
             return Members((), {})
         most = min(most, MOST_MEMBERS, self.layout.most_hits)
         size = min(TOGETHER, self.layout.most_hits, max(100, 2 * most * len(groups)))
-        body = self._among(groups, size) | {"aggs": {OWN: behind_filter(self.body, {"groups": _sizes(groups)})}}
+        body = self._members_body(groups, size) | {
+            "aggs": {OWN: filter_aggregations(self.body, {"groups": _sizes(groups)})}
+        }
         (answer,) = yield from self._search([body])
         sizes = {each["key"]: int(each["doc_count"]) for each in answer["aggregations"][OWN]["groups"]["buckets"]}
         hits = yield from self._with_ids(answer, body)
-        read = _by_group(hits)
+        read = _split_by_group(hits)
         short = [name for name, count in sizes.items() if len(read.get(name, ())) < min(count, most)]
-        bodies = [self._among([name], min(most, sizes[name])) for name in short]
+        bodies = [self._members_body([name], min(most, sizes[name])) for name in short]
         for name, each, clause in zip(short, (yield from self._search(bodies)), bodies, strict=True):
             read[name] = yield from self._with_ids(each, clause)
         return Members([each for name in groups for each in read.get(name, ())[:most]], sizes)
@@ -236,7 +238,7 @@ class ClusterCollapse:
             hits = yield from self._with_ids(answer, body)
             if not hits:
                 break
-            best = yield from self._best_of(sorted({each.group for each in hits if each.group}))
+            best = yield from self._read_best(sorted({each.group for each in hits if each.group}))
             for each, raw in zip(hits, answer["hits"]["hits"], strict=True):
                 after = raw["sort"]
                 if not each.group or best.get(each.group) == each.name:
@@ -245,28 +247,28 @@ class ClusterCollapse:
                         break
         return heads[skipped:], after
 
-    def _best_of(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, tuple[str, str]]]:
+    def _read_best(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, tuple[str, str]]]:
         """Name the best document of each group."""
         if not groups:
             return {}
-        body = {**self._among(groups, len(groups)), "collapse": {"field": GROUP}}
+        body = {**self._members_body(groups, len(groups)), "collapse": {"field": GROUP}}
         (answer,) = yield from self._search([body])
         return {each.group: each.name for each in (yield from self._with_ids(answer, body))}
 
-    def _collapsed(self, start: int, size: int) -> Clause:
+    def _collapse_body(self, start: int, size: int) -> Clause:
         body = {**self.body, **self._hit_fields(), "from": start, "size": size, "track_total_hits": True}
         return body | {"collapse": {"field": GROUP}}
 
     def _hit_fields(self) -> Clause:
         """Ask for packed signatures and groups, and with them for what is shown."""
-        if self.shown is None:
+        if self.display is None:
             return _FIELDS
-        return {**self.shown, "docvalue_fields": [*self.shown.get("docvalue_fields", ()), PACKED, GROUP]}
+        return {**self.display, "docvalue_fields": [*self.display.get("docvalue_fields", ()), PACKED, GROUP]}
 
-    def _among(self, groups: Sequence[str], size: int) -> Clause:
+    def _members_body(self, groups: Sequence[str], size: int) -> Clause:
         """Ask for documents of some groups; they score as without that condition."""
         body = {**self.body, **_FIELDS, "size": size, "track_total_hits": False}
-        return narrowed(body, {"terms": {GROUP: list(groups)}})
+        return add_filter(body, {"terms": {GROUP: list(groups)}})
 
     def _with_ids(self, answer: Mapping[str, Any], body: Mapping[str, Any]) -> RequestFlow[list[GroupHit]]:
         """Read hits; once more, with the engine's ids, where some hold none."""
@@ -288,7 +290,7 @@ class ClusterCollapse:
         sent = [with_engine_ids(body) if self.ids else body for body in bodies]
         if len(sent) == 1 and not self.target.params.keys() - set(IN_HEADS):  # a search by itself costs less
             return [(yield self.target.search(sent[0]))]
-        return checked((yield self.target.searches(sent))["responses"])
+        return check_answers((yield self.target.searches(sent))["responses"])
 
 
 def with_engine_ids(body: Mapping[str, Any]) -> Clause:
@@ -325,7 +327,7 @@ def as_shown(hit: Mapping[str, Any], ours: Collection[str]) -> dict[str, Any]:
     return shown | ({"fields": fields} if fields else {})
 
 
-def _by_group(hits: Sequence[GroupHit]) -> dict[str, list[GroupHit]]:
+def _split_by_group(hits: Sequence[GroupHit]) -> dict[str, list[GroupHit]]:
     groups: dict[str, list[GroupHit]] = {}
     for each in hits:
         groups.setdefault(each.group, []).append(each)

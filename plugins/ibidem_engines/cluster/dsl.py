@@ -82,12 +82,12 @@ def window(query: Query, fields: Fields, size: int) -> Clause:
     return body | {"track_scores": True} if "sort" in parts else body
 
 
-def excluding(body: Mapping[str, Any], clause: Clause) -> Clause:
+def add_exclusion(body: Mapping[str, Any], clause: Clause) -> Clause:
     """Leave out what a clause names; what is left scores as before.
 
     What ranks by neighbours, or joins several rankings, has to see all: there it is left out of what was ranked.
 
-    >>> excluding({"query": {"match_all": {}}}, {"term": {"a": 1}})
+    >>> add_exclusion({"query": {"match_all": {}}}, {"term": {"a": 1}})
     {'query': {'bool': {'must': [{'match_all': {}}], 'must_not': [{'term': {'a': 1}}]}}}
     """
     query = body.get("query", ALL)
@@ -105,7 +105,7 @@ def with_full_order(body: Mapping[str, Any], size: int) -> Clause:
     return {**body, "size": size, "sort": [{"_score": "desc"}, *tie], "track_scores": True}
 
 
-def only_packed() -> Clause:
+def packed_options() -> Clause:
     """Ask for nothing of a hit but its packed value and its place in the order of writing."""
     return ONLY_PACKED | {"seq_no_primary_term": True}
 
@@ -127,10 +127,10 @@ def fetch(ids: Sequence[tuple[str, str]], query: Query, fields: Fields, offset_l
     }
 
 
-def shown(query: Query, fields: Fields, size: int, offset_limit: str) -> Clause:
+def search_body(query: Query, fields: Fields, size: int, offset_limit: str) -> Clause:
     """Ask for the top of a ranking with its documents; the server marks words where only it knows how they are cut."""
     body = {name: part for name, part in window(query, fields, size).items() if name not in ONLY_PACKED}
-    return body if fields.own else body | {"highlight": _highlight(fields, offset_limit)}
+    return body if fields.are_own else body | {"highlight": _highlight(fields, offset_limit)}
 
 
 def _highlight(fields: Fields, offset_limit: str) -> Clause:
@@ -156,7 +156,7 @@ def long_signatures(ids: Sequence[tuple[str, str]]) -> Clause:
     }
 
 
-def by_name(ids: Sequence[tuple[str, str]]) -> Clause:
+def fetch_by_name(ids: Sequence[tuple[str, str]]) -> Clause:
     """Ask for documents by index and id, whole, wherever a routing keeps them."""
     return {"query": _or(documents(ids)), "size": len(ids), "track_total_hits": False}
 
@@ -166,10 +166,10 @@ def documents(ids: Sequence[tuple[str, str]]) -> list[Clause]:
     by_index: dict[str, list[str]] = {}
     for index, name in ids:
         by_index.setdefault(index, []).append(name)
-    return [{"bool": {"filter": [{"term": {"_index": index}}, by_id(some)]}} for index, some in by_index.items()]
+    return [{"bool": {"filter": [{"term": {"_index": index}}, ids_query(some)]}} for index, some in by_index.items()]
 
 
-def by_id(ids: Sequence[str]) -> Clause:
+def ids_query(ids: Sequence[str]) -> Clause:
     """Choose documents by id."""
     return {"ids": {"values": list(ids)}}
 
@@ -205,13 +205,13 @@ def _condition(condition: Filter, fields: Fields) -> Clause:
     if condition.field == "date":
         return _date(condition, fields)
     if condition.field == "id":
-        return by_id([condition.value])
+        return ids_query([condition.value])
     if not condition.field.startswith("meta."):
         return {"term": {getattr(fields, condition.field): condition.value}}
     name = condition.field.removeprefix("meta.")
     ours: Clause = {"term": {"ibidem.meta": filter_value(name, condition.value)}}
     path = f"{fields.meta}.{name}" if fields.meta else name
-    return ours if fields.own else _or([ours, {"term": {path: condition.value}}])
+    return ours if fields.are_own else _or([ours, {"term": {path: condition.value}}])
 
 
 def _date(condition: Filter, fields: Fields) -> Clause:
@@ -220,7 +220,7 @@ def _date(condition: Filter, fields: Fields) -> Clause:
     ends = [("gte", first), ("lte", last)]
     bounds = {name: iso_day(day) for name, day in ends if day is not None}
     signed: Clause = {"bool": {"filter": [{"range": {"ibidem.date": {name: day}}} for name, day in bounds.items()]}}
-    if fields.own:
+    if fields.are_own:
         return signed
     theirs = {"range": {fields.date: bounds | {"format": "strict_date"}}}
     return _or([signed, {"bool": {"must_not": {"exists": {"field": "ibidem.date"}}, "filter": [theirs]}}])

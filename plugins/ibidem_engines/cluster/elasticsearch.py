@@ -66,7 +66,7 @@ class ElasticsearchEngine(ClusterEngine):
     def __init__(self, address: Address | str, index: str) -> None:
         if isinstance(address, str):
             address = parse_address(address)
-        super().__init__(ClusterClient(address.shown, lambda: ElasticsearchTransport(address)), DIALECT, address, index)
+        super().__init__(ClusterClient(address.label, lambda: ElasticsearchTransport(address)), DIALECT, address, index)
 
 
 class ElasticsearchTransport:
@@ -122,16 +122,16 @@ def _options(address: Address) -> dict[str, Any]:
     return options
 
 
-def _failure(error: ApiError | TransportError, hidden: Collection[str]) -> Failure:
+def _failure(error: ApiError | TransportError, secret_values: Collection[str]) -> Failure:
     """Read a client's exception by the table above, or by the status and type that the server gave.
 
     Args:
         error: The exception.
-        hidden: Secrets that a server may repeat.
+        secret_values: Secrets that a server may repeat.
     """
     for kind, name in EXCEPTIONS:
         if isinstance(error, kind):
-            return Failure(0, name, redact_text(str(error), hidden))
+            return Failure(0, name, redact_text(str(error), secret_values))
     if isinstance(error, ApiError):
-        return failure_of(error.status_code, error.body, hidden)
-    return Failure(0, "", redact_text(str(error), hidden))
+        return failure_of(error.status_code, error.body, secret_values)
+    return Failure(0, "", redact_text(str(error), secret_values))

@@ -15,7 +15,7 @@ from ibidem_engines.cluster import write as writing
 from ibidem_engines.cluster.client import ClusterClient, Dialect, failure_of, to_engine_error
 from ibidem_engines.cluster.collapse import ClusterCollapse, collapse_search
 from ibidem_engines.cluster.groups import ClusterGroups
-from ibidem_engines.cluster.health import field_issue, of_cluster
+from ibidem_engines.cluster.health import check_cluster, field_issue
 from ibidem_engines.cluster.index import Layout, refresh_index
 from ibidem_engines.cluster.lookup import LookUp, holders_query
 from ibidem_engines.cluster.match_counts import CountCache, CountResult
@@ -36,7 +36,7 @@ from ibidem_engines.engine import (
     StoredDocument,
 )
 from ibidem_engines.errors import Permanent
-from ibidem_engines.hits import GroupedHits, PluginNode, WithPlugin, query_digest
+from ibidem_engines.hits import GroupedHits, PluginEngine, PluginNode, query_digest
 from ibidem_engines.query import Filter, Query
 from ibidem_engines.reindex import Marks
 from ibidem_engines.stored_groups import Collapsed, CollapseEngine, Facets, Members, Order, Place
@@ -46,7 +46,7 @@ KEEP_ALIVE = "5m"
 AT_ONCE = 1_000
 
 
-class ClusterEngine(CollapseEngine, WithPlugin):
+class ClusterEngine(CollapseEngine, PluginEngine):
     """An index in a cluster.
 
     `order` is the number of the write in its shard: in an index that `create` makes, which has one shard, a number that
@@ -93,16 +93,18 @@ class ClusterEngine(CollapseEngine, WithPlugin):
         return writing.delete(self._place(), ids, version, beats=beats) if ids else []
 
     @override
-    def search(self, query: Query, size: int, cursor: str = "", without: Collection[str] = ()) -> Ranking:
+    def search(self, query: Query, size: int, cursor: str = "", exclude: Collection[str] = ()) -> Ranking:
         known = self._readable()
         if not 1 <= size <= known.most_hits:
             raise UsageError(f"a window of {size} hits is not possible", f"use 1 to {known.most_hits}")
         pin = cursors.read_cursor(cursor, self.index, query) if cursor else self._begin(known)
         body = dsl.window(query, self.fields, size)
-        if without:
-            body = dsl.excluding(body, holders_query(known.kinds, "content", list(without)))
-        ranking = self._cluster.hold(rank(self._place_of(pin, query), cursors.apply_cursor(body, pin), known.most_hits))
-        self._check_found(query, ranking.hits)
+        if exclude:
+            body = dsl.add_exclusion(body, holders_query(known.kinds, "content", list(exclude)))
+        ranking = self._cluster.hold(
+            rank(self._ranking_target(pin, query), cursors.apply_cursor(body, pin), known.most_hits)
+        )
+        self._check_phrases(query, ranking.hits)
         pin = cursors.next_cursor(pin, ranking.answer)
         return Ranking(
             ranking.hits, ranking.answer["hits"]["total"]["value"], cursors.write_cursor(pin, self.index, query)
@@ -116,12 +118,12 @@ class ClusterEngine(CollapseEngine, WithPlugin):
             return None
         known = self._readable()
         pin = cursors.read_cursor(cursor, self.index, query) if cursor else self._begin(known)
-        body = cursors.apply_cursor(dsl.shown(query, self.fields, size, self._dialect.offset_limit), pin)
+        body = cursors.apply_cursor(dsl.search_body(query, self.fields, size, self._dialect.offset_limit), pin)
         body |= {"from": first, "ext": {plugin.NAME: dict(options)}}
-        answer = self._cluster.hold(answer_to(self._place_of(pin, query).search(body)))
-        self._check_found(query, answer["hits"]["hits"])
+        answer = self._cluster.hold(answer_to(self._ranking_target(pin, query).search(body)))
+        self._check_phrases(query, answer["hits"]["hits"])
         pinned = cursors.write_cursor(cursors.next_cursor(pin, answer), self.index, query)
-        return plugin.read_grouped(answer, self.fields, query if self.fields.own else None, pinned)
+        return plugin.read_grouped(answer, self.fields, query if self.fields.are_own else None, pinned)
 
     @override
     def plugin_nodes(self) -> list[PluginNode]:
@@ -139,11 +141,11 @@ class ClusterEngine(CollapseEngine, WithPlugin):
             each: [(index, each[1]) for index in (indices if each[0] == self.index else each[:1])] for each in ids
         }
         names = list(dict.fromkeys(place for each in places.values() for place in each))
-        theirs = query if query is not None and (query.native is not None or not self.fields.own) else None
+        theirs = query if query is not None and (query.native is not None or not self.fields.are_own) else None
         documents: dict[tuple[str, str], StoredDocument] = {}
         for at in range(0, len(names), AT_ONCE):
             some = names[at : at + AT_ONCE]
-            for hit in self._read(some) if theirs is None else self._marked(some, theirs):
+            for hit in self._read(some) if theirs is None else self._fetch_marked(some, theirs):
                 documents[hit["_index"], hit["_id"]] = to_stored_document(
                     hit, self.fields, query if theirs is None else None
                 )
@@ -174,7 +176,7 @@ class ClusterEngine(CollapseEngine, WithPlugin):
             "size": min(size, most),
             "sort": [{"_seq_no": "asc"}, {"_shard_doc": "asc"}],
             "track_total_hits": False,
-            **dsl.only_packed(),
+            **dsl.packed_options(),
         }
         return self._slices(body)
 
@@ -207,7 +209,7 @@ class ClusterEngine(CollapseEngine, WithPlugin):
     @override
     def health_issues(self) -> list[HealthIssue]:
         issue = field_issue(self._cluster, self.index, self.fields)
-        return [*of_cluster(self._cluster, self.index), *([issue] if issue else [])]
+        return [*check_cluster(self._cluster, self.index), *([issue] if issue else [])]
 
     @override
     def holding(self) -> ClusterReindexSource:
@@ -221,7 +223,7 @@ class ClusterEngine(CollapseEngine, WithPlugin):
         pin = cursors.read_cursor(cursor, self.index, query) if cursor else self._begin(known)
         marks = sorted((part.index, part.shard, number) for part, number in settled.items())
         cache = CountCache(self._counts, f"{query_digest(query)} {pin.point} {marks}")
-        _, page = self._cluster.hold(self._collapsing(query, order, pin).page(place, size, settled, cache=cache))
+        _, page = self._cluster.hold(self._collapse(query, order, pin).page(place, size, settled, cache=cache))
         if pin.newest is None and not pin.point:
             pin = cursors.Cursor(page.newest)
         return replace(page, cursor=cursors.write_cursor(pin, self.index, query))
@@ -231,18 +233,18 @@ class ClusterEngine(CollapseEngine, WithPlugin):
         self, query: Query, groups: Sequence[str], most: int, *, order: Order = "relevance", cursor: str = ""
     ) -> Members:
         pin = cursors.read_cursor(cursor, self.index, query) if cursor else cursors.Cursor()
-        return self._cluster.hold(self._collapsing(query, order, pin).members(groups, most))
+        return self._cluster.hold(self._collapse(query, order, pin).members(groups, most))
 
     @override
     def facets(self, query: Query, most: int) -> Facets:
         body = groups.facet_request(dsl.clause(query, self.fields), self.fields, most)
         return groups.read_facets(self._search(body))
 
-    def _collapsing(self, query: Query, order: Order, pin: cursors.Cursor) -> ClusterCollapse:
+    def _collapse(self, query: Query, order: Order, pin: cursors.Cursor) -> ClusterCollapse:
         """Give the collapsed ranking of what matches."""
         body = dsl.window(query, self.fields, 0)
         if pin.newest is not None:
-            body["query"] = cursors.written_until(body["query"], pin.newest)
+            body["query"] = cursors.limit_writes(body["query"], pin.newest)
         target = self._target(pin.point, query_digest(query))
         return collapse_search(target, body, self._readable(), order)
 
@@ -301,13 +303,13 @@ class ClusterEngine(CollapseEngine, WithPlugin):
             version, product = self._server()
             if product and product != self._dialect.name:
                 raise Permanent(
-                    f"{self._cluster.shown}: it is {product}, not {self._dialect.product}",
+                    f"{self._cluster.label}: it is {product}, not {self._dialect.product}",
                     f"write {product}+http://… in IBIDEM_ENGINE",
                 )
             major = version.partition(".")[0]
             if not major.isdecimal() or int(major) < self._dialect.least:
                 raise Permanent(
-                    f"{self._cluster.shown}: {self._dialect.product} {version} is not supported",
+                    f"{self._cluster.label}: {self._dialect.product} {version} is not supported",
                     f"use {self._dialect.product} {self._dialect.least} or later",
                 )
             self._version = version
@@ -330,14 +332,14 @@ class ClusterEngine(CollapseEngine, WithPlugin):
             return False
         if (there := self._plugin.get(self.index)) is not None:
             return there
-        return self._plugin.put(self.index, plugin.answers_as_here(self.plugin_nodes()))
+        return self._plugin.put(self.index, plugin.has_same_plugin(self.plugin_nodes()))
 
-    def _check_found(self, query: Query, hits: Sequence[object]) -> None:
+    def _check_phrases(self, query: Query, hits: Sequence[object]) -> None:
         """Say why phrases found nothing, where that is the mapping's fault."""
         if not hits and query.phrases() and (issue := field_issue(self._cluster, self.index, self.fields)):
             raise UsageError(issue.what, issue.remedy)
 
-    def _place_of(self, pin: cursors.Cursor, query: Query) -> Target:
+    def _ranking_target(self, pin: cursors.Cursor, query: Query) -> Target:
         """Return the place of a ranking, so that later pages read the same one."""
         return self._target(pin.point, query_digest(query))
 
@@ -373,14 +375,14 @@ class ClusterEngine(CollapseEngine, WithPlugin):
         for each in answer["docs"]:
             failure = failure_of(503, each) if "error" in each else None
             if failure is not None and failure.kind != "index_not_found_exception":
-                raise to_engine_error(failure, self._cluster.shown)
+                raise to_engine_error(failure, self._cluster.label)
         hits: list[Mapping[str, Any]] = [each for each in answer["docs"] if each.get("found")]
-        if len(hits) < len(ids) and not self.fields.own:
+        if len(hits) < len(ids) and not self.fields.are_own:
             there = {(each["_index"], each["_id"]) for each in hits}
-            hits += self._search(dsl.by_name([each for each in ids if each not in there]))["hits"]["hits"]
+            hits += self._search(dsl.fetch_by_name([each for each in ids if each not in there]))["hits"]["hits"]
         return hits
 
-    def _marked(self, ids: Sequence[tuple[str, str]], query: Query) -> list[Mapping[str, Any]]:
+    def _fetch_marked(self, ids: Sequence[tuple[str, str]], query: Query) -> list[Mapping[str, Any]]:
         """Search for documents by id, so that the server marks the query's words."""
         body = dsl.fetch(ids, query, self.fields, self._dialect.offset_limit)
         hits: list[Mapping[str, Any]] = self._search(body)["hits"]["hits"]

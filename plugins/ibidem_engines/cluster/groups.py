@@ -19,7 +19,7 @@ from ibidem_engines.address import OURS, Fields
 from ibidem_engines.cluster import dsl
 from ibidem_engines.cluster.bulk import Action, newest, order_of, primaries, run
 from ibidem_engines.cluster.client import ClusterClient, failure_of
-from ibidem_engines.cluster.dsl import PACKED, Clause, only_packed
+from ibidem_engines.cluster.dsl import PACKED, Clause, packed_options
 from ibidem_engines.cluster.index import Layout
 from ibidem_engines.cluster.lookup import holders_query
 from ibidem_engines.cluster.ranking import long_values, read_binary, read_hits
@@ -107,7 +107,7 @@ class LeadLookUp:
             "size": self._most,
             "track_total_hits": True,
             "sort": ["_seq_no"],
-            **only_packed(),
+            **packed_options(),
         }
 
 
@@ -193,7 +193,7 @@ class ClusterGroups(StoredGroups):
         body = _read(conditions, SLICE)
         body["sort"] = [{"_seq_no": "asc"}, {"_index": "asc"}, {"ibidem.id": "asc"}]
         if without:
-            body["query"]["bool"]["must_not"] = [dsl.by_id(without)]
+            body["query"]["bool"]["must_not"] = [dsl.ids_query(without)]
         while True:
             hits = self._search(Target(self.index), body)["hits"]["hits"]
             if not hits:
@@ -210,7 +210,7 @@ class ClusterGroups(StoredGroups):
         for at in range(0, len(ids), SLICE):
             some = list(ids[at : at + SLICE])
             for target, among in places:
-                members += self._documents(target, _read([dsl.by_name(some)["query"], *among], len(some)))
+                members += self._documents(target, _read([dsl.fetch_by_name(some)["query"], *among], len(some)))
         return members
 
     @override
@@ -309,7 +309,7 @@ def facet_request(clause: Clause, fields: Fields, most: int) -> Clause:
     """Ask for the counts; an index of others has no fields of which we know how they are mapped, but the date."""
     years = {"field": "ibidem.date", "calendar_interval": "year", "format": "yyyy", "min_doc_count": 1}
     aggs: Clause = {"years": {"date_histogram": {**years, "order": {"_key": "desc"}}, "aggs": _GROUPS}}
-    for name in ("source", "language") if fields.own else ():
+    for name in ("source", "language") if fields.are_own else ():
         aggs[f"{name}s"] = {"terms": {"field": getattr(fields, name), "size": most}, "aggs": _GROUPS}
     return {"query": clause, "size": 0, "track_total_hits": False, "aggs": aggs}
 

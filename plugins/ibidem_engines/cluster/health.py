@@ -5,7 +5,7 @@ from typing import Any
 
 from ibidem_engines.address import OURS, Fields
 from ibidem_engines.cluster.client import ClusterClient
-from ibidem_engines.cluster.requests import ApiRequest, answer_to, in_path
+from ibidem_engines.cluster.requests import ApiRequest, answer_to, quote_index
 from ibidem_engines.engine import HealthIssue, disk_issue, is_full
 
 PASSED_OVER = (403, 404, 400)
@@ -23,31 +23,32 @@ BLOCKS = {
 }
 
 
-def of_cluster(cluster: ClusterClient, index: str) -> Iterator[HealthIssue]:
-    """Look at the shards and blocks of an index and at the disks; what the user may not look at is passed over."""
-    names = f"{in_path(index)},{in_path(index)}-ibidem-*"
+def check_cluster(cluster: ClusterClient, index: str) -> Iterator[HealthIssue]:
+    """Check the shards and blocks of an index and the disks, as far as the user may read them."""
+    names = f"{quote_index(index)},{quote_index(index)}-ibidem-*"
     parameters = {"filter_path": _SETTINGS, "expand_wildcards": "all", "ignore_unavailable": "true"}
     there = _get(cluster, f"/{names}/_settings", parameters)
     if there:
-        yield from _of_shards(cluster, sorted(there))
-    yield from _of_blocks(there)
-    yield from _of_disks(cluster)
+        yield from _check_shards(cluster, sorted(there))
+    yield from _check_blocks(there)
+    yield from _check_disks(cluster)
 
 
-def _of_shards(cluster: ClusterClient, names: Iterable[str]) -> Iterator[HealthIssue]:
-    path = f"/_cluster/health/{','.join(map(in_path, names))}"
+def _check_shards(cluster: ClusterClient, names: Iterable[str]) -> Iterator[HealthIssue]:
+    path = f"/_cluster/health/{','.join(map(quote_index, names))}"
     answer = _get(cluster, path, {"level": "indices"}).get("indices", {})
     for name, each in sorted(answer.items()):
         if each["status"] == "red":
+            why = _explain_allocation(cluster, name)
             yield HealthIssue(
                 "shards",
-                f"index {name!r} is red: {each['unassigned_shards']} of its shards are nowhere{_why(cluster, name)}",
+                f"index {name!r} is red: {each['unassigned_shards']} of its shards are nowhere{why}",
                 "bring back the node that holds them, or restore the index from a snapshot",
                 stops=True,
             )
 
 
-def _why(cluster: ClusterClient, index: str) -> str:
+def _explain_allocation(cluster: ClusterClient, index: str) -> str:
     """Ask the server why the first shard of an index is on no node."""
     body = {"index": index, "shard": 0, "primary": True}
     request = ApiRequest("POST", "/_cluster/allocation/explain", body=body, passed_over=PASSED_OVER)
@@ -61,7 +62,7 @@ def _why(cluster: ClusterClient, index: str) -> str:
     return "".join(f"; {each}" for each in reasons if each)
 
 
-def _of_blocks(there: Mapping[str, Any]) -> Iterator[HealthIssue]:
+def _check_blocks(there: Mapping[str, Any]) -> Iterator[HealthIssue]:
     for name, each in sorted(there.items()):
         blocks = each["settings"]["index"].get("blocks", {})
         for block, (what, remedy) in BLOCKS.items():
@@ -69,8 +70,8 @@ def _of_blocks(there: Mapping[str, Any]) -> Iterator[HealthIssue]:
                 yield HealthIssue("blocks", f"index {name!r} {what}", remedy)
 
 
-def _of_disks(cluster: ClusterClient) -> Iterator[HealthIssue]:
-    if not _watched(cluster):
+def _check_disks(cluster: ClusterClient) -> Iterator[HealthIssue]:
+    if not _has_disk_threshold(cluster):
         return
     answer = _get(cluster, "/_nodes/stats/fs", {"filter_path": "nodes.*.name,nodes.*.fs.total"})
     for node in answer.get("nodes", {}).values():
@@ -79,7 +80,7 @@ def _of_disks(cluster: ClusterClient) -> Iterator[HealthIssue]:
             yield disk_issue(f"the disk of node {node.get('name', '')!r}", size, disk["available_in_bytes"])
 
 
-def _watched(cluster: ClusterClient) -> bool:
+def _has_disk_threshold(cluster: ClusterClient) -> bool:
     """Return whether the server looks at its disks; where it does not, a full one closes no index."""
     name = "cluster.routing.allocation.disk.threshold_enabled"
     answer = _get(cluster, "/_cluster/settings", {"include_defaults": "true", "flat_settings": "true"})
@@ -113,7 +114,7 @@ def field_issue(cluster: ClusterClient, index: str, fields: Fields) -> HealthIss
         index: The index or alias.
         fields: What a document's fields are said to be called.
     """
-    request = ApiRequest("GET", f"/{in_path(index)}/_mapping", passed_over=FORBIDDEN_OR_MISSING)
+    request = ApiRequest("GET", f"/{quote_index(index)}/_mapping", passed_over=FORBIDDEN_OR_MISSING)
     there: dict[str, str] = {}
     for each in cluster.hold(answer_to(request)).values():
         there |= dict(_flat(each.get("mappings", {})))
@@ -142,7 +143,7 @@ def _flat(mapping: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, st
 def _proposal(fields: Fields, there: Mapping[str, str]) -> str:
     """Write names that may be right, and behind them the fields among which the right ones are."""
     analysed = [path for path, kind in there.items() if kind in ANALYSED]
-    likely = {name: _likely(words, analysed if name == "text" else list(there)) for name, words in LIKELY.items()}
+    likely = {name: _guess_path(words, analysed if name == "text" else list(there)) for name, words in LIKELY.items()}
     right = {name: path if (path := getattr(fields, name)) in there else likely[name] or "FIELD" for name in LIKELY}
     pairs = ",".join(f"{name}={path}" for name, path in right.items())
     if not analysed:
@@ -151,7 +152,7 @@ def _proposal(fields: Fields, there: Mapping[str, str]) -> str:
     return f"{pairs} (of type text are {', '.join(analysed[:SHOWN])}{more})"
 
 
-def _likely(words: Sequence[str], paths: Sequence[str]) -> str:
+def _guess_path(words: Sequence[str], paths: Sequence[str]) -> str:
     """Return the path whose last part is the likeliest name; empty for none."""
     ends = {path: path.rpartition(".")[2].lower().replace("_", "") for path in paths}
     for word in words:

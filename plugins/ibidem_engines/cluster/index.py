@@ -8,7 +8,7 @@ import orjson
 
 from ibidem_engines.address import OURS
 from ibidem_engines.cluster.client import ClusterClient, Dialect, Failure, to_engine_error
-from ibidem_engines.cluster.requests import ApiRequest, RequestFlow, answer_to, in_path
+from ibidem_engines.cluster.requests import ApiRequest, RequestFlow, answer_to, quote_index
 from ibidem_engines.engine import Ledger
 from ibidem_engines.errors import NoIndex, Permanent
 from ibidem_ingest.signatures.schema import SCHEMA
@@ -36,7 +36,7 @@ EXISTS = "resource_already_exists_exception"
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """What one index, or several behind an alias, were made for.
+    """The layout of one index, or of several behind an alias.
 
     Args:
         indices: Their own names; empty when there is none.
@@ -77,7 +77,7 @@ def read_layout(
         params: Which of the names may be missing, as a search says it.
         passed_over: Statuses that mean that nothing is there, or nothing that may be looked at.
     """
-    path = f"/{in_path(index or '_all')}"
+    path = f"/{quote_index(index or '_all')}"
     parameters = {**(params or {}), "filter_path": _PARTS}
     answer: Mapping[str, Any] = yield ApiRequest("GET", path, parameters, passed_over=passed_over)
     metadata = {name: _ours(each) for name, each in answer.items()}
@@ -97,9 +97,9 @@ def read_layout(
 def check_readable(layout: Layout, index: str, cluster: ClusterClient) -> None:
     """Refuse to read what is not there, and what another version signed."""
     if not layout.indices:
-        raise NoIndex(f"no index {index!r} in {cluster.shown}", "make it with: ibidem ingest PATH")
+        raise NoIndex(f"no index {index!r} in {cluster.label}", "make it with: ibidem ingest PATH")
     if fault := schema_fault(layout):
-        raise Permanent(f"{cluster.shown}: {fault[0]}", fault[1])
+        raise Permanent(f"{cluster.label}: {fault[0]}", fault[1])
 
 
 def schema_fault(layout: Layout) -> tuple[str, str] | None:
@@ -117,7 +117,7 @@ def schema_fault(layout: Layout) -> tuple[str, str] | None:
 def pipeline_fault(pipelines: Iterable[str]) -> RequestFlow[tuple[str, str] | None]:
     """Tell which search pipeline takes hits out of what is found, and what to do about it."""
     for name in pipelines:
-        answer = yield ApiRequest("GET", f"/_search/pipeline/{in_path(name)}", passed_over=(MISSING,))
+        answer = yield ApiRequest("GET", f"/_search/pipeline/{quote_index(name)}", passed_over=(MISSING,))
         steps = answer.get(name, {}).get("response_processors", [])
         if any("collapse" in step for step in steps):
             what = f"the search pipeline {name!r} collapses: it discards hits, so no account could be right"
@@ -129,7 +129,7 @@ def check_writable(layout: Layout, cluster: ClusterClient) -> None:
     """Refuse to write where the server would have to guess what our fields are."""
     if layout.bare:
         raise Permanent(
-            f"{cluster.shown}: index {', '.join(map(repr, layout.bare))} has no fields of ibidem yet",
+            f"{cluster.label}: index {', '.join(map(repr, layout.bare))} has no fields of ibidem yet",
             "add them with: ibidem backfill",
         )
 
@@ -193,7 +193,7 @@ def _try_codec(cluster: ClusterClient, trial: str, body: Mapping[str, Any]) -> N
         cluster.ask("POST", f"/{trial}/_refresh")
     except Permanent as error:
         reason = error.__cause__.reason if isinstance(error.__cause__, Failure) else error.what
-        raise Permanent(f"{cluster.shown}: {WITHOUT_CODEC.format(codec)}: {reason}", CODEC_REMEDY) from error
+        raise Permanent(f"{cluster.label}: {WITHOUT_CODEC.format(codec)}: {reason}", CODEC_REMEDY) from error
     finally:
         cluster.ask("DELETE", f"/{trial}", ignore_unavailable="true")
 
@@ -253,7 +253,7 @@ def refresh_index(cluster: ClusterClient, indices: str, /, **params: str) -> Non
         Unavailable: A part of an index is not there.
     """
     for _ in range(2):  # once more when a shard came back between the two answers
-        answer = cluster.ask("POST", f"/{in_path(indices)}/_refresh", **params)["_shards"]
+        answer = cluster.ask("POST", f"/{quote_index(indices)}/_refresh", **params)["_shards"]
         if answer["failed"]:
             raise _unseen(cluster, indices, answer)
         if answer["successful"] == answer["total"]:
@@ -266,7 +266,7 @@ def refresh_index(cluster: ClusterClient, indices: str, /, **params: str) -> Non
 
 
 def _health(cluster: ClusterClient, indices: str) -> Mapping[str, Any]:
-    request = ApiRequest("GET", f"/_cluster/health/{in_path(indices)}", {"filter_path": HEALTH}, passed_over=HIDDEN)
+    request = ApiRequest("GET", f"/_cluster/health/{quote_index(indices)}", {"filter_path": HEALTH}, passed_over=HIDDEN)
     answer: Mapping[str, Any] = cluster.hold(answer_to(request))
     return answer
 
@@ -274,6 +274,6 @@ def _health(cluster: ClusterClient, indices: str) -> Mapping[str, Any]:
 def _unseen(cluster: ClusterClient, indices: str, health: Mapping[str, Any]) -> Exception:
     some = f"{health['successful']} of {health['total']} shards of {indices!r} made visible what was written"
     failure = Failure(503, "unavailable_shards_exception", some)
-    error = to_engine_error(failure, cluster.shown)
+    error = to_engine_error(failure, cluster.label)
     error.__cause__ = failure
     return error

@@ -14,7 +14,7 @@ from typing import Any
 import orjson
 
 from ibidem_engines.cluster.client import failure_of
-from ibidem_engines.cluster.dsl import Clause, by_id, only_packed, with_ids
+from ibidem_engines.cluster.dsl import Clause, ids_query, packed_options, with_ids
 from ibidem_engines.cluster.index import Layout
 from ibidem_engines.cluster.ranking import read_hits
 from ibidem_engines.cluster.requests import RequestFlow, Target
@@ -52,7 +52,7 @@ class _Question:
         return list(dict.fromkeys(self.search.values[self.name]))
 
     @property
-    def least(self) -> int:
+    def min_shared(self) -> int:
         """How many of them a document has to share."""
         return self.search.least.get(self.name, 1)
 
@@ -64,7 +64,7 @@ class _Question:
 
 @dataclass(slots=True)
 class _Answer:
-    """What was found for one search."""
+    """The answer to one search."""
 
     hits: dict[tuple[str, str], Hit] = field(default_factory=dict)
     capped: list[LookupField] = field(default_factory=list)
@@ -100,46 +100,46 @@ class LookUp:
         """Look up values; see `Engine.find`."""
         self._answers = [_Answer() for _ in searches]
         questions = [_Question(at, name, search) for at, search in enumerate(searches) for name in search.values]
-        questions = [each for each in questions if len(each.values) >= each.least]
+        questions = [each for each in questions if len(each.values) >= each.min_shared]
         chunks = [range(at, at + TOGETHER) for at in range(0, len(searches), TOGETHER)]
         counted = [each for each in questions if not each.search.limit]
         questions = [each for each in questions if each.search.limit]
-        direct = [each for each in questions if each.least <= 1 and each.name not in LONG_CLUES]
+        direct = [each for each in questions if each.min_shared <= 1 and each.name not in LONG_CLUES]
         some = [asking for chunk in chunks if (asking := [each for each in direct if each.at in chunk])]
-        apart = self._alike([*counted, *(each for each in questions if each.least > 1)])
+        apart = self._distinct_bodies([*counted, *(each for each in questions if each.min_shared > 1)])
         first = list(apart)[:APART]
-        answers = yield from self._send([*map(self._for_all, some), *map(orjson.loads, first)])
+        answers = yield from self._send([*map(self._shared_body, some), *map(orjson.loads, first)])
         for asking, (hits, total) in zip(some, answers, strict=False):
-            yield from self._sorted_out(asking, hits, total)
+            yield from self._assign_hits(asking, hits, total)
         yield from self._distribute(apart, first, answers[len(some) :])
         yield from self._send_apart(apart, list(apart)[APART:])
-        yield from self._in_parts([each for each in questions if each.least <= 1 and each.name in LONG_CLUES])
-        return [LookupResult(_by_id(each.hits.values()), tuple(each.capped), each.same) for each in self._answers]
+        yield from self._ask_in_parts([each for each in questions if each.min_shared <= 1 and each.name in LONG_CLUES])
+        return [LookupResult(_sort_hits(each.hits.values()), tuple(each.capped), each.same) for each in self._answers]
 
-    def _together(self, questions: Sequence[_Question]) -> RequestFlow[None]:
+    def _ask_together(self, questions: Sequence[_Question]) -> RequestFlow[None]:
         """Ask for all values at once, and in parts where that brings too many hits."""
         if questions:
-            ((hits, total),) = yield from self._send([self._for_all(questions)])
-            yield from self._sorted_out(questions, hits, total)
+            ((hits, total),) = yield from self._send([self._shared_body(questions)])
+            yield from self._assign_hits(questions, hits, total)
 
-    def _for_all(self, questions: Sequence[_Question]) -> Clause:
+    def _shared_body(self, questions: Sequence[_Question]) -> Clause:
         """Write one search for the values of all."""
-        clauses = [self._carries(name, values, 1) for name, values in _by_class(questions).items()]
+        clauses = [self._carries(name, values, 1) for name, values in _group_values(questions).items()]
         return self._body(clauses, MOST_TOGETHER)
 
-    def _sorted_out(self, questions: Sequence[_Question], hits: Sequence[Hit], total: int) -> RequestFlow[None]:
+    def _assign_hits(self, questions: Sequence[_Question], hits: Sequence[Hit], total: int) -> RequestFlow[None]:
         """Add the hits to the lookups that they answer; what has too many is searched for alone."""
-        hits_by_question = self._told_apart(questions, hits if total <= MOST_TOGETHER else hits[::EACH])
+        hits_by_question = self._hits_by_question(questions, hits if total <= MOST_TOGETHER else hits[::EACH])
         if total <= MOST_TOGETHER:
             for question, some in hits_by_question.items():
                 ordered = sorted(some.values(), key=lambda hit: hit.order)
                 self._answers[question.at].add(question, ordered, len(ordered))
             return
         many = {question for question, some in hits_by_question.items() if len(some) >= MANY}
-        yield from self._apart([each for each in questions if not many or each in many])
-        yield from self._together([each for each in questions if many and each not in many])
+        yield from self._ask_apart([each for each in questions if not many or each in many])
+        yield from self._ask_together([each for each in questions if many and each not in many])
 
-    def _told_apart(
+    def _hits_by_question(
         self, questions: Sequence[_Question], hits: Sequence[Hit]
     ) -> Mapping[_Question, dict[tuple[str, str], Hit]]:
         """Give each hit to the questions whose values it carries."""
@@ -149,21 +149,21 @@ class LookUp:
                 asking[question.name, value].append(question)
         hits_by_question: defaultdict[_Question, dict[tuple[str, str], Hit]] = defaultdict(dict)
         for hit in hits:
-            for question in {question for key in _carried(hit) for question in asking.get(key, ())}:
+            for question in {question for key in _hit_values(hit) for question in asking.get(key, ())}:
                 if hit.id != question.search.own:
                     hits_by_question[question][hit.index, hit.id] = hit
         return hits_by_question
 
-    def _apart(self, questions: Sequence[_Question]) -> RequestFlow[None]:
+    def _ask_apart(self, questions: Sequence[_Question]) -> RequestFlow[None]:
         """Ask for each class of each search alone."""
-        alike = self._alike(questions)
+        alike = self._distinct_bodies(questions)
         yield from self._send_apart(alike, list(alike))
 
-    def _alike(self, questions: Sequence[_Question]) -> dict[bytes, list[_Question]]:
+    def _distinct_bodies(self, questions: Sequence[_Question]) -> dict[bytes, list[_Question]]:
         """Write a search for each class of each search; what is the same for several is asked for once."""
         alike: defaultdict[bytes, list[_Question]] = defaultdict(list)
         for question in questions:
-            clause = self._carries(question.name, question.values, question.least)
+            clause = self._carries(question.name, question.values, question.min_shared)
             alike[orjson.dumps(self._body([clause], question.limit + 1))].append(question)
         return alike
 
@@ -190,11 +190,11 @@ class LookUp:
         if len(others) < len(hits):
             total -= 1
         elif question.search.own and question.name == "content" and total > len(hits):
-            clause = self._carries(question.name, question.values, question.least)
+            clause = self._carries(question.name, question.values, question.min_shared)
             ((_, total),) = yield from self._send([self._body([clause], 0, question.search.own)])
         self._answers[question.at].add(question, others, total)
 
-    def _in_parts(self, questions: Sequence[_Question]) -> RequestFlow[None]:
+    def _ask_in_parts(self, questions: Sequence[_Question]) -> RequestFlow[None]:
         """Ask for values of long texts; what brings too many hits in halves, down to a value that is passed over.
 
         No hit tells which of these values it carries. A banner page or a stock form is in very many documents, and
@@ -204,7 +204,7 @@ class LookUp:
         hits_by_question: defaultdict[_Question, dict[tuple[str, str], Hit]] = defaultdict(dict)
         while parts:
             halves: list[tuple[_Question, tuple[str, ...]]] = []
-            answers = yield from self._each_part(parts)
+            answers = yield from self._send_parts(parts)
             for (question, values), (hits, total) in zip(parts, answers, strict=True):
                 others = [hit for hit in hits if hit.id != question.search.own]
                 if total - (len(hits) - len(others)) <= question.limit:
@@ -220,7 +220,7 @@ class LookUp:
             ordered = sorted(some.values(), key=lambda hit: hit.order)
             answer.add(question, ordered, 0 if question.name in answer.capped else len(ordered))
 
-    def _each_part(
+    def _send_parts(
         self, parts: Sequence[tuple[_Question, tuple[str, ...]]]
     ) -> RequestFlow[list[tuple[list[Hit], int]]]:
         """Ask for values, a search for each part."""
@@ -261,13 +261,13 @@ class LookUp:
             filters.append(self._among)
         query: Clause = {"bool": {"filter": filters}}
         if own:
-            query["bool"]["must_not"] = [by_id([own])]
+            query["bool"]["must_not"] = [ids_query([own])]
         return {
             "query": query,
             "size": min(limit, self._most),
             "track_total_hits": True,
             "sort": ["_seq_no"],
-            **only_packed(),
+            **packed_options(),
         }
 
     def _carries(self, name: LookupField, values: Sequence[str], least: int) -> Clause:
@@ -290,20 +290,20 @@ def holders_query(kinds: Collection[str], name: LookupField, values: Sequence[st
         return _terms("ibidem.keys", values, least)
     paths = [f"ibidem.{name}"] * ("lean" not in kinds or "full" in kinds) + ["ibidem.keys"] * ("lean" in kinds)
     ways = [_terms(path, values, least) for path in paths]
-    return ways[0] if len(ways) == 1 else _at_least(ways, 1)
+    return ways[0] if len(ways) == 1 else _match_least(ways, 1)
 
 
 def _terms(path: str, values: Sequence[str], least: int) -> Clause:
     if least <= 1:
         return {"terms": {path: list(values)}}
-    return _at_least([{"term": {path: value}} for value in values], least)
+    return _match_least([{"term": {path: value}} for value in values], least)
 
 
-def _at_least(clauses: Sequence[Clause], least: int) -> Clause:
+def _match_least(clauses: Sequence[Clause], least: int) -> Clause:
     return {"bool": {"should": list(clauses), "minimum_should_match": max(1, least)}}
 
 
-def _by_class(questions: Iterable[_Question]) -> dict[LookupField, list[str]]:
+def _group_values(questions: Iterable[_Question]) -> dict[LookupField, list[str]]:
     """Gather the values of each class, each once."""
     values: defaultdict[LookupField, dict[str, None]] = defaultdict(dict)
     for question in questions:
@@ -311,7 +311,7 @@ def _by_class(questions: Iterable[_Question]) -> dict[LookupField, list[str]]:
     return {name: list(some) for name, some in values.items()}
 
 
-def _carried(hit: Hit) -> list[tuple[str, str]]:
+def _hit_values(hit: Hit) -> list[tuple[str, str]]:
     """List the look-up values that a hit carries."""
     packed = unpack(hit.packed) if hit.packed else None
     if packed is None:
@@ -319,5 +319,5 @@ def _carried(hit: Hit) -> list[tuple[str, str]]:
     return [(name, value) for name, values in lookup_keys(packed).items() for value in values]
 
 
-def _by_id(hits: Iterable[Hit]) -> list[Hit]:
+def _sort_hits(hits: Iterable[Hit]) -> list[Hit]:
     return sorted(hits, key=lambda hit: (hit.index, hit.id))

@@ -108,7 +108,7 @@ class MatchCounter:
 
     def writes(self) -> Clause:
         """Write the aggregation that tells with the hits of the search whether the same writes match as before."""
-        return {OWN: behind_filter(self.body, WRITES)}
+        return {OWN: filter_aggregations(self.body, WRITES)}
 
     def count(self, *searches: Mapping[str, Any]) -> RequestFlow[tuple[Sequence[Mapping[str, Any]], CountResult]]:
         """Count, and answer searches at the same time.
@@ -116,16 +116,16 @@ class MatchCounter:
         Returns:
             The answers to the searches, and what was counted.
         """
-        sent = replace(self.target.searches([*searches, self._counting()]), params=_WITHOUT_BUCKETS)
-        *answers, counted = checked((yield sent)["responses"])
+        sent = replace(self.target.searches([*searches, self._count_body()]), params=_WITHOUT_BUCKETS)
+        *answers, counted = check_answers((yield sent)["responses"])
         counts = counted["aggregations"][OWN]
         matched = yield from self._read(counts)
-        return answers, CountResult(Writes.read(counts), matched, several(counts) if matched.exact else None)
+        return answers, CountResult(Writes.read(counts), matched, groups_of_several(counts) if matched.exact else None)
 
-    def _counting(self) -> Clause:
+    def _count_body(self) -> Clause:
         """Write the search that counts."""
         aggs: Clause = {
-            "groups": _many(single=self.layout.shards == 1),
+            "groups": _groups_aggregation(single=self.layout.shards == 1),
             "sizes": {"stats_bucket": {"buckets_path": _SIZES}},
             "ungrouped": {"missing": {"field": GROUP}},
             "unsigned": {"filter": UNSIGNED},
@@ -135,18 +135,18 @@ class MatchCounter:
         }
         if self.layout.shards == 1:
             aggs["several"] = {"terms": {"field": GROUP, "size": MOST_NAMED, "min_doc_count": 2}}
-        if not self._sharded:
-            aggs["unsettled"] = {"filter": _unsettled(self.layout, self.settled)}
-        return self._sized(aggs)
+        if not self._has_shards:
+            aggs["unsettled"] = {"filter": _unsettled_clause(self.layout, self.settled)}
+        return self._body(aggs)
 
     @property
-    def _sharded(self) -> bool:
+    def _has_shards(self) -> bool:
         """Whether the writes of an index are numbered in several shards."""
         return max(self.layout.shards_of.values(), default=1) > 1
 
-    def _sized(self, aggs: Clause) -> Clause:
+    def _body(self, aggs: Clause) -> Clause:
         parts = {name: part for name, part in self.body.items() if name not in ("sort", "track_scores", "post_filter")}
-        return {**parts, "size": 0, "track_total_hits": False, "aggs": {OWN: behind_filter(self.body, aggs)}}
+        return {**parts, "size": 0, "track_total_hits": False, "aggs": {OWN: filter_aggregations(self.body, aggs)}}
 
     def _read(self, counts: Mapping[str, Any]) -> RequestFlow[MatchCounts]:
         """Read what was counted; more groups than are counted one by one are estimated."""
@@ -157,7 +157,7 @@ class MatchCounter:
         groups = documents - ungrouped - (members - several)
         if not exact:
             groups = min(documents - ungrouped, (yield from self._estimate()))
-        unsettled = (yield from self._unsettled()) if self._sharded else int(counts["unsettled"]["doc_count"])
+        unsettled = (yield from self._count_unsettled()) if self._has_shards else int(counts["unsettled"]["doc_count"])
         return MatchCounts(
             documents=documents,
             groups=groups + ungrouped,
@@ -171,41 +171,41 @@ class MatchCounter:
 
     def _estimate(self) -> RequestFlow[int]:
         """Let the server estimate the groups."""
-        body = self._sized({"groups": {"cardinality": {"field": GROUP, "precision_threshold": MOST_GROUPS}}})
-        (answer,) = checked((yield self.target.searches([body]))["responses"])
+        body = self._body({"groups": {"cardinality": {"field": GROUP, "precision_threshold": MOST_GROUPS}}})
+        (answer,) = check_answers((yield self.target.searches([body]))["responses"])
         return int(answer["aggregations"][OWN]["groups"]["value"])
 
-    def _unsettled(self) -> RequestFlow[int]:
+    def _count_unsettled(self) -> RequestFlow[int]:
         """Count the leads of writes that are not settled, shard by shard, each with numbers of its own."""
         lines: list[Mapping[str, Any]] = []
         for index, shards in self.layout.shards_of.items():
             for shard in range(shards):
                 newer: Clause = {"range": {"_seq_no": {"gte": self.settled.get(ShardRef(index, shard), 0)}}}
-                body = narrowed(self._sized({}), {"bool": {"filter": [LEADS, newer]}})
+                body = add_filter(self._body({}), {"bool": {"filter": [LEADS, newer]}})
                 lines += [{"index": index, "preference": f"_shards:{shard}", **WHOLE}, {**self.target.parts, **body}]
         answers = (yield ApiRequest("POST", "/_msearch", lines=lines))["responses"]
-        return sum(int(each["aggregations"][OWN]["doc_count"]) for each in checked(answers))
+        return sum(int(each["aggregations"][OWN]["doc_count"]) for each in check_answers(answers))
 
 
-def several(counts: Mapping[str, Any]) -> frozenset[str] | None:
+def groups_of_several(counts: Mapping[str, Any]) -> frozenset[str] | None:
     """Read the names of the groups of two or more; None where they are more than were asked for, or none were."""
     names = frozenset(each["key"] for each in counts.get("several", {}).get("buckets", ()))
     return names if len(names) == counts["sizes"]["count"] else None
 
 
-def behind_filter(body: Mapping[str, Any], aggs: Clause) -> Clause:
+def filter_aggregations(body: Mapping[str, Any], aggs: Clause) -> Clause:
     """Count behind the filter that takes hits of a search out after they were ranked."""
     return {"filter": body.get("post_filter") or ALL, "aggs": aggs}
 
 
-def without_writes(answer: Mapping[str, Any]) -> tuple[Writes, Mapping[str, Any]]:
+def split_writes(answer: Mapping[str, Any]) -> tuple[Writes, Mapping[str, Any]]:
     """Read the writes that match from the answer to a search, and take them out of it."""
     others = {name: each for name, each in answer["aggregations"].items() if name != OWN}
     rest = {name: part for name, part in answer.items() if name != "aggregations"}
     return Writes.read(answer["aggregations"][OWN]), rest | ({"aggregations": others} if others else {})
 
 
-def checked(answers: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def check_answers(answers: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Give the answers of several searches; one that failed raises."""
     for answer in answers:
         if "error" in answer:
@@ -213,7 +213,7 @@ def checked(answers: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     return list(answers)
 
 
-def narrowed(body: Mapping[str, Any], clause: Clause) -> Clause:
+def add_filter(body: Mapping[str, Any], clause: Clause) -> Clause:
     """Keep what a clause lets in; what ranks by neighbours, or joins several rankings, is narrowed behind that."""
     query = body.get("query", ALL)
     if "knn" in body or "hybrid" in query:
@@ -222,13 +222,13 @@ def narrowed(body: Mapping[str, Any], clause: Clause) -> Clause:
     return {**body, "query": {"bool": {"must": [query], "filter": [clause]}}}
 
 
-def _many(*, single: bool) -> Clause:
+def _groups_aggregation(*, single: bool) -> Clause:
     """Ask for all groups of two or more; of several shards each has to tell those of one, too."""
     least = {"min_doc_count": 2, "shard_min_doc_count": 2 if single else 1}
     return {"terms": {"field": GROUP, "size": MOST_GROUPS, "shard_size": MOST_GROUPS, **least}}
 
 
-def _unsettled(layout: Layout, settled: Marks) -> Clause:
+def _unsettled_clause(layout: Layout, settled: Marks) -> Clause:
     """Name the leads that come from writes which are not settled, of indexes of one shard."""
     marks = {index: settled.get(ShardRef(index), 0) for index in layout.shards_of}
     some: list[Clause] = [

@@ -68,7 +68,7 @@ class OpenSearchEngine(ClusterEngine):
     def __init__(self, address: Address | str, index: str) -> None:
         if isinstance(address, str):
             address = parse_address(address)
-        cluster = ClusterClient(address.shown, lambda: OpenSearchTransport(address), search_parts=NO_PIPELINE)
+        cluster = ClusterClient(address.label, lambda: OpenSearchTransport(address), search_parts=NO_PIPELINE)
         super().__init__(cluster, DIALECT, address, index)
 
 
@@ -131,19 +131,19 @@ def _options(address: Address) -> dict[str, Any]:
     return options
 
 
-def _failure(error: OpenSearchException, hidden: Collection[str]) -> Failure:
+def _failure(error: OpenSearchException, secret_values: Collection[str]) -> Failure:
     """Read a client's exception by the table above, or by the status and type that the server gave.
 
     Args:
         error: The exception.
-        hidden: Secrets that a server may repeat.
+        secret_values: Secrets that a server may repeat.
     """
     for kind, name in EXCEPTIONS:
         if isinstance(error, kind):
-            return Failure(0, name, redact_text(_message(error), hidden))
+            return Failure(0, name, redact_text(_message(error), secret_values))
     if isinstance(error, TransportError) and isinstance(error.status_code, int):
-        return failure_of(error.status_code, error.info, hidden)
-    return Failure(0, "", redact_text(str(error), hidden))
+        return failure_of(error.status_code, error.info, secret_values)
+    return Failure(0, "", redact_text(str(error), secret_values))
 
 
 def _message(error: OpenSearchException) -> str:

@@ -61,20 +61,20 @@ def read_nodes(answer: Mapping[str, Any]) -> list[PluginNode]:
     )
 
 
-def answers_as_here(nodes: list[PluginNode]) -> bool:
+def has_same_plugin(nodes: list[PluginNode]) -> bool:
     """Return whether every node has the plugin of this ibidem: another version may decide otherwise."""
     here = version("ibidem")
     return bool(nodes) and all(each.plugin == here for each in nodes)
 
 
-def listed(hits: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def iterate_hits(hits: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Yield the hits of a list, and those inside its leads."""
     for hit in hits:
         yield hit
         yield from hit.get("inner_hits", {}).get("duplicates", {}).get("hits", {}).get("hits", ())
 
 
-def account_of(answer: dict[str, Any]) -> dict[str, Any]:
+def pop_account(answer: dict[str, Any]) -> dict[str, Any]:
     """Take the plugin's account out of an answer: OpenSearch has it in `ext`, Elasticsearch at the top."""
     account: dict[str, Any] = answer.pop("ext", {}).get(NAME) or answer.pop("dedupe")
     return account
@@ -91,7 +91,9 @@ def read_grouped(answer: dict[str, Any], fields: Fields, words: Query | None, cu
     """
     hits = answer["hits"]["hits"]
     stored = {
-        (hit["_index"], hit["_id"]): to_stored_document(hit, fields, words) for hit in listed(hits) if "_source" in hit
+        (hit["_index"], hit["_id"]): to_stored_document(hit, fields, words)
+        for hit in iterate_hits(hits)
+        if "_source" in hit
     }
     best, total = answer["hits"]["max_score"], answer["hits"]["total"]["value"]
-    return GroupedHits(hits, stored, account_of(answer), total, best, cursor)
+    return GroupedHits(hits, stored, pop_account(answer), total, best, cursor)

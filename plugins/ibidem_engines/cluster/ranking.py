@@ -143,17 +143,17 @@ def rank(target: Target, body: Mapping[str, Any], most: int, *, ids: bool = Fals
     ranking = yield from window(target, {**body, "size": depth})
     hits = ranking.hits
     if len(hits) < depth or hits.scores[-1] != hits.scores[size - 1]:
-        return replace(ranking, hits=hits.in_order()[:size])
+        return replace(ranking, hits=hits.sort()[:size])
     ranking = yield from window(target, dsl.with_full_order(body, size))
-    return replace(ranking, hits=replace(ranking.hits, sorts=()).in_order())
+    return replace(ranking, hits=replace(ranking.hits, sorts=()).sort())
 
 
 def window(target: Target, body: Mapping[str, Any]) -> RequestFlow[RankedHits]:
     """Search for packed signatures, once more where some hit has none and so no id."""
-    answer = yield target.packed(body)
+    answer = yield target.search_packed(body)
     hits = read_hits(answer)
     if not hits.ids.complete:
-        answer = yield target.packed(dsl.with_ids(body))
+        answer = yield target.search_packed(dsl.with_ids(body))
         hits = read_hits(answer)
     return RankedHits(answer, hits)
 
@@ -210,7 +210,7 @@ def read_cursor(text: str, index: str, query: Query) -> Cursor:
     return Cursor(newest, point)
 
 
-def written_until(query: Clause, newest: int) -> Clause:
+def limit_writes(query: Clause, newest: int) -> Clause:
     """Leave out what was written later."""
     return {"bool": {"must": [query], "filter": [{"range": {"_seq_no": {"lte": newest}}}]}}
 
@@ -218,7 +218,7 @@ def written_until(query: Clause, newest: int) -> Clause:
 def apply_cursor(body: Mapping[str, Any], pin: Cursor) -> Clause:
     """Let a search see what a cursor sees; for a new cursor, ask for the newest write."""
     if pin.newest is not None:
-        return {**body, "query": written_until(body["query"], pin.newest)}
+        return {**body, "query": limit_writes(body["query"], pin.newest)}
     return {**body} if pin.point else {**body, "aggs": NEWEST}
 
 
@@ -240,7 +240,7 @@ State = tuple[str, str, str, int, int]
 """Index, id and routing of a document, sequence number and primary term of its state."""
 
 
-def with_packed(
+def fill_packed(
     documents: Sequence[SourceDocument], search: Callable[[dsl.Clause], Any], refresh: Callable[[], None]
 ) -> list[SourceDocument]:
     """Fill in the packed values of signed documents whose `_source` has none, as indexes of before have.
@@ -268,7 +268,7 @@ def with_packed(
 def _read(documents: Sequence[SourceDocument], search: Callable[[dsl.Clause], Any]) -> dict[State, bytes]:
     names = [(each.name.index, each.name.id) for each in documents]
     body = {
-        **dsl.by_name(names),
+        **dsl.fetch_by_name(names),
         "_source": False,
         "docvalue_fields": [dsl.PACKED],
         "seq_no_primary_term": True,

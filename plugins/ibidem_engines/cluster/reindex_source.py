@@ -14,9 +14,9 @@ from ibidem_engines.cluster.bulk import CONFLICT, Action, ActionOutcome, count, 
 from ibidem_engines.cluster.client import ClusterClient, Dialect, failure_of, to_engine_error
 from ibidem_engines.cluster.dsl import Clause
 from ibidem_engines.cluster.index import refresh_index
-from ibidem_engines.cluster.ranking import with_packed
+from ibidem_engines.cluster.ranking import fill_packed
 from ibidem_engines.cluster.reindex_target import ClusterReindexTarget
-from ibidem_engines.cluster.requests import WHOLE, Answer, in_path
+from ibidem_engines.cluster.requests import WHOLE, Answer, quote_index
 from ibidem_engines.cluster.source import (
     Values,
     as_document,
@@ -27,11 +27,11 @@ from ibidem_engines.cluster.source import (
     version_of,
     with_signatures,
 )
-from ibidem_engines.cluster.source_values import entries, members, without_member
+from ibidem_engines.cluster.source_values import entries, members, remove_member
 from ibidem_engines.cluster.write import field_of
 from ibidem_engines.engine import Ledger, Outcome, Record, WriteStatus
 from ibidem_engines.errors import NoIndex, Permanent
-from ibidem_engines.records import Unfit, values_of_records
+from ibidem_engines.records import UnstorableRecord, values_of_records
 from ibidem_engines.reindex import (
     Marks,
     Name,
@@ -93,7 +93,7 @@ def _source_document(hit: Mapping[str, Any], name: Name, fields: Fields, raw: by
         digest=_text(ours, "record"),
         schema=_text(ours, "schema"),
         idf=idf_of(source),
-        packed=_packed(ours),
+        packed=_decode_packed(ours),
         state=(hit["_seq_no"], hit["_primary_term"]),
         order=order_of(hit["_seq_no"]),
         engine_version=hit["_version"],
@@ -107,7 +107,7 @@ def _text(ours: Mapping[str, object], name: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _packed(ours: Mapping[str, object]) -> bytes:
+def _decode_packed(ours: Mapping[str, object]) -> bytes:
     """Decode the packed value; one that another program has damaged counts as none."""
     try:
         return base64.b64decode(_text(ours, "packed"))
@@ -167,7 +167,7 @@ class ClusterReindexSource(ReindexSource):
             )
         elif target == "strip":
             self._check_pipelines()
-        for index, mapping in self._cluster.ask("GET", f"/{in_path(self.index)}/_mapping").items():
+        for index, mapping in self._cluster.ask("GET", f"/{quote_index(self.index)}/_mapping").items():
             _check_source(index, mapping["mappings"].get("_source", {}))
 
     @override
@@ -176,7 +176,7 @@ class ClusterReindexSource(ReindexSource):
         self._known = None
 
     @override
-    def missing(self) -> list[str]:
+    def missing_fields(self) -> list[str]:
         ours = Fields()
         names = [
             each.name
@@ -184,8 +184,8 @@ class ClusterReindexSource(ReindexSource):
             if getattr(self._fields, each.name) != getattr(ours, each.name)
         ]
         paths = {getattr(self._fields, name) for name in {*names, "text"}} - {""}
-        mappings = self._cluster.ask("GET", f"/{in_path(self.index)}/_mapping").values()
-        paths -= {path for path in paths for mapping in mappings if _mapped(mapping["mappings"], path.split("."))}
+        mappings = self._cluster.ask("GET", f"/{quote_index(self.index)}/_mapping").values()
+        paths -= {path for path in paths for mapping in mappings if _has_field(mapping["mappings"], path.split("."))}
         if paths:
             refresh_index(self._cluster, self.index)
             hits = self._search({"size": SAMPLE, "query": {"match_all": {}}})["hits"]["hits"]
@@ -223,9 +223,9 @@ class ClusterReindexSource(ReindexSource):
             answer = self._cluster.ask("POST", "/_mget", {"docs": [_mget_item(name) for name in some]})
             self._at_once = max(1, min(MOST_READ, READ_BYTES * len(some) // max(1, len(answer.text))))
             documents += read_documents(
-                answer, {(name.index, name.id): name for name in some}, self._fields, self._failed, raw=raw
+                answer, {(name.index, name.id): name for name in some}, self._fields, self._to_error, raw=raw
             )
-        return with_packed(documents, self._search, lambda: refresh_index(self._cluster, self.index))
+        return fill_packed(documents, self._search, lambda: refresh_index(self._cluster, self.index))
 
     @override
     def sign(self, signed: Sequence[Signed]) -> list[Outcome | None]:
@@ -235,7 +235,7 @@ class ClusterReindexSource(ReindexSource):
         for at, there, record, values in with_values(signed):
             try:
                 body = signed_part(record, kind, there.ours, values)
-            except Unfit as unfit:
+            except UnstorableRecord as unfit:
                 outcomes[at] = Outcome(there.name.id, WriteStatus.REFUSED, field=unfit.field, why=unfit.why)
             else:
                 name = there.name
@@ -245,8 +245,8 @@ class ClusterReindexSource(ReindexSource):
         return [outcomes.get(at) for at in range(len(signed))]
 
     @override
-    def without_ours(self, document: SourceDocument) -> SourceDocument:
-        return dataclasses.replace(document, raw=without_member(document.raw, OURS))
+    def strip_document(self, document: SourceDocument) -> SourceDocument:
+        return dataclasses.replace(document, raw=remove_member(document.raw, OURS))
 
     @override
     def strip(self, signed: Sequence[SourceDocument]) -> list[Outcome | None]:
@@ -258,7 +258,7 @@ class ClusterReindexSource(ReindexSource):
         ]
 
     def _bare(self, there: SourceDocument) -> Action:
-        name, body = there.name, self.without_ours(there).raw
+        name, body = there.name, self.strip_document(there).raw
         return Action("index", name.index, name.id, body, there.state, name.routing, plain=True)
 
     @override
@@ -274,7 +274,7 @@ class ClusterReindexSource(ReindexSource):
 
     @override
     def size(self) -> int:
-        answer = self._cluster.ask("GET", f"/{in_path(self.index)}/_stats/store", filter_path="_all.total.store")
+        answer = self._cluster.ask("GET", f"/{quote_index(self.index)}/_stats/store", filter_path="_all.total.store")
         return int(answer["_all"]["total"]["store"]["size_in_bytes"])
 
     @override
@@ -305,7 +305,7 @@ class ClusterReindexSource(ReindexSource):
     def _check_pipelines(self) -> None:
         """Refuse to write documents whole where a pipeline changes each that is written."""
         answer = self._cluster.ask(
-            "GET", f"/{in_path(self.index)}/_settings", filter_path="*.settings.index.final_pipeline"
+            "GET", f"/{quote_index(self.index)}/_settings", filter_path="*.settings.index.final_pipeline"
         )
         for index, each in answer.items():
             pipeline = each["settings"]["index"]["final_pipeline"]
@@ -320,14 +320,14 @@ class ClusterReindexSource(ReindexSource):
         if self._known is None:
             self._known = layout.read(self._cluster, self.index)
             if not self._known.indices:
-                raise NoIndex(f"no index {self.index!r} in {self._cluster.shown}", "name one in IBIDEM_INDEX")
+                raise NoIndex(f"no index {self.index!r} in {self._cluster.label}", "name one in IBIDEM_INDEX")
         return self._known
 
     def _search(self, body: Clause) -> Any:
-        return self._cluster.ask("POST", f"/{in_path(self.index)}/_search", body, **WHOLE)
+        return self._cluster.ask("POST", f"/{quote_index(self.index)}/_search", body, **WHOLE)
 
-    def _failed(self, hit: Mapping[str, Any]) -> Exception:
-        return to_engine_error(failure_of(503, hit), self._cluster.shown)
+    def _to_error(self, hit: Mapping[str, Any]) -> Exception:
+        return to_engine_error(failure_of(503, hit), self._cluster.label)
 
 
 def with_values(signed: Sequence[Signed]) -> Iterator[tuple[int, SourceDocument, Record, Values]]:
@@ -361,12 +361,12 @@ def _check_source(index: str, mapping: Mapping[str, Any]) -> None:
         )
 
 
-def _mapped(mapping: Mapping[str, Any], path: Sequence[str]) -> bool:
+def _has_field(mapping: Mapping[str, Any], path: Sequence[str]) -> bool:
     """Return whether a mapping names a field."""
     properties = mapping.get("properties", {})
     if ".".join(path) in properties:
         return True
-    return path[0] in properties and (len(path) == 1 or _mapped(properties[path[0]], path[1:]))
+    return path[0] in properties and (len(path) == 1 or _has_field(properties[path[0]], path[1:]))
 
 
 def _has(hit: Mapping[str, Any], path: str) -> bool:

@@ -21,11 +21,11 @@ from ibidem_engines.cluster.bulk import (
     states,
 )
 from ibidem_engines.cluster.client import ClusterClient, Dialect
-from ibidem_engines.cluster.requests import ApiRequest, answer_to, in_path
+from ibidem_engines.cluster.requests import ApiRequest, answer_to, quote_index
 from ibidem_engines.cluster.source import with_signatures
 from ibidem_engines.cluster.write import field_of
 from ibidem_engines.engine import Outcome, WriteStatus
-from ibidem_engines.records import Unfit, values_of_records
+from ibidem_engines.records import UnstorableRecord, values_of_records
 from ibidem_engines.reindex import Marks, Name, ReindexTarget, SeqNoRange, ShardRef, Signed, SourceDocument
 from ibidem_ingest.errors import UsageError
 
@@ -44,7 +44,7 @@ _MISSING = 404
 
 
 @dataclass(frozen=True, slots=True)
-class _Onto:
+class _CopyBase:
     """What a copy is written onto.
 
     Args:
@@ -58,7 +58,7 @@ class _Onto:
     version: int | None = None
 
     @classmethod
-    def state(cls, condition: tuple[int, int] | None) -> "_Onto":
+    def state(cls, condition: tuple[int, int] | None) -> "_CopyBase":
         """Write onto one state, or where there is nothing."""
         return cls("index" if condition else "create", condition)
 
@@ -86,11 +86,11 @@ class ClusterReindexTarget(ReindexTarget):
     @override
     def create(self, *, signed: bool = True) -> None:
         """Create the index: fields, analyzers and settings of the old one, and a new field `ibidem` or none."""
-        settings, mappings = self._old()
+        settings, mappings = self._read_source()
         if not signed:
             remaining = {name: value for name, value in settings.items() if name not in LATER}
             self._cluster.ask(
-                "PUT", f"/{self.name}", {"settings": {"index": remaining}, "mappings": _without_ours(mappings)}
+                "PUT", f"/{self.name}", {"settings": {"index": remaining}, "mappings": _strip_mapping(mappings)}
             )
             return
         ours = layout.template(self._dialect, self._kind)
@@ -107,7 +107,7 @@ class ClusterReindexTarget(ReindexTarget):
     @override
     def take(self, signed: Sequence[Signed]) -> list[Outcome]:
         """Write documents with the engine's own version of each, so that an older state never wins."""
-        return self._write(signed, lambda there: _Onto("index", version=there.engine_version))
+        return self._write(signed, lambda there: _CopyBase("index", version=there.engine_version))
 
     @override
     def newest(self) -> dict[ShardRef, int]:
@@ -132,7 +132,7 @@ class ClusterReindexTarget(ReindexTarget):
     @override
     def finish(self, alias: str) -> None:
         """Move the alias in one step, so that every search finds one of the two indexes."""
-        settings, _ = self._old()
+        settings, _ = self._read_source()
         later: dict[str, Any] = {name: settings.get(name) for name in LATER}
         self._cluster.ask("PUT", f"/{self.name}/_settings", {"index": later})
         if alias:
@@ -146,9 +146,9 @@ class ClusterReindexTarget(ReindexTarget):
             for part, last in upto.items()
             for name, state in states(self._cluster, SeqNoRange(part, NONE, last), max(1, len(ids)), ids)
         }
-        return self._write(signed, lambda there: _Onto.state(untouched.get(there.name.id)))
+        return self._write(signed, lambda there: _CopyBase.state(untouched.get(there.name.id)))
 
-    def _write(self, signed: Sequence[Signed], onto: Callable[[SourceDocument], "_Onto"]) -> list[Outcome]:
+    def _write(self, signed: Sequence[Signed], onto: Callable[[SourceDocument], "_CopyBase"]) -> list[Outcome]:
         outcomes: dict[int, Outcome] = {}
         actions: dict[int, Action] = {}
         values = iter(values_of_records([record for _, record in signed if record is not None]))
@@ -156,7 +156,7 @@ class ClusterReindexTarget(ReindexTarget):
             its = None if record is None else next(values)
             try:
                 body = there.raw if record is None else with_signatures(there.raw, record, self._kind, its)
-            except Unfit as unfit:
+            except UnstorableRecord as unfit:
                 outcomes[at] = Outcome(there.name.id, WriteStatus.REFUSED, field=unfit.field, why=unfit.why)
                 body = there.raw
             how, name = onto(there), there.name
@@ -167,7 +167,7 @@ class ClusterReindexTarget(ReindexTarget):
 
     def _move(self, alias: str) -> None:
         """Give the copy an alias as it was, in one step with taking it from whatever had it."""
-        request = ApiRequest("GET", f"/_alias/{in_path(alias)}", passed_over=(_MISSING,))
+        request = ApiRequest("GET", f"/_alias/{quote_index(alias)}", passed_over=(_MISSING,))
         there: Mapping[str, Any] = self._cluster.hold(answer_to(request))
         was = [metadata["aliases"][alias] for metadata in there.values()]
         properties = {name: value for name, value in (was[0] if was else {}).items() if name in OF_AN_ALIAS}
@@ -175,9 +175,9 @@ class ClusterReindexTarget(ReindexTarget):
         actions.append({"add": {"index": self.name, "alias": alias, **properties}})
         self._cluster.ask("POST", "/_aliases", {"actions": actions})
 
-    def _old(self) -> tuple[dict[str, Any], dict[str, Any]]:
+    def _read_source(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Read settings and mapping of the index that is copied."""
-        (metadata,) = self._cluster.ask("GET", f"/{in_path(self._source)}").values()
+        (metadata,) = self._cluster.ask("GET", f"/{quote_index(self._source)}").values()
         settings = {name: value for name, value in metadata["settings"]["index"].items() if name not in ITS_OWN}
         return settings, metadata["mappings"]
 
@@ -196,12 +196,12 @@ class ClusterReindexTarget(ReindexTarget):
     def _missing_ids(self, names: Sequence[Name]) -> set[str]:
         """Tell which documents the old index no longer holds."""
         docs = [{"_id": name.id} | ({"routing": name.routing} if name.routing else {}) for name in names]
-        answer = self._cluster.ask("POST", f"/{in_path(self._source)}/_mget", {"docs": docs}, _source="false")
-        check_each(answer["docs"], self._cluster.shown)
+        answer = self._cluster.ask("POST", f"/{quote_index(self._source)}/_mget", {"docs": docs}, _source="false")
+        check_each(answer["docs"], self._cluster.label)
         return {each["_id"] for each in answer["docs"] if not each.get("found")}
 
 
-def _without_ours(mappings: Mapping[str, Any]) -> dict[str, Any]:
+def _strip_mapping(mappings: Mapping[str, Any]) -> dict[str, Any]:
     """Take out of a mapping what ibidem added to it."""
     source = mappings.get("_source", {})
     excludes = [field for field in source.get("excludes", []) if not field.startswith(f"{OURS}.")]

@@ -82,10 +82,10 @@ def answer_to(ask: ApiRequest) -> RequestFlow[Any]:
 
 def run_offline(flow: RequestFlow[T]) -> T:
     """Run a flow that asks for nothing, since what it is based on answers by itself."""
-    return run_sync(flow, _unasked)
+    return run_sync(flow, _refuse)
 
 
-def _unasked(ask: ApiRequest) -> Any:
+def _refuse(ask: ApiRequest) -> Any:
     raise RuntimeError(f"nobody answers {ask.method} {ask.path}")
 
 
@@ -131,7 +131,7 @@ IN_HEADS = ("routing", "preference", "ignore_unavailable", "allow_no_indices", "
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where, and what goes with every search there.
+    """The index or point in time of a search, and the parameters of every request to it.
 
     Args:
         index: Names, parted by commas, with wildcards or not; empty for all, and with a point in time.
@@ -147,29 +147,29 @@ class Target:
 
     def search(self, body: Mapping[str, Any], **params: str) -> ApiRequest:
         """Ask for one search."""
-        return ApiRequest("POST", self._path("_search"), {**WHOLE, **self.params, **params}, self._whole(body))
+        return ApiRequest("POST", self._path("_search"), {**WHOLE, **self.params, **params}, self._complete(body))
 
-    def packed(self, body: Mapping[str, Any]) -> ApiRequest:
+    def search_packed(self, body: Mapping[str, Any]) -> ApiRequest:
         """Ask for packed values by one search."""
         return replace(self.search(body), packed=True)
 
     def searches(self, bodies: Sequence[Mapping[str, Any]]) -> ApiRequest:
         """Ask for several at once."""
         head = {name: self.params[name] for name in IN_HEADS if name in self.params}
-        lines = [line for body in bodies for line in ({**head, **WHOLE}, self._whole(body))]
+        lines = [line for body in bodies for line in ({**head, **WHOLE}, self._complete(body))]
         return ApiRequest("POST", self._path("_msearch"), lines=lines)
 
     def _path(self, action: str) -> str:
-        return f"/{in_path(self.index)}/{action}" if self.index else f"/{action}"
+        return f"/{quote_index(self.index)}/{action}" if self.index else f"/{action}"
 
-    def _whole(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _complete(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
         return {**self.parts, **body, **({"pit": self.point} if self.point else {})}
 
 
-def in_path(index: str) -> str:
+def quote_index(index: str) -> str:
     """Write names so that they may be in a path.
 
-    >>> in_path("news-*,<logs-{now/d}>")
+    >>> quote_index("news-*,<logs-{now/d}>")
     'news-*,%3Clogs-%7Bnow%2Fd%7D%3E'
     """
     return quote(index, safe=",*")

@@ -8,12 +8,12 @@ from typing import Any
 import orjson
 from xxhash import xxh3_128_hexdigest
 
-from ibidem_engines.address import OURS, Fields, put_at, value_at, without
+from ibidem_engines.address import OURS, Fields, put_at, remove_at, value_at
 from ibidem_engines.cluster.source_values import with_member
 from ibidem_engines.engine import HIGHLIGHT, Record, StoredDocument
-from ibidem_engines.highlighting import marked, passage, phrases_of
+from ibidem_engines.highlighting import mark, passage, phrases_of
 from ibidem_engines.query import Query
-from ibidem_engines.records import Unfit, check_storable
+from ibidem_engines.records import UnstorableRecord, check_storable
 from ibidem_ingest.dates import EPOCH, interval, iso_date
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import kind, short_repr
@@ -57,7 +57,7 @@ def as_source(record: Record, fields: Fields, layout: str, values: Values | None
         values: What it is looked up by, where `values_of_records` has computed that for several at once.
 
     Raises:
-        Unfit: Something in it cannot be stored.
+        UnstorableRecord: Something in it cannot be stored.
     """
     document = record.document
     check_storable(record)
@@ -71,7 +71,7 @@ def as_source(record: Record, fields: Fields, layout: str, values: Values | None
     try:
         return orjson.dumps(source)
     except TypeError as error:
-        raise Unfit("meta", f"JSON cannot hold it: {error}") from error
+        raise UnstorableRecord("meta", f"JSON cannot hold it: {error}") from error
 
 
 def signed_part(record: Record, layout: str, there: Iterable[str], values: Values | None = None) -> bytes:
@@ -85,7 +85,7 @@ def signed_part(record: Record, layout: str, there: Iterable[str], values: Value
         values: As in `as_source`.
 
     Raises:
-        Unfit: Something in it cannot be stored.
+        UnstorableRecord: Something in it cannot be stored.
     """
     check_storable(record)
     return orjson.dumps({"doc": {OURS: dict.fromkeys(there) | _ours(record, layout, values)}})
@@ -102,7 +102,7 @@ def signed_update(raw: bytes, record: Record, layout: str, there: Mapping[str, o
             `digest` tells.
 
     Raises:
-        Unfit: Something in it cannot be stored.
+        UnstorableRecord: Something in it cannot be stored.
     """
     check_storable(record)
     ours = _ours(record, layout)
@@ -123,7 +123,7 @@ def with_signatures(raw: bytes, record: Record, layout: str, values: Values | No
         values: As in `as_source`.
 
     Raises:
-        Unfit: Something in it cannot be stored.
+        UnstorableRecord: Something in it cannot be stored.
     """
     check_storable(record)
     return with_member(raw, OURS, orjson.dumps(_ours(record, layout, values)))
@@ -135,7 +135,7 @@ def version_update(record: Record, layout: str) -> bytes:
     It builds the document again from its `_source`, so what is not kept there is sent again.
     """
     keys = stored_keys(_clues(record.packed, record.long), layout)
-    ours = {"version": record.version} | keys | _packed(record) | _long(record)
+    ours = {"version": record.version} | keys | _packed_field(record) | _long_field(record)
     return orjson.dumps({"doc": {OURS: ours}})
 
 
@@ -206,22 +206,22 @@ def _ours(record: Record, layout: str, known: Values | None = None) -> dict[str,
     if values := sorted(set(_filter_values(document.meta))):
         ours["meta"] = values
     if record.packed:
-        ours |= _packed(record) | {"schema": SCHEMA, "idf": record.signatures.idf}
+        ours |= _packed_field(record) | {"schema": SCHEMA, "idf": record.signatures.idf}
         ours["length"] = record.signatures.length
         ours["content"] = record.signatures.content
         its = _clues(record.packed, record.long) if known is None else known
-        ours |= _long(record) | stored_keys(its, layout)
+        ours |= _long_field(record) | stored_keys(its, layout)
         ours |= _hashes(record, its) if layout == "full" else {}
         if (pages := len(document.pages)) > 1 or layout == "full":
             ours["pages"] = pages
     return ours
 
 
-def _packed(record: Record) -> dict[str, object]:
+def _packed_field(record: Record) -> dict[str, object]:
     return {"packed": base64.b64encode(record.packed).decode()} if record.packed else {}
 
 
-def _long(record: Record) -> dict[str, object]:
+def _long_field(record: Record) -> dict[str, object]:
     return {"long": base64.b64encode(record.long).decode()} if record.long else {}
 
 
@@ -252,7 +252,7 @@ def _days(text: str) -> list[str]:
     try:
         days = interval(text)
     except ValueError as error:
-        raise Unfit("date", str(error)) from error
+        raise UnstorableRecord("date", str(error)) from error
     return sorted({iso_day(day) for day in days if day is not None})
 
 
@@ -284,7 +284,7 @@ def _put_meta(source: dict[str, object], path: str, meta: Mapping[str, object]) 
         put_at(source, path, dict(meta))
         return
     if clashes := sorted(meta.keys() & {*source, OURS}):
-        raise Unfit("meta", f"{clashes[0]!r} is a field that this index has already; name it otherwise")
+        raise UnstorableRecord("meta", f"{clashes[0]!r} is a field that this index has already; name it otherwise")
     source |= meta
 
 
@@ -292,12 +292,12 @@ def _meta(source: Mapping[str, object], fields: Fields, *, dated: bool) -> dict[
     """Gather the fields that have no name of ours; also a date that could not be read."""
     inner = value_at(source, fields.meta) if fields.meta else None
     meta = dict(inner) if isinstance(inner, Mapping) else {}
-    if fields.own:
+    if fields.are_own:
         return meta
     rest = dict(source)
     paths = [getattr(fields, name) for name in _NAMES if dated or name != "date"]
     for path in (*paths, fields.meta, OURS):
-        rest = without(rest, path) if path else rest
+        rest = remove_at(rest, path) if path else rest
     return rest | meta
 
 
@@ -340,7 +340,7 @@ def to_stored_document(hit: Mapping[str, Any], fields: Fields, query: Query | No
         version_of(source),
         idf_of(source),
         snippets=pieces or [passage(document.text, phrases_of(query, "text"))],
-        title=marks[fields.title][0] if fields.title in marks else marked(document.title, phrases_of(query, "title")),
+        title=marks[fields.title][0] if fields.title in marks else mark(document.title, phrases_of(query, "title")),
     )
 
 

@@ -69,14 +69,14 @@ def with_member(raw: bytes, name: str, value: bytes) -> bytes:
     return f"{text[:-1]}{comma}{json.dumps(name)}:{new}}}".encode()
 
 
-def without_member(raw: bytes, name: str) -> bytes:
+def remove_member(raw: bytes, name: str) -> bytes:
     """Take a member out of an object; every byte of the others stays as it is.
 
     Args:
         raw: The object as JSON.
         name: Of the member.
 
-    >>> without_member(b'{"price": 1.50,"ibidem":{}}', "ibidem"), without_member(b'{"ibidem":{}, "n": 1 }', "ibidem")
+    >>> remove_member(b'{"price": 1.50,"ibidem":{}}', "ibidem"), remove_member(b'{"ibidem":{}, "n": 1 }', "ibidem")
     (b'{"price": 1.50}', b'{"n": 1 }')
     """
     text = raw.decode()

@@ -16,13 +16,15 @@ SUGGESTED = 10
 def suggest(target: Target, fields: Fields, words: Sequence[str]) -> RequestFlow[dict[str, str]]:
     """Find spellings; see `Engine.suggest`."""
     terms = list(words[:MOST_WORDS])
-    counts = yield from _answers(target, [_holding(word, fields) for word in terms]) if terms else _nothing()
+    counts = yield from _answers(target, [_count_body(word, fields) for word in terms]) if terms else _no_answers()
     missing = [
         word
         for word, answer in zip(terms, counts, strict=True)
         if not answer["hits"]["total"]["value"] and SHORTEST <= len(word) <= LONGEST
     ]
-    answers = yield from _answers(target, [_spelled(word, fields) for word in missing]) if missing else _nothing()
+    answers = (
+        yield from _answers(target, [_suggest_body(word, fields) for word in missing]) if missing else _no_answers()
+    )
     spellings = {word: best(answer["suggest"]) for word, answer in zip(missing, answers, strict=True)}
     return {word: term for word, term in spellings.items() if term}
 
@@ -43,18 +45,18 @@ def _answers(target: Target, bodies: Sequence[Mapping[str, Any]]) -> RequestFlow
     return answers
 
 
-def _nothing() -> RequestFlow[Sequence[Mapping[str, Any]]]:
+def _no_answers() -> RequestFlow[Sequence[Mapping[str, Any]]]:
     yield from ()
     return ()
 
 
-def _holding(word: str, fields: Fields) -> dict[str, Any]:
+def _count_body(word: str, fields: Fields) -> dict[str, Any]:
     """Count the documents that hold a word."""
     query = {"multi_match": {"query": word, "fields": [fields.title, fields.text]}}
     return {"query": query, "size": 0, "track_total_hits": 1}
 
 
-def _spelled(word: str, fields: Fields) -> dict[str, Any]:
+def _suggest_body(word: str, fields: Fields) -> dict[str, Any]:
     """Ask each field for terms one slip away from a word."""
     slip = {
         "suggest_mode": "always",

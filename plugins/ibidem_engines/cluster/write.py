@@ -24,7 +24,7 @@ from ibidem_engines.cluster.client import ClusterClient
 from ibidem_engines.cluster.source import as_source, version_update
 from ibidem_engines.engine import Outcome, Record, WriteStatus, next_version
 from ibidem_engines.errors import Unavailable
-from ibidem_engines.records import Unfit, clash, superseded, values_of_records
+from ibidem_engines.records import UnstorableRecord, clash, find_superseded, values_of_records
 
 _AT_FAULT = {WriteStatus.STALE: "version", WriteStatus.REFUSED: "id"}
 
@@ -95,13 +95,13 @@ class _Ready:
 
 def write(place: WriteTarget, records: Sequence[Record]) -> list[Outcome]:
     """Store records; see `Engine.write`."""
-    outcomes = superseded(records)
+    outcomes = find_superseded(records)
     ready: dict[int, _Ready] = {}
     for at, (record, values) in enumerate(zip(records, values_of_records(records), strict=True)):
         if at not in outcomes:
             try:
                 ready[at] = _Ready(record, as_source(record, place.fields, place.layout, values))
-            except Unfit as unfit:
+            except UnstorableRecord as unfit:
                 outcomes[at] = Outcome(record.document.id, WriteStatus.REFUSED, field=unfit.field, why=unfit.why)
     if ready:
         outcomes |= _write(place, ready)
@@ -143,11 +143,11 @@ def _write(place: WriteTarget, ready: Mapping[int, _Ready]) -> dict[int, Outcome
     """
     outcomes: dict[int, Outcome] = {}
     left = dict(ready)
-    sent_again, first = place.cluster.sent_again, 0 if place.habit.new else 1
+    sent_again, first = place.cluster.resend_count, 0 if place.habit.new else 1
     for turn in range(first, ROUNDS):
         ids = [each.id for each in left.values()]
         there, graves = place.standing(ids) if turn else {}, place.graves(ids)
-        retry = turn > 1 or place.cluster.sent_again > sent_again
+        retry = turn > 1 or place.cluster.resend_count > sent_again
         decided = {
             at: _decide(each.record, there.get(each.id), graves.get(each.id), retry=retry) for at, each in left.items()
         }
@@ -276,6 +276,6 @@ def _give_way(place: WriteTarget, turn: int) -> None:
 
 def _contended(place: WriteTarget, ids: Sequence[str]) -> Unavailable:
     return Unavailable(
-        f"{place.cluster.shown}: other writers change document {ids[0]!r} in index {place.index!r} all the time",
+        f"{place.cluster.label}: other writers change document {ids[0]!r} in index {place.index!r} all the time",
         "try again, or let one writer at a time have it",
     )

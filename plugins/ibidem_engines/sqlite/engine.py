@@ -52,9 +52,9 @@ class SqliteEngine(CollapseEngine):
         """Store records in one transaction."""
         return sqlite_write.write(self._file, records)
 
-    def search(self, query: Query, size: int, cursor: str = "", without: Collection[str] = ()) -> Ranking:
+    def search(self, query: Query, size: int, cursor: str = "", exclude: Collection[str] = ()) -> Ranking:
         """Rank what matches by bm25, the title counting double."""
-        return read.window(self._file, query, size, cursor, without)
+        return read.window(self._file, query, size, cursor, exclude)
 
     def fetch(self, ids: Sequence[tuple[str, str]], query: Query | None = None) -> list[StoredDocument]:
         """Read documents, with one passage each."""

@@ -37,13 +37,13 @@ def is_sound(connection: sqlite3.Connection, layout: str, index: str) -> bool:
         LookupError: There is no such layout.
     """
     return not (_index_entries(connection, index, layout) - _layout_entries(layout, index)) and all(
-        kind == "index" for kind, *_ in _missing(connection, layout, index)
+        kind == "index" for kind, *_ in _missing_entries(connection, layout, index)
     )
 
 
 def is_complete(connection: sqlite3.Connection, layout: str, index: str) -> bool:
     """Return whether nothing of the layout is missing: files of an earlier release may lack an SQL index."""
-    return not _missing(connection, layout, index)
+    return not _missing_entries(connection, layout, index)
 
 
 def is_state_sound(connection: sqlite3.Connection, layout: str, index: str) -> bool:
@@ -56,7 +56,7 @@ def is_there(connection: sqlite3.Connection, layout: str, index: str) -> bool:
     return bool(_index_entries(connection, index, layout))
 
 
-def _missing(connection: sqlite3.Connection, layout: str, index: str) -> Entries:
+def _missing_entries(connection: sqlite3.Connection, layout: str, index: str) -> Entries:
     return _layout_entries(layout, index) - _index_entries(connection, index, layout)
 
 
@@ -107,8 +107,8 @@ Row = tuple[Value, ...]
 class SqliteFile:
     """A database file that holds an index, safe for many processes and threads.
 
-    Every statement runs inside `reading` or `writing`, where errors become ours. In statements `{index}` stands for the
-    index's name, which `open_engine` has checked.
+    Every statement runs inside `reading` or `transaction`, where errors become ours. In statements `{index}` stands for
+    the index's name, which `open_engine` has checked.
 
     Args:
         path: The file; made by `create` only.
@@ -136,7 +136,7 @@ class SqliteFile:
                 make_file(self.path)
         except OSError as error:
             raise Permanent(f"SQLite file {self.path}: its folder cannot be made ({error})") from error
-        with self._lock, self._translated():
+        with self._lock, self._translate_errors():
             connection = self._open("rw")
             self._patiently(connection, "pragma journal_mode = wal")
             state = self._state()
@@ -156,10 +156,10 @@ class SqliteFile:
         connection.executemany(statement.replace("{index}", self.index), values)
 
     @contextmanager
-    def writing(self) -> Iterator[None]:
+    def transaction(self) -> Iterator[None]:
         """Hold the file's one write transaction; nothing of it stays when an error leaves the block."""
-        with self._lock, self._translated():
-            connection = self._there()
+        with self._lock, self._translate_errors():
+            connection = self._open_existing()
             self._check(connection)
             self._patiently(connection, "begin immediate")
             try:
@@ -177,8 +177,8 @@ class SqliteFile:
         Args:
             any_schema: Whether an index that was written with another schema may be read; one that is missing may not.
         """
-        with self._lock, self._translated():
-            connection = self._open("rw") if any_schema else self._there()
+        with self._lock, self._translate_errors():
+            connection = self._open("rw") if any_schema else self._open_existing()
             connection.execute("begin")
             try:
                 self._check(connection, any_schema=any_schema)
@@ -190,20 +190,20 @@ class SqliteFile:
         """Read what the index says of itself; empty when there is none."""
         if not self.path.exists():
             return {}
-        with self._lock, self._translated():
+        with self._lock, self._translate_errors():
             self._open("rw")
             return self._state()
 
-    def made_for(self) -> dict[str, Value]:
+    def read_state(self) -> dict[str, Value]:
         """Read what the index says of itself; one that is missing raises."""
         state = self.state()
         if not state:
-            raise self._missing()
+            raise self._no_index()
         return state
 
     def close(self) -> None:
         """Close the connection of this process."""
-        with self._lock, self._translated():
+        with self._lock, self._translate_errors():
             if self._connection is not None and self._pid == os.getpid():
                 self._connection.close()
             self._connection = None
@@ -229,10 +229,10 @@ class SqliteFile:
     def _is_late(self) -> bool:
         return time.monotonic() > self._until
 
-    def _there(self) -> sqlite3.Connection:
+    def _open_existing(self) -> sqlite3.Connection:
         """Give the connection to a file that is there."""
         if self._connection is None and not self.path.exists():
-            raise self._missing()
+            raise self._no_index()
         return self._open("rw")
 
     def _check(self, connection: sqlite3.Connection, *, any_schema: bool = False) -> None:
@@ -242,7 +242,7 @@ class SqliteFile:
             return
         state = self._state()
         if not state and not any_schema:
-            raise self._missing()
+            raise self._no_index()
         versions = (str(state.get("layout", LAYOUT)), str(state.get("schema", SCHEMA)))
         if versions != (LAYOUT, SCHEMA) and not any_schema:
             raise Permanent(
@@ -251,7 +251,7 @@ class SqliteFile:
                 "rebuild it with: ibidem backfill --into NAME",
             )
         if state and not self._is_sound(connection, versions[0]):
-            raise self._strange()
+            raise self._foreign_schema()
         self._checked[any_schema] = changes
 
     def _is_sound(self, connection: sqlite3.Connection, layout: str) -> bool:
@@ -260,13 +260,13 @@ class SqliteFile:
         except LookupError:
             return False
 
-    def _strange(self) -> Permanent:
+    def _foreign_schema(self) -> Permanent:
         return Permanent(
             f"index {self.index!r} in {self.path} holds tables, views or triggers that ibidem has not made",
             "stop using it unless you know who added them; ingest into another file",
         )
 
-    def _missing(self) -> NoIndex:
+    def _no_index(self) -> NoIndex:
         return NoIndex(f"no index {self.index!r} in {self.path}", "make it with: ibidem ingest PATH")
 
     def _state(self) -> dict[str, Value]:
@@ -274,7 +274,7 @@ class SqliteFile:
         if not is_there(connection, LAYOUT, self.index):
             return {}
         if not is_state_sound(connection, LAYOUT, self.index):
-            raise self._strange()
+            raise self._foreign_schema()
         return dict(self.run('select name, value from "ibidem.{index}.state"').fetchall())
 
     def _run_script(self, connection: sqlite3.Connection, script: str) -> None:
@@ -306,7 +306,7 @@ class SqliteFile:
             connection.execute(f"pragma busy_timeout = {int(self._patience * 1000)}").close()
 
     @contextmanager
-    def _translated(self) -> Iterator[None]:
+    def _translate_errors(self) -> Iterator[None]:
         """Turn errors of SQLite into ours: the one edge."""
         try:
             yield

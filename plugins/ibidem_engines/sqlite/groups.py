@@ -12,7 +12,7 @@ from ibidem_engines.query import Query
 from ibidem_engines.reindex import Marks, Name, SeqNoRange, ShardRef
 from ibidem_engines.sqlite.file import Row, SqliteFile
 from ibidem_engines.sqlite.lookup import Finder
-from ibidem_engines.sqlite.read import Chosen, choose, newest_place, write_cursor
+from ibidem_engines.sqlite.read import Selection, choose, newest_place, write_cursor
 from ibidem_engines.sqlite.tables import as_json, stored_words, values_of, words
 from ibidem_engines.stored_groups import (
     Assignment,
@@ -118,7 +118,7 @@ class SqliteGroups(StoredGroups):
     @override
     def assign(self, changes: Sequence[Assignment]) -> list[bool]:
         """Assign groups; a document that becomes a lead moves to a new place."""
-        with self._file.writing():
+        with self._file.transaction():
             return [self._assigned(each) for each in changes]
 
     def _assigned(self, change: Assignment) -> bool:
@@ -250,12 +250,12 @@ def facets(file: SqliteFile, query: Query, most: int) -> Facets:
         )
 
 
-def _counts(file: SqliteFile, chosen: Chosen, settled: Marks) -> tuple[MatchCounts, float | None]:
+def _counts(file: SqliteFile, selection: Selection, settled: Marks) -> tuple[MatchCounts, float | None]:
     """Count what matches, and find the highest score."""
     done = settled.get(ShardRef(file.index), 0)
-    row = file.run(_written(_MATCH_COUNTS, chosen), (*chosen.values, done)).fetchone()
+    row = file.run(_written(_MATCH_COUNTS, selection), (*selection.values, done)).fetchone()
     documents, groups, ungrouped, unsettled, unsigned, short, best = row
-    tables = dict(file.run(_written(_TABLES, chosen), chosen.values).fetchall())
+    tables = dict(file.run(_written(_TABLES, selection), selection.values).fetchall())
     counts = MatchCounts(
         documents=documents,
         groups=groups,
@@ -269,12 +269,12 @@ def _counts(file: SqliteFile, chosen: Chosen, settled: Marks) -> tuple[MatchCoun
     return counts, best
 
 
-def _written(statement: str, chosen: Chosen) -> str:
-    return statement.replace("{found}", chosen.sql())
+def _written(statement: str, selection: Selection) -> str:
+    return statement.replace("{found}", selection.sql())
 
 
-def _ranked(statement: str, chosen: Chosen, order: Order) -> str:
-    return (_written(_RANKED, chosen) + statement).replace("{order}", _ORDERS[order])
+def _ranked(statement: str, selection: Selection, order: Order) -> str:
+    return (_written(_RANKED, selection) + statement).replace("{order}", _ORDERS[order])
 
 
 def _hits(file: SqliteFile, rows: Rows) -> list[GroupHit]:

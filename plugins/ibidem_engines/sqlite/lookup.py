@@ -13,7 +13,7 @@ from ibidem_engines.engine import Hit, LookupResult, SignatureLookup
 from ibidem_engines.query import Query
 from ibidem_engines.sqlite.file import SqliteFile
 from ibidem_engines.sqlite.lead_carriers import LeadCarriers
-from ibidem_engines.sqlite.read import by_place, matching_places
+from ibidem_engines.sqlite.read import matching_places, read_places
 from ibidem_engines.sqlite.tables import MARKED, CountMinSketch, as_json, marks, word
 from ibidem_ingest.signatures.lookup_keys import LONG_CLUES, LookupField
 
@@ -51,7 +51,7 @@ class _Question(NamedTuple):
 
 @dataclass(slots=True)
 class _Answer:
-    """What was found for one search, as places of documents."""
+    """The answer to one search, as places of documents."""
 
     places: set[int] = field(default_factory=set)
     capped: list[LookupField] = field(default_factory=list)
@@ -91,7 +91,7 @@ class Finder:
                 search = searches[each.at]
                 look_up.answer(answers[each.at], each, search, own.get(search.own, 0))
             places = set(chain.from_iterable(answer.places for answer in answers.values()))
-            documents = by_place(self._file, places, leads=leads_upto is not None)
+            documents = read_places(self._file, places, leads=leads_upto is not None)
         hits = [Hit(self._file.index, name, 0.0, packed, place) for place, name, packed in documents]
         number = {hit.order: at for at, hit in enumerate(hits)}
         nothing = LookupResult(())
@@ -109,7 +109,7 @@ class Finder:
         ]
         marked = [each for each in questions if each.clue in MARKED]
         values = list(chain.from_iterable([each.values for each in marked]))
-        if not self._catch_up(len(values), upto):
+        if not self._read_marks(len(values), upto):
             return questions
         sizes = [len(each.values) for each in marked]
         own = np.repeat([bool(searches[each.at].own) for each in marked], sizes)
@@ -122,7 +122,7 @@ class Finder:
         batch = [_Question(marked[number].at, marked[number].clue, some) for number, some in left.items()]
         return batch + [each for each in questions if each.clue not in MARKED]
 
-    def _catch_up(self, goal: int, upto: int | None) -> bool:
+    def _read_marks(self, goal: int, upto: int | None) -> bool:
         """Read the marks of documents written since the last time, when that costs less than looking up the values."""
         (last,) = self._file.run('select coalesce(max(place), 0) from "ibidem.{index}.documents"').fetchone()
         newest = last if upto is None else min(last, max(upto, self._newest))
@@ -175,7 +175,7 @@ class _LookUp:
             few = [some for some in carriers if self._others(some, own) <= limit]
             answer.capped += [question.clue] * (len(few) < len(carriers))
             carriers = few or [[]]
-        places = set(carriers[0]) if len(carriers) == 1 and least <= 1 else _carried(carriers, least)
+        places = set(carriers[0]) if len(carriers) == 1 and least <= 1 else _match_least(carriers, least)
         places.discard(own)
         if self._allowed is not None:
             places &= self._allowed
@@ -209,7 +209,7 @@ class _LookUp:
         return sum(self._file.run(_COUNT, (f'"{each}"', own)).fetchone()[0] for each in words)
 
 
-def _carried(carriers: Sequence[Sequence[int]], least: int) -> set[int]:
+def _match_least(carriers: Sequence[Sequence[int]], least: int) -> set[int]:
     """Unite the places that carry at least so many of the values."""
     if least <= 1:
         return set(chain.from_iterable(carriers))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import orjson
 
 from ibidem_engines.engine import Hit, Info, Ranking, StoredDocument
-from ibidem_engines.highlighting import marked, passage, phrases_of
+from ibidem_engines.highlighting import mark, passage, phrases_of
 from ibidem_engines.hits import no_cursor, read_ranking_cursor, write_ranking_cursor
 from ibidem_engines.query import Filter, Phrase, Query, Words, days
 from ibidem_engines.spelling import MOST_WORDS, spellings
@@ -23,7 +23,7 @@ _META = """exists (select 1 from json_each(d.meta) m where m.key = ? and (
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """What a document must fulfil, for `where … and …` with the documents table as `d`.
+    """The conditions on a document, for `where … and …` with the documents table as `d`.
 
     Args:
         sql: Conditions, each with `and` before it; empty when there are none.
@@ -48,7 +48,7 @@ def expression(query: Query | None) -> str:
             "SQLite has no query language of its own to hand a native query to",
             "type words, or set IBIDEM_ENGINE to a server that understands it",
         )
-    return _written(query)
+    return _match_expression(query)
 
 
 def conditions(query: Query | None) -> Conditions:
@@ -69,7 +69,7 @@ def conditions(query: Query | None) -> Conditions:
     return Conditions(sql, values)
 
 
-def _written(words: Query | Words) -> str:
+def _match_expression(words: Query | Words) -> str:
     """Write what must and must not occur; empty where nothing must."""
     expression = " AND ".join(_any_of(entry) for entry in words.all_of)
     return f"{expression} NOT {_any_of(words.none_of)}" if expression and words.none_of else expression
@@ -77,7 +77,8 @@ def _written(words: Query | Words) -> str:
 
 def _any_of(parts: Sequence[Phrase | Words]) -> str:
     """Join parts."""
-    return f"({' OR '.join(_phrase(each) if isinstance(each, Phrase) else f'({_written(each)})' for each in parts)})"
+    expressions = (_phrase(each) if isinstance(each, Phrase) else f"({_match_expression(each)})" for each in parts)
+    return f"({' OR '.join(expressions)})"
 
 
 def _phrase(phrase: Phrase) -> str:
@@ -124,7 +125,7 @@ _COUNTS = 'select idf, signed, count(*) from "ibidem.{index}.documents" group by
 Ranked = list[tuple[int, float]]
 
 
-def window(file: SqliteFile, query: Query, size: int, cursor: str, without: Collection[str] = ()) -> Ranking:
+def window(file: SqliteFile, query: Query, size: int, cursor: str, exclude: Collection[str] = ()) -> Ranking:
     """Rank what matches; see `Engine.search`.
 
     The cursor remembers the newest document, so that what is written later stays out; scores follow the index.
@@ -133,8 +134,8 @@ def window(file: SqliteFile, query: Query, size: int, cursor: str, without: Coll
         raise UsageError(f"a window of {size} hits is not possible", f"use 1 to {MOST_HITS}")
     with file.reading():
         newest = newest_place(file, query, cursor)
-        total, ranked = _ranked(file, choose(query, newest, without), size)
-        documents = by_place(file, [place for place, _ in ranked], leads=False)
+        total, ranked = _rank(file, choose(query, newest, exclude), size)
+        documents = read_places(file, [place for place, _ in ranked], leads=False)
     score = {place: -rank for place, rank in ranked}
     hits = [Hit(file.index, name, score[place], packed, place) for place, name, packed in documents]
     return Ranking(sorted(hits, key=lambda hit: -hit.score)[:size], total, write_cursor(file, query, newest))
@@ -170,7 +171,7 @@ def fetch(file: SqliteFile, ids: Sequence[tuple[str, str]], query: Query | None)
             version=rows[name][1],
             idf=rows[name][2],
             snippets=(passage(documents[name].text, in_text),),
-            title=marked(documents[name].title, in_title),
+            title=mark(documents[name].title, in_title),
         )
         for name in here
         if name in documents
@@ -219,7 +220,7 @@ def info(file: SqliteFile) -> Info:
     return Info("sqlite", sqlite3.sqlite_version, bool(state), documents, unsigned, schema, tables)
 
 
-def by_place(file: SqliteFile, places: Iterable[int], *, leads: bool) -> list[tuple[int, str, bytes | None]]:
+def read_places(file: SqliteFile, places: Iterable[int], *, leads: bool) -> list[tuple[int, str, bytes | None]]:
     """Read place, id and packed signatures of the documents at these places, or the leads of them, in order of ids."""
     return file.run(_BY_PLACE, (as_json(list(places)), int(leads))).fetchall()
 
@@ -231,7 +232,7 @@ def matching_places(file: SqliteFile, query: Query) -> set[int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class Selection:
     """The documents that match, as SQL: the part after `from`, and the values of its question marks.
 
     Args:
@@ -256,39 +257,39 @@ class Chosen:
         return f"select count(*) from {self.rest}"  # noqa: S608 - values are bound
 
 
-def choose(query: Query, newest: int, without: Collection[str] = ()) -> Chosen:
+def choose(query: Query, newest: int, exclude: Collection[str] = ()) -> Selection:
     """Write what matches a query, of the documents up to a place; they are joined only where a filter asks for it.
 
     Args:
         query: The query.
         newest: The place.
-        without: Content hashes whose documents are left out.
+        exclude: Content hashes whose documents are left out.
     """
     words, limits = expression(query), conditions(query)
     place = "t.rowid" if words else "d.place"
-    left_out = f" and {place} not in ({_CARRYING})" if without else ""
-    contents = [" OR ".join(f'"{word(value)}"' for value in without)] if without else []
+    left_out = f" and {place} not in ({_CARRYING})" if exclude else ""
+    contents = [" OR ".join(f'"{word(value)}"' for value in exclude)] if exclude else []
     if not words:
         rest = f'"ibidem.{{index}}.documents" d where d.place <= ?{limits.sql}{left_out}'
-        return Chosen(place, "0.0", rest, (newest, *limits.values, *contents))
+        return Selection(place, "0.0", rest, (newest, *limits.values, *contents))
     joined = ' join "ibidem.{index}.documents" d on d.place = t.rowid' if limits.sql else ""
     those = f'"ibidem.{{index}}.texts" match ? and t.rowid <= ?{limits.sql}{left_out}'
     rest = f'"ibidem.{{index}}.texts" t{joined} where {those}'
-    return Chosen(place, _BM25, rest, (words, newest, *limits.values, *contents))
+    return Selection(place, _BM25, rest, (words, newest, *limits.values, *contents))
 
 
-def _ranked(file: SqliteFile, chosen: Chosen, size: int) -> tuple[int, Ranked]:
+def _rank(file: SqliteFile, selection: Selection, size: int) -> tuple[int, Ranked]:
     """Count what matches, and read the first places with their ranks and all that equal the last of them."""
-    (total,) = file.run(chosen.count, chosen.values).fetchone()
-    top: Ranked = file.run(f"{chosen.sql()} order by rank limit ?", (*chosen.values, size + MARGIN)).fetchall()
+    (total,) = file.run(selection.count, selection.values).fetchone()
+    top: Ranked = file.run(f"{selection.sql()} order by rank limit ?", (*selection.values, size + MARGIN)).fetchall()
     if len(top) < size + MARGIN:
         return total, top
     last = top[size - 1][1]
     if top[-1][1] > last:
         return total, [(place, rank) for place, rank in top if rank <= last]
-    tied = _TIED.replace("{ranked}", chosen.sql())
+    tied = _TIED.replace("{ranked}", selection.sql())
     better = [(place, rank) for place, rank in top if rank < last]
-    return total, better + file.run(tied, (*chosen.values, last, size - len(better))).fetchall()
+    return total, better + file.run(tied, (*selection.values, last, size - len(better))).fetchall()
 
 
 def document(row: tuple[str, int, str, str, str, str, str, int | None, str, str, str, str]) -> Document:

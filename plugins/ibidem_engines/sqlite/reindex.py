@@ -50,7 +50,7 @@ class SqliteReindexTarget(ReindexTarget):
 
     @override
     def take(self, signed: Sequence[Signed]) -> list[Outcome]:
-        return write(self._file, [record or _unsigned(there) for there, record in signed])
+        return write(self._file, [record or _unsigned_record(there) for there, record in signed])
 
     @override
     def newest(self) -> dict[ShardRef, int]:
@@ -78,7 +78,7 @@ class SqliteReindexTarget(ReindexTarget):
         return self.take(signed)
 
 
-def _unsigned(there: SourceDocument) -> Record:
+def _unsigned_record(there: SourceDocument) -> Record:
     return Record(there.document, NONE, there.version, digest="", packed=b"")
 
 
@@ -119,7 +119,7 @@ class SqliteReindexSource(ReindexSource):
 
     @override
     def check(self, target: Target) -> None:
-        self._file.made_for()
+        self._file.read_state()
         if target == "place":
             with self._file.reading():
                 pass
@@ -129,7 +129,7 @@ class SqliteReindexSource(ReindexSource):
         """Do nothing: the fields are ours."""
 
     @override
-    def missing(self) -> list[str]:
+    def missing_fields(self) -> list[str]:
         """Miss no field: the fields are ours."""
         return []
 
@@ -157,7 +157,7 @@ class SqliteReindexSource(ReindexSource):
     @override
     def read(self, names: Sequence[Name], *, raw: bool = False) -> list[SourceDocument]:
         schema = self._schema()
-        origin = "''" if self._file.made_for()["layout"] in WITHOUT_ORIGIN else "d.origin"
+        origin = "''" if self._file.read_state()["layout"] in WITHOUT_ORIGIN else "d.origin"
         statement = _BY_ID.replace("{origin}", origin)
         with self._file.reading(any_schema=True):
             rows = {row[0]: row for row in self._file.run(statement, (as_json([name.id for name in names]),))}
@@ -184,12 +184,12 @@ class SqliteReindexSource(ReindexSource):
         return write_at(self._file, ready)
 
     @override
-    def without_ours(self, document: SourceDocument) -> SourceDocument:
+    def strip_document(self, document: SourceDocument) -> SourceDocument:
         return replace(document, digest="", packed=b"", schema="", idf="")
 
     @override
     def strip(self, signed: Sequence[SourceDocument]) -> list[Outcome | None]:
-        return write_at(self._file, [(_unsigned(there), there.state[0]) for there in signed])
+        return write_at(self._file, [(_unsigned_record(there), there.state[0]) for there in signed])
 
     @override
     def unmark(self) -> bool:
@@ -199,7 +199,7 @@ class SqliteReindexSource(ReindexSource):
     @override
     def drop_records(self) -> None:
         for ledger in get_args(Ledger):
-            tables.clear(self._file, ledger)
+            tables.clear_ledger(self._file, ledger)
 
     @override
     def size(self) -> int:
@@ -230,4 +230,4 @@ class SqliteReindexSource(ReindexSource):
         self._file.close()
 
     def _schema(self) -> str:
-        return str(self._file.made_for()["schema"])
+        return str(self._file.read_state()["schema"])

@@ -51,7 +51,7 @@ def remove(file: SqliteFile, ledger: Ledger, keys: Sequence[str]) -> int:
 def put_records(file: SqliteFile, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
     """Keep records; see `Engine.put_records`."""
     if entries:
-        with file.writing():
+        with file.transaction():
             put(file, ledger, entries)
 
 
@@ -69,9 +69,9 @@ def get_records(
         start = f"{rows[-1][0]}\0"
 
 
-def clear(file: SqliteFile, ledger: Ledger) -> None:
+def clear_ledger(file: SqliteFile, ledger: Ledger) -> None:
     """Remove every record of a ledger."""
-    with file.writing():
+    with file.transaction():
         file.run('delete from "ibidem.{index}.ledger" where ledger = ?', (ledger,))
 
 
@@ -89,7 +89,7 @@ def count(file: SqliteFile, ledger: Ledger) -> int:
 
 def delete_records(file: SqliteFile, ledger: Ledger, keys: Iterable[str]) -> int:
     """Remove records; see `Engine.delete_records`."""
-    with file.writing():
+    with file.transaction():
         return remove(file, ledger, list(keys))
 
 
@@ -168,7 +168,7 @@ def marks(values: Sequence[str]) -> Marks:
 
 
 class CountMinSketch:
-    """How often values were seen: never, once, or more often.
+    """Counts how often values were seen: never, once, or more often.
 
     Args:
         expected: Number of values to make room for: eight counters for each, at least 64 KB, at most 64 MB in all.

@@ -8,7 +8,7 @@ from itertools import accumulate, chain
 import orjson
 
 from ibidem_engines.engine import Outcome, Record, WriteStatus, next_version
-from ibidem_engines.records import Unfit, check_storable, clash, superseded, values_of_records
+from ibidem_engines.records import UnstorableRecord, check_storable, clash, find_superseded, values_of_records
 from ibidem_engines.sqlite import tables
 from ibidem_engines.sqlite.file import Row, SqliteFile
 from ibidem_engines.sqlite.tables import as_json, marks, sketched_values, stored_words, words
@@ -48,13 +48,13 @@ def prepare(records: Sequence[Record]) -> tuple[list[Ready], dict[int, Outcome]]
         The rows, one for each id, and the outcomes of records that are refused, or that another record of the same call
         supersedes, by their place in the call.
     """
-    outcomes = superseded(records)
+    outcomes = find_superseded(records)
     facts: dict[int, Row] = {}
     for at, record in enumerate(records):
         if at not in outcomes:
             try:
                 facts[at] = _facts(record)
-            except Unfit as unfit:
+            except UnstorableRecord as unfit:
                 outcomes[at] = Outcome(record.document.id, WriteStatus.REFUSED, field=unfit.field, why=unfit.why)
     values = dict(zip(facts, values_of_records([records[at] for at in facts]), strict=True))
     hashes = _marks([sketched_values(values[at]) for at in facts])
@@ -77,11 +77,11 @@ def _facts(record: Record) -> Row:
     try:
         first, last = interval(document.date)
     except ValueError as error:
-        raise Unfit("date", str(error)) from error
+        raise UnstorableRecord("date", str(error)) from error
     try:
         meta = orjson.dumps(dict(document.meta)).decode()
     except TypeError as error:
-        raise Unfit("meta", f"JSON cannot hold it: {error}") from error
+        raise UnstorableRecord("meta", f"JSON cannot hold it: {error}") from error
     signed = int(bool(record.packed) and signatures.length > 0)
     names = (document.source, document.language, first, last, document.date, document.url)
     group = group_name(document.id)
@@ -92,7 +92,7 @@ def _check(record: Record) -> None:
     """Refuse what SQLite cannot hold."""
     length = len(record.document.text)
     if length > MOST_CHARACTERS:
-        raise Unfit("text", f"{length} characters; SQLite takes {MOST_CHARACTERS}")
+        raise UnstorableRecord("text", f"{length} characters; SQLite takes {MOST_CHARACTERS}")
     check_storable(record)
 
 
@@ -184,7 +184,7 @@ def write(file: SqliteFile, records: Sequence[Record]) -> list[Outcome]:
     """Store records; see `Engine.write`."""
     ready, outcomes = prepare(records)
     if ready:
-        with file.writing():
+        with file.transaction():
             outcomes |= _write(file, ready)
     return [outcomes[at] for at in range(len(records))]
 
@@ -192,7 +192,7 @@ def write(file: SqliteFile, records: Sequence[Record]) -> list[Outcome]:
 def write_at(file: SqliteFile, records: Sequence[tuple[Record, int]]) -> list[Outcome | None]:
     """Store records over documents that are still at the places where they were read; None for one that does not."""
     ready, outcomes = prepare([record for record, _ in records])
-    with file.writing():
+    with file.transaction():
         there = _Standing.read(file, [each.id for each in ready]).there
         outcomes |= _write(
             file, [each for each in ready if each.id in there and there[each.id].place == records[each.at][1]]
@@ -203,7 +203,7 @@ def write_at(file: SqliteFile, records: Sequence[tuple[Record, int]]) -> list[Ou
 def delete(file: SqliteFile, ids: Sequence[str], version: int, *, beats: bool) -> list[Outcome]:
     """Delete documents and leave tombstones; see `Engine.delete`."""
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    with file.writing():
+    with file.transaction():
         standing = _Standing.read(file, ids)
         there = {name: each.version for name, each in standing.there.items()}
         versions = {name: next_version(version, there.get(name)) if beats else version for name in ids}
@@ -219,7 +219,7 @@ def delete(file: SqliteFile, ids: Sequence[str], version: int, *, beats: bool) -
 
 def prune(file: SqliteFile, first: str, upto: int) -> int:
     """Remove documents written up to a place that another index of the same file no longer holds; returns how many."""
-    with file.writing():
+    with file.transaction():
         places = [place for (place,) in file.run(_ORPHANS.replace("{first}", first), (upto,))]
         _remove(file, places)
     return len(places)

@@ -111,8 +111,8 @@ def test_columns_hold_what_each_hit_says(answer: dict[str, Any]) -> None:
 def test_columns_are_cut_and_put_in_order_as_hits_are(answer: dict[str, Any], size: int) -> None:
     plain, columns = read_plainly(answer), read_hits(answer)
     ranked = sorted(plain, key=lambda hit: (-hit.score, hit.index, hit.id))
-    assert list(columns.in_order()) == ranked
-    assert list(columns.in_order()[:size]) == ranked[:size]
+    assert list(columns.sort()) == ranked
+    assert list(columns.sort()[:size]) == ranked[:size]
     assert list(columns[size:]) == plain[size:]
 
 
@@ -120,7 +120,7 @@ def test_columns_are_cut_and_put_in_order_as_hits_are(answer: dict[str, Any], si
 def test_ids_of_equal_scores_are_ordered_as_text_is(equal: str) -> None:
     names = [equal, "news-100000", "news-1", "a", "news-10000000000", equal + "\0"]
     hits = [{"_index": "news", "_id": name, "_score": 1.0} for name in names]
-    assert [hit.id for hit in read_hits({"hits": {"hits": hits}}).in_order()] == sorted(names)
+    assert [hit.id for hit in read_hits({"hits": {"hits": hits}}).sort()] == sorted(names)
 
 
 def test_a_row_from_the_end_is_the_row_that_it_names() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ibidem_engines.address import Fields, parse_fields
 from ibidem_engines.cluster.source import (
-    Unfit,
+    UnstorableRecord,
     as_document,
     as_source,
     filter_value,
@@ -60,7 +60,7 @@ def test_in_an_index_of_others_all_of_ours_is_one_object() -> None:
 @pytest.mark.parametrize("name", ["headline", "ibidem"])
 def test_a_value_of_meta_that_would_overwrite_a_field_is_refused(name: str) -> None:
     fields = parse_fields("title=headline,meta=")
-    with pytest.raises(Unfit, match=name):
+    with pytest.raises(UnstorableRecord, match=name):
         as_source(make_record("a", title="Grain", meta={name: "y"}), fields, "full")
 
 
@@ -118,7 +118,7 @@ def test_a_document_leads_a_group_of_its_own_when_it_is_written_and_when_it_is_s
 def test_what_no_server_can_hold_is_refused_by_field(change: dict[str, object], field: str) -> None:
     record = make_record("a")
     record = replace(record, document=replace(record.document, **change))
-    with pytest.raises(Unfit) as raised:
+    with pytest.raises(UnstorableRecord) as raised:
         as_source(record, OWN, "full")
     assert raised.value.field == field
 

@@ -5,7 +5,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem_engines.cluster.source_values import entries, members, with_member, without_member
+from ibidem_engines.cluster.source_values import entries, members, remove_member, with_member
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -33,8 +33,8 @@ def test_a_member_that_was_added_and_is_taken_out_leaves_what_was_there(
     source: dict[str, object], style: tuple[str, str], plain: bool
 ) -> None:
     raw = written(source, style, plain=plain).encode("utf-8", "surrogatepass")
-    assert without_member(with_member(raw, "ibidem", b'{"schema":"1"}'), "ibidem") == raw
-    assert without_member(raw, "ibidem") == raw
+    assert remove_member(with_member(raw, "ibidem", b'{"schema":"1"}'), "ibidem") == raw
+    assert remove_member(raw, "ibidem") == raw
 
 
 @given(OBJECTS, VALUES, OBJECTS, STYLES)
@@ -43,7 +43,7 @@ def test_a_member_taken_out_takes_no_other_with_it(
 ) -> None:
     after = {name: value for name, value in after.items() if name not in before}
     raw = written(before | {"ibidem": old} | after, style, plain=True)
-    assert list(json.loads(without_member(raw.encode(), "ibidem")).items()) == [*before.items(), *after.items()]
+    assert list(json.loads(remove_member(raw.encode(), "ibidem")).items()) == [*before.items(), *after.items()]
 
 
 @given(OBJECTS, VALUES, OBJECTS, STYLES)

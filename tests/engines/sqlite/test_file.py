@@ -38,12 +38,12 @@ def count(file: SqliteFile) -> int:
 
 
 def put(file: SqliteFile, key: str) -> None:
-    with file.writing():
+    with file.transaction():
         file.run(PUT, (key, "{}"))
 
 
 def put_and_fail(file: SqliteFile, key: str) -> None:
-    with file.writing():
+    with file.transaction():
         file.run(PUT, (key, "{}"))
         raise ZeroDivisionError
 
@@ -86,7 +86,7 @@ def test_a_block_sees_one_state_whatever_others_write(file: SqliteFile, path: Pa
 
 def test_a_writer_that_waits_in_vain_is_told_that_it_may_try_again(file: SqliteFile, path: Path) -> None:
     other = SqliteFile(path, "news")
-    with other.writing(), pytest.raises(Unavailable, match=r"another process.*try again"), file.writing():
+    with other.transaction(), pytest.raises(Unavailable, match=r"another process.*try again"), file.transaction():
         pass
     put(file, "a")
     assert count(file) == 1
@@ -103,10 +103,10 @@ def test_what_is_written_is_on_the_disk(file: SqliteFile) -> None:
 def test_an_index_of_another_schema_names_the_command_that_mends_it(
     file: SqliteFile, path: Path, name: str, value: str
 ) -> None:
-    with file.writing():
+    with file.transaction():
         file.run('update "ibidem.{index}.state" set value = ? where name = ?', (value, name))
     file.close()
-    for use in (file.reading, file.writing):
+    for use in (file.reading, file.transaction):
         with pytest.raises(Permanent, match=r"'news'.*ibidem backfill --into NAME"), use():
             pass
     assert file.state()[name] == value
@@ -137,7 +137,7 @@ def test_a_file_in_the_folders_place_is_named(path: Path) -> None:
 
 
 def test_a_damaged_file_is_named(file: SqliteFile, path: Path) -> None:
-    with file.writing():
+    with file.transaction():
         file.run_many(PUT, [(f"{number:05}", "x" * 500) for number in range(2_000)])
     file.close()
     with path.open("r+b") as damaged:
@@ -152,7 +152,7 @@ def test_a_full_disk_harms_nothing_that_stands_there(file: SqliteFile) -> None:
     with file.reading():
         (pages,) = file.run("pragma page_count").fetchone()
         file.run(f"pragma max_page_count = {pages + 2}")
-    with pytest.raises(Permanent, match=r"the disk is full.*make room"), file.writing():
+    with pytest.raises(Permanent, match=r"the disk is full.*make room"), file.transaction():
         file.run_many(PUT, [(str(number), "x" * 4_000) for number in range(100)])
     assert count(file) == 1
 
@@ -249,7 +249,7 @@ def test_a_file_whose_tables_are_not_as_we_make_them_is_refused(file: SqliteFile
     with closing(sqlite3.connect(path)) as other:
         other.executescript(change)
     for opened in (file, SqliteFile(path, "news")):  # one that has read it before, and one that has not
-        for use in (opened.reading, opened.writing, opened.state if "state" in change else opened.reading):
+        for use in (opened.reading, opened.transaction, opened.state if "state" in change else opened.reading):
             with pytest.raises(Permanent, match="that ibidem has not made"), use():
                 pass  # pragma: no cover
         opened.close()

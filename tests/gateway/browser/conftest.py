@@ -14,7 +14,7 @@ from ibidem_ingest.idf.store import Tables
 from ibidem_workers.settings import Settings
 from servers.indices import remove_indices
 from servers.missing import Missing
-from support.gateway_server import running
+from support.gateway_server import run_gateway
 from support.leases import LEASE
 
 ARGUMENTS = [
@@ -85,7 +85,7 @@ def site(opensearch: str, tables: Tables) -> Iterator[str]:
     engine.write(list(records(DOCUMENTS, tables)))
     engine.refresh()
     engine.close()
-    with running(settings) as url:
+    with run_gateway(settings) as url:
         yield url
     remove_indices(opensearch, settings.index)
 

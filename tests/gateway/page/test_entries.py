@@ -2,7 +2,7 @@
 
 import pytest
 
-from ibidem.gateway.page.entries import listed, web_address
+from ibidem.gateway.page.entries import page_groups, web_address
 
 
 def hit(id_: str, text: str, **mark: object) -> dict[str, object]:
@@ -12,7 +12,7 @@ def hit(id_: str, text: str, **mark: object) -> dict[str, object]:
 def test_duplicates_stand_under_their_lead_with_reason_and_difference() -> None:
     why = {"signature": "minhash", "shared": 73, "of": 100}
     hits = [hit("a", "rent rose", size=3, indent=0), hit("b", "rent fell", size=3, indent=1, level="near", why=why)]
-    (group,) = listed({"hits": {"hits": hits}, "dedupe": {"mode": "indent"}}, 11)
+    (group,) = page_groups({"hits": {"hits": hits}, "dedupe": {"mode": "indent"}}, 11)
     assert (group.number, group.hidden, group.opened, group.count_text) == (11, 1, True, "2 duplicates")
     (below,) = group.duplicates
     assert (below.level, below.reason) == ("near", "about 73 % of the text shared")
@@ -23,7 +23,7 @@ def test_duplicates_stand_under_their_lead_with_reason_and_difference() -> None:
 def test_a_collapsed_lead_carries_its_duplicates_closed() -> None:
     inner = [hit("b", "rent", size=2, indent=1, level="identical", why=None)]
     lead = hit("a", "rent", size=2, indent=0) | {"inner_hits": {"duplicates": {"hits": {"hits": inner}}}}
-    (group,) = listed({"hits": {"hits": [lead]}, "dedupe": {"mode": "collapse"}}, 1)
+    (group,) = page_groups({"hits": {"hits": [lead]}, "dedupe": {"mode": "collapse"}}, 1)
     assert (group.opened, [each.id for each in group.duplicates], group.hidden) == (False, ["b"], 0)
 
 
@@ -31,13 +31,13 @@ def test_a_collapsed_lead_carries_its_duplicates_closed() -> None:
 def test_what_differs_is_told_where_the_texts_share_most_of_their_words(level: str, *, shown: bool) -> None:
     duplicate = hit("b", "the rent of York", indent=1, level=level)
     lead = hit("a", "the rent of London", size=2, indent=0)
-    (group,) = listed({"hits": {"hits": [lead, duplicate]}, "dedupe": {"mode": "indent"}}, 1)
+    (group,) = page_groups({"hits": {"hits": [lead, duplicate]}, "dedupe": {"mode": "indent"}}, 1)
     assert bool(group.duplicates[0].differs) == shown
 
 
 def test_copies_that_were_only_counted_are_told_with_their_lead() -> None:
     lead = hit("a", "rent", size=1, indent=0, only_counted=1)
-    (group,) = listed({"hits": {"hits": [lead]}, "dedupe": {"mode": "indent"}}, 1)
+    (group,) = page_groups({"hits": {"hits": [lead]}, "dedupe": {"mode": "indent"}}, 1)
     assert group.further == "1 further copy matched and counted, not listed"
 
 

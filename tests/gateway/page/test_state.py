@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem.gateway.page.state import LABELS, ORDERS, PageState, Shown
+from ibidem.gateway.page.state import LABELS, ORDERS, ListQuery, PageState
 from ibidem_ingest.errors import UsageError
 
 STATES = st.builds(
@@ -30,7 +30,7 @@ STATES = st.builds(
 @given(STATES)
 def test_an_address_that_is_sent_to_a_colleague_shows_the_same(state: PageState) -> None:
     sent = parse_qs(state.address(page=state.page).partition("?")[2], keep_blank_values=True)
-    read = Shown(**{name: values if name in {"source", "language"} else values[0] for name, values in sent.items()})  # type: ignore[arg-type]
+    read = ListQuery(**{name: values if name in {"source", "language"} else values[0] for name, values in sent.items()})  # type: ignore[arg-type]
     assert read.state() == state
 
 
@@ -40,19 +40,19 @@ def test_a_changed_choice_goes_back_to_the_first_page() -> None:
 
 def test_a_facets_value_is_added_and_taken_away() -> None:
     state = PageState(q="rent", source=("AP",), language=("de",))
-    assert state.toggled("source", "Reuters") == "/?q=rent&source=AP&source=Reuters&language=de"
-    assert state.toggled("language", "de") == "/?q=rent&source=AP"
+    assert state.toggle("source", "Reuters") == "/?q=rent&source=AP&source=Reuters&language=de"
+    assert state.toggle("language", "de") == "/?q=rent&source=AP"
 
 
 @pytest.mark.parametrize("name", [name for name in LABELS if name != "size"])
 def test_every_choice_that_is_offered_is_understood(name: str) -> None:
     for value, _ in LABELS[name]:
-        state = Shown(q="rent", **{name: value}).state()  # type: ignore[arg-type]
-        assert state.chosen(name, value)
+        state = ListQuery(q="rent", **{name: value}).state()  # type: ignore[arg-type]
+        assert state.is_chosen(name, value)
         if (name, value) != ("level", "partial"):
             state.request()
 
 
 def test_a_mode_that_does_not_exist_is_refused_with_those_that_do() -> None:
     with pytest.raises(UsageError, match="off, collapse, indent"):
-        Shown(q="rent", dedupe="maybe").state()
+        ListQuery(q="rent", dedupe="maybe").state()

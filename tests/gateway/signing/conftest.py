@@ -14,7 +14,7 @@ from ibidem_engines.connect import open_engine, open_reindex_source
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers.settings import Settings
 from servers.indices import ask, remove_indices
-from support.gateway_server import running
+from support.gateway_server import run_gateway
 
 ALL = {"gateway_paths": "all", "gateway_indexes": "*", "gateway_sign": True}
 
@@ -84,7 +84,7 @@ def start(request: pytest.FixtureRequest, tables: Tables) -> Iterator[Start]:
             holding = open_reindex_source(settings.address, name)
             holding.prepare()
             holding.close()
-        context = running(settings)
+        context = run_gateway(settings)
         running_ones.append(context)
         return Signed(request.param, settings, context.__enter__())
 

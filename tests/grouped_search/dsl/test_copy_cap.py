@@ -19,7 +19,7 @@ from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.sign import sign
 from servers.indices import remove_indices
-from support.wrapped_clients import filled
+from support.wrapped_clients import fill_index
 
 INDEX = f"surplus-{os.getpid()}"
 COPIES = 700
@@ -32,7 +32,7 @@ def copied(url: str, signed: list[Record], tmp_path_factory: pytest.TempPathFact
     copies = [Document(f"copy{at:03}", f"{'said ' * 50} so") for at in range(COPIES)]
     (signatures,) = sign(copies[:1], Tables(tmp_path_factory.mktemp("none")))
     records = [Record(each, signatures, 1, each.id, pack(each, signatures)) for each in copies]
-    engine = filled(url, INDEX, [*signed, *records])
+    engine = fill_index(url, INDEX, [*signed, *records])
     yield engine
     engine.close()
     remove_indices(url, INDEX)

@@ -12,7 +12,7 @@ from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.sign import sign
 from servers.indices import remove_indices
 from support.books import book
-from support.wrapped_clients import filled
+from support.wrapped_clients import fill_index
 
 INDEX = "clients-books"
 TEXTS = {"whole": book(*range(20)), "part": book(*range(5, 12)), "other": book(*range(60, 70))}
@@ -24,7 +24,7 @@ def shelf(url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine
     tables = Tables(tmp_path_factory.mktemp("tables"))
     books = [Document(name, f"said {text}", language="xx") for name, text in TEXTS.items()]
     signed = zip(books, sign(books, tables), strict=True)
-    engine = filled(
+    engine = fill_index(
         url, INDEX, [Record(each, signatures, 1, each.id, pack(each, signatures)) for each, signatures in signed]
     )
     yield engine

@@ -3,7 +3,7 @@
 import pytest
 
 from ibidem.dedupe.request import DedupeRequest
-from ibidem.grouped_search.dsl.request import fold_parameters, read_search, without_inner_hits
+from ibidem.grouped_search.dsl.request import drop_inner_hits, fold_parameters, read_search
 from ibidem_ingest.errors import UsageError
 
 INDENT = DedupeRequest("indent")
@@ -32,7 +32,7 @@ def test_each_part_is_asked_for_where_it_belongs() -> None:
     flow = read_search("news", body, {"routing": "a"}, INDENT)
     assert flow.ranking == {"query": MATCH, "sort": ["date"]}
     assert flow.aggregations == {"a": {}}
-    assert flow.shown == {"query": MATCH, "highlight": {"fields": {"text": {}}}}
+    assert flow.display == {"query": MATCH, "highlight": {"fields": {"text": {}}}}
     assert flow.target.parts == {"runtime_mappings": {"r": {"type": "long"}}}
     assert flow.target.params["routing"] == "a"
     assert (flow.page, flow.size) == (3, 10)
@@ -54,10 +54,10 @@ def test_a_search_that_may_run_out_of_time_takes_what_was_found_until_then() -> 
 
 def test_what_a_query_shows_of_its_nested_hits_is_left_to_the_page() -> None:
     nested = {"nested": {"path": "parts", "query": MATCH, "inner_hits": {"size": 3}}}
-    assert without_inner_hits({"bool": {"must": [nested]}}) == {
+    assert drop_inner_hits({"bool": {"must": [nested]}}) == {
         "bool": {"must": [{"nested": {"path": "parts", "query": MATCH}}]}
     }
-    assert without_inner_hits({"term": {"inner_hits": "x"}}) == {"term": {"inner_hits": "x"}}
+    assert drop_inner_hits({"term": {"inner_hits": "x"}}) == {"term": {"inner_hits": "x"}}
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import ibidem
 from ibidem.grouped_search.dsl.response import has_countable_buckets
 from ibidem_engines.engine import Record
 from servers.indices import remove_indices
-from support.wrapped_clients import INDEX, STORIES, filled
+from support.wrapped_clients import INDEX, STORIES, fill_index
 
 QUERY = {"match": {"text": "said"}}
 BY_SOURCE = {"sources": {"terms": {"field": "source"}}}
@@ -113,7 +113,7 @@ def test_the_lean_layout_counts_exactly_within_the_window_and_one_by_one_beyond(
     opensearch: str, signed: list[Record]
 ) -> None:
     body = {"query": QUERY, "aggs": BY_SOURCE, "size": 200}
-    engine = filled(f"{opensearch}/?layout=lean", "clients-lean", signed)
+    engine = fill_index(f"{opensearch}/?layout=lean", "clients-lean", signed)
     try:
         with opensearchpy.OpenSearch(opensearch.partition("+")[2]) as client:
             search = partial(ibidem.wrap(client).search, index="clients-lean", dedupe="indent")
@@ -129,7 +129,7 @@ def test_the_lean_layout_counts_exactly_within_the_window_and_one_by_one_beyond(
 
 
 def test_the_same_id_in_two_indexes_is_two_documents_of_a_group(url: str, wrapped: Any, signed: list[Record]) -> None:
-    engines = [filled(url, name, signed[:30]) for name in ("twice-a", "twice-b")]
+    engines = [fill_index(url, name, signed[:30]) for name in ("twice-a", "twice-b")]
     try:
         body = {"query": QUERY, "aggs": BY_SOURCE, "size": 200}
         both = wrapped.search(index="twice-*", body=body, dedupe="indent")

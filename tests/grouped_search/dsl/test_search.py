@@ -18,7 +18,7 @@ from ibidem_ingest.pairs.policy import Policy
 from servers.indices import ask, remove_indices
 from support.naive_grouping import leaders
 from support.windows import SampleWindow
-from support.wrapped_clients import INDEX, STORIES, filled
+from support.wrapped_clients import INDEX, STORIES, fill_index
 
 QUERY = {"match": {"text": "said"}}
 ALL = 200
@@ -207,7 +207,7 @@ def mixed(url: str, signed: list[Record]) -> Iterator[str]:
     body = {"settings": {"number_of_shards": 3}, "mappings": {"properties": {"source": {"type": "keyword"}}}}
     ask(url, "PUT", "/mixed-many", json.dumps(body))
     ask(url, "PUT", "/mixed-bare", json.dumps(body | {"settings": {"number_of_shards": 1}}))
-    engines = [open_engine(url, "mixed-many"), filled(url, "mixed-again", signed[:20])]
+    engines = [open_engine(url, "mixed-many"), fill_index(url, "mixed-again", signed[:20])]
     engines[0].create()
     engines[0].write(signed[:40])
     lines = []

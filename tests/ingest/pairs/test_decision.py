@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from ibidem_ingest.pairs.decision import Evidence, decide
 from ibidem_ingest.pairs.policy import LEVELS, Fingerprint, Policy, Slots, Terms
 from ibidem_ingest.signatures.schema import Signatures
-from support.windows import TABLES, SampleWindow, few, packed, signatures, windows, with_slots, with_terms
+from support.windows import TABLES, SampleWindow, few, pack_signatures, signatures, windows, with_slots, with_terms
 
 BASE = signatures(1)
 OTHER = signatures(2)
@@ -23,7 +23,9 @@ PAPER = Policy(
 
 
 def against(other: Signatures, policy: Policy = Policy(), **dates: str) -> Evidence | None:  # noqa: B008 - frozen
-    return decide(packed(BASE, "a", dates.get("a", "")), packed(other, "b", dates.get("b", "")), policy)
+    return decide(
+        pack_signatures(BASE, "a", dates.get("a", "")), pack_signatures(other, "b", dates.get("b", "")), policy
+    )
 
 
 def unlike(**changes: object) -> Signatures:
@@ -132,7 +134,7 @@ def test_fingerprints_join_only_with_almost_equal_lengths_and_equal_numbers(
 def test_a_fingerprint_says_nothing_of_a_text_where_its_six_terms_are_half() -> None:
     short = {"fingerprint": BASE.fingerprint, "number_sketch": (), "numbers": 0, "terms": (), "full": False}
     for length, near in ((49, False), (50, True)):
-        a, b = (packed(signatures(seed, **short, length=length)) for seed in (1, 2))
+        a, b = (pack_signatures(signatures(seed, **short, length=length)) for seed in (1, 2))
         assert (decide(a, b, Policy()) is not None) == near
         assert decide(a, b, Policy(fingerprint=Fingerprint(shortest=0))) is not None
 
@@ -164,7 +166,8 @@ def test_nothing_but_identity_joins_beyond_the_date_window(a: str, b: str, near:
 
 def test_fields_that_must_not_differ_come_before_every_level_and_a_missing_one_passes() -> None:
     verdicts = [
-        decide(packed(BASE, "a", docket=a), packed(BASE, "b", docket=b), Policy()) for a, b in ("12", "11", ("1", ""))
+        decide(pack_signatures(BASE, "a", docket=a), pack_signatures(BASE, "b", docket=b), Policy())
+        for a, b in ("12", "11", ("1", ""))
     ]
     assert [each is not None for each in verdicts] == [False, True, True]
 
@@ -172,7 +175,7 @@ def test_fields_that_must_not_differ_come_before_every_level_and_a_missing_one_p
 def test_texts_without_words_are_no_duplicates_of_anything() -> None:
     empty = {"length": 0, "shingles": 0, "slots": (), "terms": (), "full": False, "numbers": 0, "number_sketch": ()}
     none = unlike(**empty, fingerprint="", fingerprint_binned="", profile="", content="ch2:none:x")
-    assert decide(packed(none, "a"), packed(none, "b"), Policy()) is None
+    assert decide(pack_signatures(none, "a"), pack_signatures(none, "b"), Policy()) is None
 
 
 def test_evidence_is_given_in_the_order_of_the_table() -> None:
@@ -198,7 +201,7 @@ def test_the_paper_s_rule_takes_four_fifths_of_the_smaller_set_pads_and_all(
 ) -> None:
     small = replace(BASE, terms=BASE.terms[:size], full=False, length=161)
     other = replace(with_terms(small, shared), content=OTHER.content, length=200, number_sketch=OTHER.number_sketch)
-    assert (decide(packed(small), packed(other), PAPER) is not None) == joins
+    assert (decide(pack_signatures(small), pack_signatures(other), PAPER) is not None) == joins
 
 
 def test_the_paper_s_rule_knows_no_other_evidence_than_identity() -> None:

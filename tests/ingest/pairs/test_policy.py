@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem_ingest.pairs.policy import Policy, least_equal, least_shared
+from ibidem_ingest.pairs.policy import Policy, min_equal_slots, min_shared_terms
 from ibidem_ingest.signatures.schema import FULL_SET
 
 
@@ -13,7 +13,7 @@ def test_two_thirds_in_common_are_the_default_figures() -> None:
     assert terms is not None
     assert default is not None
     for size in (20, 35, 60):
-        assert least_shared(terms.share, size) == least_shared(default.share, size)
+        assert min_shared_terms(terms.share, size) == min_shared_terms(default.share, size)
     assert Policy().similar(66).slots == Policy().slots
 
 
@@ -24,12 +24,12 @@ def test_a_kind_of_evidence_that_does_not_count_stays_so_at_any_similarity() -> 
 
 @pytest.mark.parametrize("size", range(1, FULL_SET + 1))
 def test_all_terms_are_shared_at_a_share_of_one_and_none_more(size: int) -> None:
-    assert least_shared(1.0, size) == size
+    assert min_shared_terms(1.0, size) == size
 
 
 @given(st.integers(1, 99))
 def test_more_in_common_never_asks_for_fewer_equal_slots(percent: int) -> None:
-    assert least_equal(percent) <= least_equal(percent + 1) <= 100
+    assert min_equal_slots(percent) <= min_equal_slots(percent + 1) <= 100
 
 
 @given(st.integers(20, 100))

@@ -62,7 +62,7 @@ def test_an_edition_in_another_format_has_a_different_pagination() -> None:
 def test_an_article_is_a_contiguous_subset_of_its_journal_in_this_direction(turned: bool) -> None:
     journal, article = paged(BOOK, 300), paged(BOOK[6_000:9_000], 300)
     relation = related(article, journal) if turned else related(journal, article)
-    relation = relation.turned() if turned else relation
+    relation = relation.swap() if turned else relation
     assert (relation.name, relation.contains) == ("contiguous_subset", "a")
     assert (relation.a, relation.b) == ((21, 30), (1, 10))
 
@@ -103,7 +103,7 @@ def test_a_badly_misread_book_is_found_by_its_unique_words() -> None:
 
 def test_what_one_says_of_the_other_is_turned_round_from_the_other_side() -> None:
     a, b = paged(BOOK, 300), paged(BOOK[3_000:12_000], 340)
-    one, other = related(a, b), related(b, a).turned()
+    one, other = related(a, b), related(b, a).swap()
     assert (one.name, one.contains, one.a, one.b, one.confidence) == (
         other.name,
         other.contains,

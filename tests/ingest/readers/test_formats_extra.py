@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from ibidem_ingest.errors import Unreadable, UsageError
-from ibidem_ingest.readers.formats import Format, library_for, require
+from ibidem_ingest.readers.formats import Format, load_library, require
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def test_a_missing_library_is_told_before_anything_is_read(format_: Format) -> N
 @pytest.mark.parametrize("format_", [Format.HTML, Format.PDF])
 def test_a_missing_library_refuses_a_file_in_a_folder_and_names_the_remedy(format_: Format) -> None:
     with pytest.raises(Unreadable, match=r"pip install '\.\[readers\]'"):
-        library_for(format_)
+        load_library(format_)
 
 
 @pytest.mark.usefixtures("bare")

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ibidem_ingest.errors import Unreadable
-from ibidem_ingest.readers.markup import rst_record, unmarked
+from ibidem_ingest.readers.markup import rst_record, strip_marks
 from support.examples import examples
 
 PAGE = """.. _using-csrf:
@@ -81,4 +81,4 @@ def test_whatever_stands_there_is_read_or_refused(tmp_path: Path, text: str) -> 
 @pytest.mark.parametrize("mark", ["*", "`", "**", "``", "|", ":a:`", "`<", ".. "])
 def test_no_line_lets_a_pattern_run_on_and_on(mark: str) -> None:
     line = f"{mark}a " * 20_000
-    assert len(unmarked(line)) <= len(line)
+    assert len(strip_marks(line)) <= len(line)

@@ -42,7 +42,7 @@ def test_as_many_files_are_parsed_at_once_as_there_are_processes() -> None:
         return together.wait()  # which only ends once three wait
 
     with SandboxPool(1_000, processes=3) as pool:
-        assert sorted(pool.in_order([parse] * 3)) == [0, 1, 2]
+        assert sorted(pool.results([parse] * 3)) == [0, 1, 2]
 
 
 def test_what_is_there_already_waits_for_what_came_before_it() -> None:
@@ -50,7 +50,7 @@ def test_what_is_there_already_waits_for_what_came_before_it() -> None:
         return "parsed"
 
     with SandboxPool(1_000) as pool:
-        assert list(pool.in_order(["first", parse, "last"])) == ["first", "parsed", "last"]
+        assert list(pool.results(["first", parse, "last"])) == ["first", "parsed", "last"]
 
 
 def test_little_is_read_ahead() -> None:
@@ -62,7 +62,7 @@ def test_little_is_read_ahead() -> None:
             yield number
 
     with SandboxPool(1_000, processes=2) as pool:
-        assert next(iter(pool.in_order(numbers()))) == 0
+        assert next(iter(pool.results(numbers()))) == 0
     assert len(calls) < 10
 
 
@@ -73,7 +73,7 @@ def test_a_file_in_hand_does_not_keep_a_run_from_ending(folder: Path) -> None:
     with pool:
         (reader,) = pool._readers
         reader.command = hangs
-        documents = pool.in_order([lambda apart: apart.record_of(Format.HTML, folder / "00.html")])
+        documents = pool.results([lambda apart: apart.record_of(Format.HTML, folder / "00.html")])
         threading.Timer(0.5, os.kill, (os.getpid(), 2)).start()
         with pytest.raises(KeyboardInterrupt):
             next(documents)

@@ -28,7 +28,7 @@ from ibidem_workers.backfill.check import check
 from ibidem_workers.backfill.checkpoint import KEYS
 from ibidem_workers.backfill.replace import Replacement, ReplaceResult, follow, replace_index
 from ibidem_workers.backfill.run import in_place
-from ibidem_workers.ingest import Interrupted, ingest_documents
+from ibidem_workers.ingest import Interruption, ingest_documents
 from ibidem_workers.runs import summary
 from ibidem_workers.settings import Settings
 from servers.fake_server import Answer, between
@@ -227,7 +227,7 @@ class TestTheirIndex:
         def stop(*_: object) -> None:
             raise KeyboardInterrupt
 
-        with pytest.raises(Interrupted):
+        with pytest.raises(Interruption):
             replace_index(Replacement(SECOND), at_theirs, stop)
         theirs.write({"t3": story(3, 1)})
         theirs.delete("t4")

@@ -30,7 +30,7 @@ from ibidem_ingest.idf.table import Table
 from ibidem_workers.backfill import checkpoint, pool
 from ibidem_workers.backfill.checkpoint import load_checkpoint
 from ibidem_workers.backfill.run import Backfill, in_place
-from ibidem_workers.ingest import Interrupted, ingest_documents
+from ibidem_workers.ingest import Interruption, ingest_documents
 from ibidem_workers.retry import retry_unavailable
 from ibidem_workers.runs import summary
 from ibidem_workers.settings import Settings
@@ -315,7 +315,7 @@ class TestGoingOn:
         def stop(*_: int) -> None:
             raise KeyboardInterrupt
 
-        with pytest.raises(Interrupted, match="go on with the same command"):
+        with pytest.raises(Interruption, match="go on with the same command"):
             in_place(settings, stop)
         run = in_place(settings)
         assert counts(engine, run) == expected_counts(read=40, unchanged=40)

@@ -15,12 +15,12 @@ def test_what_a_dead_worker_held_comes_with_the_number_of_tries(tmp_path: Path) 
     queue = FileQueue(folder, 1_000)
     queue.put(b"hello")
     folder.take(folder.names()[0], "nobody~1~gone")
-    message = queue.take()
+    message = queue.get()
     assert message is not None
     assert (message.message, message.tries) == (b"hello", 1)
-    queue.done(message)
-    queue.end()
-    assert (folder.waiting(), folder.count_taken(), folder.workers()) == (0, 0, 0)
+    queue.ack(message)
+    queue.close()
+    assert (folder.count_waiting(), folder.count_taken(), folder.workers()) == (0, 0, 0)
 
 
 def lay_fifo(path: Path) -> None:
@@ -69,12 +69,12 @@ def test_what_has_a_message_s_name_and_is_none_is_set_aside_and_the_next_is_take
         lay(tmp_path / "news" / "ready" / f"{number:020d}-ab.0")
     queue = FileQueue(folder, 1_000)
     queue.put(b"hello")
-    message = queue.take()
+    message = queue.get()
     assert message is not None
     assert message.message == b"hello"
-    queue.done(message)
-    queue.end()
-    assert (folder.waiting(), folder.count_taken(), len(list(folder.given_up.iterdir()))) == (0, 0, 2)
+    queue.ack(message)
+    queue.close()
+    assert (folder.count_waiting(), folder.count_taken(), len(list(folder.given_up.iterdir()))) == (0, 0, 2)
 
 
 def test_no_name_of_a_file_stops_the_queue(tmp_path: Path) -> None:
@@ -86,9 +86,9 @@ def test_no_name_of_a_file_stops_the_queue(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "news" / "workers" / "e~3~f")
     queue = FileQueue(folder, 1_000)
     queue.put(b"hello")
-    message = queue.take()
+    message = queue.get()
     assert message is not None
     assert message.message == b"hello"
-    queue.done(message)
-    assert (folder.purge(), folder.waiting()) == (2, 0)  # the two folders, which nobody held any more
-    queue.end()
+    queue.ack(message)
+    assert (folder.purge(), folder.count_waiting()) == (2, 0)  # the two folders, which nobody held any more
+    queue.close()

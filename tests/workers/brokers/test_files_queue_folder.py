@@ -18,7 +18,7 @@ def test_messages_come_out_in_the_order_they_went_in(folder: SpoolDirectory) -> 
         folder.put(message)
     messages = [folder.take(name, "me") for name in folder.names()]
     assert [path.read_bytes() for path in messages if path] == [b"one", b"two", b"three"]
-    assert (folder.waiting(), folder.count_taken()) == (0, 3)
+    assert (folder.count_waiting(), folder.count_taken()) == (0, 3)
 
 
 def test_a_message_is_taken_by_one_of_many(folder: SpoolDirectory) -> None:
@@ -42,11 +42,11 @@ def test_a_message_whose_taker_is_gone_goes_back_with_one_more_try(folder: Spool
 
 def test_a_message_whose_taker_lives_stays_with_it(folder: SpoolDirectory) -> None:
     folder.put(b"slow")
-    lease = folder.sign_on()
+    lease = folder.take_lease()
     folder.take(folder.names()[0], lease.name)
     assert (folder.recover(), folder.count_taken(), folder.workers()) == (0, 1, 1)
     lease.end()
-    assert (folder.recover(), folder.waiting(), folder.workers()) == (1, 1, 0)
+    assert (folder.recover(), folder.count_waiting(), folder.workers()) == (1, 1, 0)
 
 
 def test_a_message_that_is_handed_back_counts_no_try(folder: SpoolDirectory) -> None:
@@ -69,13 +69,13 @@ def test_a_message_that_was_put_back_stands_behind_the_others(folder: SpoolDirec
 
 def test_what_waits_can_be_purged(folder: SpoolDirectory) -> None:
     folder.put(b"one")
-    assert (folder.purge(), folder.waiting()) == (1, 0)
+    assert (folder.purge(), folder.count_waiting()) == (1, 0)
 
 
 def test_what_somebody_else_laid_into_the_folders_is_left_alone(folder: SpoolDirectory, tmp_path: Path) -> None:
     for place in ("ready", "taken"):
         (tmp_path / "news" / place / ".nfs0001").write_bytes(b"")
     folder.put(b"one")
-    assert (folder.waiting(), folder.count_taken(), folder.recover()) == (1, 0, 0)
+    assert (folder.count_waiting(), folder.count_taken(), folder.recover()) == (1, 0, 0)
     assert folder.purge() == 1
     assert (tmp_path / "news" / "ready" / ".nfs0001").exists()

@@ -43,7 +43,7 @@ def name() -> str:
 def queue(redis: str, name: str) -> Iterator[Stream]:
     opened = stream(redis, name, SHORT)
     yield opened
-    opened.end()
+    opened.close()
     Redis.from_url(redis).delete(f"ibidem:{name}")
 
 
@@ -51,7 +51,7 @@ def next_message(queue: Stream) -> QueuedMessage:
     """Take a message as soon as there is one."""
     until = time.monotonic() + PATIENCE
     while time.monotonic() < until:
-        if message := queue.take():
+        if message := queue.get():
             return message
     raise AssertionError("no message came")
 
@@ -71,7 +71,7 @@ def test_what_a_killed_worker_held_comes_again_with_the_number_of_tries(queue: S
     assert [taken_by_one_that_is_killed(redis, name) for _ in range(2)] == [0, 1]
     again = next_message(queue)
     assert (again.message, again.tries) == (b"poison", 2)
-    queue.hand_back(again)
+    queue.requeue(again)
     assert next_message(queue).tries == 2
 
 
@@ -81,17 +81,17 @@ def test_a_message_stays_with_one_who_lives_however_long_that_takes(queue: Strea
     other = stream(redis, name, SHORT)
     until = time.monotonic() + 4 * SHORT
     while time.monotonic() < until:
-        assert other.take() is None
-    other.end()
-    queue.done(message)
-    assert queue.waiting() == 0
+        assert other.get() is None
+    other.close()
+    queue.ack(message)
+    assert queue.size() == 0
 
 
 def test_a_worker_that_ends_leaves_what_it_holds_to_others(queue: Stream, redis: str, name: str) -> None:
     first = stream(redis, name, SHORT)
     first.put(b"hello")
     next_message(first)
-    first.end()
+    first.close()
     assert next_message(queue).message == b"hello"
 
 
@@ -128,7 +128,7 @@ def test_a_server_that_forgot_everything_takes_messages_again(queue: Stream, red
 def test_what_nobody_holds_is_counted_and_purged(queue: Stream) -> None:
     for message in (b"one", b"two", b"three"):
         queue.put(message)
-    assert queue.waiting() == 3
+    assert queue.size() == 3
     next_message(queue)
-    assert queue.waiting() == 2
-    assert (queue.purge(), queue.waiting()) == (2, 0)
+    assert queue.size() == 2
+    assert (queue.purge(), queue.size()) == (2, 0)

@@ -14,7 +14,7 @@ from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_workers.groups.checkpoint import POLICY
 from ibidem_workers.groups.pairs import content_of, possible, values_of
 from ibidem_workers.groups.portion import Override, Overrides, Row, Rules, grouped, overrides_of
-from support.windows import SampleWindow, few, packed, signatures, value, windows, with_slots
+from support.windows import SampleWindow, few, pack_signatures, signatures, value, windows, with_slots
 
 Groups = dict[str, str]
 
@@ -135,7 +135,7 @@ def test_a_text_between_two_joins_the_first_and_the_last_one_leads() -> None:
 
 
 def test_the_values_that_are_looked_up_are_those_that_count_as_evidence() -> None:
-    one = packed(signatures(1))
+    one = pack_signatures(signatures(1))
     assert set(values_of(one, POLICY).values) == {"bands", "fingerprint"}
     several = values_of(one, Policy()).several
     assert {clue: (some.least, some.shortest, some.longest) for clue, some in several.items()} == {

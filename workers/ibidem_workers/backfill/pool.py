@@ -14,7 +14,7 @@ from typing import Self, TypeVar
 from ibidem_engines.connect import open_engine, open_reindex_source
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers.backfill.batch import BackfillBatch, BackfillContext, BatchOutcome, sign_batch
-from ibidem_workers.pool import WorkersFailed
+from ibidem_workers.pool import WorkerFailure
 from ibidem_workers.settings import Settings
 
 FEW = 1_500
@@ -100,7 +100,7 @@ def _unless_ended(call: Callable[[], Answer]) -> Answer:
     try:
         return call()
     except BrokenProcessPool as error:
-        raise WorkersFailed("a process that signs has ended", "go on with the same command") from error
+        raise WorkerFailure("a process that signs has ended", "go on with the same command") from error
 
 
 def _begin(place: SigningJob) -> None:

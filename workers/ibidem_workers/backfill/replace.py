@@ -35,7 +35,7 @@ LONGEST_PAUSE = 30.0
 
 def follow(
     settings: Settings,
-    ended: Callable[[float], bool],
+    has_ended: Callable[[float], bool],
     report: Report = lambda *_: None,
     notify: Callable[[str], None] = lambda _: None,
 ) -> str:
@@ -43,7 +43,7 @@ def follow(
 
     Args:
         settings: Which index.
-        ended: Waits for so many seconds, and tells whether it was asked to end.
+        has_ended: Waits for so many seconds, and tells whether it was asked to end.
         report: Called with the progress of what the index holds at first.
         notify: Called with what people want to know: what was signed, whether the engine answers.
 
@@ -52,7 +52,7 @@ def follow(
     """
     with open_for_backfill(settings) as (engine, holding):
         backfill = start_in_place(engine, holding, settings, report)
-        _Following(backfill, holding, engine, ended, notify).go_on()
+        _Following(backfill, holding, engine, has_ended, notify).go_on()
         backfill.checkpoint.state = "done"
         backfill.note("submitted")
         return backfill.checkpoint.run
@@ -65,7 +65,7 @@ class _Following:
         backfill: What is followed.
         holding: The index.
         engine: The same, whose documents are grouped once they are signed.
-        ended: As in `follow`.
+        has_ended: As in `follow`.
         notify: As in `follow`.
     """
 
@@ -74,14 +74,14 @@ class _Following:
         backfill: Backfill,
         holding: ReindexSource,
         engine: Engine,
-        ended: Callable[[float], bool],
+        has_ended: Callable[[float], bool],
         notify: Callable[[str], None],
     ) -> None:
         self._backfill, self._holding, self._engine, self._ended, self._notify = (
             backfill,
             holding,
             engine,
-            ended,
+            has_ended,
             notify,
         )
         self._pause = EVERY
@@ -166,7 +166,7 @@ def replace_index(replacement: Replacement, settings: Settings, report: Report =
 
     Raises:
         UsageError: The new index is there and was made by nothing of ours; a wrong alias; a missing field.
-        Interrupted: Ctrl-C; the same command goes on.
+        Interruption: Ctrl-C; the same command goes on.
     """
     check_name(replacement.into)
     engine = open_engine(settings.address, replacement.into)

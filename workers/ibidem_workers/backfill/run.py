@@ -29,8 +29,8 @@ from ibidem_workers.batches import BatchResult
 from ibidem_workers.brokers.lease import this_process
 from ibidem_workers.groups.checkpoint import joined
 from ibidem_workers.groups.service import settle_all
-from ibidem_workers.ingest import Interrupted
-from ibidem_workers.pool import WorkersFailed
+from ibidem_workers.ingest import Interruption
+from ibidem_workers.pool import WorkerFailure
 from ibidem_workers.retry import retry_unavailable
 from ibidem_workers.runs import HEADS, RunRecord, State, new_run
 from ibidem_workers.settings import Settings
@@ -101,7 +101,7 @@ class Backfill:
         while True:
             try:
                 return self._sign(upto, late=late, changes_only=changes_only)
-            except WorkersFailed:
+            except WorkerFailure:
                 self._deaths += 1
                 if self._deaths > MOST_DEATHS:
                     raise
@@ -222,7 +222,7 @@ class Backfill:
         except KeyboardInterrupt as error:
             self._waiting.clear()
             self.note("interrupted")
-            raise Interrupted(f"run {self.checkpoint.run} was stopped", "go on with the same command") from error
+            raise Interruption(f"run {self.checkpoint.run} was stopped", "go on with the same command") from error
         except EngineError:
             self._in_hand = {page.number for page, _, _ in self._waiting}
             self._waiting.clear()
@@ -244,7 +244,7 @@ def in_place(settings: Settings, report: Report = lambda *_: None) -> str:
 
     Raises:
         UsageError: A field that the index does not have.
-        Interrupted: Ctrl-C; the same command goes on.
+        Interruption: Ctrl-C; the same command goes on.
         Unavailable: The engine did not answer; the same command goes on.
     """
     with open_for_backfill(settings) as (engine, holding):
@@ -275,7 +275,7 @@ def check_fields(holding: ReindexSource) -> None:
     Raises:
         UsageError: Which.
     """
-    if missing := holding.missing():
+    if missing := holding.missing_fields():
         raise UsageError(
             f"index {holding.index!r} has no field {', '.join(map(repr, missing))}",
             "say what it calls the fields of a document in IBIDEM_FIELDS: title=…,text=…,date=…",

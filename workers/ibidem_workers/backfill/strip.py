@@ -125,7 +125,7 @@ def _in_place(engine: Engine, holding: ReindexSource, report: Report, *, dry: bo
     documents = sum(map(holding.count, whole(upto)))
     for originals in within(holding, whole(upto), raw=True):
         for each in originals:
-            result.count(each, holding.without_ours(each))
+            result.count(each, holding.strip_document(each))
         if not dry:
             _write(holding, [each for each in originals if carries(each)], result)
         report(result.read, documents)
@@ -211,7 +211,7 @@ class _Copying:
         documents = sum(map(self.holding.count, stretches))
         expected = self.result.read + documents
         for originals in within(self.holding, stretches, raw=True):
-            signed: list[Signed] = [(self.holding.without_ours(each), None) for each in originals]
+            signed: list[Signed] = [(self.holding.strip_document(each), None) for each in originals]
             done = self.copy.take(signed) if late is None else self.copy.take_late(signed, late)
             for each, (bare, _), outcome in zip(originals, signed, done, strict=True):
                 self.result.count(each, bare)

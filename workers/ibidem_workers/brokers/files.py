@@ -79,7 +79,7 @@ class SpoolDirectory:
         return True
 
     def give_up(self, path: Path) -> None:
-        """Keep a message that cannot be carried out where nobody takes it."""
+        """Move a message that cannot be processed to a folder of its own."""
         name = path.name.rpartition("~~")[2]
         with contextlib.suppress(FileNotFoundError):  # another was quicker
             path.rename(self.given_up / f"{name}-{uuid4().hex[:8]}")  # a name that nothing has there
@@ -88,16 +88,16 @@ class SpoolDirectory:
         """Put back what is held under a lapsed lease; returns how many messages."""
         put_back = 0
         for name in _names(self._taken_folder, _TAKEN_NAME):
-            if lease.lapsed(self._leases, name.partition("~~")[0], self.seconds):
+            if lease.has_lapsed(self._leases, name.partition("~~")[0], self.seconds):
                 put_back += self.put_back(self._taken_folder / name, tried=True)
-        lease.clear(self._leases, self.seconds)
+        lease.remove_lapsed(self._leases, self.seconds)
         return put_back
 
-    def sign_on(self) -> lease.Lease:
+    def take_lease(self) -> lease.Lease:
         """Show a sign of life under which messages can be taken."""
         return lease.Lease(self._leases, self.seconds)
 
-    def waiting(self) -> int:
+    def count_waiting(self) -> int:
         """Count the messages that wait."""
         return len(_names(self._ready, _NAME))
 
@@ -173,11 +173,11 @@ class FileQueue:
         self._lease: Lease | None = None
         self._backlog: deque[str] = deque()
         self._recovered = 0.0
-        self.put, self.waiting, self.purge = folder.put, folder.waiting, folder.purge
+        self.put, self.size, self.purge = folder.put, folder.count_waiting, folder.purge
 
-    def take(self) -> QueuedMessage | None:
+    def get(self) -> QueuedMessage | None:
         """Take a message under this process's lease."""
-        self._lease = self._lease or self._folder.sign_on()
+        self._lease = self._lease or self._folder.take_lease()
         self._recover_at_times()
         if not self._backlog:
             self._backlog.extend(self._folder.names())
@@ -207,19 +207,19 @@ class FileQueue:
             self._recovered = now
             self._folder.recover()
 
-    def done(self, entry: QueuedMessage) -> None:
+    def ack(self, entry: QueuedMessage) -> None:
         """Delete the message's file."""
         Path(entry.name).unlink(missing_ok=True)
 
-    def give_up(self, entry: QueuedMessage) -> None:
+    def reject(self, entry: QueuedMessage) -> None:
         """Put the message's file aside."""
         self._folder.give_up(Path(entry.name))
 
-    def hand_back(self, entry: QueuedMessage) -> None:
+    def requeue(self, entry: QueuedMessage) -> None:
         """Lay the message down again."""
         self._folder.put_back(Path(entry.name), tried=False)
 
-    def end(self) -> None:
+    def close(self) -> None:
         """End the lease."""
         if self._lease is not None:
             self._lease.end()
@@ -227,12 +227,12 @@ class FileQueue:
 
 
 class Channel(transport.Channel):
-    """What Celery asks of a queue, on folders."""
+    """Kombu's channel on folders."""
 
     def __init__(self, connection: object) -> None:
-        super().__init__(connection, self._in_its_folder)
+        super().__init__(connection, self._open_queue)
 
-    def _in_its_folder(self, name: str) -> FileQueue:
+    def _open_queue(self, name: str) -> FileQueue:
         options = self.connection.client.transport_options
         return FileQueue(SpoolDirectory(Path(options["folder"]) / name, float(options["lease"])), int(options["most"]))
 

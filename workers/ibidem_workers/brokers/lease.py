@@ -84,7 +84,7 @@ def new_holder() -> str:
     return f"{HOST}~{os.getpid()}~{uuid4().hex[:12]}"
 
 
-def lapsed(folder: Path, name: str, seconds: float) -> bool:
+def has_lapsed(folder: Path, name: str, seconds: float) -> bool:
     """Return whether a lease's holder is gone or has shown no life for some seconds; what is no file is no lease."""
     path = folder / name
     try:
@@ -92,27 +92,27 @@ def lapsed(folder: Path, name: str, seconds: float) -> bool:
         silent = time.time() - stat.st_mtime
         if silent > seconds or not S_ISREG(stat.st_mode):
             return True
-        return name.startswith(f"{HOST}~") and _unlocked(path)
+        return name.startswith(f"{HOST}~") and _is_unlocked(path)
     except FileNotFoundError:
         return True
     except PermissionError:  # another user's, who lives as long as it is touched
         return False
 
 
-def clear(folder: Path, seconds: float) -> None:
+def remove_lapsed(folder: Path, seconds: float) -> None:
     """Remove the signs of life that workers left behind."""
     for path in folder.glob("*~*"):
-        if lapsed(folder, path.name, seconds):
+        if has_lapsed(folder, path.name, seconds):
             with suppress(IsADirectoryError, PermissionError):  # what is no lease is in nobody's way
                 path.unlink(missing_ok=True)
 
 
 def count_living(folder: Path, seconds: float) -> int:
     """Count the processes that hold a lease."""
-    return sum(not lapsed(folder, path.name, seconds) for path in folder.glob("*~*"))
+    return sum(not has_lapsed(folder, path.name, seconds) for path in folder.glob("*~*"))
 
 
-def _unlocked(path: Path) -> bool:
+def _is_unlocked(path: Path) -> bool:
     handle = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -182,12 +182,12 @@ def _born(number: int) -> str | None:
         _, _, fields = Path(f"/proc/{number}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     except OSError:
-        return "" if _there(number) else None
+        return "" if _exists(number) else None
     state, *rest = fields.split()
     return None if state == ZOMBIE else f"{rest[BORN - 4]}/{boot}"
 
 
-def _there(number: int) -> bool:
+def _exists(number: int) -> bool:
     try:
         os.kill(number, 0)
     except ProcessLookupError:

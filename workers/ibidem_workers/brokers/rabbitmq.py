@@ -39,7 +39,7 @@ def message_of(error: Exception, broker: str) -> str:
     return redact_text(str(error), secrets([broker]))
 
 
-def of_broker(error: AMQPError, broker: str) -> EngineError:
+def from_amqp(error: AMQPError, broker: str) -> EngineError:
     """Translate an error of the broker's.
 
     Args:

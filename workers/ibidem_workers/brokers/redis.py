@@ -52,28 +52,28 @@ class Stream:
         """Lay a message down."""
         self._client.xadd(self._name, _fields(message, 0))
 
-    def take(self) -> QueuedMessage | None:
+    def get(self) -> QueuedMessage | None:
         """Take a message, first one whose lease has lapsed; wait a moment for one."""
         self._heart = self._heart or Heartbeat(self._beat, self._seconds)
         try:
-            entry = self._next()
+            entry = self._get()
         except ResponseError as error:
             if not str(error).startswith("NOGROUP"):
                 raise
             self._make_group()
-            entry = self._next()
+            entry = self._get()
         if entry is not None:
             self._message_ids.add(entry.name)
         return entry
 
-    def _next(self) -> QueuedMessage | None:
-        return self._lapsed() or self._fresh(int(1_000 * MAX_WAIT))
+    def _get(self) -> QueuedMessage | None:
+        return self._claim_lapsed() or self._read_new(int(1_000 * MAX_WAIT))
 
     def _make_group(self) -> None:
         with contextlib.suppress(ResponseError):  # another made it
             self._client.xgroup_create(self._name, GROUP, id="0", mkstream=True)
 
-    def _lapsed(self) -> QueuedMessage | None:
+    def _claim_lapsed(self) -> QueuedMessage | None:
         now = time.monotonic()
         if self._recovered and now - self._recovered < min(self._seconds / 3, 5):
             return None
@@ -83,13 +83,13 @@ class Stream:
             self._recovered = now
             return None
         entry = _read(messages[0])
-        return replace(entry, tries=entry.tries + self._handed_out(entry.name) - 1)
+        return replace(entry, tries=entry.tries + self._delivery_count(entry.name) - 1)
 
-    def _handed_out(self, name: str) -> int:
+    def _delivery_count(self, name: str) -> int:
         (pending,) = self._client.xpending_range(self._name, GROUP, name, name, 1) or [{"times_delivered": 1}]
         return int(pending["times_delivered"])
 
-    def _fresh(self, wait: int | None) -> QueuedMessage | None:
+    def _read_new(self, wait: int | None) -> QueuedMessage | None:
         streams = self._client.xreadgroup(GROUP, self._holder, {self._name: ">"}, count=1, block=wait)
         if not streams:
             return None
@@ -103,14 +103,14 @@ class Stream:
                 self._client.xclaim(self._name, GROUP, self._holder, 0, message_ids, justid=True)
         return True
 
-    def done(self, entry: QueuedMessage) -> None:
+    def ack(self, entry: QueuedMessage) -> None:
         """Remove a message for good."""
         self._message_ids.discard(entry.name)  # first: should the server be away, the lease is to lapse
         with self._client.pipeline(transaction=True) as both:
             self._remove(both, entry)
             both.execute()
 
-    def give_up(self, entry: QueuedMessage) -> None:
+    def reject(self, entry: QueuedMessage) -> None:
         """Move the message to the stream of those that cannot be carried out."""
         self._message_ids.discard(entry.name)
         with self._client.pipeline(transaction=True) as both:
@@ -118,7 +118,7 @@ class Stream:
             self._remove(both, entry)
             both.execute()
 
-    def hand_back(self, entry: QueuedMessage) -> None:
+    def requeue(self, entry: QueuedMessage) -> None:
         """Lay the message down again, and remove the one in hand, in one step."""
         self._message_ids.discard(entry.name)
         with self._client.pipeline(transaction=True) as both:
@@ -130,8 +130,8 @@ class Stream:
         both.xack(self._name, GROUP, entry.name)
         both.xdel(self._name, entry.name)
 
-    def waiting(self) -> int:
-        """Count the messages that nobody holds."""
+    def size(self) -> int:
+        """Count the messages without a lease."""
         there = int(self._client.xlen(self._name))
         try:
             return there - int(self._client.xpending(self._name, GROUP)["pending"])
@@ -139,15 +139,15 @@ class Stream:
             return there
 
     def purge(self) -> int:
-        """Remove the messages that nobody holds."""
+        """Remove the messages without a lease."""
         self._make_group()
         count = 0
-        while entry := self._fresh(None):
-            self.done(entry)
+        while entry := self._read_new(None):
+            self.ack(entry)
             count += 1
         return count
 
-    def end(self) -> None:
+    def close(self) -> None:
         """Beat no more; what is still held is another's when its lease has lapsed."""
         if self._heart is not None:
             self._heart.stop()
@@ -168,7 +168,7 @@ def stream(url: str, queue: str, seconds: float) -> Stream:
     return Stream(connect(url), PREFIX + queue, seconds)
 
 
-def given_up(url: str, queue: str) -> tuple[str, int]:
+def count_given_up(url: str, queue: str) -> tuple[str, int]:
     """Name the stream of what no worker can carry out, and count what is in it.
 
     Raises:
@@ -180,7 +180,7 @@ def given_up(url: str, queue: str) -> tuple[str, int]:
 
 
 def configuration(url: str, *names: str) -> dict[str, str]:
-    """Read some of the server's settings; those that it tells nobody, or not this user, are left out.
+    """Read some of the server's settings, as far as this user may.
 
     Raises:
         Unavailable: The server does not answer.
@@ -222,7 +222,7 @@ def _read(entry: tuple[bytes, Mapping[bytes, bytes]]) -> QueuedMessage:
 
 
 class Channel(transport.Channel):
-    """What Celery asks of a queue, on streams."""
+    """Kombu's channel on streams."""
 
     def __init__(self, connection: Any) -> None:
         options = connection.client.transport_options
@@ -231,7 +231,7 @@ class Channel(transport.Channel):
         super().__init__(
             connection,
             lambda name: Stream(self._client, PREFIX + name, float(options["lease"])),
-            passing=(RedisError, OSError),
+            transient=(RedisError, OSError),
         )
 
     def close(self) -> None:

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import orjson
 from kombu.transport import virtual
 
-from ibidem_workers.batches import TRIES, compress, too_dense, unpacked
+from ibidem_workers.batches import TRIES, compress, decompress, too_dense
 
 _MESSAGE: Mapping[str, type] = {
     "body": str,
@@ -43,16 +43,16 @@ def read_message(data: bytes, most: int | None = None) -> dict[str, Any] | None:
     """
     try:
         if data.startswith(MAGIC):
-            data = unpacked(data, UNBOUNDED if most is None else most)
+            data = decompress(data, UNBOUNDED if most is None else most)
         if most is not None and (len(data) > most or too_dense(data)):
             return None
         message = orjson.loads(data)
     except ValueError:  # JSON's errors too
         return None
-    return message if _built(message, _MESSAGE) and _built(message["properties"], _PROPERTIES) else None
+    return message if _has_parts(message, _MESSAGE) and _has_parts(message["properties"], _PROPERTIES) else None
 
 
-def _built(value: object, parts: Mapping[str, type]) -> bool:
+def _has_parts(value: object, parts: Mapping[str, type]) -> bool:
     return isinstance(value, dict) and all(isinstance(value.get(name), kind) for name, kind in parts.items())
 
 
@@ -81,43 +81,43 @@ class QueueBackend(Protocol):
     """One queue, as one process sees it."""
 
     def put(self, message: bytes) -> None:
-        """Lay a message down; it is seen whole or not at all."""
+        """Add a message; it is seen whole or not at all."""
 
-    def take(self) -> QueuedMessage | None:
-        """Take a message, first one whose holder has ended; None when none is there."""
+    def get(self) -> QueuedMessage | None:
+        """Lease a message, first one whose lease has lapsed; None when the queue is empty."""
 
-    def done(self, entry: QueuedMessage) -> None:
-        """Remove a message that was carried out."""
+    def ack(self, entry: QueuedMessage) -> None:
+        """Remove a message that was processed."""
 
-    def give_up(self, entry: QueuedMessage) -> None:
-        """Put a message that cannot be carried out where it is kept, and is in nobody's way."""
+    def reject(self, entry: QueuedMessage) -> None:
+        """Move a message that cannot be processed out of the queue, and keep it."""
 
-    def hand_back(self, entry: QueuedMessage) -> None:
-        """Lay a message down again, behind the others, with no try counted."""
+    def requeue(self, entry: QueuedMessage) -> None:
+        """Put a message back, behind the others, with no try counted."""
 
-    def waiting(self) -> int:
-        """Count the messages that nobody has taken."""
+    def size(self) -> int:
+        """Count the messages without a lease."""
 
     def purge(self) -> int:
-        """Remove the messages that nobody has taken; returns how many."""
+        """Remove the messages without a lease; returns how many."""
 
-    def end(self) -> None:
-        """Show no sign of life any more."""
+    def close(self) -> None:
+        """End the lease."""
 
 
 class Channel(virtual.Channel):
-    """What Celery asks of a queue, on leased messages.
+    """Kombu's channel on leased messages.
 
     Args:
-        opened: Opens a queue by its name.
-        passing: Errors on closing that lose nothing: the lease lapses by itself.
+        open_queue: Opens a queue by its name.
+        transient: Errors on closing that lose nothing: the lease lapses by itself.
     """
 
     def __init__(
-        self, connection: object, opened: Callable[[str], QueueBackend], passing: tuple[type[Exception], ...] = ()
+        self, connection: object, open_queue: Callable[[str], QueueBackend], transient: tuple[type[Exception], ...] = ()
     ) -> None:
         super().__init__(connection)
-        self._open, self._passing = opened, passing
+        self._open, self._passing = open_queue, transient
         self._opened: dict[str, QueueBackend] = {}
         self._deliveries: dict[str, tuple[QueueBackend, QueuedMessage]] = {}
 
@@ -131,20 +131,20 @@ class Channel(virtual.Channel):
 
     def _get(self, queue: str, timeout: float | None = None) -> dict[str, Any]:  # noqa: ARG002 - the base class's name
         backend = self._queue(queue)
-        entry = backend.take()
+        entry = backend.get()
         if entry is None:
             raise Empty
         message = read_message(entry.message, self.connection.client.transport_options.get("most"))
         if message is None:
             _log.warning("a message that no submitter has sent is given up: %s", entry.name)
-            backend.give_up(entry)
+            backend.reject(entry)
             raise Empty
         message["headers"][TRIES] = entry.tries
         self._deliveries[message["properties"]["delivery_tag"]] = backend, entry
         return message
 
     def _size(self, queue: str) -> int:
-        return self._queue(queue).waiting()
+        return self._queue(queue).size()
 
     def _purge(self, queue: str) -> int:
         return self._queue(queue).purge()
@@ -154,7 +154,7 @@ class Channel(virtual.Channel):
         if delivery is None:
             return
         try:
-            delivery[0].hand_back(delivery[1])
+            delivery[0].requeue(delivery[1])
         except self._passing as error:
             _log.warning("a message could not be handed back and comes again when its lease has lapsed: %s", error)
 
@@ -163,20 +163,20 @@ class Channel(virtual.Channel):
         super().basic_ack(delivery_tag, multiple)  # first: should the server be away, another message may be taken
         delivery = self._deliveries.pop(delivery_tag, None)
         if delivery is not None:
-            delivery[0].done(delivery[1])
+            delivery[0].ack(delivery[1])
 
     def basic_reject(self, delivery_tag: str, requeue: bool = False) -> None:  # noqa: FBT001, FBT002 - kombu's own
         """Give a message back, or up."""
         super().basic_reject(delivery_tag, requeue)
         delivery = self._deliveries.pop(delivery_tag, None)
         if delivery is not None:
-            delivery[0].give_up(delivery[1])
+            delivery[0].reject(delivery[1])
 
     def close(self) -> None:
         """Put back what was not acknowledged, and show no sign of life any more."""
         super().close()
         while self._opened:
-            self._opened.popitem()[1].end()
+            self._opened.popitem()[1].close()
 
 
 class Transport(virtual.Transport):

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem_engines.stored_groups import LeadKeys, Several
-from ibidem_ingest.pairs.policy import Characters, Policy, Terms, least_shared
+from ibidem_ingest.pairs.policy import Characters, Policy, Terms, min_shared_terms
 from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.lookup_keys import LookupField, character_values, content_key, lookup_keys
 from ibidem_ingest.signatures.minhash import BAND_ROWS
@@ -27,7 +27,7 @@ def least_rare(rule: Terms) -> int:
     >>> least_rare(Terms())
     5
     """
-    return max(1, RAREST - (FULL_SET - least_shared(rule.share, FULL_SET)))
+    return max(1, RAREST - (FULL_SET - min_shared_terms(rule.share, FULL_SET)))
 
 
 def content_of(packed: Packed) -> LeadKeys:
@@ -167,7 +167,7 @@ def _sharing_terms(a: PackedColumns, b: PackedColumns, rows: Rows, others: Rows,
     both = np.sort(np.concatenate((a.terms[rows], b.terms[others]), axis=1), axis=1)
     shared = ((both[:, 1:] == both[:, :-1]) & (both[:, 1:] < 1 << 24)).sum(axis=1)
     sizes = np.minimum(a.term_count[rows], b.term_count[others]).astype(int)
-    needed = np.array([least_shared(rule.share, size) for size in range(61)])[sizes]
+    needed = np.array([min_shared_terms(rule.share, size) for size in range(61)])[sizes]
     enough = shared >= needed
     return rows[enough], others[enough]
 

@@ -61,7 +61,7 @@ class Copy:
         return urlencode({"a": self.of, "b": self.document.id})
 
 
-def copies_of(engine: Engine, inspection: Inspection) -> Sequence[Copy]:
+def read_copies(engine: Engine, inspection: Inspection) -> Sequence[Copy]:
     """Read the documents of duplicates, as many as are shown."""
     some = inspection.duplicates[:MOST]
     read = {(each.index, each.document.id): each.document for each in engine.fetch([(e.index, e.id) for e in some])}
@@ -146,8 +146,8 @@ def timeline(own: Document, copies: Sequence[Document]) -> Timeline | None:
             for day, each in dated
         ],
         rows=[(name, LINE * (number + 1)) for number, name in enumerate(shown)],
-        begin=written(first),
-        end=written(last),
+        begin=format_day(first),
+        end=format_day(last),
         height=LINE * (len(shown) + 2),
         undated=1 + len(copies) - len(dated),
     )
@@ -158,10 +158,10 @@ def begins(document: Document) -> int | None:
     return interval(document.date)[0] if document.date else None
 
 
-def written(day: int) -> str:
+def format_day(day: int) -> str:
     """Write a day.
 
-    >>> written(0)
+    >>> format_day(0)
     '1980-01-01'
     """
     return (EPOCH + timedelta(days=day)).isoformat()

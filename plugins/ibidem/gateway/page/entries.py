@@ -29,13 +29,13 @@ class Stretch:
     kind: Kind = "same"
 
 
-def marked(passage: str) -> list[Stretch]:
+def split_marks(passage: str) -> list[Stretch]:
     """Cut a passage at the marks around the query's words.
 
     Args:
         passage: A snippet or title.
 
-    >>> [(each.text, each.kind) for each in marked(f"the {OPEN}court{CLOSE} held")]
+    >>> [(each.text, each.kind) for each in split_marks(f"the {OPEN}court{CLOSE} held")]
     [('the ', 'same'), ('court', 'word'), (' held', 'same')]
     """
     head, *rest = " ".join(passage.split()).split(OPEN)
@@ -46,7 +46,7 @@ def marked(passage: str) -> list[Stretch]:
     return [each for each in stretches if each.text]
 
 
-def differing(lead: str, duplicate: str) -> list[Stretch]:
+def diff(lead: str, duplicate: str) -> list[Stretch]:
     """Return what differs between two texts, with a few common words around it; empty when no word does.
 
     Args:
@@ -135,7 +135,7 @@ class Group:
         return format_count(self.size, "duplicate")
 
 
-def listed(response: Response, first: int) -> list[Group]:
+def page_groups(response: Response, first: int) -> list[Group]:
     """Make the groups of a page.
 
     Args:
@@ -147,7 +147,7 @@ def listed(response: Response, first: int) -> list[Group]:
         Group(
             number=group.number,
             id=str(group.lead.mark.get("group", "")),
-            lead=leading(group.lead),
+            lead=lead_entry(group.lead),
             duplicates=[duplicate(entry) for entry in group.duplicates],
             hidden=group.hidden,
             further=group.further,
@@ -157,17 +157,17 @@ def listed(response: Response, first: int) -> list[Group]:
     ]
 
 
-def leading(entry: result_list.Entry) -> Entry:
+def lead_entry(entry: result_list.Entry) -> Entry:
     """Describe a lead."""
-    return Entry(entry.id, marked(entry.title), about(entry), url(entry), marked(entry.passage))
+    return Entry(entry.id, split_marks(entry.title), byline(entry), url(entry), split_marks(entry.passage))
 
 
 def duplicate(entry: result_list.Entry) -> Entry:
     """Describe a duplicate."""
     return Entry(
         id=entry.id,
-        title=marked(entry.title),
-        about=about(entry),
+        title=split_marks(entry.title),
+        about=byline(entry),
         url=url(entry),
         level=entry.level,
         reason=printable(entry.evidence),
@@ -176,7 +176,7 @@ def duplicate(entry: result_list.Entry) -> Entry:
     )
 
 
-def about(entry: result_list.Entry) -> list[str]:
+def byline(entry: result_list.Entry) -> list[str]:
     """Return date and source of a document, as far as it has them."""
     return [printable(part) for part in entry.facts]
 

@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from ibidem.comparison.html import PagedText, printable
-from ibidem.comparison.result_list import duplicates_inside
+from ibidem.comparison.result_list import inner_duplicates
 from ibidem.gateway.dependencies import GatewayContext
 from ibidem.gateway.page.state import PageState
 from ibidem.grouped_search.api import search_window
 from ibidem.grouped_search.explanations import groups
 from ibidem.grouped_search.stats import MOST, FacetBucket, Facets
 from ibidem_engines.engine import HIGHLIGHT, Engine
-from ibidem_engines.highlighting import marked
+from ibidem_engines.highlighting import mark
 from ibidem_engines.query import Phrase
 from ibidem_engines.stored_groups import CollapseEngine, FacetCount
 
@@ -64,16 +64,16 @@ def stored_choices(engine: Engine, state: PageState) -> Choices:
     """
     facets = cast("CollapseEngine", engine).facets(state.query(), MOST)
 
-    def shown(name: str, counts: Sequence[FacetCount]) -> Iterator[FacetChoice]:
+    def facet_choices(name: str, counts: Sequence[FacetCount]) -> Iterator[FacetChoice]:
         """Yield the choices of one facet."""
         for each in counts:
             chosen = each.value in getattr(state, name)
-            address = state.toggled(name, each.value)
+            address = state.toggle(name, each.value)
             yield FacetChoice(printable(each.value), address, each.documents, each.groups, chosen)
 
-    languages = list(shown("language", facets.languages))
+    languages = list(facet_choices("language", facets.languages))
     return Choices(
-        sources=list(shown("source", facets.sources)),
+        sources=list(facet_choices("source", facets.sources)),
         languages=languages if len(languages) > 1 or state.language else (),
         years=[
             FacetChoice(
@@ -99,7 +99,7 @@ def choices(engine: Engine, facets: Facets, state: PageState) -> Choices:
     names = [name for name, _, _ in (*facets.sources, *facets.tables)]
     there = {(each.index, each.document.id): each.document for each in engine.fetch(names)} if names else {}
 
-    def counted(name: str, some: Sequence[FacetBucket]) -> Iterator[FacetChoice]:
+    def facet_choices(name: str, some: Sequence[FacetBucket]) -> Iterator[FacetChoice]:
         """Yield the choices of one facet, the counts of equal values added."""
         counts_by_value: dict[str, tuple[int, int]] = {}
         for place, documents, leads in some:
@@ -107,12 +107,12 @@ def choices(engine: Engine, facets: Facets, state: PageState) -> Choices:
                 before = counts_by_value.get(value, (0, 0))
                 counts_by_value[value] = before[0] + documents, before[1] + leads
         for value, (documents, leads) in sorted(counts_by_value.items(), key=lambda each: -each[1][0]):
-            address, chosen = state.toggled(name, value), value in getattr(state, name)
+            address, chosen = state.toggle(name, value), value in getattr(state, name)
             yield FacetChoice(printable(value), address, documents, leads, chosen)
 
     return Choices(
-        sources=list(counted("source", facets.sources)),
-        languages=list(counted("language", facets.tables)),
+        sources=list(facet_choices("source", facets.sources)),
+        languages=list(facet_choices("language", facets.tables)),
         years=[
             FacetChoice(
                 str(year),
@@ -157,7 +157,7 @@ def pieces(text: str, phrases: Sequence[Phrase] = ()) -> Iterator[Piece]:
     >>> [(each.text, each.match) for each in pieces("The duty on grain.", [Phrase("duty")])]
     [('The ', 0), ('duty', 1), (' on grain.', 0)]
     """
-    shown = marked(text, phrases) if phrases else text
+    shown = mark(text, phrases) if phrases else text
     number, within = 0, False
     for span in PagedText.of(shown).stretches(0, len(shown)):
         page, first = span.page, False
@@ -225,7 +225,7 @@ def results(engine: Engine, context: GatewayContext, state: PageState) -> tuple[
     result = search_window(engine, state.query(), request, state.page, state.size, tables=tables, order=state.sort)
     order: list[list[str]] = []
     for lead, duplicates in groups(result.response["hits"]["hits"]):
-        order.append([lead["_id"], *(hit["_id"] for hit in duplicates_inside(lead))])
+        order.append([lead["_id"], *(hit["_id"] for hit in inner_duplicates(lead))])
         order += ([hit["_id"]] for hit in duplicates)
     return order, has_more(result.response, state)
 

@@ -18,24 +18,24 @@ from ibidem.comparison.result_list import FORMATS, rows
 from ibidem.dedupe.overrides import load_overrides
 from ibidem.dedupe.parameters import DEEPEST, PRESETS
 from ibidem.gateway.dependencies import CallersEngine, GatewayContext, WithCaller, WithContext
-from ibidem.gateway.document_routes import check_allowed
+from ibidem.gateway.document_routes import check_overrides
 from ibidem.gateway.errors import HttpError
-from ibidem.gateway.metrics import watched_search
-from ibidem.gateway.openapi import Id, Known, NoParameters, Pair
-from ibidem.gateway.page.documents import copies_of, timeline
-from ibidem.gateway.page.entries import listed, marked, web_address
+from ibidem.gateway.metrics import timed_search
+from ibidem.gateway.openapi import Id, NoParameters, Pair, StrictQuery
+from ibidem.gateway.page.documents import read_copies, timeline
+from ibidem.gateway.page.entries import page_groups, split_marks, web_address
 from ibidem.gateway.page.reading import choices, has_more, neighbours, pieces, stored_choices
 from ibidem.gateway.page.rendering import STATIC, html, static
-from ibidem.gateway.page.state import LABELS, PageState, Shown, field, read_form, shown
+from ibidem.gateway.page.state import LABELS, ListQuery, PageState, field, read_form, read_query
 from ibidem.gateway.upstream import Caller
 from ibidem.grouped_search.api import search_window
 from ibidem.grouped_search.backend import Portion
 from ibidem.grouped_search.explanations import account_line
-from ibidem.index.documents import add_override, read_verdict, readable_overrides, remove_override, stored_document
+from ibidem.index.documents import add_override, read_document, read_verdict, readable_overrides, remove_override
 from ibidem.index.inspection import inspect as find_copies
 from ibidem_engines.engine import Engine
 from ibidem_engines.errors import NoIndex
-from ibidem_engines.highlighting import marked as highlight
+from ibidem_engines.highlighting import mark as highlight
 from ibidem_engines.highlighting import phrases_of
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.pairs.policy import LEVELS, Policy
@@ -48,7 +48,7 @@ PLACE = re.compile("g[0-9]{1,6}")
 CACHE_CONTROL = "public, max-age=31536000, immutable"
 
 
-class One(Known):
+class One(StrictQuery):
     """A document, and the level at which its duplicates are shown."""
 
     id: Id
@@ -79,7 +79,7 @@ OneParameters = Annotated[One, Query()]
 TwoParameters = Annotated[Two, Query()]
 
 
-def home(engine: Engine, context: GatewayContext, parameters: Shown) -> Response:
+def home(engine: Engine, context: GatewayContext, parameters: ListQuery) -> Response:
     """Show the list.
 
     Args:
@@ -89,10 +89,10 @@ def home(engine: Engine, context: GatewayContext, parameters: Shown) -> Response
     """
     state = parameters.state()
     if not state.q.strip():
-        return html("page_home.html", state=state, labels=LABELS, documents=documents_in(engine))
+        return html("page_home.html", state=state, labels=LABELS, documents=count_documents(engine))
     query, request = state.query(), state.request()
     metrics, tables = context.metrics, context.current_tables()
-    result = watched_search(engine, query, request, state.page, state.size, metrics, tables, state.sort, facets=True)
+    result = timed_search(engine, query, request, state.page, state.size, metrics, tables, state.sort, facets=True)
     facets = choices(engine, result.facets, state)
     if result.response["dedupe"].get("grouping") == "stored":
         facets = stored_choices(engine, state)
@@ -100,7 +100,7 @@ def home(engine: Engine, context: GatewayContext, parameters: Shown) -> Response
         "page_list.html",
         state=state,
         labels=LABELS,
-        groups=listed(result.response, 1 + (state.page - 1) * state.size),
+        groups=page_groups(result.response, 1 + (state.page - 1) * state.size),
         account=account_line(result.response, 1 + (state.page - 1) * state.size),
         notes=result.response["dedupe"].get("not_understood") or [],
         better=result.response["dedupe"].get("did_you_mean") or "",
@@ -112,7 +112,7 @@ def home(engine: Engine, context: GatewayContext, parameters: Shown) -> Response
     )
 
 
-def documents_in(engine: Engine) -> int | None:
+def count_documents(engine: Engine) -> int | None:
     """Return how many documents there are; None where there is no index yet."""
     try:
         info = engine.info()
@@ -125,7 +125,7 @@ PORTION = 100
 """Duplicates of a group that are loaded at once."""
 
 
-class ShownGroup(Shown):
+class ShownGroup(ListQuery):
     """The address of further duplicates of one of a list's groups."""
 
     group: str = Field(min_length=1, max_length=100, description="The group's name.")
@@ -146,7 +146,7 @@ def group(engine: CallersEngine, context: WithContext, parameters: Annotated[Sho
         order=state.sort,
         portion=Portion(parameters.group, parameters.after, PORTION),
     )
-    groups = listed(result.response, 1)
+    groups = page_groups(result.response, 1)
     if not groups:
         raise HttpError(
             404, "resource_not_found_exception", f"no group {parameters.group!r} on this page", "search again"
@@ -161,7 +161,9 @@ def group(engine: CallersEngine, context: WithContext, parameters: Annotated[Sho
 
 
 @router.get("/export.{ending}")
-def export(ending: str, engine: CallersEngine, context: WithContext, parameters: Annotated[Shown, Query()]) -> Response:
+def export(
+    ending: str, engine: CallersEngine, context: WithContext, parameters: Annotated[ListQuery, Query()]
+) -> Response:
     """Give the examined documents of a list as a table, duplicates behind their leads."""
     if ending not in FORMATS:
         raise HttpError(
@@ -178,7 +180,7 @@ def export(ending: str, engine: CallersEngine, context: WithContext, parameters:
     return Response(write(rows(result.response)), media_type=media, headers=name)
 
 
-class ShownDocument(Shown):
+class ShownDocument(ListQuery):
     """A document, and the list that it was opened from."""
 
     id: Id
@@ -187,13 +189,13 @@ class ShownDocument(Shown):
 @router.get("/document")
 def document(engine: CallersEngine, context: WithContext, parameters: Annotated[ShownDocument, Query()]) -> Response:
     """Show a document whole, the query's words marked, with the results before and after it."""
-    hit, state = stored_document(engine, parameters.id), parameters.state()
+    hit, state = read_document(engine, parameters.id), parameters.state()
     query = state.query() if state.q.strip() else None
     shown = list(pieces(hit.text, phrases_of(query, "text")))
     return html(
         "page_document.html",
         document=hit,
-        title=marked(highlight(hit.title or hit.id, phrases_of(query, "title"))),
+        title=split_marks(highlight(hit.title or hit.id, phrases_of(query, "title"))),
         url=web_address(hit.url),
         pieces=shown,
         matches=max((each.match for each in shown), default=0),
@@ -207,8 +209,8 @@ def document(engine: CallersEngine, context: WithContext, parameters: Annotated[
 def inspect(engine: CallersEngine, context: WithContext, parameters: OneParameters) -> Response:
     """Show a document's duplicates in the whole index, and when and where they appeared."""
     inspection = find_copies(engine, parameters.id, parameters.state().policy())
-    own = stored_document(engine, parameters.id)
-    copies = copies_of(engine, inspection)
+    own = read_document(engine, parameters.id)
+    copies = read_copies(engine, inspection)
     return html(
         "page_inspect.html",
         document=own,
@@ -226,7 +228,7 @@ def inspect(engine: CallersEngine, context: WithContext, parameters: OneParamete
 @router.get("/compare")
 def compare_pair(engine: CallersEngine, context: WithContext, parameters: TwoParameters) -> Response:
     """Show two documents side by side."""
-    left, right = stored_document(engine, parameters.a), stored_document(engine, parameters.b)
+    left, right = read_document(engine, parameters.a), read_document(engine, parameters.b)
     comparison = compare(left, right, Tables(context.settings.tables), parameters.policy())
     words = [
         word
@@ -250,16 +252,16 @@ def overrides(engine: CallersEngine, context: WithContext, _: NoParameters) -> R
     return html("page_overrides.html", words=words, overrides=context.settings.gateway_overrides)
 
 
-@router.post("/overrides", dependencies=[Depends(check_allowed)])
+@router.post("/overrides", dependencies=[Depends(check_overrides)])
 async def say(request: Request, engine: CallersEngine, caller: WithCaller) -> Response:
     """Take a manual decision from a form; where it was sent from was checked before."""
     form = await read_form(request)
     a, b = (field(form, name) for name in ("a", "b"))
     await run_in_threadpool(save_override, form, engine, caller)
-    return RedirectResponse(came_from(form) or f"/ibidem/page/compare?{urlencode({'a': a, 'b': b})}", 303)
+    return RedirectResponse(list_address(form) or f"/ibidem/page/compare?{urlencode({'a': a, 'b': b})}", 303)
 
 
-def came_from(form: Mapping[str, str]) -> str:
+def list_address(form: Mapping[str, str]) -> str:
     """Return the address of the list that a form was sent from; empty where it was no list.
 
     Args:
@@ -267,7 +269,7 @@ def came_from(form: Mapping[str, str]) -> str:
     """
     if "list" not in form:
         return ""
-    state = shown(QueryParams(form["list"])).state()
+    state = read_query(QueryParams(form["list"])).state()
     if form.get("skip", "").isdecimal():
         return state.part("review", skip=form["skip"][:6])
     place = form.get("place", "")

@@ -16,15 +16,15 @@ from starlette.datastructures import QueryParams
 
 from ibidem.dedupe.leader_clustering import Window
 from ibidem.gateway.dependencies import CallersEngine, WithContext
-from ibidem.gateway.document_routes import check_allowed
+from ibidem.gateway.document_routes import check_overrides
 from ibidem.gateway.errors import HttpError
 from ibidem.gateway.openapi import NoParameters
-from ibidem.gateway.page.entries import differing
+from ibidem.gateway.page.entries import diff
 from ibidem.gateway.page.rendering import html
-from ibidem.gateway.page.state import PageState, Shown, field, read_form, shown
+from ibidem.gateway.page.state import ListQuery, PageState, field, read_form, read_query
 from ibidem.grouped_search.api import search_window
 from ibidem.grouped_search.explanations import reason
-from ibidem.index.alerts import Alert, alerts, find_alert, pending, remove, run, save
+from ibidem.index.alerts import Alert, alerts, find_alert, find_new, remove, run, save
 from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
 from ibidem_ingest.pairs.decision import Evidence
@@ -51,7 +51,7 @@ class NearPair:
     evidence: Evidence
 
 
-def undecided(window: Window) -> list[NearPair]:
+def find_undecided(window: Window) -> list[NearPair]:
     """Return the near pairs of a window that no manual decision is about, the least certain first."""
     pairs = []
     for row, lead in enumerate(window.grouping.lead.tolist()):
@@ -63,7 +63,7 @@ def undecided(window: Window) -> list[NearPair]:
     return sorted(pairs, key=lambda pair: (pair.evidence.score, pair.row))
 
 
-class ShownPair(Shown):
+class ShownPair(ListQuery):
     """A pair of a list's queue."""
 
     skip: int = Field(default=0, ge=0, le=MOST_SKIPPED, description="How many undecided pairs come before it.")
@@ -76,7 +76,7 @@ def review(engine: CallersEngine, context: WithContext, parameters: Annotated[Sh
     request = replace(state.request(), mode="indent", max_per_group=0, explain=False, scope="window", by="window")
     tables = context.current_tables()
     result = search_window(engine, state.query(), request, 1, 1, tables=tables, order=state.sort)
-    queue = undecided(result.window) if result.window is not None else []
+    queue = find_undecided(result.window) if result.window is not None else []
     pair = queue[parameters.skip] if parameters.skip < len(queue) else None
     lead, duplicate = documents(engine, result.window, pair) if result.window is not None and pair else (None, None)
     return html(
@@ -87,7 +87,7 @@ def review(engine: CallersEngine, context: WithContext, parameters: Annotated[Sh
         lead=lead,
         duplicate=duplicate,
         reason=reason(pair.evidence.why) if pair else "",
-        differs=differing(lead.text, duplicate.text) if lead and duplicate else (),
+        differs=diff(lead.text, duplicate.text) if lead and duplicate else (),
         opening=OPENING,
         overrides=context.settings.gateway_overrides,
     )
@@ -119,7 +119,7 @@ router = APIRouter(prefix="/ibidem/page", tags=["page"], include_in_schema=False
 
 
 @dataclass(frozen=True, slots=True)
-class Saved:
+class SavedSearch:
     """A saved search.
 
     Args:
@@ -173,23 +173,24 @@ def alert_of(name: str, state: PageState) -> Alert:
 
 
 @router.get("/saved")
-def saved(engine: CallersEngine, context: WithContext, _: NoParameters) -> Response:
+def list_saved(engine: CallersEngine, context: WithContext, _: NoParameters) -> Response:
     """List the saved searches, each with what is new."""
     searches = [
-        Saved(alert, pending(engine, alert) if number < MOST else None) for number, alert in enumerate(alerts(engine))
+        SavedSearch(alert, find_new(engine, alert) if number < MOST else None)
+        for number, alert in enumerate(alerts(engine))
     ]
     return html("page_saved.html", saved=searches, shown=SHOWN, overrides=context.settings.gateway_overrides)
 
 
-@router.post("/saved", dependencies=[Depends(check_allowed)])
+@router.post("/saved", dependencies=[Depends(check_overrides)])
 async def change(request: Request, engine: CallersEngine) -> Response:
     """Save a search, mark what is new as seen, or remove a search; where it was sent from was checked before."""
     form = await read_form(request)
-    await run_in_threadpool(changed, engine, field(form, "action"), field(form, "name"), form.get("list", ""))
+    await run_in_threadpool(apply_action, engine, field(form, "action"), field(form, "name"), form.get("list", ""))
     return RedirectResponse(ADDRESS, 303)
 
 
-def changed(engine: Engine, action: str, name: str, listed: str) -> None:
+def apply_action(engine: Engine, action: str, name: str, listed: str) -> None:
     """Do what a form says.
 
     Args:
@@ -202,7 +203,7 @@ def changed(engine: Engine, action: str, name: str, listed: str) -> None:
         HttpError: Another action.
     """
     if action == "save":
-        alert = alert_of(name, shown(QueryParams(listed)).state())
+        alert = alert_of(name, read_query(QueryParams(listed)).state())
         save(engine, alert)
         run(engine, alert)
     elif action == "seen":

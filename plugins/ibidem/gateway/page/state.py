@@ -13,7 +13,7 @@ from starlette.datastructures import QueryParams
 from ibidem.dedupe.parameters import DEEPEST, MODES, PRESETS, SCOPES, WAYS
 from ibidem.dedupe.request import DedupeRequest, pair_policy, parse_request
 from ibidem.gateway.errors import HttpError
-from ibidem.gateway.openapi import LONGEST_QUERY, Known
+from ibidem.gateway.openapi import LONGEST_QUERY, StrictQuery
 from ibidem_engines.query import Query as SearchQuery
 from ibidem_engines.query import parse_query
 from ibidem_engines.stored_groups import Order
@@ -49,7 +49,7 @@ LABELS: Mapping[str, Sequence[Choice]] = {
 
 @dataclass(frozen=True, slots=True)
 class PageState:
-    """What is looked for, and how it is shown.
+    """The query of a list, and how it is shown.
 
     Args:
         q: The words, as typed.
@@ -176,10 +176,10 @@ class PageState:
         """Return names and values in the order of the address."""
         return [(name, getattr(self, name)) for name in NAMES]
 
-    def toggled(self, name: str, value: str) -> str:
+    def toggle(self, name: str, value: str) -> str:
         """Return the address of the list with a facet's value added, or taken away when it was there.
 
-        >>> PageState(q="rent", source=("AP",)).toggled("source", "AP")
+        >>> PageState(q="rent", source=("AP",)).toggle("source", "AP")
         '/?q=rent'
         """
         chosen: tuple[str, ...] = getattr(self, name)
@@ -190,7 +190,7 @@ class PageState:
         """Count the choices under "More" that are not the default ones."""
         return sum(getattr(self, name) != DEFAULTS[name] for name in FURTHER)
 
-    def chosen(self, name: str, value: str) -> bool:
+    def is_chosen(self, name: str, value: str) -> bool:
         """Return whether a choice is the one that is made."""
         return str(getattr(self, name) or CHOSEN.get(name, "")) == value
 
@@ -220,7 +220,7 @@ CHOSEN = {"level": "near"}
 """What an empty value means."""
 
 
-class Shown(Known):
+class ListQuery(StrictQuery):
     """The address of a list."""
 
     q: str = Field(default="", max_length=LONGEST_QUERY, description="Words that must occur.")
@@ -252,7 +252,7 @@ class Shown(Known):
         return PageState(**(values | several))
 
 
-def shown(parameters: QueryParams) -> Shown:
+def read_query(parameters: QueryParams) -> ListQuery:
     """Read the address of a list.
 
     Args:
@@ -261,15 +261,15 @@ def shown(parameters: QueryParams) -> Shown:
     Raises:
         RequestValidationError: A parameter that is not known, or not right.
     """
-    several = {name for name, field in Shown.model_fields.items() if field.default == []}
+    several = {name for name, field in ListQuery.model_fields.items() if field.default == []}
     values = {name: parameters.getlist(name) if name in several else parameters[name] for name in parameters}
     try:
-        return Shown.model_validate(values)
+        return ListQuery.model_validate(values)
     except ValidationError as error:
         raise RequestValidationError([each | {"loc": ("query", *each["loc"])} for each in error.errors()]) from error
 
 
-def understood(parameters: QueryParams) -> PageState:
+def read_leniently(parameters: QueryParams) -> PageState:
     """Read as much of an address as can be understood, for a page that says what cannot.
 
     Args:
@@ -277,7 +277,7 @@ def understood(parameters: QueryParams) -> PageState:
     """
     for names in (NAMES, ("q", "source", "language", "date"), ("q",)):
         try:
-            return shown(QueryParams([pair for pair in parameters.multi_items() if pair[0] in names])).state()
+            return read_query(QueryParams([pair for pair in parameters.multi_items() if pair[0] in names])).state()
         except (RequestValidationError, UsageError):
             continue
     return PageState()

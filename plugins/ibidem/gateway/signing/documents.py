@@ -11,7 +11,7 @@ from ibidem_engines.address import OURS, Fields
 from ibidem_engines.cluster.source import as_document, ours_of, signed_update, text_fault, version_of, with_signatures
 from ibidem_engines.cluster.source_values import members, with_member
 from ibidem_engines.engine import Record
-from ibidem_engines.records import Unfit, records
+from ibidem_engines.records import UnstorableRecord, records
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 
@@ -157,7 +157,7 @@ def _signed(written: Sequence[Written], context: SigningContext, tables: Tables)
 def _finished(prepared: _Prepared, record: Record) -> Result:
     try:
         return Result(prepared.finish(replace(record, version=prepared.version)), prepared.fate)
-    except Unfit as unfit:
+    except UnstorableRecord as unfit:
         return Result(prepared.body, "id" if unfit.field == "id" else "failure")
 
 

@@ -25,7 +25,7 @@ NOWHERE = Layout((), frozenset(), {}, (), {}, 10_000, ())
 
 @dataclass(slots=True)
 class IndexMetadataCache:
-    """What was read of indexes lately; one for each client."""
+    """TTL cache of index metadata and manual decisions; one for each client."""
 
     layouts: TtlCache[str, Layout] = field(default_factory=TtlCache)
     stored: TtlCache[str, Mapping[str, Preset]] = field(default_factory=TtlCache)
@@ -62,7 +62,7 @@ class IndexMetadataCache:
         if (known := self.settled.get(key)) is not None:
             return known
         records = (yield from ledgers.read_record(names, "runs", KEY)) if names else []
-        return self.settled.put(key, joined([parse_record(Checkpoint, each) for each in records]), WORDS_S)
+        return self.settled.put(key, merge_checkpoints([parse_record(Checkpoint, each) for each in records]), WORDS_S)
 
     def presets(self, names: Sequence[str]) -> RequestFlow[Mapping[str, Preset]]:
         """Give the presets that are stored with indexes."""
@@ -79,7 +79,7 @@ class IndexMetadataCache:
             return False
         if (installed := self.plugins.get("")) is not None:
             return installed
-        return self.plugins.put("", plugin.answers_as_here((yield from plugin.plugin_nodes())))
+        return self.plugins.put("", plugin.has_same_plugin((yield from plugin.plugin_nodes())))
 
     def overrides(self, names: Sequence[str]) -> RequestFlow[Sequence[Override]]:
         """Give manual decisions, which are next to each index."""
@@ -91,7 +91,7 @@ class IndexMetadataCache:
         return self.words.put(key, [Override.from_record(each) for each in records], WORDS_S)
 
 
-def joined(settled: Sequence[Checkpoint]) -> Checkpoint:
+def merge_checkpoints(settled: Sequence[Checkpoint]) -> Checkpoint:
     """Put together how far the groups of several indexes are settled.
 
     Raises:

@@ -13,12 +13,12 @@ from ibidem.dedupe.request import DedupeRequest
 from ibidem.grouped_search.backend import check_scope
 from ibidem.grouped_search.dsl.unsupported import (
     page_of,
+    read_integer,
     refuse_depth,
     refuse_parts,
     refuse_scope,
     refuse_stored,
     refuse_target,
-    whole,
 )
 from ibidem.grouped_search.page import check_page
 from ibidem.grouped_search.response import Json
@@ -68,9 +68,9 @@ class DslSearch:
     Args:
         target: Where.
         ranking: Parts of the body that decide on what is found, and on its order.
-        beside: Parts that are answered next to the hits.
+        extras: Parts that are answered next to the hits.
         aggregations: By name; they are answered next to the hits too.
-        shown: Parts that say what is shown of a hit.
+        display: Parts that say what is shown of a hit.
         request: How to group and show.
         page: Which page, from 1.
         size: Groups on a page; 0: no hits are shown.
@@ -80,9 +80,9 @@ class DslSearch:
 
     target: Target
     ranking: Mapping[str, Any]
-    beside: Mapping[str, Any]
+    extras: Mapping[str, Any]
     aggregations: Mapping[str, Any]
-    shown: Mapping[str, Any]
+    display: Mapping[str, Any]
     request: DedupeRequest
     page: int
     size: int
@@ -97,7 +97,7 @@ class DslSearch:
     @property
     def completes(self) -> bool:
         """Whether suggestions show documents, which are then asked for as a hit is."""
-        suggest = self.beside.get("suggest")
+        suggest = self.extras.get("suggest")
         parts = suggest.values() if isinstance(suggest, Mapping) else ()
         return any(isinstance(each, Mapping) and "completion" in each for each in parts)
 
@@ -144,13 +144,13 @@ def read_search(
     if is_suggest_only(folded):
         ranking["query"] = {"match_none": {}}
     elif "query" in ranking:
-        ranking["query"] = without_inner_hits(ranking["query"])
+        ranking["query"] = drop_inner_hits(ranking["query"])
     if "preference" not in sent and "pit" not in folded:
         sent["preference"] = xxh3_64_hexdigest(repr(ranking).encode())
-    target = Target(index, folded.get("pit"), sent, _some(folded, EVERYWHERE))
-    shown = _some(folded, SHOWN | {"query", "post_filter"})
+    target = Target(index, folded.get("pit"), sent, _select(folded, EVERYWHERE))
+    shown = _select(folded, SHOWN | {"query", "post_filter"})
     aggregations = {name: each for part in AGGREGATIONS for name, each in objects_in(folded, part).items()}
-    search = DslSearch(target, ranking, _some(folded, BESIDE), aggregations, shown, request, page, size, bare_total)
+    search = DslSearch(target, ranking, _select(folded, BESIDE), aggregations, shown, request, page, size, bare_total)
     check_scope(search.query, request)
     return search
 
@@ -210,14 +210,14 @@ def fold_parameters(body: Mapping[str, Any], params: Mapping[str, str]) -> tuple
     return new_body, left
 
 
-def without_inner_hits(part: Any) -> Any:
+def drop_inner_hits(part: Any) -> Any:
     """Leave out what a query asks to be shown of each hit: it is asked of the page's documents alone."""
     if isinstance(part, list):
-        return [without_inner_hits(each) for each in part]
+        return [drop_inner_hits(each) for each in part]
     if not isinstance(part, Mapping):
         return part
     return {
-        name: without_inner_hits(each)
+        name: drop_inner_hits(each)
         for name, each in part.items()
         if not (name == "inner_hits" and ("query" in part or "type" in part))
     }
@@ -243,7 +243,7 @@ def _fold_suggest(body: Json, left: dict[str, str]) -> None:
     if "suggest_field" in options:
         field = options["suggest_field"]
         term: Json = {"field": field, "suggest_mode": options.get("suggest_mode", "missing")}
-        term |= {"size": whole(options, "suggest_size", 0, "suggestions")} if "suggest_size" in options else {}
+        term |= {"size": read_integer(options, "suggest_size", 0, "suggestions")} if "suggest_size" in options else {}
         body["suggest"] = {field: {"text": options.get("suggest_text", ""), "term": term}}
 
 
@@ -257,5 +257,5 @@ def _read(text: str) -> object:
     return {"true": True, "false": False, "": True}.get(text.lower(), text)
 
 
-def _some(body: Mapping[str, Any], names: frozenset[str]) -> Json:
+def _select(body: Mapping[str, Any], names: frozenset[str]) -> Json:
     return {name: part for name, part in body.items() if name in names}

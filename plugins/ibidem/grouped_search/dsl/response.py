@@ -16,7 +16,7 @@ from ibidem.dedupe.leader_clustering import Window
 from ibidem.grouped_search.response import Json
 from ibidem_engines.cluster import ranking as engine_cursors
 from ibidem_engines.cluster.client import Failure, failure_of
-from ibidem_engines.cluster.dsl import by_id, documents
+from ibidem_engines.cluster.dsl import documents, ids_query
 
 COUNTED = ("terms", "multi_terms")
 OTHER_DOCUMENTS = ("nested", "children", "parent")
@@ -43,7 +43,7 @@ REQUIRED, IDS = "match on required clause", "_id:"
 
 @dataclass(frozen=True, eq=False, slots=True)
 class BucketGroups:
-    """What is known of the groups in any bucket.
+    """The groups in any bucket.
 
     Args:
         window: The grouped hits.
@@ -78,7 +78,7 @@ class BucketGroups:
         some = documents(names)
         ids = {"terms": {"field": "ibidem.id", "size": max(1, len(names))}}
         there = {"terms": {"field": "_index", "size": max(1, len(some))}, "aggs": {"ids": ids}}
-        filters: Json = {MEMBERS: {"filter": {"bool": {"should": some or [by_id([])]}}, "aggs": {"indices": there}}}
+        filters: Json = {MEMBERS: {"filter": {"bool": {"should": some or [ids_query([])]}}, "aggs": {"indices": there}}}
         if not self.whole:
             filters[CONTENTS] = {"cardinality": {"field": CONTENT, "precision_threshold": PRECISION}}
             filters[UNSIGNED] = {"missing": {"field": CONTENT}}
@@ -106,23 +106,23 @@ class BucketGroups:
             for name, each in part.items()
             if untyped_name(name) not in own and (name, each) != NO_META
         }
-        return rest | {"_dedupe": self._counted(part["doc_count"], own, rows, exact=exact)} if own else rest
+        return rest | {"_dedupe": self._count_groups(part["doc_count"], own, rows, exact=exact)} if own else rest
 
-    def _counted(
+    def _count_groups(
         self, documents: int, own: Mapping[str, Any], rows: Mapping[tuple[str, str], int], *, exact: bool
     ) -> Json:
         """Count the groups of one bucket."""
         here = [rows[name] for name in names_in(own[MEMBERS]) if name in rows]
         if CONTENTS not in own:
-            return {"groups": documents - self._joined(here), "approximate": not exact}
+            return {"groups": documents - self._count_joined(here), "approximate": not exact}
         texts = own[CONTENTS]["value"] + own[UNSIGNED]["doc_count"]
-        return {"groups": max(1, min(documents, texts) - self._texts_joined(here)), "approximate": True}
+        return {"groups": max(1, min(documents, texts) - self._count_joined_texts(here)), "approximate": True}
 
-    def _joined(self, rows: Sequence[int]) -> int:
+    def _count_joined(self, rows: Sequence[int]) -> int:
         """Count the documents that are not the first of their group among these."""
         return len(rows) - len({int(self.window.grouping.lead[row]) for row in rows})
 
-    def _texts_joined(self, rows: Sequence[int]) -> int:
+    def _count_joined_texts(self, rows: Sequence[int]) -> int:
         """Count the distinct texts that are not the first of their group among these."""
         content = self.window.columns.content
         texts = {(int(self.window.grouping.lead[row]), *content[row].tolist()) for row in rows}
@@ -218,7 +218,7 @@ def totals_as_numbers(part: Any) -> Any:
     return parts | {name: each for name, each in part.items() if name in AS_THEY_ARE}
 
 
-def all_hits(hits: Sequence[Json]) -> Iterator[Json]:
+def iterate_hits(hits: Sequence[Json]) -> Iterator[Json]:
     """Return the hits of a list, and those inside its leads."""
     for hit in hits:
         yield hit
@@ -239,7 +239,7 @@ def newest_of(answer: Mapping[str, Any]) -> int:
     return engine_cursors.newest_of({"aggregations": {OWN: own[0]}}) if own else -1
 
 
-def check_whole(answer: Mapping[str, Any]) -> None:
+def check_complete(answer: Mapping[str, Any]) -> None:
     """Refuse an answer that lacks a part of the index."""
     shards = answer.get("_shards", {})
     failures = shards.get("failures", ())

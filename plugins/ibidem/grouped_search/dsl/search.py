@@ -16,11 +16,11 @@ from ibidem.grouped_search.dsl.index_cache import NOWHERE, IndexMetadataCache, n
 from ibidem.grouped_search.dsl.request import DslSearch
 from ibidem.grouped_search.dsl.response import (
     BucketGroups,
-    all_hits,
-    check_whole,
+    check_complete,
     clean_explanation,
     drop_own_aggregation,
     has_countable_buckets,
+    iterate_hits,
     leaves_query,
     newest_of,
     shows_hits,
@@ -28,10 +28,10 @@ from ibidem.grouped_search.dsl.response import (
     write_meta,
 )
 from ibidem.grouped_search.page import GroupedPage, grouped_page
-from ibidem.grouped_search.plugin_request import by_plugin, does
+from ibidem.grouped_search.plugin_request import does, search_by_plugin
 from ibidem.grouped_search.response import Json
 from ibidem_engines.cluster import ranking as engine_cursors
-from ibidem_engines.cluster.dsl import ALL, ONLY_PACKED, by_id, documents, excluding
+from ibidem_engines.cluster.dsl import ALL, ONLY_PACKED, add_exclusion, documents, ids_query
 from ibidem_engines.cluster.lookup import LookUp, holders_query
 from ibidem_engines.cluster.ranking import long_values, rank
 from ibidem_engines.cluster.requests import ApiRequest, RequestFlow
@@ -48,12 +48,12 @@ OF_SUGGESTIONS = frozenset(("_source", "docvalue_fields", "fields", "stored_fiel
 REMEDY = "sign them with: ibidem backfill"
 
 
-def dsl_search(search: DslSearch, around: IndexMetadataCache) -> RequestFlow[Json]:
+def dsl_search(search: DslSearch, metadata: IndexMetadataCache) -> RequestFlow[Json]:
     """Search, group the top of the ranking, and answer with a page of groups.
 
     Args:
         search: What, where and how.
-        around: What was read of the indexes lately.
+        metadata: What was read of the indexes lately.
 
     Returns:
         The engine's response with `_dedupe` on each hit and the account in `dedupe`.
@@ -63,17 +63,17 @@ def dsl_search(search: DslSearch, around: IndexMetadataCache) -> RequestFlow[Jso
         Failure: What the server did not do, where its answer does not make the sender raise.
     """
     began = perf_counter()
-    source = DslBackend(search, around)
-    yield from source.look_around()
+    source = DslBackend(search, metadata)
+    yield from source.read_metadata()
     done = yield from source.through_plugin()
     if done is not None:
         return done
     page = yield from grouped_page(source, source.page)
     if source.renamed:
-        source = source.by_engine_ids()
+        source = source.use_engine_ids()
         page = yield from grouped_page(source, source.page)
-    counted = yield from source.aggregated(page)
-    suggested = yield from source.suggested()
+    counted = yield from source.aggregate(page)
+    suggested = yield from source.suggest()
     return response(search, source, page, counted | suggested, began, source.cursor)
 
 
@@ -82,13 +82,13 @@ class DslBackend(SearchBackend):
 
     Args:
         search: What, where and how.
-        around: What was read of the indexes lately.
+        metadata: What was read of the indexes lately.
         ids: Whether the engine's own ids are asked for, since packed ones may be those of a copied index.
     """
 
-    def __init__(self, search: DslSearch, around: IndexMetadataCache, *, ids: bool = False) -> None:
+    def __init__(self, search: DslSearch, metadata: IndexMetadataCache, *, ids: bool = False) -> None:
         self.search = search
-        self.around = around
+        self.metadata = metadata
         self.layout = NOWHERE
         self.first: Mapping[str, Any] = {}
         self.scores: dict[DocumentRef, float | None] = {}
@@ -107,10 +107,10 @@ class DslBackend(SearchBackend):
                 f"use 1 to {deepest}, or raise index.max_result_window",
             )
         search = self.search
-        alone = self._each_by_itself()
+        alone = self._is_pointwise()
         return PageRequest(search.request, search.page, search.size, search.tables, deepest, may_leave_out=alone)
 
-    def _each_by_itself(self) -> bool:
+    def _is_pointwise(self) -> bool:
         """Return whether each document is ranked by itself, so that others can be left out."""
         joined = "knn" in self.search.ranking or "hybrid" in (self.search.ranking.get("query") or {})
         return not (joined or self.layout.pipelines or "search_pipeline" in self.search.target.params)
@@ -133,50 +133,50 @@ class DslBackend(SearchBackend):
         """Whether the engine's own ids are asked for."""
         return self._ids or bool(self.layout.bare)
 
-    def by_engine_ids(self) -> "DslBackend":
+    def use_engine_ids(self) -> "DslBackend":
         """Give the same ranking with the engine's own ids."""
-        other = DslBackend(self.search, self.around, ids=True)
+        other = DslBackend(self.search, self.metadata, ids=True)
         other.layout, other._words, other._pinned = self.layout, self._words, self._pinned
         return other
 
-    def look_around(self) -> RequestFlow[None]:
-        """Read how the indexes are made, and what readers said; of a point in time only the hits tell the indexes."""
+    def read_metadata(self) -> RequestFlow[None]:
+        """Read layouts and manual decisions of the indexes; those of a point in time are known from its hits only."""
         target, cursor = self.search.target, read_cursor(self.search.query, self.search.request)
         if cursor:
             self._pinned = engine_cursors.read_cursor(cursor, target.index, self.search.query)
         if target.point is None:
-            yield from self.look_at(target.index, target.params)
+            yield from self.read_metadata_of(target.index, target.params)
 
-    def look_at(self, index: str, params: Mapping[str, str] | None = None) -> RequestFlow[None]:
-        """Read how indexes are made, and what readers said."""
-        self.layout = yield from self.around.layout(index, params or {})
-        self._words = yield from self.around.overrides(names_of(index, self.layout))
+    def read_metadata_of(self, index: str, params: Mapping[str, str] | None = None) -> RequestFlow[None]:
+        """Read layouts and manual decisions of some indexes."""
+        self.layout = yield from self.metadata.layout(index, params or {})
+        self._words = yield from self.metadata.overrides(names_of(index, self.layout))
 
     def through_plugin(self) -> RequestFlow[Json | None]:
         """Let the cluster's plugin do it all; None where there is none, or it does not do what is asked."""
-        if not does(self.search) or self._aggregates_apart() or not (yield from self.around.plugin()):
+        if not does(self.search) or self._needs_aggregation() or not (yield from self.metadata.plugin()):
             return None
         may_pin = self._may_pin()
-        answer = yield from by_plugin(
+        answer = yield from search_by_plugin(
             self.search,
             self.up_to_now(dict(self.search.ranking)),
             {**self.search.aggregations, **(engine_cursors.NEWEST if may_pin else {})},
         )
         if answer is None:
             return None
-        check_whole(answer)
+        check_complete(answer)
         if may_pin:
             self._pinned = engine_cursors.Cursor(newest_of(answer))
         drop_own_aggregation(answer)
         return answer | {"dedupe": answer["dedupe"] | {"cursor": self.cursor}}
 
     @override
-    def window(self, depth: int, without: Collection[str] = ()) -> RequestFlow[Ranking]:
+    def window(self, depth: int, exclude: Collection[str] = ()) -> RequestFlow[Ranking]:
         body = self._body(depth)
-        if without:
-            body = excluding(body, holders_query(self.layout.kinds, "content", list(without)))
+        if exclude:
+            body = add_exclusion(body, holders_query(self.layout.kinds, "content", list(exclude)))
         ranking = yield from rank(self.search.target, body, self.layout.most_hits, ids=self.ids)
-        check_whole(ranking.answer)
+        check_complete(ranking.answer)
         if "sort" in self.search.ranking:
             pairs = zip(ranking.hits, ranking.answer["hits"]["hits"], strict=True)
             self.scores |= {(hit.index, hit.id): each["_score"] for hit, each in pairs}
@@ -202,15 +202,15 @@ class DslBackend(SearchBackend):
     def fetch(self, names: Sequence[DocumentRef]) -> RequestFlow[Mapping[DocumentRef, Json]]:
         documents: dict[DocumentRef, Json] = {}
         for at in range(0, len(names), AT_ONCE):
-            answer = yield self._shown(names[at : at + AT_ONCE])
-            check_whole(answer)
+            answer = yield self._documents_request(names[at : at + AT_ONCE])
+            check_complete(answer)
             documents |= {(hit["_index"], hit["_id"]): clean_explanation(hit) for hit in answer["hits"]["hits"]}
         self.renamed = not self._ids and not all(name in documents for name in names)
         return documents
 
-    def aggregated(self, page: GroupedPage) -> RequestFlow[Json]:
+    def aggregate(self, page: GroupedPage) -> RequestFlow[Json]:
         """Ask for aggregations once the groups are known that lie in their buckets; nothing where they are known."""
-        if not self._aggregates_apart():
+        if not self._needs_aggregation():
             return {}
         search, aggs = self.search, self.search.aggregations
         all_read = page.window.ranked == page.ranking.total and not search.ranking.keys() & {"post_filter", "min_score"}
@@ -218,7 +218,7 @@ class DslBackend(SearchBackend):
         counted = BucketGroups(page.window, whole)
         parts = {name: part for name, part in search.ranking.items() if name in AGGREGATED}
         if "query" in parts:
-            parts["query"] = search.shown["query"]
+            parts["query"] = search.display["query"]
         body = self.up_to_now(parts)
         body |= {
             "size": 0,
@@ -226,33 +226,33 @@ class DslBackend(SearchBackend):
             "aggs": counted.request_counts(aggs) if has_countable_buckets(aggs) else aggs,
         }
         answer = yield search.target.search(body, request_cache="false")
-        check_whole(answer)
+        check_complete(answer)
         aggregations = counted.write_counts(answer["aggregations"])
         typed = search.target.params.get("typed_keys", "false").lower() in ("", "true")
         return {"aggregations": write_meta(aggregations) if typed else aggregations}
 
-    def suggested(self) -> RequestFlow[Json]:
+    def suggest(self) -> RequestFlow[Json]:
         """Ask by itself for suggestions that show documents; nothing where there are none."""
         search = self.search
         if not search.completes:
             return {}
-        shown = {name: part for name, part in search.shown.items() if name in OF_SUGGESTIONS}
-        answer = yield search.target.search({**shown, **search.beside})
-        check_whole(answer)
+        shown = {name: part for name, part in search.display.items() if name in OF_SUGGESTIONS}
+        answer = yield search.target.search({**shown, **search.extras})
+        check_complete(answer)
         return {"suggest": answer["suggest"]} if "suggest" in answer else {}
 
-    def _aggregates_apart(self) -> bool:
+    def _needs_aggregation(self) -> bool:
         """Return whether aggregations wait for the groups, or show what the ranking leaves out of its hits."""
         aggs, query = self.search.aggregations, self.search.ranking.get("query")
         return has_countable_buckets(aggs) or (
-            bool(aggs) and query != self.search.shown.get("query") and shows_hits(aggs)
+            bool(aggs) and query != self.search.display.get("query") and shows_hits(aggs)
         )
 
     def up_to_now(self, body: Json) -> Json:
         """Leave out what was written after the ranking was first seen."""
         if self._pinned.newest is None:
             return body
-        return body | {"query": engine_cursors.written_until(body.get("query") or ALL, self._pinned.newest)}
+        return body | {"query": engine_cursors.limit_writes(body.get("query") or ALL, self._pinned.newest)}
 
     def _body(self, depth: int) -> Json:
         """Ask for the top of the ranking; what is answered next to the hits, the first time."""
@@ -260,9 +260,9 @@ class DslBackend(SearchBackend):
         body = self.up_to_now(body)
         if self.first:
             return body
-        aggs = {} if self._aggregates_apart() else dict(self.search.aggregations)
+        aggs = {} if self._needs_aggregation() else dict(self.search.aggregations)
         aggs |= engine_cursors.NEWEST if self._may_pin() else {}
-        beside = {} if self.search.completes else self.search.beside
+        beside = {} if self.search.completes else self.search.extras
         return {**body, **beside, **({"aggs": aggs} if aggs else {})}
 
     def _may_pin(self) -> bool:
@@ -271,14 +271,14 @@ class DslBackend(SearchBackend):
         return self.layout.shards == 1 and self._pinned.newest is None and not self.search.target.point and not knn
 
     def _learn(self, answer: Mapping[str, Any]) -> RequestFlow[None]:
-        """Keep what is answered next to the hits, and what the hits of a point in time tell of the indexes."""
+        """Keep what is answered next to the hits, and the indexes that the hits of a point in time name."""
         if self._may_pin():
             self._pinned = engine_cursors.Cursor(newest_of(answer))
         self.first = answer
         if self.search.target.point is not None:
             index = ",".join(sorted({hit["_index"] for hit in answer["hits"]["hits"]}))
             if index:
-                yield from self.look_at(index)
+                yield from self.read_metadata_of(index)
 
     def learn(self, answer: Mapping[str, Any], newest: int) -> None:
         """Keep what is answered next to the hits, and the highest number of a write among what matches."""
@@ -286,19 +286,19 @@ class DslBackend(SearchBackend):
             self._pinned = engine_cursors.Cursor(newest)
         self.first = answer
 
-    def _shown(self, names: Sequence[DocumentRef]) -> ApiRequest:
+    def _documents_request(self, names: Sequence[DocumentRef]) -> ApiRequest:
         """Ask for documents by index and id.
 
         The query is next to the ids without deciding on them, for highlights and explanations of a hit.
         """
-        one = by_id([name for _, name in names])
+        one = ids_query([name for _, name in names])
         indices = {index for index, _ in names}
         alone = len(indices) == 1 and self.layout.indices == tuple(indices)  # else another index may hold an id too
         among = one if alone else {"bool": {"should": documents(names), "minimum_should_match": 1}}
         query: Json = {"bool": {"filter": [among]}}
-        if self.search.shown.get("query"):
-            query["bool"]["should"] = [self.search.shown["query"]]
-        body = {**self.search.shown, "query": query, "size": len(names), "track_total_hits": False}
+        if self.search.display.get("query"):
+            query["bool"]["should"] = [self.search.display["query"]]
+        body = {**self.search.display, "query": query, "size": len(names), "track_total_hits": False}
         return self.search.target.search(body)
 
 
@@ -323,7 +323,7 @@ def response(  # noqa: PLR0913, PLR0917 - the parts of an answer
     if answer.get("timed_out"):
         account["groups"] = account["groups"] | {"exact": False}
     if source.scores:
-        for hit in all_hits(page.hits):
+        for hit in iterate_hits(page.hits):
             hit["_score"] = source.scores.get((hit["_index"], hit["_id"]))
     total = max(page.ranking.total, len(page.ranking.hits))
     shown_total = total if search.bare_total else {"value": total, "relation": "eq"}

@@ -24,7 +24,7 @@ from ibidem.grouped_search.dsl.response import (
     NO_META,
     OTHER_DOCUMENTS,
     PRECISION,
-    check_whole,
+    check_complete,
     clean_explanation,
     part_of,
     sub_aggregations,
@@ -80,10 +80,10 @@ def write_counts(answer: Any) -> Any:
         for name, each in answer.items()
         if untyped_name(name) not in (GROUPS, UNGROUPED) and (name, each) != NO_META
     }
-    return rest | {"_dedupe": _counted(answer)} if {GROUPS, UNGROUPED} <= names else rest
+    return rest | {"_dedupe": _count_groups(answer)} if {GROUPS, UNGROUPED} <= names else rest
 
 
-def _counted(bucket: Mapping[str, Any]) -> Json:
+def _count_groups(bucket: Mapping[str, Any]) -> Json:
     """Count the groups of one bucket; documents without one stand alone."""
     groups = int(part_of(bucket, GROUPS)["value"])
     alone = int(part_of(bucket, UNGROUPED)["doc_count"])
@@ -95,26 +95,26 @@ BEGINNING = Checkpoint()
 """How far groups are settled before that is read."""
 
 
-def stored_search(search: DslSearch, around: IndexMetadataCache) -> RequestFlow[Json]:
+def stored_search(search: DslSearch, metadata: IndexMetadataCache) -> RequestFlow[Json]:
     """Search, and answer with a page of stored groups.
 
     Args:
         search: What, where and how.
-        around: What was read of the indexes lately.
+        metadata: What was read of the indexes lately.
 
     Raises:
         UsageError: Other figures than those by which groups are stored, or an index that stores none.
         Failure: What the server did not do, where its answer does not make the sender raise.
     """
     began = perf_counter()
-    stored = StoredDslBackend(search, DslBackend(search, around))
-    yield from stored.look_around()
+    stored = StoredDslBackend(search, DslBackend(search, metadata))
+    yield from stored.read_metadata()
     page = yield from stored.page()
     if stored.renamed or stored.source.renamed:
-        stored = StoredDslBackend(search, stored.source.by_engine_ids(), stored.settled)
+        stored = StoredDslBackend(search, stored.source.use_engine_ids(), stored.settled)
         page = yield from stored.page()
-    suggested = yield from stored.source.suggested()
-    apart, cursor = stored.aggregated() | suggested, stored.cursor(page)
+    suggested = yield from stored.source.suggest()
+    apart, cursor = stored.aggregate() | suggested, stored.cursor(page)
     answer = response(search, stored.source, page.page, apart, began, cursor)
     answer["hits"]["max_score"] = page.best if search.size else None
     return answer
@@ -137,26 +137,26 @@ class StoredDslBackend(StoredBackend):
         self._collapsed: Collapsed | None = None
         self._shown: dict[DocumentRef, Json] = {}
 
-    def look_around(self) -> RequestFlow[None]:
+    def read_metadata(self) -> RequestFlow[None]:
         """Read how far groups are settled; of a point in time the indexes first.
 
         Raises:
             UsageError: An index stores no groups.
         """
         source, target = self.source, self.search.target
-        yield from source.look_around()
+        yield from source.read_metadata()
         if target.point is not None:
             aggs = {"indices": {"terms": {"field": "_index", "size": 1_000}}}
             answer = yield target.search({"size": 0, "aggs": aggs})
             indexes = [(each["key"]) for each in answer["aggregations"]["indices"]["buckets"]]
-            yield from source.look_at(",".join(sorted(indexes)))
+            yield from source.read_metadata_of(",".join(sorted(indexes)))
         if source.layout.bare:
             raise UsageError(
                 f"dedupe_by=stored does not go with {', '.join(source.layout.bare)}: no groups are stored there",
                 "sign it with: ibidem backfill --groups",
             )
         index = target.index if target.point is None else ",".join(source.layout.indices)
-        self.settled = yield from source.around.settlement(names_of(index, source.layout))
+        self.settled = yield from source.metadata.settlement(names_of(index, source.layout))
 
     def page(self) -> RequestFlow[StoredPage]:
         """Make the page."""
@@ -170,8 +170,10 @@ class StoredDslBackend(StoredBackend):
     @override
     def collapse(self, place: Place, size: int) -> RequestFlow[Collapsed]:
         settled = parsed(self.settled.done)
-        answer, page = yield from self._ranking().page(place, size, settled, self._beside(), self._cached_count())
-        check_whole(answer)
+        answer, page = yield from self._ranking().page(
+            place, size, settled, self._further_parts(), self._cached_count()
+        )
+        check_complete(answer)
         self.source.learn(answer, page.newest)
         self.source.scores |= {head.name: head.score for head in page.heads}
         self._collapsed = page
@@ -205,7 +207,7 @@ class StoredDslBackend(StoredBackend):
         missing = [name for name in names if name not in known]
         return {**known, **((yield from self.source.fetch(missing)) if missing else {})}
 
-    def aggregated(self) -> Json:
+    def aggregate(self) -> Json:
         """Give the aggregations with the groups of each bucket."""
         aggregations = self.source.first.get("aggregations")
         if not aggregations or not self.search.aggregations:
@@ -215,13 +217,13 @@ class StoredDslBackend(StoredBackend):
         return {"aggregations": write_meta(counted) if typed else counted}
 
     def cursor(self, page: StoredPage) -> str:
-        """Write what makes later pages see this ranking, and tells where the next one begins."""
+        """Write the cursor by which later pages see this ranking, with the place of the next one."""
         search = self.search
         return write_cursor(self.source.pin, search.query, search.request, page.further)
 
     def _keep(self, hits: Sequence[Mapping[str, Any]]) -> None:
         """Keep hits that hold all that is shown of them."""
-        ours = unshown(self.search.shown)
+        ours = unshown(self.search.display)
         self._shown |= {(hit["_index"], hit["_id"]): clean_explanation(as_shown(hit, ours)) for hit in hits}
 
     def _cached_count(self) -> CountCache:
@@ -229,40 +231,42 @@ class StoredDslBackend(StoredBackend):
         search = self.search
         parts = (search.target.index, search.target.point, search.target.params, search.query.native, self.settled.done)
         key = orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)
-        return CountCache(self.source.around.counts, xxh3_128_hexdigest(key))
+        return CountCache(self.source.metadata.counts, xxh3_128_hexdigest(key))
 
     def _ranking(self) -> ClusterCollapse:
         search, source = self.search, self.source
-        shown = source.up_to_now(dict(search.shown)) if "query" in search.shown else dict(search.shown)
+        shown = source.up_to_now(dict(search.display)) if "query" in search.display else dict(search.display)
         body = source.up_to_now(dict(search.ranking))
-        return collapse_search(search.target, body, source.layout, ids=source.ids, shown=shown)
+        return collapse_search(search.target, body, source.layout, ids=source.ids, display=shown)
 
-    def _beside(self) -> Json:
+    def _further_parts(self) -> Json:
         """Give what is answered next to the hits."""
         search = self.search
         if not search.aggregations:
-            return {} if search.completes else dict(search.beside)
-        beside: Json = {} if search.completes else dict(search.beside)
+            return {} if search.completes else dict(search.extras)
+        beside: Json = {} if search.completes else dict(search.extras)
         beside["aggs"] = request_counts(search.aggregations)
         return beside
 
 
-def grouped_search(search: DslSearch, around: IndexMetadataCache) -> RequestFlow[Json]:
+def grouped_search(search: DslSearch, metadata: IndexMetadataCache) -> RequestFlow[Json]:
     """Search, and answer with a page of groups.
 
     Args:
         search: What, where and how.
-        around: What was read of the indexes lately.
+        metadata: What was read of the indexes lately.
 
     Raises:
         UsageError: What the chosen way does not do.
         Failure: What the server did not do, where its answer does not make the sender raise.
     """
-    search = yield from with_stored_preset(search, around)
-    return (yield from stored_search(search, around) if search.request.by == "stored" else dsl_search(search, around))
+    search = yield from with_stored_preset(search, metadata)
+    return (
+        yield from stored_search(search, metadata) if search.request.by == "stored" else dsl_search(search, metadata)
+    )
 
 
-def with_stored_preset(search: DslSearch, around: IndexMetadataCache) -> RequestFlow[DslSearch]:
+def with_stored_preset(search: DslSearch, metadata: IndexMetadataCache) -> RequestFlow[DslSearch]:
     """Read the preset that a search names, where it is not built in.
 
     Raises:
@@ -271,6 +275,6 @@ def with_stored_preset(search: DslSearch, around: IndexMetadataCache) -> Request
     if not asks_for_stored_preset(search.request):
         return search
     target = search.target
-    layout = (yield from around.layout(target.index, target.params)) if target.point is None else NOWHERE
-    known = yield from around.presets(names_of(target.index, layout))
+    layout = (yield from metadata.layout(target.index, target.params)) if target.point is None else NOWHERE
+    known = yield from metadata.presets(names_of(target.index, layout))
     return replace(search, request=with_presets(search.request, {**PRESETS, **known}))

@@ -104,7 +104,7 @@ def page_of(body: Mapping[str, Any], deepest: int = DEEPEST) -> tuple[int, int]:
     >>> page_of({"from": 20, "size": 10})
     (3, 10)
     """
-    start, size = whole(body, "from", 0, most=deepest), whole(body, "size", 10)
+    start, size = read_integer(body, "from", 0, most=deepest), read_integer(body, "size", 10)
     if start >= deepest:
         raise UsageError(f"from={start} lies beyond the first {DEEPEST:,} groups", "narrow the query, or add a filter")
     if size == 0 and start == 0:
@@ -118,7 +118,7 @@ def page_of(body: Mapping[str, Any], deepest: int = DEEPEST) -> tuple[int, int]:
     return start // size + 1, size
 
 
-def whole(body: Mapping[str, Any], name: str, default: int, what: str = "groups", most: int = DEEPEST) -> int:
+def read_integer(body: Mapping[str, Any], name: str, default: int, what: str = "groups", most: int = DEEPEST) -> int:
     """Read a whole number of a body."""
     value = body.get(name, default)
     text = short_repr(value) if isinstance(value, dict | list) else str(value)
@@ -138,13 +138,13 @@ def refuse_depth(body: Any) -> None:
     >>> refuse_depth({"query": {"match_all": {}}})
     """
     parts, depth = [body], 0
-    while parts := [inner for part in parts for inner in inside(part)]:
+    while parts := [inner for part in parts for inner in children(part)]:
         depth += 1
         if depth > DEEPEST_NESTING:
             raise UsageError(f"the body is nested more than {DEEPEST_NESTING} deep", "join conditions side by side")
 
 
-def inside(part: Any) -> Iterable[Any]:
+def children(part: Any) -> Iterable[Any]:
     """Return what a part of a body holds."""
     if isinstance(part, Mapping):
         return part.values()
