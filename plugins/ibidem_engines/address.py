@@ -211,7 +211,7 @@ def parse_address(url: str) -> Address:
     Raises:
         UsageError: What is not understood; secrets are left out of the message.
 
-    >>> parse_address("elasticsearch+https://ann:s3cret@search.example:9243").shown
+    >>> parse_address("elasticsearch+https://ann:s3cret@search.example:9243").label
     'elasticsearch+https://search.example:9243'
     """
     matched = _ADDRESS.fullmatch(url)

@@ -89,7 +89,7 @@ def parameters(data: bytes) -> None:
 
 def page(data: bytes) -> None:
     """Read the address of a page and write it again."""
-    shown = state.parse_address(QueryParams(as_sent(data))).state()
+    shown = state.read_query(QueryParams(as_sent(data))).state()
     shown.request()
     shown.query()
     shown.address(page=2)

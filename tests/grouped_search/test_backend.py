@@ -71,7 +71,7 @@ def test_what_a_scope_has_shown_is_not_late_again() -> None:
 
 def test_leads_whose_look_up_was_cut_are_named() -> None:
     class Capped(FakeEngine):
-        def carrying(self, search: SignatureLookup, *, matching: bool) -> LookupResult:
+        def look_up_one(self, search: SignatureLookup, *, matching: bool) -> LookupResult:
             return LookupResult(super().look_up_one(search, matching=matching).hits, ["bands"], same=9)
 
     response = answer(Capped(WINDOW), scope="matches")

@@ -36,11 +36,11 @@ from ibidem_workers.batches import (
     check,
     compress,
     cut,
+    decompress,
     most_of_message,
     most_of_record,
     serialize,
     too_dense,
-    unpacked,
 )
 from ibidem_workers.celery_app import TASK
 from ibidem_workers.settings import Settings
@@ -48,8 +48,8 @@ from ibidem_workers.settings import Settings
 DECODES = """
 import sys
 from kombu import compression
-from ibidem_workers.batches import bound
-bound(1_000)
+from ibidem_workers.batches import restrict_serializers
+restrict_serializers(1_000)
 try:
     print(len(compression.decompress(sys.stdin.buffer.read(), sys.argv[1])))
 except ValueError as error:
@@ -70,10 +70,10 @@ def test_the_longest_text_fits_whatever_its_characters_take(character: str) -> N
 def test_what_is_packed_comes_out_whole_or_not_at_all() -> None:
     data = b"We the People" * 100
     packed = compress(data)
-    assert unpacked(packed, len(data)) == data
+    assert decompress(packed, len(data)) == data
     for wrong, most in ((packed, len(data) - 1), (packed[:-1], 10_000), (packed + b"x", 10_000), (packed * 2, 10_000)):
         with pytest.raises(ValueError, match=r"unpacks into more|cut off"):
-            unpacked(wrong, most)
+            decompress(wrong, most)
 
 
 @pytest.mark.slow

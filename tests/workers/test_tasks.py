@@ -183,7 +183,7 @@ def test_a_busy_engine_is_waited_for(worker: Worker) -> None:
 @pytest.mark.parametrize("error", [Unavailable("down"), Permanent("the disk is full")])
 def test_an_engine_that_takes_nothing_burns_no_document(worker: Worker, error: Exception) -> None:
     impatient = with_flaw(worker, "write", lambda _: error)
-    impatient.context = replace(impatient.context, ended=lambda: True)
+    impatient.context = replace(impatient.context, has_ended=lambda: True)
     with pytest.raises(type(error)):
         impatient.take({"id": "a", "text": SPEECH})
     assert dead_letters.letters(worker.context.engine) == []

@@ -135,7 +135,7 @@ def unique_members(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 def dump_json(value: object) -> bytes:
     """Write a value as JSON, in one line.
 
-    >>> format_day({"size": 10**20})
+    >>> dump_json({"size": 10**20})
     b'{"size": 100000000000000000000}'
     """
     try:

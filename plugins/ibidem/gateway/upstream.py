@@ -45,7 +45,7 @@ class Caller:
     def of(cls, headers: Mapping[str, str]) -> "Caller":
         """Read the headers of a request; their names in any case.
 
-        >>> Caller.get({"Authorization": "Basic YWRhOnB3", "cookie": "a=1"}).name
+        >>> Caller.of({"Authorization": "Basic YWRhOnB3", "cookie": "a=1"}).name
         'ada'
         """
         sent = {name.lower(): value for name, value in headers.items()}

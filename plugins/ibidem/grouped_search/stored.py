@@ -100,7 +100,7 @@ def requested_policy(request: DedupeRequest, own: Policy) -> Policy:
 def describe_policy(policy: Policy) -> str:
     """Name a policy by its level and date window.
 
-    >>> to_field(Policy(window_days=42))
+    >>> describe_policy(Policy(window_days=42))
     'level near, window of 42 days'
     """
     days = "no date window" if policy.window_days is None else f"window of {policy.window_days} days"
