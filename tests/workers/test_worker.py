@@ -34,7 +34,7 @@ from ibidem_workers.pool import Pool
 from ibidem_workers.settings import load
 with Pool(load()) as pool:
     print(*pool.pids, flush=True)
-    while sys.argv[1] == "ready" and not pool.ready:
+    while sys.argv[1] == "ready" and not pool.is_ready:
         pool.check()
     print("now", flush=True)
     sys.stdin.read()

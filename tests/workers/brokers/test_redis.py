@@ -28,7 +28,7 @@ from ibidem_workers.brokers.redis import stream
 taken = None
 queue = stream(sys.argv[1], sys.argv[2], float(sys.argv[3]))
 while taken is None:
-    taken = queue.take()
+    taken = queue.get()
 print(taken.tries, flush=True)
 time.sleep(60)
 """
