@@ -90,10 +90,12 @@ def settled(value: Any, known: Mapping[str, str] = {}) -> Any:
 
     >>> settled({"took_s": 0.25, "folder": ["/tmp/a/b"]}, {"/tmp/a": "FOLDER"})
     {'took_s': 'SECONDS', 'folder': ['FOLDER/b']}
+    >>> settled({"took_s": 0.0, "cursor": None, "max_score": None})
+    {'took_s': 'SECONDS', 'cursor': None, 'max_score': None}
     """
     if isinstance(value, dict):
         return {
-            replaced(name, known): VOLATILE[name] if each and name in VOLATILE else settled(each, known)
+            replaced(name, known): VOLATILE[name] if name in VOLATILE and (each or each == 0) else settled(each, known)
             for name, each in value.items()
         }
     if isinstance(value, list | tuple):
