@@ -35,7 +35,11 @@ class Flood:
 
     def _set(self, free: str | None, *, enabled: bool | None) -> None:
         every = {f"{WATERMARKS}.watermark.{name}": free for name in ("low", "high", "flood_stage")}
-        looks = {f"{WATERMARKS}.threshold_enabled": enabled, "cluster.info.update.interval": enabled and LOOKS_EVERY}
+        looks = {
+            f"{WATERMARKS}.threshold_enabled": enabled,
+            f"{WATERMARKS}.reroute_interval": enabled and "1s",
+            "cluster.info.update.interval": enabled and LOOKS_EVERY,
+        }
         ask(self._address, "PUT", "/_cluster/settings", json.dumps({"transient": every | looks}))
 
     def _wait(self, *, closed: bool) -> None:
