@@ -103,8 +103,8 @@ def short_repr(value: object) -> str:
     """
     if isinstance(value, str):
         return repr(value) if len(value) <= _MOST else f"{value[:_MOST]!r}…"
-    written = reprlib.repr(value)
-    return written if len(written) <= _MOST else f"{written[:_MOST]}…"
+    text = reprlib.repr(value)
+    return text if len(text) <= _MOST else f"{text[:_MOST]}…"
 
 
 def kind(value: object) -> str:

@@ -124,13 +124,15 @@ def remove_at(source: Mapping[str, object], path: str) -> dict[str, object]:
     inner = source.get(first)
     if path in source or not (dot and isinstance(inner, Mapping | list)):
         return {name: value for name, value in source.items() if name != path}
-    left: object
+    rest_items: object
     if isinstance(inner, list):
         each_left = [remove_at(each, rest) if isinstance(each, Mapping) else each for each in inner]
-        left = [each for each in each_left if each != {}]
+        rest_items = [each for each in each_left if each != {}]
     else:
-        left = remove_at(inner, rest)
-    return {name: left if name == first else value for name, value in source.items() if name != first or left}
+        rest_items = remove_at(inner, rest)
+    return {
+        name: rest_items if name == first else value for name, value in source.items() if name != first or rest_items
+    }
 
 
 LAYOUTS = ("full", "lean")
@@ -257,10 +259,10 @@ def with_fields(url: str, fields: str) -> str:
     if url.startswith("sqlite:"):
         raise UsageError("an index in SQLite has ibidem's own fields", "leave the field names away, or name a cluster")
     before, _, options = url.partition("?")
-    there = dict(parse_qsl(options, keep_blank_values=True)).get("fields")
-    if there is not None and parse_fields(there) != names:
-        raise UsageError(f"the engine's address names other fields: {there!r}", "name them in one place")
-    if there is not None:
+    field_option = dict(parse_qsl(options, keep_blank_values=True)).get("fields")
+    if field_option is not None and parse_fields(field_option) != names:
+        raise UsageError(f"the engine's address names other fields: {field_option!r}", "name them in one place")
+    if field_option is not None:
         return url
     end = "&" if options else "?" if before.count("/") > 2 else "/?"
     return f"{url.removesuffix('?')}{end}fields={quote(fields)}"

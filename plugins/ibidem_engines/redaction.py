@@ -167,9 +167,9 @@ def _account(text: str) -> tuple[str, str]:
 def _secret_values(options: str | None) -> list[str]:
     """Return the values of options that are not shown, and of those without a name that is known the names too."""
     pairs = [each.partition("=") for each in (options or "").split("&")]
-    shown = [(name, value, unquote_plus(name)) for name, _, value in pairs]
-    values = [value for _, value, name in shown if name not in HARMLESS]
-    return values + [raw for raw, _, name in shown if name not in KNOWN]
+    triples = [(name, value, unquote_plus(name)) for name, _, value in pairs]
+    values = [value for _, value, name in triples if name not in HARMLESS]
+    return values + [raw for raw, _, name in triples if name not in KNOWN]
 
 
 def _parse(url: str) -> re.Match[str] | None:

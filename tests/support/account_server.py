@@ -52,8 +52,10 @@ class Accounts:
             return FORBIDDEN
         if action == "/_mget":
             docs = json.loads(request.body)["docs"]
-            left = [each for each in docs if each["_id"] != HIDDEN]
-            return replace(request, body=json.dumps({"docs": left}).encode()) if left else Answer(200, {"docs": []})
+            visible = [each for each in docs if each["_id"] != HIDDEN]
+            return (
+                replace(request, body=json.dumps({"docs": visible}).encode()) if visible else Answer(200, {"docs": []})
+            )
         reads = any(word in action for word in ("_search", "_msearch", "_count", "_pit"))
         if reads and action.startswith(f"/{self.index}/"):
             return replace(request, path=request.path.replace(self.index, self.alias, 1))

@@ -34,9 +34,9 @@ def filled_folder(tmp_path_factory: pytest.TempPathFactory, tables_folder: Path)
         patch.chdir(folder)
         patch.setenv("IBIDEM_TABLES", str(tables_folder))
         patch.setenv("IBIDEM_CONCURRENCY", "1")
-        with pytest.raises(SystemExit) as left:
+        with pytest.raises(SystemExit) as exit_info:
             main(["ingest", "docs.jsonl", "--json"])
-    assert left.value.code == 3
+    assert exit_info.value.code == 3
     return folder
 
 
@@ -58,10 +58,10 @@ def run(
     monkeypatch.setenv("COLUMNS", "100")
 
     def run(*arguments: str) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as left:
+        with pytest.raises(SystemExit) as exit_info:
             main(arguments)
         printed = capsys.readouterr()
-        code = left.value.code or 0
+        code = exit_info.value.code or 0
         return int(code), printed.out, printed.err
 
     return run

@@ -32,8 +32,8 @@ class FakeEngine(Engine):
 
     def search(self, query: Query, size: int, cursor: str = "", exclude: Collection[str] = ()) -> Ranking:
         self.asked["window"] += 1
-        left = [hit for hit in self.hits if not set(exclude) & set(hit_keys(hit).get("content", ()))]
-        return Ranking(left[:size], len(left), cursor or "now")
+        hits = [hit for hit in self.hits if not set(exclude) & set(hit_keys(hit).get("content", ()))]
+        return Ranking(hits[:size], len(hits), cursor or "now")
 
     def fetch(self, ids: Sequence[tuple[str, str]], query: Query | None = None) -> list[StoredDocument]:
         self.asked["fetch"] += 1

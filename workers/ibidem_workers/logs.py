@@ -121,7 +121,7 @@ def formatter(secret_values: Iterable[str], *, terminal: bool) -> logging.Format
     """
     import structlog  # noqa: PLC0415 - see `_OnDemand`
 
-    written: list[Processor] = (
+    processors: list[Processor] = (
         [escape_event, structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)]
         if terminal
         else [structlog.processors.JSONRenderer()]
@@ -138,7 +138,7 @@ def formatter(secret_values: Iterable[str], *, terminal: bool) -> logging.Format
         processors=[
             structlog.stdlib.ProcessorFormatter.remove_processors_meta,
             redaction_processor(secret_values),
-            *written,
+            *processors,
         ],
     )
 
@@ -149,11 +149,11 @@ def redaction_processor(secret_values: Iterable[str]) -> "Processor":
     Args:
         secret_values: The secrets.
     """
-    known = frozenset(secret_values)
+    values = frozenset(secret_values)
 
     def step(_: object, __: str, event: "EventDict") -> "EventDict":
         """Redact and shorten each value of an event."""
-        return {str(name): shorten(name, redact_value(value, known)) for name, value in event.items()}
+        return {str(name): shorten(name, redact_value(value, values)) for name, value in event.items()}
 
     return step
 

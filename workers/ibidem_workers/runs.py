@@ -290,10 +290,10 @@ def summary(engine: Engine, run: str = "") -> dict[str, object]:
 
 
 def _last_run(engine: Engine) -> str:
-    known = runs(engine)
-    if not known:
+    all_runs = runs(engine)
+    if not all_runs:
         raise UsageError("there is no run yet", "make one with: ibidem ingest PATH")
-    return known[-1].run
+    return all_runs[-1].run
 
 
 def _find_repeat(engine: Engine, record: RunRecord) -> str:

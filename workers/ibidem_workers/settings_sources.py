@@ -26,8 +26,8 @@ def variable(name: str) -> str:
 def from_environment(kind: Kind, environment: Mapping[str, str]) -> Values:
     """Read the variables of a process."""
     ours = {name.upper(): value for name, value in environment.items() if name.upper().startswith(PREFIX)}
-    known = {variable(name) for name in kind.model_fields}
-    _refuse_unknown((name for name in ours if not name.startswith(TESTS)), known, "the environment")
+    names = {variable(name) for name in kind.model_fields}
+    _refuse_unknown((name for name in ours if not name.startswith(TESTS)), names, "the environment")
     source = EnvSettingsSource(kind)
     source.env_vars = {name.lower(): value for name, value in ours.items()}
     return source()
@@ -42,8 +42,8 @@ def from_dotenv(kind: Kind, path: Path) -> Values:
     except UnicodeDecodeError as error:
         raise UsageError(f"{path}: {error}", "write it in UTF-8") from error
     ours = (name.upper() for name in source.env_vars if name.upper().startswith(PREFIX))
-    known = {variable(name) for name in kind.model_fields}
-    _refuse_unknown((name for name in ours if not name.startswith(TESTS)), known, str(path))
+    names = {variable(name) for name in kind.model_fields}
+    _refuse_unknown((name for name in ours if not name.startswith(TESTS)), names, str(path))
     return {name: value for name, value in source().items() if name in kind.model_fields}
 
 

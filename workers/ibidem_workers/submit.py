@@ -64,11 +64,11 @@ class SeenIds:
         self._keep(np.unique(hashes[~again]))
 
     def _is_known(self, hashes: Hashes) -> NDArray[np.bool_]:
-        known = np.zeros(len(hashes), np.bool_)
+        mask = np.zeros(len(hashes), np.bool_)
         for run in self._runs:
             at = np.searchsorted(run, hashes)
-            known |= run[np.minimum(at, len(run) - 1)] == hashes
-        return known
+            mask |= run[np.minimum(at, len(run) - 1)] == hashes
+        return mask
 
     def _keep(self, run: Hashes) -> None:
         while self._runs and len(self._runs[-1]) < GROWTH * len(run):

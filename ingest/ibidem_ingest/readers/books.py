@@ -127,9 +127,9 @@ def _chapters(book: zipfile.ZipFile, folder: str, root: Any, max_text: int) -> I
         for item in root.xpath("//*[local-name()='manifest']/*[local-name()='item']")
         if item.get("media-type") in CHAPTERS
     }
-    there, size = set(book.namelist()), 0
+    names, size = set(book.namelist()), 0
     for name in root.xpath("//*[local-name()='spine']/*[local-name()='itemref']/@idref"):
-        if files.get(name) not in there:
+        if files.get(name) not in names:
             continue
         text = _text(_read(book, files[name], max_text))
         size += len(text) + 1

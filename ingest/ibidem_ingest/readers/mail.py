@@ -105,8 +105,8 @@ def _text(part: EmailMessage) -> str:
         text = data.decode(errors="replace")
     if part.get_content_subtype() != "html":
         return text
-    shown = load_library(Format.HTML).html2txt(_clean(text)) if text.strip() else ""
-    return str(shown or "")
+    body = load_library(Format.HTML).html2txt(_clean(text)) if text.strip() else ""
+    return str(body or "")
 
 
 def _line(mail: EmailMessage, name: str) -> str:

@@ -139,8 +139,8 @@ def strip_marks(line: str) -> str:
     >>> strip_marks("See :ref:`the guide <guide>` and ``csrf_token``, *always* `here <https://a.b>`_::")
     'See the guide and csrf_token, always here:'
     """
-    for mark, shown in _INLINE:
-        line = mark.sub(shown, line)
+    for mark, replacement in _INLINE:
+        line = mark.sub(replacement, line)
     return line
 
 

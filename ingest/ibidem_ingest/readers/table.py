@@ -36,9 +36,9 @@ def rows(path: Path, text_column: str, max_text: int) -> Iterator[tuple[int, Row
         names = [name.strip() for name in next(csv.reader([first], delimiter=separator), [])]
         column = text_column or "text"
         if column not in names:
-            known = ", ".join(map(short_repr, names[:20]))
+            columns = ", ".join(map(short_repr, names[:20]))
             raise Unreadable(
-                f"it has no column {column!r}; name the one that holds the text with --text-column: {known}"
+                f"it has no column {column!r}; name the one that holds the text with --text-column: {columns}"
             )
         yield from _rows(file, names, separator, column, max_text)
 

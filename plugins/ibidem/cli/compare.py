@@ -125,11 +125,11 @@ def passage_place(letter: str, words: Words, extent: tuple[int, int], pages: Pag
 
 def first_blocks(passage: Iterator[Block], most: int = OPENING) -> Iterator[Block]:
     """Yield the first blocks of a passage, the last one cut."""
-    left = most
+    room = most
     for block in passage:
-        yield Block(block.same, cut(block.a, left), cut(block.b, left))
-        left -= max(block.a[1] - block.a[0], block.b[1] - block.b[0])
-        if left <= 0:
+        yield Block(block.same, cut(block.a, room), cut(block.b, room))
+        room -= max(block.a[1] - block.a[0], block.b[1] - block.b[0])
+        if room <= 0:
             return
 
 
@@ -151,14 +151,14 @@ def excerpt(text: str, words: Words, spans: Sequence[tuple[bool, tuple[int, int]
         spans: Whether both texts have some words, and which these are: from, to.
         style: The style of what differs.
     """
-    shown = Text()
+    line = Text()
     for same, (start, end) in spans:
         if start == end:
             continue
         run = sanitize(text[words.starts[start] : words.ends[end - 1]])
-        shown.append(" " * bool(shown))
-        shown.append(run if same else f"[{run}]", None if same else style)
-    return shown
+        line.append(" " * bool(line))
+        line.append(run if same else f"[{run}]", None if same else style)
+    return line
 
 
 WIDEST: Level = "partial"

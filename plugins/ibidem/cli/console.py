@@ -57,14 +57,14 @@ def highlight(passage: str, *, styled: bool) -> Text:
     >>> highlight("the " + OPEN + "court" + CLOSE + " held", styled=False).plain
     'the *court* held'
     """
-    shown = Text()
+    line = Text()
     head, *rest = " ".join(passage.split()).split(OPEN)
-    shown.append(sanitize_part(head))
+    line.append(sanitize_part(head))
     for part in rest:
         word, _, after = part.partition(CLOSE)
-        shown.append(sanitize(word) if styled else f"*{sanitize(word)}*", "word")
-        shown.append(sanitize_part(after))
-    return shown
+        line.append(sanitize(word) if styled else f"*{sanitize(word)}*", "word")
+        line.append(sanitize_part(after))
+    return line
 
 
 def one_line(line: Text) -> Text:

@@ -93,10 +93,10 @@ def choose(dead_letters: list[DeadLetter], ids: list[str] | None, *, everything:
 
 def table(dead_letters: list[DeadLetter]) -> Table:
     """Return the failed documents as a table."""
-    shown = Table(box=None, pad_edge=False, padding=(0, 2))
+    table = Table(box=None, pad_edge=False, padding=(0, 2))
     for column in ("id", "tries", "when", "why"):
-        shown.add_column(column, overflow="fold")
+        table.add_column(column, overflow="fold")
     for letter in dead_letters:
         row = letter.as_json()
-        shown.add_row(sanitize(str(row["id"])), str(row["tries"]), str(row["when"]), sanitize(str(row["why"])))
-    return shown
+        table.add_row(sanitize(str(row["id"])), str(row["tries"]), str(row["when"]), sanitize(str(row["why"])))
+    return table

@@ -133,11 +133,11 @@ def show_worst(evaluation: Evaluation, request: EvaluationRequest, path: Path | 
     settings = load()
     items = read(request.docs, max_text=settings.max_text)
     page = render_worst(worst_pairs(evaluation.mistakes, items, Tables(settings.tables), request.policy))
-    written = path or Path(tempfile.mkdtemp(prefix="ibidem-")) / "worst.html"
-    written.write_text(page, encoding="utf-8")
-    messages().print(Text(f"Written to {written}."))
+    target = path or Path(tempfile.mkdtemp(prefix="ibidem-")) / "worst.html"
+    target.write_text(page, encoding="utf-8")
+    messages().print(Text(f"Written to {target}."))
     if path is None:
-        webbrowser.open(written.as_uri())
+        webbrowser.open(target.as_uri())
 
 
 def show(evaluation: Evaluation, console: Console) -> None:

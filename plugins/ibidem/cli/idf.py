@@ -233,14 +233,14 @@ def one(table: Table, *, as_json: bool) -> None:
 
 def tables_table(facts: list[dict[str, object]]) -> Shown:
     """Return tables as a table, the current one of each language marked."""
-    shown = Shown(box=None, pad_edge=False, padding=(0, 2))
+    table = Shown(box=None, pad_edge=False, padding=(0, 2))
     for column in ("name", "language", "terms", "documents", "origin", ""):
-        shown.add_column(column, overflow="fold")
+        table.add_column(column, overflow="fold")
     for each in facts:
         now = "current" if each["current"] else ""
         cells = (each["name"], each["language"], f"{each['terms']:,}", f"{each['documents']:,}", each["origin"], now)
-        shown.add_row(*(sanitize(str(cell)) for cell in cells))
-    return shown
+        table.add_row(*(sanitize(str(cell)) for cell in cells))
+    return table
 
 
 def comparison_lines(correlation: Correlation, shares: Mapping[int, float], sampled: int) -> Iterator[str]:

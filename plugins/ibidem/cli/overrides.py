@@ -63,9 +63,9 @@ def answer(overrides: list[Override], what: str, *, as_json: bool) -> None:
 
 def table(overrides: list[Override]) -> Table:
     """Return the decisions as a table."""
-    shown = Table(box=None, pad_edge=False, padding=(0, 2))
+    table = Table(box=None, pad_edge=False, padding=(0, 2))
     for column in ("a", "b", "verdict", "author", "date", "reason"):
-        shown.add_column(column, overflow="fold")
+        table.add_column(column, overflow="fold")
     for one in overrides:
-        shown.add_row(*map(sanitize, (one.a[1], one.b[1], one.verdict, one.author, one.date, one.reason)))
-    return shown
+        table.add_row(*map(sanitize, (one.a[1], one.b[1], one.verdict, one.author, one.date, one.reason)))
+    return table

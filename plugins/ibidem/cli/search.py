@@ -74,8 +74,12 @@ def entries(hits: Sequence[ResponseHit], first: int, *, styled: bool) -> Iterato
         for entry in group.duplicates:
             yield from duplicate(entry)
         if hidden := group.hidden:
-            shown = bool(group.duplicates)
-            more = f"{format_count(hidden, 'more duplicate')}{ASK}" if shown else format_count(hidden, "duplicate")
+            has_duplicates = bool(group.duplicates)
+            more = (
+                f"{format_count(hidden, 'more duplicate')}{ASK}"
+                if has_duplicates
+                else format_count(hidden, "duplicate")
+            )
             yield Indented(Text(f"+ {more}", "level"), 4)
         if group.further:
             yield Indented(Text(f"+ {group.further}", "level"), 4)

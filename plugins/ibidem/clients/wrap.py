@@ -173,8 +173,8 @@ def capture_request(result: Any) -> CapturedRequest:
         return result
     try:
         result.send(None)
-    except StopIteration as done:
-        sent: CapturedRequest = done.value
+    except StopIteration as stop:
+        sent: CapturedRequest = stop.value
         return sent
     raise RuntimeError("the client waited before it sent its search")
 

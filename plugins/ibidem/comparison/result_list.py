@@ -177,11 +177,11 @@ def as_csv(rows: Iterator[Row]) -> bytes:
     Args:
         rows: The rows.
     """
-    written = io.StringIO()
-    table = csv.writer(written)
+    stream = io.StringIO()
+    table = csv.writer(stream)
     table.writerow(COLUMNS)
     table.writerows([inert(str(each[name])) for name in COLUMNS] for each in rows)
-    return written.getvalue().encode("utf-8", "replace")
+    return stream.getvalue().encode("utf-8", "replace")
 
 
 def as_lines(rows: Iterator[Row]) -> bytes:

@@ -316,8 +316,8 @@ def rarest_terms(columns: PackedColumns, rows: Rows, least: int) -> tuple[Rows, 
     if loops.IN_USE:
         sizes = columns.term_count[rows].astype(np.int64) - least + 1
         return loops.IN_USE.prefixes(columns.terms, rows, sizes, NO_TERM)
-    known = TermCounts.of(columns.terms[rows])
-    slices = [known.prefixes(columns, rows[start : start + SLICE], least) for start in range(0, len(rows), SLICE)]
+    counts = TermCounts.of(columns.terms[rows])
+    slices = [counts.prefixes(columns, rows[start : start + SLICE], least) for start in range(0, len(rows), SLICE)]
     return np.concatenate([terms for terms, _ in slices]), np.concatenate([holders for _, holders in slices])
 
 

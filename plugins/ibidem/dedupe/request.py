@@ -106,16 +106,16 @@ def parse_request(
     Keep(by='earliest', sources=())
     """
     values = {name: read(name, value) for name, value in given.items() if value is not None}
-    known = PRESETS if presets is None else presets
-    if later and (name := values.get("dedupe_preset", "")) not in known:
-        known = {**known, name: Preset(Policy(), "")}
+    known_presets = PRESETS if presets is None else presets
+    if later and (name := values.get("dedupe_preset", "")) not in known_presets:
+        known_presets = {**known_presets, name: Preset(Policy(), "")}
     mode = values.get("dedupe", mode)
     window = values.get("dedupe_window", WINDOW)
     preset = values.get("dedupe_preset", "")
     check_stored(values)
     return DedupeRequest(
         mode=mode,
-        policy=policy(values, known),
+        policy=policy(values, known_presets),
         keep=values.get("dedupe_keep", Keep()),
         window=window,
         scope=values.get("dedupe_scope", "window"),

@@ -86,9 +86,9 @@ class SignedDocuments:
     def sort_pairs(self, pairs: Iterable[Pair]) -> list[tuple[float, Pair]]:
         """Put pairs in order, the least alike first."""
         row = {name: number for number, name in enumerate(self.ids)}
-        left = iter(sorted(pairs))
+        iterator = iter(sorted(pairs))
         ordered: list[tuple[float, Pair]] = []
-        while some := list(islice(left, SLICE)):
+        while some := list(islice(iterator, SLICE)):
             rows = np.array([[row[a], row[b]] for a, b in some])
             slots, signed = self.columns.slots, self.columns.slot_count > 0
             alike = (slots[rows[:, 0]] == slots[rows[:, 1]]).mean(axis=1) * signed[rows].all(axis=1)

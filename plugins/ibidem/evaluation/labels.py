@@ -102,11 +102,13 @@ def read_pairs(path: Path, condition: Condition, ids: Iterable[str], *, expected
     Raises:
         UsageError: No labels, labels of none of the documents, or a condition on clusters.
     """
-    known = set(ids)
+    known_ids = set(ids)
     names, rows = read_labels(path, condition)
-    here = [(where, row) for where, row in rows if known.issuperset(row[name] for name in names)]
+    here = [(where, row) for where, row in rows if known_ids.issuperset(row[name] for name in names)]
     if expected and not here:
-        raise UsageError(f"{path} covers none of these {len(known):,} documents", "name the labels that belong to them")
+        raise UsageError(
+            f"{path} covers none of these {len(known_ids):,} documents", "name the labels that belong to them"
+        )
     if names == CLUSTERS:
         return cluster_pairs((row["id"], row["cluster"]) for _, row in here)
     return {

@@ -139,8 +139,8 @@ class DedupeProxy:
             grouping += took
             if ask is None:
                 self.metrics.took("grouping", grouping)
-                done: Json = result
-                return done
+                response: Json = result
+                return response
             began = perf_counter()
             answer = await self.send(ask)
             if stage := stage_of(ask):
@@ -186,8 +186,8 @@ def step(flow: RequestFlow[T], answer: object) -> tuple[ApiRequest | None, Any, 
     began = perf_counter()
     try:
         ask = flow.send(answer)
-    except StopIteration as done:
-        return None, done.value, perf_counter() - began
+    except StopIteration as stop:
+        return None, stop.value, perf_counter() - began
     except Failure as failure:
         raise HttpError(failure.status or 502, failure.kind or "exception", failure.reason) from failure
     return ask, None, perf_counter() - began

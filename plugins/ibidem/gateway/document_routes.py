@@ -227,8 +227,8 @@ def news(name: Name, engine: CallersEngine, _: NoParameters) -> Response:
 
 def readable_ones(engine: Engine, latest: list[AlertReport]) -> list[tuple[AlertReport, Document]]:
     """Return what was reported with its documents, as far as they are there and may be read."""
-    there = {(s.index, s.document.id): s.document for s in engine.fetch([(each.index, each.id) for each in latest])}
-    return [(each, there[each.index, each.id]) for each in latest if (each.index, each.id) in there]
+    documents = {(s.index, s.document.id): s.document for s in engine.fetch([(each.index, each.id) for each in latest])}
+    return [(each, documents[each.index, each.id]) for each in latest if (each.index, each.id) in documents]
 
 
 def entry(base: str, each: AlertReport, document: Document) -> Element:

@@ -88,8 +88,8 @@ def public_message(error: IbidemError) -> tuple[str, str]:
 
 def classify(error: IbidemError) -> tuple[int, str]:
     """Return status and type."""
-    for known, answer in KNOWN.items():
-        if isinstance(error, known):
+    for kind, answer in KNOWN.items():
+        if isinstance(error, kind):
             return answer
     return classify_engine_error(error)
 

@@ -43,11 +43,11 @@ async def buffer_body(receive: Receive, settings: Settings) -> Receive:
             f"the request's body did not arrive within {settings.gateway_arrival} seconds",
             "send it faster; IBIDEM_GATEWAY_ARRIVAL allows more",
         ) from error
-    left: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+    messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def replay() -> Message:
         """Return the messages that were read before, then those of the client."""
-        return left.pop() if left else await receive()
+        return messages.pop() if messages else await receive()
 
     return replay
 

@@ -216,8 +216,8 @@ async def sign_request(method: str, request: OutgoingRequest, body: bytes, signi
         body: Its body.
         signing: Signs.
     """
-    done = await signing.outgoing(method, request.target, request.headers, chained(body))
-    return OutgoingRequest(done.target, done.headers, b"".join([part async for part in done.body]))
+    outgoing = await signing.outgoing(method, request.target, request.headers, chained(body))
+    return OutgoingRequest(outgoing.target, outgoing.headers, b"".join([part async for part in outgoing.body]))
 
 
 class StreamedResponse:

@@ -244,8 +244,8 @@ def read_request(
         return build_request(indexes, parameters, sent or {}, settings, default)
     if sent is not None:
         raise HttpError(400, "illegal_argument_exception", "a body and 'source' are two searches", "send one of them")
-    left = {name: value for name, value in parameters.items() if name not in (SOURCE, SOURCE_TYPE)}
-    return build_request(indexes, left, read_source(parameters), settings, default)
+    remaining = {name: value for name, value in parameters.items() if name not in (SOURCE, SOURCE_TYPE)}
+    return build_request(indexes, remaining, read_source(parameters), settings, default)
 
 
 def read_source(parameters: Mapping[str, str]) -> Values:
@@ -295,17 +295,19 @@ def dedupe_request(
     >>> dedupe_request({"dedupe": "collapse"}, {"dedupe_window": 100}).window
     100
     """
-    there, here = ({name: each for name, each in some.items() if is_dedupe_name(name)} for some in (parameters, body))
-    for name in there.keys() & here.keys():
-        if as_text(there[name]) != as_text(here[name]):
+    in_query, in_body = (
+        {name: each for name, each in some.items() if is_dedupe_name(name)} for some in (parameters, body)
+    )
+    for name in in_query.keys() & in_body.keys():
+        if as_text(in_query[name]) != as_text(in_body[name]):
             raise UsageError(
-                f"{name} is {as_text(there[name])!r} in the query string and {as_text(here[name])!r} in the body",
+                f"{name} is {as_text(in_query[name])!r} in the query string and {as_text(in_body[name])!r} in the body",
                 "give it once",
             )
-    for name, value in here.items():
+    for name, value in in_body.items():
         if not isinstance(value, str | int | bool):
             raise UsageError(f"{name} in the body is no text, number or truth", "write it as in the query string")
-    return parse_options({**default, **there, **here})
+    return parse_options({**default, **in_query, **in_body})
 
 
 def read_parameters(query_string: str) -> dict[str, str]:

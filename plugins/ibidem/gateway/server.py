@@ -47,9 +47,9 @@ class Connections:
             False where all others are being answered.
         """
         same = self._connections.setdefault(one.network, {})
-        for there, most in ((same, self.settings.gateway_connections), (self._all, self._most)):
-            if len(there) >= most:
-                oldest = next((each for each in there if each.is_unfinished), None)
+        for connections, most in ((same, self.settings.gateway_connections), (self._all, self._most)):
+            if len(connections) >= most:
+                oldest = next((each for each in connections if each.is_unfinished), None)
                 if oldest is None:
                     return False
                 oldest.drop()

@@ -319,8 +319,8 @@ def list_here(source: EngineBackend, page_request: PageRequest) -> Answer:
     hits = ranking.hits[first : first + page_request.size]
     stored = run_offline(source.fetch([(hit.index, hit.id) for hit in hits]))
     account = ungrouped_stats(ranking.hits, len(hits), page_request.request, ranking.total)
-    shown = [to_hit(hit, stored.get((hit.index, hit.id)), hit.score) for hit in hits]
-    return answer_of(source, ranking, shown, account)
+    json_hits = [to_hit(hit, stored.get((hit.index, hit.id)), hit.score) for hit in hits]
+    return answer_of(source, ranking, json_hits, account)
 
 
 def answer_of(source: EngineBackend, ranking: Ranking, hits: list[Json], account: Json) -> Answer:
@@ -336,25 +336,25 @@ def group_by_plugin(engine: Engine, query: Query, page_request: PageRequest, *, 
         return None
     parameters = plugin_request(request) | ({"facets": True} if facets else {})
     first = (page_request.page - 1) * size
-    there = cast("PluginEngine", engine).search_grouped(query, parameters, first, size, read_cursor(query, request))
-    if there is None or not is_read_as_here(there.account, request, size):
+    page = cast("PluginEngine", engine).search_grouped(query, parameters, first, size, read_cursor(query, request))
+    if page is None or not is_read_as_here(page.account, request, size):
         return None
-    hits = [plugin_hit(hit, there.stored) for hit in there.hits]
-    account = with_current_tables(there.account, page_request.tables)
-    return Answer(hits, account, there.total, there.best, there.cursor, facets=read_facets(there.account))
+    hits = [plugin_hit(hit, page.stored) for hit in page.hits]
+    account = with_current_tables(page.account, page_request.tables)
+    return Answer(hits, account, page.total, page.best, page.cursor, facets=read_facets(page.account))
 
 
 def plugin_hit(hit: Json, stored: Mapping[DocumentRef, StoredDocument]) -> Json:
     """Return a hit of the plugin's as one that was grouped here."""
     document = stored.get((hit["_index"], hit["_id"]))
-    shown = {"_index": hit["_index"], "_id": hit["_id"], "_score": hit["_score"]}
-    shown |= {"_source": {}} if document is None else to_source(document)
-    shown["_dedupe"] = hit["_dedupe"]
+    result = {"_index": hit["_index"], "_id": hit["_id"], "_score": hit["_score"]}
+    result |= {"_source": {}} if document is None else to_source(document)
+    result["_dedupe"] = hit["_dedupe"]
     inner = hit.get("inner_hits", {}).get(DUPLICATES)
     if inner is None:
-        return shown
+        return result
     duplicates = [plugin_hit(each, stored) for each in inner["hits"]["hits"]]
-    return shown | {"inner_hits": {DUPLICATES: {"hits": inner["hits"] | {"hits": duplicates}}}}
+    return result | {"inner_hits": {DUPLICATES: {"hits": inner["hits"] | {"hits": duplicates}}}}
 
 
 def filters_of(query: Query) -> Query:

@@ -267,7 +267,7 @@ def account_line(response: Response, first: int) -> str:
     """Return the account of a response as one line."""
     account = response["dedupe"]
     documents, grouped = account["documents"], account["groups"]
-    shown = sum(not is_duplicate(hit) for hit in response["hits"]["hits"])
+    lead_count = sum(not is_duplicate(hit) for hit in response["hits"]["hits"])
     matched = documents["matched"]
     parts = [grouped_count(format_count(grouped["in_window"], "group"), documents["in_window"], matched)]
     if account.get("grouping") == "stored" and matched:
@@ -282,8 +282,8 @@ def account_line(response: Response, first: int) -> str:
         parts.append(f"look-up limited for {format_count(len(account['capped']), 'lead')}")
     if account.get("limited"):
         parts.append("the rest is beyond the largest window")
-    if shown:
-        parts.append(f"showing {first}–{first + shown - 1}")  # noqa: RUF001 - a range
+    if lead_count:
+        parts.append(f"showing {first}–{first + lead_count - 1}")  # noqa: RUF001 - a range
     elif matched:
         parts.append("none on this page")
     return "; ".join(parts)

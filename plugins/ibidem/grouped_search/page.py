@@ -153,8 +153,8 @@ class WindowReader:
         if len(self.surplus) == 1:
             self.matching[self.surplus[0]] = self.ranking.total - ranking.total
         self._ended = len(ranking.hits) < size
-        known = {(hit.index, hit.id) for hit in self.ranking.hits}
-        fresh = [hit for hit in ranking.hits if (hit.index, hit.id) not in known]
+        names = {(hit.index, hit.id) for hit in self.ranking.hits}
+        fresh = [hit for hit in ranking.hits if (hit.index, hit.id) not in names]
         self.ranking = replace(self.ranking, hits=[*self.ranking.hits, *fresh][:depth])
 
     def _group(self) -> RequestFlow[None]:

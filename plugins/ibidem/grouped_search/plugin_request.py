@@ -84,8 +84,8 @@ def with_current_tables(account: Json, current: Collection[str]) -> Json:
     """Count the documents of other idf tables than the current ones, from those that the plugin names."""
     tables: Mapping[str, int] = account["tables"]
     names = Counter({int.from_bytes(bytes.fromhex(name), "little"): count for name, count in tables.items()})
-    left = {name: value for name, value in account.items() if name not in APART}
-    return left | {"mixed_tables": count_others(names, current)}
+    facts = {name: value for name, value in account.items() if name not in APART}
+    return facts | {"mixed_tables": count_others(names, current)}
 
 
 def does(search: DslSearch) -> bool:

@@ -304,9 +304,9 @@ def to_hit(hit: Hit, stored: Json | None, score: float | None) -> Json:
         score: The ranking's score; None for what the ranking does not hold.
     """
     fields = {"_source": {}} if stored is None else stored
-    shown = {"_index": hit.index, "_id": hit.id, "_score": score} | fields
-    shown["_score"] = score
-    return shown | ({"sort": list(hit.sort)} if hit.sort else {})
+    result = {"_index": hit.index, "_id": hit.id, "_score": score} | fields
+    result["_score"] = score
+    return result | ({"sort": list(hit.sort)} if hit.sort else {})
 
 
 def to_source(stored: StoredDocument) -> Json:

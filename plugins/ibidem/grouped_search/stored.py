@@ -144,8 +144,8 @@ def most_members(page_request: PageRequest) -> int:
     request, portion = page_request.request, page_request.portion
     if request.keep.by != "rank" or request.max_per_group is None:
         return MOST_MEMBERS
-    shown = request.max_per_group if portion is None else max(request.max_per_group, portion.skipped + portion.most)
-    return min(MOST_MEMBERS, 1 + shown)
+    count = request.max_per_group if portion is None else max(request.max_per_group, portion.skipped + portion.most)
+    return min(MOST_MEMBERS, 1 + count)
 
 
 @dataclass(frozen=True, slots=True)

@@ -153,9 +153,9 @@ def find_unreported(engine: Engine, alert: Alert) -> tuple[list[AlertReport], li
     """Return what was reported before, and the hits that duplicate none of it."""
     request = alert.request()
     before = list_reports(engine, alert.name)
-    known = {(each.index, each.id) for each in before}
+    reported_names = {(each.index, each.id) for each in before}
     ranking = engine.search(alert.to_query(), request.window)
-    hits = [hit for hit in ranking.hits if (hit.index, hit.id) not in known]
+    hits = [hit for hit in ranking.hits if (hit.index, hit.id) not in reported_names]
     return before, new_leads(before, hits, request)
 
 

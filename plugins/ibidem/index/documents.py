@@ -214,8 +214,8 @@ def readable_overrides(engine: Engine, words: Iterable[Override]) -> list[Overri
         words: What readers said.
     """
     words = list(words)
-    there = set(names(engine, sorted({name for word in words for _, name in (word.a, word.b)})))
-    return [word for word in words if word.a in there and word.b in there]
+    known_names = set(names(engine, sorted({name for word in words for _, name in (word.a, word.b)})))
+    return [word for word in words if word.a in known_names and word.b in known_names]
 
 
 def names(engine: Engine, ids: Sequence[str]) -> list[DocumentRef]:
@@ -229,9 +229,9 @@ def read_verdict(typed: str) -> Verdict:
     Raises:
         UsageError: It is none.
     """
-    for known in VERDICTS:
-        if typed == known:
-            return known
+    for verdict in VERDICTS:
+        if typed == verdict:
+            return verdict
     raise UsageError(f"verdict {typed!r} is not known", f"allowed: {', '.join(VERDICTS)}")
 
 

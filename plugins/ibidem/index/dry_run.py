@@ -154,10 +154,10 @@ class _Tally:
         self, source: ReindexSource, settings: Settings, documents: Iterator[list[SourceDocument]]
     ) -> Iterator[list[Hit]]:
         """Sign documents, up to so many."""
-        tables, left = Tables(settings.tables), MOST
+        tables, budget = Tables(settings.tables), MOST
         began = perf_counter()
         for some in documents:
-            fit = [each for each in some if self._fits(each, source.text_field, settings.max_text)][:left]
+            fit = [each for each in some if self._fits(each, source.text_field, settings.max_text)][:budget]
             self.routing |= {(each.name.index, each.name.id): each.name.routing for each in fit if each.name.routing}
             records = signed_records(fit, tables, settings)
             self.seconds += perf_counter() - began
@@ -172,8 +172,8 @@ class _Tally:
                 Hit(each.name.index, each.name.id, 0.0, record.packed)
                 for each, record in zip(fit, records, strict=True)
             ]
-            left -= len(fit)
-            if not left:
+            budget -= len(fit)
+            if not budget:
                 return
             began = perf_counter()
 

@@ -112,8 +112,8 @@ class LanguageSampler:
         Args:
             table_of: Gives the idf table of a language.
         """
-        known = [language for language in sorted(self._lots) if table_of(language) is not None]
-        shares = (find_foreign(language, self._lots[language].drawn) for language in known)
+        languages = [language for language in sorted(self._lots) if table_of(language) is not None]
+        shares = (find_foreign(language, self._lots[language].drawn) for language in languages)
         return [each for each in shares if each is not None]
 
 

@@ -137,16 +137,16 @@ class ClusterCollapse:
         """Send the first search; all that matches is counted at the same time, unless it is known."""
         first = with_engine_ids(first) if self.ids else first
         alone = alone or bool(self.target.params.keys() - set(IN_HEADS))  # what a search among several cannot say
-        known = cache.get() if cache and "typed_keys" not in self.target.params else None
-        if known is None and not alone:
+        cached = cache.get() if cache and "typed_keys" not in self.target.params else None
+        if cached is None and not alone:
             (answer,), counted = yield from counter.count(first)
         else:
-            search = first if known is None else {**first, "aggs": {**first.get("aggs", {}), **counter.writes()}}
+            search = first if cached is None else {**first, "aggs": {**first.get("aggs", {}), **counter.writes()}}
             answer = (yield self.target.search(search)) if alone else (yield from self._search([search]))[0]
-            if known is not None:
+            if cached is not None:
                 writes, answer = split_writes(answer)
-                if writes == known.writes:
-                    return answer, known
+                if writes == cached.writes:
+                    return answer, cached
             _, counted = yield from counter.count()
         if cache:
             cache.put(counted)
@@ -321,10 +321,10 @@ def as_shown(hit: Mapping[str, Any], ours: Collection[str]) -> dict[str, Any]:
         hit: As the server gave it.
         ours: Fields that are not shown.
     """
-    shown = {name: part for name, part in hit.items() if name != "sort"}
+    body = {name: part for name, part in hit.items() if name != "sort"}
     fields = {name: part for name, part in hit.get("fields", {}).items() if name not in ours}
-    shown.pop("fields", None)
-    return shown | ({"fields": fields} if fields else {})
+    body.pop("fields", None)
+    return body | ({"fields": fields} if fields else {})
 
 
 def _split_by_group(hits: Sequence[GroupHit]) -> dict[str, list[GroupHit]]:

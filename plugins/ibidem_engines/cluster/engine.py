@@ -378,8 +378,8 @@ class ClusterEngine(CollapseEngine, PluginEngine):
                 raise to_engine_error(failure, self._cluster.label)
         hits: list[Mapping[str, Any]] = [each for each in answer["docs"] if each.get("found")]
         if len(hits) < len(ids) and not self.fields.are_own:
-            there = {(each["_index"], each["_id"]) for each in hits}
-            hits += self._search(dsl.fetch_by_name([each for each in ids if each not in there]))["hits"]["hits"]
+            names = {(each["_index"], each["_id"]) for each in hits}
+            hits += self._search(dsl.fetch_by_name([each for each in ids if each not in names]))["hits"]["hits"]
         return hits
 
     def _fetch_marked(self, ids: Sequence[tuple[str, str]], query: Query) -> list[Mapping[str, Any]]:

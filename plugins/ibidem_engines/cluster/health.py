@@ -27,10 +27,10 @@ def check_cluster(cluster: ClusterClient, index: str) -> Iterator[HealthIssue]:
     """Check the shards and blocks of an index and the disks, as far as the user may read them."""
     names = f"{quote_index(index)},{quote_index(index)}-ibidem-*"
     parameters = {"filter_path": _SETTINGS, "expand_wildcards": "all", "ignore_unavailable": "true"}
-    there = _get(cluster, f"/{names}/_settings", parameters)
-    if there:
-        yield from _check_shards(cluster, sorted(there))
-    yield from _check_blocks(there)
+    settings = _get(cluster, f"/{names}/_settings", parameters)
+    if settings:
+        yield from _check_shards(cluster, sorted(settings))
+    yield from _check_blocks(settings)
     yield from _check_disks(cluster)
 
 
@@ -115,15 +115,15 @@ def field_issue(cluster: ClusterClient, index: str, fields: Fields) -> HealthIss
         fields: What a document's fields are said to be called.
     """
     request = ApiRequest("GET", f"/{quote_index(index)}/_mapping", passed_over=FORBIDDEN_OR_MISSING)
-    there: dict[str, str] = {}
+    paths: dict[str, str] = {}
     for each in cluster.hold(answer_to(request)).values():
-        there |= dict(_flat(each.get("mappings", {})))
-    missing = [name for name in LIKELY if getattr(fields, name) not in there]
-    if not missing or not there:
+        paths |= dict(_flat(each.get("mappings", {})))
+    missing = [name for name in LIKELY if getattr(fields, name) not in paths]
+    if not missing or not paths:
         return None
     names = " and ".join(repr(getattr(fields, name)) for name in missing)
     what = f"index {index!r} has no {'field' if len(missing) == 1 else 'fields'} {names}, so nothing is found there"
-    return HealthIssue("fields", what, f"say what it calls them, such as IBIDEM_FIELDS={_proposal(fields, there)}")
+    return HealthIssue("fields", what, f"say what it calls them, such as IBIDEM_FIELDS={_proposal(fields, paths)}")
 
 
 def _flat(mapping: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, str]]:

@@ -143,9 +143,9 @@ def create(cluster: ClusterClient, dialect: Dialect, index: str, kind: str) -> N
         _make(cluster, index, body)
     elif layout.bare:
         _add_fields(cluster, dialect, layout.bare, kind)
-    there = cluster.ask("GET", f"/{index}-{ledger_name('*')}", expand_wildcards="all", ignore_unavailable="true")
+    ledgers = cluster.ask("GET", f"/{index}-{ledger_name('*')}", expand_wildcards="all", ignore_unavailable="true")
     for ledger in get_args(Ledger):
-        if (name := f"{index}-{ledger_name(ledger)}") not in there:
+        if (name := f"{index}-{ledger_name(ledger)}") not in ledgers:
             _make(cluster, name, orjson.loads(load(f"ledger.v{LEDGER_VERSION}.json")))
 
 

@@ -69,12 +69,12 @@ def read_hit(hit: Mapping[str, Any], sorted_by: int) -> Hit:
 def read_packed(hits: Sequence[Mapping[str, Any]]) -> PackedValues:
     """Decode the packed values of hits in one piece; one by one where a value is missing or is no base64."""
     try:
-        written = [hit["fields"][PACKED][0].rstrip("=") for hit in hits]
-        joined = "".join([*(value + FILLING[len(value) % 4] for value in written), ROOM_AS_BASE64])
+        values = [hit["fields"][PACKED][0].rstrip("=") for hit in hits]
+        joined = "".join([*(value + FILLING[len(value) % 4] for value in values), ROOM_AS_BASE64])
         text = decode_strictly(joined.replace("-", "+").replace("_", "/"))
     except (LookupError, AttributeError, ValueError):
         return PackedValues.of([read_binary(hit, PACKED) for hit in hits])
-    length = np.array([len(value) for value in written], np.int64)
+    length = np.array([len(value) for value in values], np.int64)
     room = (length + 3) // 4 * 3
     return PackedValues(text, np.cumsum(room) - room, length * 3 // 4)
 
@@ -253,15 +253,16 @@ def fill_packed(
         refresh: Lets searches find what was written of late; only called where they lack a state that was read.
     """
     without = [each for each in documents if each.schema and not each.packed]
-    known: dict[State, bytes] = {}
+    packed_by_state: dict[State, bytes] = {}
     for turn in range(2):
-        unseen = [each for each in without if _state(each) not in known]
+        unseen = [each for each in without if _state(each) not in packed_by_state]
         if unseen and turn:
             refresh()
         for at in range(0, len(unseen), PACKED_AT_ONCE):
-            known |= _read(unseen[at : at + PACKED_AT_ONCE], search)
+            packed_by_state |= _read(unseen[at : at + PACKED_AT_ONCE], search)
     return [
-        each if each.packed else dataclasses.replace(each, packed=known.get(_state(each), b"")) for each in documents
+        each if each.packed else dataclasses.replace(each, packed=packed_by_state.get(_state(each), b""))
+        for each in documents
     ]
 
 

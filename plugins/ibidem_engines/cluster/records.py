@@ -92,10 +92,10 @@ def count(cluster: ClusterClient, index: str, ledger: Ledger) -> int:
 def delete_records(cluster: ClusterClient, index: str, ledger: Ledger, keys: Iterable[str]) -> int:
     """Remove records; see `Engine.delete_records`."""
     name = f"{index}-{ledger_name(ledger)}"
-    done = run(cluster, [Action("delete", name, _id(key)) for key in dict.fromkeys(keys)])
+    outcomes = run(cluster, [Action("delete", name, _id(key)) for key in dict.fromkeys(keys)])
     if ledger in READ_OFTEN:
         refresh_index(cluster, name, **MAYBE)
-    return sum(each.status != MISSING for each in done)
+    return sum(each.status != MISSING for each in outcomes)
 
 
 def read(cluster: ClusterClient, index: str, ledger: Ledger, keys: Sequence[str]) -> dict[str, dict[str, object]]:

@@ -155,14 +155,14 @@ class ClusterReindexSource(ReindexSource):
 
     @override
     def check(self, target: Target) -> None:
-        known = self._layout
+        index_layout = self._layout
         if target == "place":
-            layout.check_readable(known, self.index, self._cluster)
-        elif target == "copy" and any(index.startswith(OF_A_STREAM) for index in known.indices):
+            layout.check_readable(index_layout, self.index, self._cluster)
+        elif target == "copy" and any(index.startswith(OF_A_STREAM) for index in index_layout.indices):
             raise UsageError(f"{self.index!r} is a data stream, which takes no copy's alias", "sign it in its place")
-        elif target == "copy" and len(known.indices) > 1:
+        elif target == "copy" and len(index_layout.indices) > 1:
             raise UsageError(
-                f"several indexes are behind {self.index!r}: {', '.join(known.indices)}",
+                f"several indexes are behind {self.index!r}: {', '.join(index_layout.indices)}",
                 "copy them one by one, each by its own name in IBIDEM_INDEX",
             )
         elif target == "strip":
@@ -251,10 +251,10 @@ class ClusterReindexSource(ReindexSource):
     @override
     def strip(self, signed: Sequence[SourceDocument]) -> list[Outcome | None]:
         """Write documents whole, as their JSON was but for the object `ibidem`, past the default pipeline."""
-        done = run(self._cluster, [self._bare(there) for there in signed])
+        outcomes = run(self._cluster, [self._bare(there) for there in signed])
         return [
             None if each.status == CONFLICT else outcome_of(there, each)
-            for there, each in zip(signed, done, strict=True)
+            for there, each in zip(signed, outcomes, strict=True)
         ]
 
     def _bare(self, there: SourceDocument) -> Action:

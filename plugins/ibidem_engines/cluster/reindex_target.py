@@ -168,10 +168,10 @@ class ClusterReindexTarget(ReindexTarget):
     def _move(self, alias: str) -> None:
         """Give the copy an alias as it was, in one step with taking it from whatever had it."""
         request = ApiRequest("GET", f"/_alias/{quote_index(alias)}", passed_over=(_MISSING,))
-        there: Mapping[str, Any] = self._cluster.hold(answer_to(request))
-        was = [metadata["aliases"][alias] for metadata in there.values()]
+        definition: Mapping[str, Any] = self._cluster.hold(answer_to(request))
+        was = [metadata["aliases"][alias] for metadata in definition.values()]
         properties = {name: value for name, value in (was[0] if was else {}).items() if name in OF_AN_ALIAS}
-        actions = [{"remove": {"index": index, "alias": alias}} for index in there if index != self.name]
+        actions = [{"remove": {"index": index, "alias": alias}} for index in definition if index != self.name]
         actions.append({"add": {"index": self.name, "alias": alias, **properties}})
         self._cluster.ask("POST", "/_aliases", {"actions": actions})
 

@@ -106,8 +106,8 @@ def run_sync(flow: RequestFlow[T], send: Callable[[ApiRequest], Any]) -> T:
         ask = next(flow)
         while True:
             ask = flow.send(send(ask))
-    except StopIteration as done:
-        result: T = done.value
+    except StopIteration as stop:
+        result: T = stop.value
         return result
 
 
@@ -117,8 +117,8 @@ async def run_async(flow: RequestFlow[T], send: Callable[[ApiRequest], Awaitable
         ask = next(flow)
         while True:
             ask = flow.send(await send(ask))
-    except StopIteration as done:
-        result: T = done.value
+    except StopIteration as stop:
+        result: T = stop.value
         return result
 
 

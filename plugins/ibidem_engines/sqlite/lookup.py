@@ -114,12 +114,12 @@ class Finder:
         sizes = [len(each.values) for each in marked]
         own = np.repeat([bool(searches[each.at].own) for each in marked], sizes)
         shared = np.flatnonzero(self._sketch.counts(marks(values)) > own)
-        left: dict[int, list[str]] = {}
+        rest: dict[int, list[str]] = {}
         for number, place in zip(
             np.repeat(np.arange(len(sizes)), sizes)[shared].tolist(), shared.tolist(), strict=True
         ):
-            left.setdefault(number, []).append(values[place])
-        batch = [_Question(marked[number].at, marked[number].clue, some) for number, some in left.items()]
+            rest.setdefault(number, []).append(values[place])
+        batch = [_Question(marked[number].at, marked[number].clue, some) for number, some in rest.items()]
         return batch + [each for each in questions if each.clue not in MARKED]
 
     def _read_marks(self, goal: int, upto: int | None) -> bool:

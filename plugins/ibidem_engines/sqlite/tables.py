@@ -189,9 +189,9 @@ class CountMinSketch:
         """Count values, one entry for each document that carries one."""
         self.learned += marks.size
         for places in self._places(marks):
-            there = self._counts[places] > 0
+            is_set = self._counts[places] > 0
             self._counts[places] = 1
-            self._counts[places[there]] = 2
+            self._counts[places[is_set]] = 2
             ordered = np.sort(places)
             self._counts[ordered[1:][ordered[1:] == ordered[:-1]]] = 2
 

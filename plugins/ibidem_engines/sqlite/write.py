@@ -160,24 +160,26 @@ class _Standing:
     def outcome(self, record: Record) -> Outcome:
         """Decide what becomes of a record."""
         name = record.document.id
-        there = self.there.get(name)
-        before = there.version if there else None
+        stored = self.there.get(name)
+        before = stored.version if stored else None
         if why := self.late(name, record.version):
             return Outcome(name, WriteStatus.STALE, before=before, field="version", why=why)
-        if there and there.digest == record.digest:
+        if stored and stored.digest == record.digest:
             return Outcome(name, WriteStatus.UNCHANGED, before=before)
-        if there and (why := clash(record, there.origin)):
+        if stored and (why := clash(record, stored.origin)):
             return Outcome(name, WriteStatus.REFUSED, before=before, field="id", why=why)
         return Outcome(name, WriteStatus.INDEXED, before=before)
 
     def deletion(self, name: str, version: int) -> Outcome:
         """Decide what becomes of a document that is to be deleted."""
-        there = self.there.get(name)
-        if there is None:
+        stored = self.there.get(name)
+        if stored is None:
             return Outcome(name, WriteStatus.MISSING)
-        if there.version > version:
-            return Outcome(name, WriteStatus.STALE, before=there.version, field="version", why=self.late(name, version))
-        return Outcome(name, WriteStatus.DELETED, before=there.version)
+        if stored.version > version:
+            return Outcome(
+                name, WriteStatus.STALE, before=stored.version, field="version", why=self.late(name, version)
+            )
+        return Outcome(name, WriteStatus.DELETED, before=stored.version)
 
 
 def write(file: SqliteFile, records: Sequence[Record]) -> list[Outcome]:

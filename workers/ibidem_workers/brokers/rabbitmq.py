@@ -46,8 +46,8 @@ def from_amqp(error: AMQPError, broker: str) -> EngineError:
         error: What its client raised.
         broker: Its address.
     """
-    shown, message = redact(broker), message_of(error, broker)
+    address, message = redact(broker), message_of(error, broker)
     for raised, ours, what, remedy in REFUSED:
         if isinstance(error, raised):
-            return ours(f"the broker {shown} {what}: {message}", remedy)
-    return Unavailable(f"the broker {shown} broke off: {message}", "look at its log, then run the same command again")
+            return ours(f"the broker {address} {what}: {message}", remedy)
+    return Unavailable(f"the broker {address} broke off: {message}", "look at its log, then run the same command again")

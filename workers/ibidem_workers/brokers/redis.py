@@ -132,11 +132,11 @@ class Stream:
 
     def size(self) -> int:
         """Count the messages without a lease."""
-        there = int(self._client.xlen(self._name))
+        length = int(self._client.xlen(self._name))
         try:
-            return there - int(self._client.xpending(self._name, GROUP)["pending"])
+            return length - int(self._client.xpending(self._name, GROUP)["pending"])
         except ResponseError:  # nobody has ever taken one
-            return there
+            return length
 
     def purge(self) -> int:
         """Remove the messages without a lease."""

@@ -130,8 +130,8 @@ def timeline(own: Document, copies: Sequence[Document]) -> Timeline | None:
     if first == last:
         return None
     names = list(dict.fromkeys(each.source or "no source" for _, each in sorted(dated, key=lambda one: one[0])))
-    shown = names if len(names) <= MOST_SOURCES else [*names[: MOST_SOURCES - 1], OTHERS]
-    row = {name: shown.index(name) if name in shown else len(shown) - 1 for name in names}
+    labels = names if len(names) <= MOST_SOURCES else [*names[: MOST_SOURCES - 1], OTHERS]
+    row = {name: labels.index(name) if name in labels else len(labels) - 1 for name in names}
     return Timeline(
         points=[
             Point(
@@ -145,10 +145,10 @@ def timeline(own: Document, copies: Sequence[Document]) -> Timeline | None:
             )
             for day, each in dated
         ],
-        rows=[(name, LINE * (number + 1)) for number, name in enumerate(shown)],
+        rows=[(name, LINE * (number + 1)) for number, name in enumerate(labels)],
         begin=format_day(first),
         end=format_day(last),
-        height=LINE * (len(shown) + 2),
+        height=LINE * (len(labels) + 2),
         undated=1 + len(copies) - len(dated),
     )
 

@@ -157,9 +157,9 @@ def pieces(text: str, phrases: Sequence[Phrase] = ()) -> Iterator[Piece]:
     >>> [(each.text, each.match) for each in pieces("The duty on grain.", [Phrase("duty")])]
     [('The ', 0), ('duty', 1), (' on grain.', 0)]
     """
-    shown = mark(text, phrases) if phrases else text
+    marked_text = mark(text, phrases) if phrases else text
     number, within = 0, False
-    for span in PagedText.of(shown).stretches(0, len(shown)):
+    for span in PagedText.of(marked_text).stretches(0, len(marked_text)):
         page, first = span.page, False
         if page:
             yield Piece("", page)

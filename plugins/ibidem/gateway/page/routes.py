@@ -191,14 +191,14 @@ def document(engine: CallersEngine, context: WithContext, parameters: Annotated[
     """Show a document whole, the query's words marked, with the results before and after it."""
     hit, state = read_document(engine, parameters.id), parameters.state()
     query = state.query() if state.q.strip() else None
-    shown = list(pieces(hit.text, phrases_of(query, "text")))
+    passages = list(pieces(hit.text, phrases_of(query, "text")))
     return html(
         "page_document.html",
         document=hit,
         title=split_marks(highlight(hit.title or hit.id, phrases_of(query, "title"))),
         url=web_address(hit.url),
-        pieces=shown,
-        matches=max((each.match for each in shown), default=0),
+        pieces=passages,
+        matches=max((each.match for each in passages), default=0),
         state=state,
         neighbours=neighbours(engine, context, state, parameters.id) if query else None,
         id_query=urlencode({"id": hit.id}),

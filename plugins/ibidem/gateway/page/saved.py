@@ -96,8 +96,8 @@ def review(engine: CallersEngine, context: WithContext, parameters: Annotated[Sh
 def documents(engine: Engine, window: Window, pair: NearPair) -> Sequence[Document | None]:
     """Read the two documents of a pair."""
     names = [window.name(pair.lead), window.name(pair.row)]
-    there = {(each.index, each.document.id): each.document for each in engine.fetch(names)}
-    return [there.get(name) for name in names]
+    documents = {(each.index, each.document.id): each.document for each in engine.fetch(names)}
+    return [documents.get(name) for name in names]
 
 
 ADDRESS = "/ibidem/page/saved"

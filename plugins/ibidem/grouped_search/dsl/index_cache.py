@@ -67,9 +67,9 @@ class IndexMetadataCache:
     def presets(self, names: Sequence[str]) -> RequestFlow[Mapping[str, Preset]]:
         """Give the presets that are stored with indexes."""
         key = ",".join(names)
-        known = self.stored.get(key) if names else {}
-        if known is not None:
-            return known
+        presets = self.stored.get(key) if names else {}
+        if presets is not None:
+            return presets
         records = yield from ledgers.read_records(names, "presets")
         return self.stored.put(key, {str(each["name"]): read_preset(each) for each in records}, WORDS_S)
 
@@ -84,9 +84,9 @@ class IndexMetadataCache:
     def overrides(self, names: Sequence[str]) -> RequestFlow[Sequence[Override]]:
         """Give manual decisions, which are next to each index."""
         key = ",".join(names)
-        known = self.words.get(key) if names else ()
-        if known is not None:
-            return known
+        overrides = self.words.get(key) if names else ()
+        if overrides is not None:
+            return overrides
         records = yield from ledgers.read_records(names, "overrides")
         return self.words.put(key, [Override.from_record(each) for each in records], WORDS_S)
 

@@ -148,9 +148,9 @@ def read_search(
     if "preference" not in sent and "pit" not in folded:
         sent["preference"] = xxh3_64_hexdigest(repr(ranking).encode())
     target = Target(index, folded.get("pit"), sent, _select(folded, EVERYWHERE))
-    shown = _select(folded, SHOWN | {"query", "post_filter"})
+    display = _select(folded, SHOWN | {"query", "post_filter"})
     aggregations = {name: each for part in AGGREGATIONS for name, each in objects_in(folded, part).items()}
-    search = DslSearch(target, ranking, _select(folded, BESIDE), aggregations, shown, request, page, size, bare_total)
+    search = DslSearch(target, ranking, _select(folded, BESIDE), aggregations, display, request, page, size, bare_total)
     check_scope(search.query, request)
     return search
 
@@ -191,23 +191,23 @@ def fold_parameters(body: Mapping[str, Any], params: Mapping[str, str]) -> tuple
     >>> fold_parameters({}, {"q": "wheat", "sort": "date:desc,_score", "routing": "a"})
     ({'query': {'query_string': {'query': 'wheat'}}, 'sort': [{'date': 'desc'}, '_score']}, {'routing': 'a'})
     """
-    new_body, left = dict(body), dict(params)
-    options = {name: _read(left.pop(name)) for name in QUERY_STRING if name in left}
+    new_body, new_params = dict(body), dict(params)
+    options = {name: _read(new_params.pop(name)) for name in QUERY_STRING if name in new_params}
     if "df" in options:
         options["default_field"] = options.pop("df")
-    if "q" in left:
-        new_body["query"] = {"query_string": {"query": left.pop("q"), **options}}
+    if "q" in new_params:
+        new_body["query"] = {"query_string": {"query": new_params.pop("q"), **options}}
     for name in FOLDED:
-        if name in left:
-            new_body[name] = _read(left.pop(name))
+        if name in new_params:
+            new_body[name] = _read(new_params.pop(name))
     for name in LISTED:
-        if name in left:
-            new_body[name] = left.pop(name).split(",")
-    if "sort" in left:
-        new_body["sort"] = [_order(each) for each in left.pop("sort").split(",")]
-    _fold_source(new_body, left)
-    _fold_suggest(new_body, left)
-    return new_body, left
+        if name in new_params:
+            new_body[name] = new_params.pop(name).split(",")
+    if "sort" in new_params:
+        new_body["sort"] = [_order(each) for each in new_params.pop("sort").split(",")]
+    _fold_source(new_body, new_params)
+    _fold_suggest(new_body, new_params)
+    return new_body, new_params
 
 
 def drop_inner_hits(part: Any) -> Any:

@@ -77,8 +77,10 @@ class BucketGroups:
         names = [self.window.name(row) for row in self.members]
         some = documents(names)
         ids = {"terms": {"field": "ibidem.id", "size": max(1, len(names))}}
-        there = {"terms": {"field": "_index", "size": max(1, len(some))}, "aggs": {"ids": ids}}
-        filters: Json = {MEMBERS: {"filter": {"bool": {"should": some or [ids_query([])]}}, "aggs": {"indices": there}}}
+        members = {"terms": {"field": "_index", "size": max(1, len(some))}, "aggs": {"ids": ids}}
+        filters: Json = {
+            MEMBERS: {"filter": {"bool": {"should": some or [ids_query([])]}}, "aggs": {"indices": members}}
+        }
         if not self.whole:
             filters[CONTENTS] = {"cardinality": {"field": CONTENT, "precision_threshold": PRECISION}}
             filters[UNSIGNED] = {"missing": {"field": CONTENT}}

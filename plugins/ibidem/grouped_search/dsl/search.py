@@ -65,9 +65,9 @@ def dsl_search(search: DslSearch, metadata: IndexMetadataCache) -> RequestFlow[J
     began = perf_counter()
     source = DslBackend(search, metadata)
     yield from source.read_metadata()
-    done = yield from source.through_plugin()
-    if done is not None:
-        return done
+    answer = yield from source.through_plugin()
+    if answer is not None:
+        return answer
     page = yield from grouped_page(source, source.page)
     if source.renamed:
         source = source.use_engine_ids()
@@ -236,8 +236,8 @@ class DslBackend(SearchBackend):
         search = self.search
         if not search.completes:
             return {}
-        shown = {name: part for name, part in search.display.items() if name in OF_SUGGESTIONS}
-        answer = yield search.target.search({**shown, **search.extras})
+        parts = {name: part for name, part in search.display.items() if name in OF_SUGGESTIONS}
+        answer = yield search.target.search({**parts, **search.extras})
         check_complete(answer)
         return {"suggest": answer["suggest"]} if "suggest" in answer else {}
 

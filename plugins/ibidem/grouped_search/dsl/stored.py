@@ -203,9 +203,9 @@ class StoredDslBackend(StoredBackend):
 
     @override
     def fetch(self, names: Sequence[DocumentRef]) -> RequestFlow[Mapping[DocumentRef, Json]]:
-        known = {name: self._shown[name] for name in names if name in self._shown}
-        missing = [name for name in names if name not in known]
-        return {**known, **((yield from self.source.fetch(missing)) if missing else {})}
+        documents = {name: self._shown[name] for name in names if name in self._shown}
+        missing = [name for name in names if name not in documents]
+        return {**documents, **((yield from self.source.fetch(missing)) if missing else {})}
 
     def aggregate(self) -> Json:
         """Give the aggregations with the groups of each bucket."""
@@ -235,9 +235,9 @@ class StoredDslBackend(StoredBackend):
 
     def _ranking(self) -> ClusterCollapse:
         search, source = self.search, self.source
-        shown = source.up_to_now(dict(search.display)) if "query" in search.display else dict(search.display)
+        parts = source.up_to_now(dict(search.display)) if "query" in search.display else dict(search.display)
         body = source.up_to_now(dict(search.ranking))
-        return collapse_search(search.target, body, source.layout, ids=source.ids, display=shown)
+        return collapse_search(search.target, body, source.layout, ids=source.ids, display=parts)
 
     def _further_parts(self) -> Json:
         """Give what is answered next to the hits."""
@@ -276,5 +276,5 @@ def with_stored_preset(search: DslSearch, metadata: IndexMetadataCache) -> Reque
         return search
     target = search.target
     layout = (yield from metadata.layout(target.index, target.params)) if target.point is None else NOWHERE
-    known = yield from metadata.presets(names_of(target.index, layout))
-    return replace(search, request=with_presets(search.request, {**PRESETS, **known}))
+    presets = yield from metadata.presets(names_of(target.index, layout))
+    return replace(search, request=with_presets(search.request, {**PRESETS, **presets}))
