@@ -83,9 +83,10 @@ def lookup_keys_batch(values: Sequence[bytes]) -> list[dict[LookupField, list[st
         values: Their packed values.
     """
     columns = PackedColumns.of(values)
-    flags, weak = columns.flags, (columns.flags & WEAK) != 0
+    weak = (columns.flags & WEAK) != 0
     banded = iter(_bands_batch(columns.slots[columns.slot_count > 0]))
-    rare_ = iter(_rare_batch(columns.idf[(flags & FULL) != 0], columns.terms[(flags & FULL) != 0]))
+    full, rarest = rare_batch(columns)
+    rare_ = iter(rarest)
     spelled = columns.noise[:, noise.SLOTS] > 0
     characters_ = iter(rows("c", character_values(columns.idf[spelled], columns.noise[spelled])))
     entries: list[dict[LookupField, list[str]]] = []
@@ -105,7 +106,7 @@ def lookup_keys_batch(values: Sequence[bytes]) -> list[dict[LookupField, list[st
             its["profile"] = [f"tp1:{hashes[64:]}"]
         if columns.slot_count[at]:
             its["bands"] = next(banded)
-        if flags[at] & FULL:
+        if full[at]:
             its["rare"] = next(rare_)
         if spelled[at]:
             its["characters"] = next(characters_)
@@ -118,10 +119,15 @@ def _bands_batch(slots: NDArray[np.uint16]) -> list[list[str]]:
     return rows("b", three[..., 0] | three[..., 1] << np.uint64(16) | three[..., 2] << np.uint64(32) | _BANDS)
 
 
-def _rare_batch(idf: NDArray[np.uint64], terms: NDArray[np.int32]) -> list[list[str]]:
-    """Do what `rare` does to each row."""
-    tables = (idf & np.uint64((1 << 40) - 1)) << np.uint64(24)
-    return rows("r", terms[:, :RAREST].astype(np.uint64) | tables[:, None])
+def rare_batch(columns: PackedColumns) -> tuple[NDArray[np.bool_], list[list[str]]]:
+    """Do what `rare` does to each row that has a full feature set.
+
+    Returns:
+        Which rows have one, and the keys of each of them.
+    """
+    full: NDArray[np.bool_] = (columns.flags & FULL) != 0
+    tables = (columns.idf[full] & np.uint64((1 << 40) - 1)) << np.uint64(24)
+    return full, rows("r", columns.terms[full, :RAREST].astype(np.uint64) | tables[:, None])
 
 
 def character_values(idf: NDArray[np.uint64], blocks: NDArray[np.uint8]) -> Hashes:

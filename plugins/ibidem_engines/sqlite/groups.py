@@ -10,6 +10,7 @@ from typing_extensions import override
 from ibidem_engines.engine import Hit, SignatureLookup
 from ibidem_engines.query import Query
 from ibidem_engines.reindex import Marks, Name, SeqNoRange, ShardRef
+from ibidem_engines.sqlite.bloom_filter import BloomFilter
 from ibidem_engines.sqlite.file import Row, SqliteFile
 from ibidem_engines.sqlite.lookup import Finder
 from ibidem_engines.sqlite.read import Selection, choose, newest_place, write_cursor
@@ -71,7 +72,7 @@ class SqliteGroups(StoredGroups):
     def __init__(self, file: SqliteFile) -> None:
         self.index = file.index
         self._file = file
-        self._finder = Finder(file)
+        self._finder = Finder(file, BloomFilter)
 
     @override
     def parts(self) -> list[ShardRef]:

@@ -81,11 +81,17 @@ class LeadCarriers:
         self.last = last
         return self
 
-    def of(self, values: Sequence[str], least: int) -> Places | None:
+    def of(self, values: Sequence[str], least: int, after: int = 0) -> Places | None:
         """Return the places that carry at least so many of some values; None where too many carry them.
 
         Places of documents that are no leads may be among them, and of those with fewer values where one is carried by
         too many.
+
+        Args:
+            values: The values, all of one class.
+            least: How many.
+            after: The place from which on carriers are needed, the same or a later one than before for this class;
+                earlier ones may be named too.
 
         What carries `least` of n values carries one of any n - `least` + 1, so counting begins with the rarest, and the
         others are only looked through for what was found (Li, Lu, Lu 2008, "Efficient merging and filtering algorithms
@@ -93,7 +99,7 @@ class LeadCarriers:
         """
         if len(values) < least:
             return np.empty(0, np.int64)
-        carriers = [self._of(value) for value in values]
+        carriers = [self._of(value, after) for value in values]
         whole = sorted((each.places for each in carriers if each.is_whole), key=len)
         unread = len(carriers) - len(whole)
         if unread >= least:
@@ -104,13 +110,13 @@ class LeadCarriers:
             times += each.take(np.searchsorted(each, places), mode="clip") == places
         return places[times >= least - unread]
 
-    def _of(self, value: str) -> _Carriers:
+    def _of(self, value: str, after: int) -> _Carriers:
         """Read the carriers of a value, as far as they are not known."""
         before = self._kept.pop(value, None)
         if before is not None and (before.last == self.last or not before.is_whole):
             self._kept[value] = before
             return before
-        carriers = self._read(value, before)
+        carriers = self._read(value, before, after)
         self._kept[value] = carriers
         self._size += carriers.size - (before.size if before else 0)
         while self._size > KEPT:
@@ -118,13 +124,13 @@ class LeadCarriers:
             self._size -= least_recent.size
         return carriers
 
-    def _read(self, value: str, before: _Carriers | None) -> _Carriers:
+    def _read(self, value: str, before: _Carriers | None, after: int) -> _Carriers:
         if before is None or not before.loose:
-            known, after = (before.places, before.last) if before else (np.empty(0, np.int64), 0)
-            places = self._between(_BETWEEN, value, after, LOOSE - len(known))
-            if len(known) + len(places) < LOOSE:
-                return _Carriers(np.concatenate((known, places)), self.last, loose=False)
-            before = _Carriers(np.empty(0, np.int64), 0, loose=True)
+            before = before or _Carriers(np.empty(0, np.int64), after, loose=False)
+            places = self._between(_BETWEEN, value, before.last, LOOSE - len(before.places))
+            if len(before.places) + len(places) < LOOSE:
+                return _Carriers(np.concatenate((before.places, places)), self.last, loose=False)
+            before = _Carriers(np.empty(0, np.int64), after, loose=True)
         places = self._between(_LEADS_BETWEEN, value, before.last, MOST - len(before.places))
         return _Carriers(np.concatenate((before.places, places)), self.last, loose=True)
 

@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 
 from ibidem_engines.engine import Hit, LookupResult, SignatureLookup
 from ibidem_engines.query import Query
+from ibidem_engines.sqlite.bloom_filter import BloomFilter
 from ibidem_engines.sqlite.file import SqliteFile
 from ibidem_engines.sqlite.lead_carriers import LeadCarriers
+from ibidem_engines.sqlite.rare_postings import RarePostings
 from ibidem_engines.sqlite.read import matching_places, read_places
 from ibidem_engines.sqlite.tables import MARKED, CountMinSketch, as_json, marks, word
 from ibidem_ingest.signatures.lookup_keys import LONG_CLUES, LookupField
@@ -42,11 +44,13 @@ class _Question(NamedTuple):
         at: Place of the search in the call.
         clue: The class.
         values: The values.
+        after: The place from which on leads are looked for.
     """
 
     at: int
     clue: LookupField
     values: Sequence[str]
+    after: int = 0
 
 
 @dataclass(slots=True)
@@ -67,14 +71,17 @@ class Finder:
 
     Args:
         file: Where the index is.
+        sketch: What keeps the marks; where leads alone are looked up, a filter is enough, since none of them asks.
     """
 
-    def __init__(self, file: SqliteFile) -> None:
+    def __init__(self, file: SqliteFile, sketch: type[CountMinSketch] | type[BloomFilter] = CountMinSketch) -> None:
         self._file = file
-        self._sketch = CountMinSketch(0)
+        self._make = sketch
+        self._sketch = sketch(0)
         self._newest = 0
         self._lookups = 0
         self._carriers = LeadCarriers(file)
+        self._postings = RarePostings(file)
 
     def find(
         self, searches: Sequence[SignatureLookup], query: Query | None, leads_upto: int | None = None
@@ -86,6 +93,8 @@ class Finder:
             own = self._own_places({searches[each.at].own for each in questions})
             allowed = None if query is None else matching_places(self._file, query)
             carriers = None if leads_upto is None else self._carriers.upto(leads_upto)
+            if leads_upto is not None:
+                questions = self._among_postings(answers, questions, searches, leads_upto)
             look_up = _LookUp(self._file, allowed, carriers)
             for each in questions:
                 search = searches[each.at]
@@ -122,6 +131,23 @@ class Finder:
         batch = [_Question(marked[number].at, marked[number].clue, some) for number, some in rest.items()]
         return batch + [each for each in questions if each.clue not in MARKED]
 
+    def _among_postings(
+        self,
+        answers: defaultdict[int, _Answer],
+        questions: Sequence[_Question],
+        searches: Sequence[SignatureLookup],
+        upto: int,
+    ) -> list[_Question]:
+        """Look rare terms up among the leads that are held in memory; returns what is left to be looked up."""
+        rare = [each for each in questions if each.clue == "rare"]
+        self._postings.catch_up(upto, len(rare))
+        least = [searches[each.at].least.get("rare", 1) for each in rare]
+        for each, places in zip(rare, self._postings.sharing([each.values for each in rare], least), strict=True):
+            answers[each.at].places.update(places[: searches[each.at].most("rare")].tolist())
+        rest = [each for each in questions if each.clue != "rare"]
+        last = self._postings.last
+        return rest if last == upto else rest + [each._replace(after=last) for each in rare]
+
     def _read_marks(self, goal: int, upto: int | None) -> bool:
         """Read the marks of documents written since the last time, when that costs less than looking up the values."""
         (last,) = self._file.run('select coalesce(max(place), 0) from "ibidem.{index}.documents"').fetchone()
@@ -130,7 +156,7 @@ class Finder:
         if abs(newest - self._newest) > WORTH * self._lookups:
             return False
         if newest < self._newest or not self._sketch.holds(VALUES * (newest - self._newest)):
-            self._sketch, self._newest = CountMinSketch(2 * VALUES * newest), 0
+            self._sketch, self._newest = self._make(2 * VALUES * newest), 0
         rows = self._file.run(_MARKS, (self._newest, newest))
         while some := rows.fetchmany(_AT_ONCE):
             self._sketch.learn(np.frombuffer(b"".join([row[0] for row in some]), np.uint32))
@@ -166,7 +192,7 @@ class _LookUp:
         most = limit + 2 if least <= 1 and self._allowed is None else -1
         values = list(dict.fromkeys(question.values))
         if self._leads is not None:
-            likely = self._leads.of(values, least)
+            likely = self._leads.of(values, least, question.after)
             if likely is not None and len(likely) <= limit:
                 answer.places.update(likely.tolist())
                 return

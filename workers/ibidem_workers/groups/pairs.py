@@ -5,7 +5,7 @@ Duplicates are looked up by the keys of a document, as far as a policy counts wh
 No pair is left out that the decision would pass; of those that are let through it refuses a few.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import ceil, floor
 
 import numpy as np
@@ -35,12 +35,13 @@ def content_of(packed: Packed) -> LeadKeys:
     return LeadKeys({"content": [content_key(packed)]})
 
 
-def values_of(packed: Packed, policy: Policy) -> LeadKeys:
+def values_of(packed: Packed, policy: Policy, keys: Mapping[LookupField, Sequence[str]] | None = None) -> LeadKeys:
     """Return the values under which near ones are found.
 
     Args:
         packed: The document's signatures.
         policy: The decision; a class that is no evidence under it is left out.
+        keys: Its look-up keys, where `lookup_keys_batch` has made those of several at once.
     """
     if policy.level == "identical":
         return LeadKeys({})
@@ -49,7 +50,7 @@ def values_of(packed: Packed, policy: Policy) -> LeadKeys:
         "profile": policy.profile is not None,
         "bands": policy.slots is not None,
     }
-    keys = lookup_keys(packed)
+    keys = lookup_keys(packed) if keys is None else keys
     several: dict[LookupField, Several] = {}
     if policy.terms is not None and "rare" in keys:
         several["rare"] = _several(keys["rare"], least_rare(policy.terms), packed.length, policy.terms.lengths)

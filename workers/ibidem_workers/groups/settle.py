@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from ibidem_engines.reindex import Marks
-from ibidem_engines.stored_groups import Assignment, Grouped, StoredGroups
+from ibidem_engines.stored_groups import Assignment, Grouped, LeadKeys, StoredGroups
 from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.signatures.content import group_name
+from ibidem_ingest.signatures.lookup_keys import lookup_keys_batch
 from ibidem_workers.groups.pairs import content_of, values_of
 from ibidem_workers.groups.portion import Join, Name, Overrides, Row, Rules, grouped
 
@@ -96,15 +97,21 @@ class Settler:
 
     def _find(self, rows: Sequence[Row], before: Marks, *, copies: bool) -> list[Row]:
         """Look among the leads that are settled; those that joined since are none."""
-        packed = [row.packed for row in rows if row.packed is not None]
-        lookups = [content_of(each) if copies else values_of(each, self.policy) for each in packed]
-        lookups = [each for each in lookups if each.values or each.several]
+        lookups = [each for each in self._lookups(rows, copies=copies) if each.values or each.several]
         hits = self.store.carriers(lookups, before) if lookups and any(before.values()) else []
         leads = {(hit.index, hit.id): Row((hit.index, hit.id), hit.order, hit.packed or b"") for hit in hits}
         partners = {name for row in rows if row.name in self.overrides.names for name in self.overrides.partners(row)}
         leads |= {row.name: row for row in self._declared(partners - leads.keys(), before)}
         own = {row.name for row in rows}
         return [row for name, row in leads.items() if name not in self.joined and name not in own]
+
+    def _lookups(self, rows: Sequence[Row], *, copies: bool) -> list[LeadKeys]:
+        """Name what the leads of each document are looked up by."""
+        signed = [(row.packed, row.value) for row in rows if row.packed is not None]
+        if copies:
+            return [content_of(packed) for packed, _ in signed]
+        keys = lookup_keys_batch([value for _, value in signed])
+        return [values_of(packed, self.policy, its) for (packed, _), its in zip(signed, keys, strict=True)]
 
     def _declared(self, names: set[Name], before: Marks) -> Iterable[Row]:
         for each in self.store.read(sorted(names), before) if names else ():

@@ -1,0 +1,59 @@
+"""Bloom filter of look-up values: whether any settled lead may carry one (Bloom 1970).
+
+A count-min sketch tells besides whether more than one document does, and takes eight times the room.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibidem_engines.sqlite.tables import Marks
+
+BITS = 16
+"""Bits for each value at least; two of them are set, so that one value in sixty is taken for another's at most."""
+
+_LEAST, _MOST = 19, 28
+_ODD = np.uint32(0x9E3779B1)
+_SEVEN = np.uint32(7)
+
+
+class BloomFilter:
+    """Which values were seen; with the methods of `CountMinSketch`.
+
+    Args:
+        expected: Number of values to make room for: sixteen bits for each, at least 64 KB, at most 32 MB in all.
+    """
+
+    def __init__(self, expected: int) -> None:
+        bits = min(max((BITS * expected).bit_length(), _LEAST), _MOST)
+        self.learned = 0
+        self._octets = np.zeros(1 << (bits - 3), np.uint8)
+        self._shift = np.uint32(32 - bits)
+
+    def holds(self, more: int) -> bool:
+        """Return whether so many further values fit, or a larger one may not be made."""
+        size = 8 * self._octets.size
+        return size == 1 << _MOST or BITS * (self.learned + more) <= size
+
+    def learn(self, marks: Marks) -> None:
+        """Take values as seen."""
+        self.learned += marks.size
+        for octet, bit in self._bits(marks):
+            np.bitwise_or.at(self._octets, octet, bit)
+
+    def counts(self, marks: Marks) -> NDArray[np.uint8]:
+        """Tell for each value whether it was seen: 0 or 1; perhaps of one that was not, never the other way round.
+
+        >>> from ibidem_engines.sqlite.tables import marks
+        >>> seen = BloomFilter(100)
+        >>> seen.learn(marks(["a", "b", "b"]))
+        >>> seen.counts(marks(["a", "b", "c"])).tolist()
+        [1, 1, 0]
+        """
+        first, second = (self._octets[octet] & bit for octet, bit in self._bits(marks))
+        seen: NDArray[np.uint8] = ((first != 0) & (second != 0)).astype(np.uint8)
+        return seen
+
+    def _bits(self, marks: Marks) -> list[tuple[Marks, NDArray[np.uint8]]]:
+        """Name the two bits of each value: an octet, and the bit in it."""
+        places = marks >> self._shift, (marks * _ODD) >> self._shift
+        return [(each >> np.uint32(3), (1 << (each & _SEVEN)).astype(np.uint8)) for each in places]

@@ -1,0 +1,171 @@
+"""Postings of rare terms: which leads carry each, held in memory while many documents are settled.
+
+A look-up of one term in the file costs as much as some leads to read, and more with each segment that the file's
+full-text table has grown. So the terms of settled leads are read once, by the stretch, as soon as look-ups have cost as
+much. They are held as sorted runs, of which two alike in size are merged (O'Neil et al. 1996, "The log-structured
+merge-tree"), up to a bound: a document's terms are written again a few times, whatever the number of documents.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibidem_engines.sqlite.file import SqliteFile
+from ibidem_engines.sqlite.tables import marks
+from ibidem_ingest.signatures.lookup_keys import rare_batch
+from ibidem_ingest.signatures.packed_columns import PackedColumns
+
+WORTH = 30
+"""Leads that are read in about the time that the rare terms of one document take to look up in the file."""
+
+MOST = 8_000_000
+"""Terms of leads that are held, of 8 bytes each; what carries further ones is looked up in the file."""
+
+LONGEST = 1_000_000
+"""Terms in a run that is merged no further, which would take the memory of both once more."""
+
+SPARE = 1
+"""How many shared terms more than one a lead needs before its most frequent ones are looked at."""
+
+AT_ONCE = 250_000
+"""Carriers that are counted at once: bounds the memory."""
+
+_SLICE = 5_000
+
+Words = NDArray[np.uint64]
+Places = NDArray[np.int64]
+
+_LEADS = """select place, packed from "ibidem.{index}.documents"
+    where place > ? and place <= ? and lead and packed is not null order by place limit ?"""
+_HALF, _LOW = np.uint64(32), np.uint64(0xFFFFFFFF)
+
+
+class RarePostings:
+    """The settled leads that carry rare terms, as far as they were read.
+
+    Args:
+        file: Where the index is.
+
+    `last` is the place up to which leads were read.
+    """
+
+    def __init__(self, file: SqliteFile) -> None:
+        self.last = 0
+        self._file = file
+        self._runs: list[Words] = []
+        self._lookups = 0
+
+    def catch_up(self, last: int, lookups: int) -> None:
+        """Read the leads up to a place, where that costs less than looking up, inside a transaction that is open.
+
+        Args:
+            last: Up to which place leads are settled.
+            lookups: How many documents are looked up next.
+        """
+        if last < self.last:
+            self.last, self._runs = 0, []
+        self._lookups += lookups
+        if last - self.last > WORTH * self._lookups:
+            return
+        while self.last < last and sum(each.size for each in self._runs) < MOST:
+            rows = self._file.run(_LEADS, (self.last, last, _SLICE)).fetchall()
+            self._learn([place for place, _ in rows], [packed for _, packed in rows])
+            self.last = rows[-1][0] if len(rows) == _SLICE else last
+        self._lookups = 0
+
+    def _learn(self, places: Sequence[int], packed: Sequence[bytes]) -> None:
+        """Add leads."""
+        columns = PackedColumns.of(packed)
+        full, keys = rare_batch(columns)
+        terms = marks([key for its in keys for key in its]).astype(np.uint64) << _HALF
+        carriers = np.repeat(np.array(places, np.uint64)[full], [len(its) for its in keys])
+        run = np.sort(terms | carriers)
+        if not run.size:
+            return
+        while self._runs and self._runs[-1].size <= min(2 * run.size, LONGEST - run.size):
+            run = np.sort(np.concatenate((self._runs.pop(), run)), kind="stable")
+        self._runs.append(run)
+
+    def sharing(self, terms: Sequence[Sequence[str]], least: Sequence[int]) -> list[Places]:
+        """Name for each document the places of the leads that share so many of its terms, ascending.
+
+        Args:
+            terms: The terms of some documents.
+            least: How many each has to share.
+        """
+        if not self._runs or not terms:
+            return [np.empty(0, np.int64)] * len(terms)
+        sizes = np.array([len(its) for its in terms], np.int64)
+        values = marks([term for its in terms for term in its]).astype(np.uint64) << _HALF
+        asking = _Asking(values, np.repeat(np.arange(len(terms)), sizes), np.array(least))
+        pairs = [asking.pairs(run) for run in self._runs]  # a lead's terms are all in one run
+        rows, places = (np.concatenate([each[at] for each in pairs] or [np.empty(0, np.int64)]) for at in (0, 1))
+        order = np.lexsort((places, rows))
+        ends = np.searchsorted(rows[order], np.arange(1, len(terms)))
+        return np.split(places[order], ends)
+
+
+class _Asking:
+    """The terms of some documents, to be looked up.
+
+    Args:
+        values: The hash of each term in the upper half.
+        owners: Which document each belongs to, ascending.
+        least: How many of its terms each document has to share.
+    """
+
+    def __init__(self, values: Words, owners: Places, least: Places) -> None:
+        self._values, self._owners, self._least = values, owners, least
+        self._sizes = np.bincount(owners, minlength=len(least))
+        self._spare = np.minimum(SPARE, least - 1)
+
+    def pairs(self, run: Words) -> tuple[Places, Places]:
+        """Return who shares enough terms with which leads of a run, each pair once.
+
+        What shares `least` of n terms shares one more than k of any n - `least` + 1 + k. So the rarest are counted, and
+        the others only looked through for what was found by them (Li, Lu, Lu 2008, "Efficient merging and filtering
+        algorithms for approximate string searches").
+        """
+        start = np.searchsorted(run, self._values)
+        times = np.searchsorted(run, self._values | _LOW, "right") - start
+        frequent = self._frequent(times)
+        counted = np.where(frequent, 0, times)
+        budget = np.cumsum(np.bincount(self._owners, counted, len(self._sizes))) // AT_ONCE
+        part_of = budget.astype(np.int64)[self._owners]
+        parts = [self._part(run, start, np.where(part_of == part, counted, 0), frequent) for part in np.unique(budget)]
+        rows, places = (np.concatenate([each[at] for each in parts] or [np.empty(0, np.int64)]) for at in (0, 1))
+        return rows, places
+
+    def _frequent(self, times: Places) -> NDArray[np.bool_]:
+        """Choose the terms of each document that are not counted: its most frequent."""
+        order = np.lexsort((times, self._owners))
+        number = np.arange(len(order)) - np.repeat(np.cumsum(self._sizes) - self._sizes, self._sizes)
+        frequent = np.empty(len(order), bool)
+        frequent[order] = number >= np.repeat(self._sizes - (self._least - 1 - self._spare), self._sizes)
+        return frequent
+
+    def _part(self, run: Words, start: Places, times: Places, frequent: NDArray[np.bool_]) -> tuple[Places, Places]:
+        """Count the carriers of some terms, and look through the frequent ones for them."""
+        ends = np.cumsum(times)
+        at = np.arange(int(times.sum())) + np.repeat(start - ends + times, times)
+        owned = np.repeat(self._owners.astype(np.uint64) << _HALF, times)
+        pairs, shared = np.unique(owned | (run[at] & _LOW), return_counts=True)
+        likely = shared > self._spare[(pairs >> _HALF).astype(np.int64)]
+        pairs, shared = pairs[likely], shared[likely]
+        rows, places = (pairs >> _HALF).astype(np.int64), pairs & _LOW
+        for values, its in self._columns(frequent):
+            keys = values[rows] | places
+            carried = run[np.minimum(np.searchsorted(run, keys), len(run) - 1)] == keys
+            shared += carried & its[rows]
+        enough = shared >= self._least[rows]
+        return rows[enough], places[enough].astype(np.int64)
+
+    def _columns(self, chosen: NDArray[np.bool_]) -> Iterator[tuple[Words, NDArray[np.bool_]]]:
+        """Yield the first of the chosen terms of each document, then the second, and which documents have one."""
+        values, owners = self._values[chosen], self._owners[chosen]
+        sizes = np.bincount(owners, minlength=len(self._sizes))
+        begin = np.cumsum(sizes) - sizes
+        for number in range(int(sizes.max(initial=0))):
+            have = sizes > number
+            yield values[np.where(have, begin + number, 0)], have
