@@ -14,12 +14,8 @@ At once: fifty connections ask the gateway for grouped searches, the engine for 
 
 import argparse
 import asyncio
-import contextlib
-import os
 import re
-import socket
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -42,8 +38,8 @@ from ibidem.grouped_search.dsl.request import read_search
 from ibidem.grouped_search.dsl.search import dsl_search
 from ibidem_engines.cluster.requests import ApiRequest, run_sync
 from measured import write
+from newswire import CLIENTS, QUERIES, body, load, serve, signed
 from rates import CLIENTS_AT_ONCE, JSON, at_once, together
-from search import CLIENTS, QUERIES, body, load, signed
 from servers.indices import remove_indices
 from servers.session import Servers
 
@@ -51,31 +47,6 @@ INDEX = "measured-gateway"
 ROUNDS = 40
 TURNS = 6
 OPTIONS = {"dedupe": "indent", "dedupe_level": "near", "dedupe_window": 500}
-
-
-@contextlib.contextmanager
-def serving(engine: str, folder: Path, **more: str) -> Iterator[tuple[str, int]]:
-    """Run `ibidem serve` before an engine, with more settings; gives its address and the number of its process."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    environment = {**os.environ, "IBIDEM_ENGINE": engine, "IBIDEM_INDEX": INDEX, "IBIDEM_TABLES": str(folder)} | more
-    command = [str(Path(sys.executable).with_name("ibidem")), "serve", "--port", str(port)]
-    with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
-        try:
-            wait_for(port)
-            yield f"http://127.0.0.1:{port}", server.pid
-        finally:
-            server.terminate()
-
-
-def wait_for(port: int) -> None:
-    """Wait until somebody listens."""
-    for _ in range(1_800):
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
-            return
-        time.sleep(0.1)
-    raise TimeoutError(f"nobody listens at {port}")
 
 
 def added_ms(kind: str, engine: str, gateway: str) -> tuple[float, float, float]:
@@ -204,7 +175,7 @@ def main() -> None:
     try:
         url = servers.url(options.kind)
         load(url, stories, INDEX)
-        with tempfile.TemporaryDirectory() as folder, serving(url, Path(folder)) as (gateway, _):
+        with tempfile.TemporaryDirectory() as folder, serve(url, INDEX, Path(folder)) as (gateway, _):
             report_lines = list(report(options.kind, url.partition("+")[2], gateway, options.seconds))
         remove_indices(url, INDEX)
     finally:

@@ -28,13 +28,12 @@ import orjson
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 sys.path.insert(0, str(Path(__file__).parent))
 
-from gateway import serving
 from ibidem_engines.address import OURS, Fields
 from ibidem_engines.cluster.source import as_source
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Record
 from measured import write
-from search import CLIENTS, signed
+from newswire import CLIENTS, serve, signed
 from servers.indices import ask, remove_indices
 from servers.session import Servers
 
@@ -194,7 +193,7 @@ def main() -> None:
     servers = Servers([options.kind])
     try:
         url = servers.url(options.kind)
-        with tempfile.TemporaryDirectory() as folder, serving(url, Path(folder), **OPEN) as (gateway, _):
+        with tempfile.TemporaryDirectory() as folder, serve(url, SIGNED, Path(folder), **OPEN) as (gateway, _):
             report_lines = list(report(url, gateway, stories))
         for index in (PLAIN, SIGNED):
             remove_indices(url, index)

@@ -36,7 +36,7 @@ import ibidem
 from ibidem_engines.engine import Record
 from ibidem_ingest.text.tokens import tokens
 from measured import write
-from search import load, signed
+from newswire import load, signed
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 

@@ -23,41 +23,25 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import elasticsearch
-import opensearchpy
 import orjson
 
 import ibidem
-from ibidem_engines.address import Fields
-from ibidem_engines.cluster import dsl
-from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Record
-from ibidem_engines.query import parse_query
-from ibidem_engines.records import records
-from ibidem_ingest.document import Document
-from ibidem_ingest.idf.store import Tables
-from ibidem_ingest.readers.inputs import read
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 sys.path.insert(0, str(Path(__file__).parent))
 
 from measured import write
+from newswire import CLIENTS, QUERIES, body, load, serve, signed
 from plugin.cluster import NODE, built
 from rates import CLIENTS_AT_ONCE, at_once, together
-from servers.indices import ask, remove_indices
+from servers.indices import ask
 from servers.process import Launch, Process, free_ports
 
-BATCH = 500
 INDEX = "measured-search"
-QUERIES = ("bank", "trade", "oil prices", "shares", "dlrs", "export", "said year", "market")
-CLIENTS: Mapping[str, Callable[..., Any]] = {
-    "opensearch": opensearchpy.OpenSearch,
-    "elasticsearch": elasticsearch.Elasticsearch,
-}
 PATIENT = {"opensearch": {"timeout": 60}, "elasticsearch": {"request_timeout": 60}}
 SIZES = (10, 25)
 WINDOWS = (500, 2_000)
@@ -67,11 +51,6 @@ TURNS = 3
 Way = Callable[[str], Any]
 Spent = tuple[float, float, float]
 """Milliseconds elapsed, of this process, and of the servers."""
-
-
-def body(typed: str, size: int) -> dict[str, Any]:
-    """Ask for some words, as the command line does."""
-    return {"query": dsl.clause(parse_query(typed), Fields()), "size": size, "track_total_hits": True}
 
 
 def collapse(size: int | None) -> dict[str, Any]:
@@ -203,35 +182,13 @@ def process_of(url: str) -> int:
     return number
 
 
-def load(url: str, stories: Sequence[Record], index: str = INDEX) -> None:
-    """Make the index anew, in one segment as it is after a while."""
-    remove_indices(url, index)
-    engine = open_engine(url, index)
-    engine.create()
-    for at in range(0, len(stories), BATCH):
-        engine.write(stories[at : at + BATCH])
-    engine.refresh()
-    engine.close()
-    ask(url, "POST", f"/{index}/_forcemerge?max_num_segments=1")
-
-
-def signed(source: Path, count: int | None) -> list[Record]:
-    """Read and sign stories."""
-    documents = [each for each in islice(read([source]), count) if isinstance(each, Document)]
-    with tempfile.TemporaryDirectory() as folder:
-        tables = Tables(Path(folder))
-        return [one for at in range(0, len(documents), 400) for one in records(documents[at : at + 400], tables)]
-
-
 def report(kind: str, stories: Sequence[Record], rounds: int, seconds: float) -> Iterator[str]:
     """Yield what was measured on one server."""
-    from gateway import serving  # noqa: PLC0415 - which itself takes queries and stories from here
-
     with ExitStack() as stack:
         url = stack.enter_context(started(kind))
-        load(url, stories)
+        load(url, stories, INDEX)
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        gateway, process = stack.enter_context(serving(url, folder, IBIDEM_INDEX=INDEX, IBIDEM_PLUGIN="auto"))
+        gateway, process = stack.enter_context(serve(url, INDEX, folder, IBIDEM_PLUGIN="auto"))
         plain = url.partition("+")[2]
         straight, through = (stack.enter_context(CLIENTS[kind](each, **PATIENT[kind])) for each in (plain, gateway))
         yield from (f"## {kind}", "")

@@ -35,10 +35,10 @@ import opensearchpy
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 sys.path.insert(0, str(Path(__file__).parent))
 
-from gateway import JSON, wait_for
 from measured import FIGURES, write
+from newswire import body, wait_for
+from rates import JSON
 from resident import Memory, children
-from search import body
 from servers.indices import ask, remove_indices
 from servers.process import free_ports
 from servers.session import Servers

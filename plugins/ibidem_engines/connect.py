@@ -8,7 +8,7 @@ from urllib.parse import unquote
 from ibidem_engines.address import RIGHT, Address, parse_address
 from ibidem_engines.engine import Engine
 from ibidem_engines.redaction import redact
-from ibidem_engines.reindex import ReindexSource
+from ibidem_engines.reindex import ReindexableEngine, ReindexSource
 from ibidem_engines.sqlite.engine import SqliteEngine
 from ibidem_engines.sqlite.file import LONGEST
 from ibidem_ingest.errors import UsageError, kind
@@ -45,7 +45,7 @@ def open_reindex_source(url: str, index: str) -> ReindexSource:
         UsageError: An address or a name that is not understood.
     """
     check_name(index)
-    return _ENGINES[_scheme(url)](url, index).holding()
+    return _ENGINES[_scheme(url)](url, index).reindex_source()
 
 
 def open_for_caller(url: str, index: str, headers: Sequence[tuple[str, str]], timeout: float) -> Engine:
@@ -86,7 +86,7 @@ def _scheme(url: str) -> str:
     return scheme
 
 
-def _sqlite(url: str, index: str, longest: float = LONGEST) -> Engine:
+def _sqlite(url: str, index: str, longest: float = LONGEST) -> ReindexableEngine:
     """Open the embedded engine; a database in memory is refused, since workers are other processes."""
     rest = url.removeprefix("sqlite://")
     path = unquote(rest.removeprefix("/"))
@@ -95,11 +95,11 @@ def _sqlite(url: str, index: str, longest: float = LONGEST) -> Engine:
     return SqliteEngine(Path(path), index, longest=longest)
 
 
-def _cluster(url: str, index: str) -> Engine:
+def _cluster(url: str, index: str) -> ReindexableEngine:
     return _open_cluster(parse_address(url), index)
 
 
-def _open_cluster(address: Address, index: str) -> Engine:
+def _open_cluster(address: Address, index: str) -> ReindexableEngine:
     """Open a cluster; its client is loaded only here, since that takes longer than most commands."""
     if address.kind == "opensearch":
         from ibidem_engines.cluster.opensearch import OpenSearchEngine  # noqa: PLC0415 - see above
@@ -111,4 +111,4 @@ def _open_cluster(address: Address, index: str) -> Engine:
 
 
 _CLUSTERS = ("opensearch+http", "opensearch+https", "elasticsearch+http", "elasticsearch+https")
-_ENGINES: dict[str, Callable[[str, str], Engine]] = {"sqlite": _sqlite, **dict.fromkeys(_CLUSTERS, _cluster)}
+_ENGINES: dict[str, Callable[[str, str], ReindexableEngine]] = {"sqlite": _sqlite, **dict.fromkeys(_CLUSTERS, _cluster)}

@@ -9,16 +9,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import Literal, Protocol
 
 from ibidem_engines.query import Filter, Query
 from ibidem_ingest.document import Document
 from ibidem_ingest.signatures.lookup_keys import LookupField
 from ibidem_ingest.signatures.schema import Signatures, Stored
-
-if TYPE_CHECKING:
-    from ibidem_engines.reindex import ReindexSource
-
 
 Ledger = Literal["runs", "dead", "tombstones", "overrides", "alerts", "presets"]
 
@@ -308,9 +304,6 @@ class Engine(Protocol):
 
     def health_issues(self) -> list[HealthIssue]:
         """Tell what is wrong with the index, as far as it is there, and with where it lies."""
-
-    def holding(self) -> "ReindexSource":
-        """Give what the index holds already, so that it can be signed again."""
 
     def close(self) -> None:
         """Let go of connections and files."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from ibidem_engines.engine import Ledger, Outcome, Record
+from ibidem_engines.engine import Engine, Ledger, Outcome, Record
 from ibidem_ingest.document import Document
 
 Target = Literal["place", "copy", "memory", "strip"]
@@ -230,3 +230,10 @@ class ReindexTarget(Protocol):
 
     def take_late(self, signed: Sequence[Signed], upto: Marks) -> list[Outcome]:
         """Store copies, except over what was written later than that: it came through the alias, so it is newer."""
+
+
+class ReindexableEngine(Engine, Protocol):
+    """An engine whose indexes can be signed again."""
+
+    def reindex_source(self) -> ReindexSource:
+        """Open what the index holds already."""

@@ -17,11 +17,11 @@ Make = Callable[..., Record]
 
 
 @pytest.fixture
-def holding(engine: Engine, address: str) -> Iterator[ReindexSource]:
+def source(engine: Engine, address: str) -> Iterator[ReindexSource]:
     """What the empty index `news` holds."""
-    holding = open_reindex_source(address, "news")
-    yield holding
-    holding.close()
+    source = open_reindex_source(address, "news")
+    yield source
+    source.close()
 
 
 @pytest.fixture
@@ -33,56 +33,56 @@ def copy_name(address: str, tidy: set[tuple[str, str]]) -> str:
     return "news-copy"
 
 
-def all_names(holding: ReindexSource) -> list[Name]:
-    return [name for part, last in holding.newest().items() for name in holding.names(SeqNoRange(part, 0, last), 1_000)]
+def all_names(source: ReindexSource) -> list[Name]:
+    return [name for part, last in source.newest().items() for name in source.names(SeqNoRange(part, 0, last), 1_000)]
 
 
-def read(holding: ReindexSource, *, raw: bool = False) -> dict[str, SourceDocument]:
-    return {document.name.id: document for document in holding.read(all_names(holding), raw=raw)}
+def read(source: ReindexSource, *, raw: bool = False) -> dict[str, SourceDocument]:
+    return {document.name.id: document for document in source.read(all_names(source), raw=raw)}
 
 
 class TestGoingThrough:
-    def test_documents_come_in_the_order_of_writing(self, engine: Engine, holding: ReindexSource, record: Make) -> None:
+    def test_documents_come_in_the_order_of_writing(self, engine: Engine, source: ReindexSource, record: Make) -> None:
         engine.write([record(name) for name in "cab"])
         engine.write([record("c", "another text", version=2)])
-        assert [name.id for name in all_names(holding)] == ["a", "b", "c"]
+        assert [name.id for name in all_names(source)] == ["a", "b", "c"]
 
     def test_a_document_is_read_with_the_signatures_of_its_latest_state_before_a_search_sees_it(
-        self, engine: Engine, holding: ReindexSource, record: Make
+        self, engine: Engine, source: ReindexSource, record: Make
     ) -> None:
         engine.write([record("a")])
-        names, later = all_names(holding), record("a", "another text", version=2)
+        names, later = all_names(source), record("a", "another text", version=2)
         engine.write([later])
-        assert [document.packed for document in holding.read(names)] == [later.packed]
+        assert [document.packed for document in source.read(names)] == [later.packed]
 
     def test_a_document_whose_version_alone_was_raised_keeps_its_signatures(
-        self, engine: Engine, holding: ReindexSource, record: Make
+        self, engine: Engine, source: ReindexSource, record: Make
     ) -> None:
         first = record("a")
         engine.write([first])
         engine.write([replace(first, version=7)])
-        (document,) = read(holding).values()
+        (document,) = read(source).values()
         assert (document.version, document.packed) == (7, first.packed)
         assert [hit.packed for hit in engine.search(Query(), 1).hits] == [first.packed]
 
     def test_a_stretch_holds_what_was_written_within_it(
-        self, engine: Engine, holding: ReindexSource, record: Make
+        self, engine: Engine, source: ReindexSource, record: Make
     ) -> None:
         engine.write([record("a"), record("b")])
-        before = holding.newest()
+        before = source.newest()
         engine.write([record("c"), record("a", "another text", version=2)])
-        (part,) = holding.parts()
-        late = SeqNoRange(part, before[part], holding.newest()[part])
-        assert [name.id for name in holding.names(late, 10)] == ["c", "a"]
-        assert [name.id for name in holding.names(SeqNoRange(part, 0, before[part]), 10)] == ["b"]
-        assert (holding.count(late), holding.count(SeqNoRange(part, 0, before[part]))) == (2, 1)
+        (part,) = source.parts()
+        late = SeqNoRange(part, before[part], source.newest()[part])
+        assert [name.id for name in source.names(late, 10)] == ["c", "a"]
+        assert [name.id for name in source.names(SeqNoRange(part, 0, before[part]), 10)] == ["b"]
+        assert (source.count(late), source.count(SeqNoRange(part, 0, before[part]))) == (2, 1)
 
-    def test_names_come_page_by_page(self, engine: Engine, holding: ReindexSource, record: Make) -> None:
+    def test_names_come_page_by_page(self, engine: Engine, source: ReindexSource, record: Make) -> None:
         engine.write([record(f"d{number}") for number in range(5)])
-        (part,) = holding.parts()
-        last = holding.newest()[part]
-        first = holding.names(SeqNoRange(part, 0, last), 3)
-        rest = holding.names(SeqNoRange(part, first[-1].order, last), 3)
+        (part,) = source.parts()
+        last = source.newest()[part]
+        first = source.names(SeqNoRange(part, 0, last), 3)
+        rest = source.names(SeqNoRange(part, first[-1].order, last), 3)
         assert [name.id for name in first + rest] == [f"d{number}" for number in range(5)]
 
     def test_an_index_that_is_not_there_is_named(self, address: str, absent: Engine) -> None:
@@ -97,11 +97,11 @@ class TestGoingThrough:
 
 class TestReading:
     def test_what_was_written_is_read_with_all_that_was_signed(
-        self, engine: Engine, holding: ReindexSource, record: Make
+        self, engine: Engine, source: ReindexSource, record: Make
     ) -> None:
         one = record("a", version=7, title="Grain", date="1787-09", meta={"court": "9th"})
         engine.write([one])
-        document = read(holding)["a"]
+        document = read(source)["a"]
         assert document.document == one.document
         assert (document.version, document.digest, document.schema, document.idf) == (
             7,
@@ -112,62 +112,62 @@ class TestReading:
         assert (document.packed, document.fault) == (one.packed, "")
 
     def test_a_document_tells_which_write_it_comes_from_now(
-        self, engine: Engine, holding: ReindexSource, record: Make
+        self, engine: Engine, source: ReindexSource, record: Make
     ) -> None:
         engine.write([record("a"), record("b")])
-        names = all_names(holding)
+        names = all_names(source)
         engine.write([record("a", "another text", version=2)])
-        later = {document.name.id: document.order - document.name.order for document in holding.read(names)}
+        later = {document.name.id: document.order - document.name.order for document in source.read(names)}
         assert later == {"a": 2, "b": 0}
 
-    def test_what_is_gone_is_left_out(self, engine: Engine, holding: ReindexSource, record: Make) -> None:
+    def test_what_is_gone_is_left_out(self, engine: Engine, source: ReindexSource, record: Make) -> None:
         engine.write([record("a"), record("b")])
-        names = all_names(holding)
+        names = all_names(source)
         engine.delete(["a"], version=2)
-        assert [document.name.id for document in holding.read(names)] == ["b"]
+        assert [document.name.id for document in source.read(names)] == ["b"]
 
 
 class TestSigningInPlace:
     def test_signatures_are_replaced_and_the_document_stays(
-        self, engine: Engine, holding: ReindexSource, record: Make
+        self, engine: Engine, source: ReindexSource, record: Make
     ) -> None:
         one = record("a", version=3, title="Grain", meta={"court": "9th"})
         engine.write([one])
-        document = read(holding)["a"]
+        document = read(source)["a"]
         again = replace(one, digest="f" * 32)
-        (outcome,) = holding.sign([(document, again)])
+        (outcome,) = source.sign([(document, again)])
         assert outcome is not None
         assert outcome.fate is WriteStatus.INDEXED
-        after = read(holding)["a"]
+        after = read(source)["a"]
         assert (after.document, after.version, after.digest) == (document.document, 3, "f" * 32)
 
     def test_a_document_that_was_changed_since_is_left_alone(
-        self, engine: Engine, holding: ReindexSource, record: Make
+        self, engine: Engine, source: ReindexSource, record: Make
     ) -> None:
         engine.write([record("a"), record("b"), record("c")])
-        document = read(holding)
+        document = read(source)
         engine.write([record("a", "another text", version=2)])
         engine.delete(["b"], version=2)
         signed = [(document[name], replace(record(name), digest="f" * 32)) for name in "abc"]
-        outcomes = holding.sign(signed)
+        outcomes = source.sign(signed)
         assert [outcome and outcome.fate for outcome in outcomes] == [None, None, WriteStatus.INDEXED]
-        after = read(holding)
+        after = read(source)
         assert sorted(after) == ["a", "c"]
         assert after["a"].document.text == "another text"
 
 
 class TestCopying:
     def test_a_copy_holds_the_same_and_an_older_state_never_wins(
-        self, engine: Engine, holding: ReindexSource, record: Make, copy_name: str, address: str
+        self, engine: Engine, source: ReindexSource, record: Make, copy_name: str, address: str
     ) -> None:
         engine.write([record("a", title="Grain"), record("b")])
-        copy = holding.copy_to(copy_name)
+        copy = source.copy_to(copy_name)
         assert not copy.exists()
         copy.create()
         assert copy.exists()
-        old = read(holding, raw=True)
+        old = read(source, raw=True)
         engine.write([record("a", "another text", version=2)])
-        new = read(holding, raw=True)
+        new = read(source, raw=True)
         copy.take([(new[name], record(name, new[name].document.text, version=new[name].version)) for name in "ab"])
         late = copy.take([(old["a"], record("a", old["a"].document.text, version=1))])
         assert [outcome.fate for outcome in late] == [WriteStatus.STALE]
@@ -178,36 +178,36 @@ class TestCopying:
         }
 
     def test_a_document_that_cannot_be_signed_is_copied_unsigned(
-        self, engine: Engine, holding: ReindexSource, record: Make, copy_name: str, address: str
+        self, engine: Engine, source: ReindexSource, record: Make, copy_name: str, address: str
     ) -> None:
         engine.write([replace(record("a", title="Grain"), packed=b"", digest="")])
-        copy = holding.copy_to(copy_name)
+        copy = source.copy_to(copy_name)
         copy.create()
-        copy.take([(read(holding, raw=True)["a"], None)])
+        copy.take([(read(source, raw=True)["a"], None)])
         there = read(open_reindex_source(address, copy_name))["a"]
         assert (there.document.title, there.packed) == ("Grain", b"")
 
     def test_what_was_deleted_is_deleted_from_the_copy_too(
-        self, engine: Engine, holding: ReindexSource, record: Make, copy_name: str, address: str
+        self, engine: Engine, source: ReindexSource, record: Make, copy_name: str, address: str
     ) -> None:
         engine.write([record(name) for name in "abc"])
-        copy = holding.copy_to(copy_name)
+        copy = source.copy_to(copy_name)
         copy.create()
-        copy.take([(document, record(document.name.id)) for document in read(holding, raw=True).values()])
-        before = holding.deletions()
+        copy.take([(document, record(document.name.id)) for document in read(source, raw=True).values()])
+        before = source.deletions()
         engine.delete(["b"], version=2)
-        assert holding.deletions() != before
+        assert source.deletions() != before
         assert copy.prune(copy.newest()) == 1
         assert sorted(read(open_reindex_source(address, copy_name))) == ["a", "c"]
         assert copy.prune(copy.newest()) == 0
 
     def test_the_copy_can_be_searched(
-        self, engine: Engine, holding: ReindexSource, record: Make, copy_name: str, address: str
+        self, engine: Engine, source: ReindexSource, record: Make, copy_name: str, address: str
     ) -> None:
         engine.write([record("a")])
-        copy = holding.copy_to(copy_name)
+        copy = source.copy_to(copy_name)
         copy.create()
-        copy.take([(document, record("a")) for document in read(holding, raw=True).values()])
+        copy.take([(document, record("a")) for document in read(source, raw=True).values()])
         copy.finish("")
         other = open_engine(address, copy_name)
         other.create()

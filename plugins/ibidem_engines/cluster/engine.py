@@ -38,7 +38,7 @@ from ibidem_engines.engine import (
 from ibidem_engines.errors import Permanent
 from ibidem_engines.hits import GroupedHits, PluginEngine, PluginNode, query_digest
 from ibidem_engines.query import Filter, Query
-from ibidem_engines.reindex import Marks
+from ibidem_engines.reindex import Marks, ReindexableEngine
 from ibidem_engines.stored_groups import Collapsed, CollapseEngine, Facets, Members, Order, Place
 from ibidem_ingest.errors import UsageError
 
@@ -46,7 +46,7 @@ KEEP_ALIVE = "5m"
 AT_ONCE = 1_000
 
 
-class ClusterEngine(CollapseEngine, PluginEngine):
+class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
     """An index in a cluster.
 
     `order` is the number of the write in its shard: in an index that `create` makes, which has one shard, a number that
@@ -212,7 +212,7 @@ class ClusterEngine(CollapseEngine, PluginEngine):
         return [*check_cluster(self._cluster, self.index), *([issue] if issue else [])]
 
     @override
-    def holding(self) -> ClusterReindexSource:
+    def reindex_source(self) -> ClusterReindexSource:
         return ClusterReindexSource(self._cluster, self._dialect, self.index, self.fields, self._kind)
 
     @override

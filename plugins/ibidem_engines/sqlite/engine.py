@@ -19,7 +19,7 @@ from ibidem_engines.engine import (
     file_issues,
 )
 from ibidem_engines.query import Filter, Query
-from ibidem_engines.reindex import Marks
+from ibidem_engines.reindex import Marks, ReindexableEngine
 from ibidem_engines.sqlite import read, tables
 from ibidem_engines.sqlite import write as sqlite_write
 from ibidem_engines.sqlite.file import LONGEST, SqliteFile
@@ -29,7 +29,7 @@ from ibidem_engines.sqlite.reindex import SqliteReindexSource
 from ibidem_engines.stored_groups import Collapsed, CollapseEngine, Facets, Members, Order, Place
 
 
-class SqliteEngine(CollapseEngine):
+class SqliteEngine(CollapseEngine, ReindexableEngine):
     """An index in an SQLite file; see `Engine` for what each method promises.
 
     Args:
@@ -91,8 +91,8 @@ class SqliteEngine(CollapseEngine):
     def health_issues(self) -> list[HealthIssue]:
         return list(file_issues(self._file.path))
 
-    def holding(self) -> SqliteReindexSource:
-        """Give what the index holds already."""
+    @override
+    def reindex_source(self) -> SqliteReindexSource:
         return SqliteReindexSource(self._file)
 
     @override

@@ -348,7 +348,7 @@ class TestForeignIndex:
             assert engine.find([lookup])[0].hits
             assert engine.info().documents == 3
             assert list(engine.get_records("alerts")) == [("a", {"is": "there"})]
-            held_there = engine.holding()
+            held_there = engine.reindex_source()
             everything = [SeqNoRange(part, 0, newest) for part, newest in held_there.newest().items()]
             assert [name.id for each in everything for name in held_there.names(each, 10)] == sorted(names)
             assert engine.groups().counts().documents == 3

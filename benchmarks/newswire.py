@@ -1,0 +1,87 @@
+"""Newswire stories in an index, queries for them, and the clients and the gateway that ask."""
+
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import elasticsearch
+import opensearchpy
+
+from ibidem_engines.address import Fields
+from ibidem_engines.cluster import dsl
+from ibidem_engines.connect import open_engine
+from ibidem_engines.engine import Record
+from ibidem_engines.query import parse_query
+from ibidem_engines.records import records
+from ibidem_ingest.document import Document
+from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.readers.inputs import read
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+from servers.indices import ask, remove_indices
+
+BATCH = 500
+QUERIES = ("bank", "trade", "oil prices", "shares", "dlrs", "export", "said year", "market")
+CLIENTS: Mapping[str, Callable[..., Any]] = {
+    "opensearch": opensearchpy.OpenSearch,
+    "elasticsearch": elasticsearch.Elasticsearch,
+}
+
+
+def body(typed: str, size: int) -> dict[str, Any]:
+    """Ask for some words, as the command line does."""
+    return {"query": dsl.clause(parse_query(typed), Fields()), "size": size, "track_total_hits": True}
+
+
+def load(url: str, stories: Sequence[Record], index: str) -> None:
+    """Make the index anew, in one segment as it is after a while."""
+    remove_indices(url, index)
+    engine = open_engine(url, index)
+    engine.create()
+    for at in range(0, len(stories), BATCH):
+        engine.write(stories[at : at + BATCH])
+    engine.refresh()
+    engine.close()
+    ask(url, "POST", f"/{index}/_forcemerge?max_num_segments=1")
+
+
+def signed(source: Path, count: int | None) -> list[Record]:
+    """Read and sign stories."""
+    documents = [each for each in islice(read([source]), count) if isinstance(each, Document)]
+    with tempfile.TemporaryDirectory() as folder:
+        tables = Tables(Path(folder))
+        return [one for at in range(0, len(documents), 400) for one in records(documents[at : at + 400], tables)]
+
+
+@contextlib.contextmanager
+def serve(engine: str, index: str, folder: Path, **more: str) -> Iterator[tuple[str, int]]:
+    """Run `ibidem serve` before an engine, with more settings; gives its address and the number of its process."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    environment = {**os.environ, "IBIDEM_ENGINE": engine, "IBIDEM_INDEX": index, "IBIDEM_TABLES": str(folder)} | more
+    command = [str(Path(sys.executable).with_name("ibidem")), "serve", "--port", str(port)]
+    with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
+        try:
+            wait_for(port)
+            yield f"http://127.0.0.1:{port}", server.pid
+        finally:
+            server.terminate()
+
+
+def wait_for(port: int) -> None:
+    """Wait until somebody listens."""
+    for _ in range(1_800):
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+            return
+        time.sleep(0.1)
+    raise TimeoutError(f"nobody listens at {port}")
