@@ -85,7 +85,7 @@ def packed(data: bytes) -> None:
     for level in LEVELS:
         group(columns, Policy().at(level).within(30))
     if one is not None:
-        assert columns.packed(0) == one
+        assert columns.unpack_row(0) == one
         assert columns.ids[0] == one.id == id_of(data)
         lookup_keys(one)
         for other in (one, unpack(packed_of(0))):

@@ -52,7 +52,7 @@ class Shelf:
         return {name: values[name] for name in names if values.get(name)}
 
     def matcher(self, policy: Policy = PARTIAL) -> LongTextMatcher:
-        return LongTextMatcher(self.names, self.columns.packed, policy, LongSignatureCache(self.read))
+        return LongTextMatcher(self.names, self.columns.unpack_row, policy, LongSignatureCache(self.read))
 
     def packed_value(self, row: int) -> Packed:
         packed = unpack(self.packed[row])

@@ -184,7 +184,7 @@ def _account(
 ) -> tuple[BatchResult, Sequence[dead_letters.DeadLetter]]:
     batch = delivery.batch
     if delivery.tries < context.settings.tries:
-        account = _whole(context, delivery)
+        account = _process(context, delivery)
     elif len(batch.records) > 1:
         parts = batch.singles()
         for part in parts:
@@ -211,7 +211,7 @@ class _Portion:
     refusals: Sequence[Refusal]
 
 
-def _whole(context: WorkerContext, delivery: Delivery) -> BatchResult:
+def _process(context: WorkerContext, delivery: Delivery) -> BatchResult:
     """Take a batch through: each portion is signed while those before it are written."""
     parts = _portions(context, delivery)
     calls = (call for part in parts for call in _writes(context, part))
@@ -234,7 +234,7 @@ def _portions(context: WorkerContext, delivery: Delivery) -> list[Delivery]:
 def _writes(context: WorkerContext, delivery: Delivery) -> Iterator[Callable[[], BatchResult]]:
     """Sign a portion, and where that fails its documents one by one; yields the calls that write them."""
     try:
-        portion = _signed(context, delivery)
+        portion = _sign_portion(context, delivery)
     except EngineError:
         raise
     except Exception as error:  # noqa: BLE001 - whatever one document does, the others go on and it is accounted for
@@ -245,10 +245,10 @@ def _writes(context: WorkerContext, delivery: Delivery) -> Iterator[Callable[[],
             failed = BatchResult(refusals=[_refusal(delivery, f"{type(error).__name__}: {error}")])
             yield lambda: failed
         return
-    yield lambda: _written(context, portion)
+    yield lambda: _write_portion(context, portion)
 
 
-def _signed(context: WorkerContext, delivery: Delivery) -> _Portion:
+def _sign_portion(context: WorkerContext, delivery: Delivery) -> _Portion:
     with delivery.stages("read"):
         most = largest_version(context.settings.max_version)
         documents, refusals = _read(delivery, context.settings.max_text, most)
@@ -256,7 +256,7 @@ def _signed(context: WorkerContext, delivery: Delivery) -> _Portion:
         return _Portion(delivery, list(records(documents, context.tables, context.settings.distinct)), refusals)
 
 
-def _written(context: WorkerContext, portion: _Portion) -> BatchResult:
+def _write_portion(context: WorkerContext, portion: _Portion) -> BatchResult:
     """Write a portion, and where that fails its documents one by one."""
     try:
         return _account_of(portion, _outcomes(context, portion))
@@ -268,7 +268,7 @@ def _written(context: WorkerContext, portion: _Portion) -> BatchResult:
         refusal = _refusal_of(portion.delivery, portion.records[0].document.id, why)
         return BatchResult(refusals=[*portion.refusals, refusal])
     singles = (_Portion(portion.delivery, [record], ()) for record in portion.records)
-    return sum((_written(context, one) for one in singles), BatchResult(refusals=portion.refusals))
+    return sum((_write_portion(context, one) for one in singles), BatchResult(refusals=portion.refusals))
 
 
 def _outcomes(context: WorkerContext, portion: _Portion) -> list[Outcome]:
@@ -282,7 +282,7 @@ def _outcomes(context: WorkerContext, portion: _Portion) -> list[Outcome]:
     with delivery.stages("write"):
         outcomes = retry_unavailable(write, context.settings.patience, context.has_ended)
     if delivery.tries or delivery.again or len(calls) > 1:
-        return list(starmap(_own, zip(outcomes, portion.records, strict=True)))
+        return list(starmap(_own_outcome, zip(outcomes, portion.records, strict=True)))
     return outcomes
 
 
@@ -293,7 +293,7 @@ def _account_of(portion: _Portion, outcomes: Sequence[Outcome]) -> BatchResult:
         indexed=_count(outcomes, WriteStatus.INDEXED),
         unchanged=_count(outcomes, WriteStatus.UNCHANGED),
         stale=_count(outcomes, WriteStatus.STALE),
-        replaced=sum(map(_replaced, outcomes, portion.records)),
+        replaced=sum(map(_has_replaced, outcomes, portion.records)),
         unsigned=sum(
             not record.signatures.length and outcome.fate in {WriteStatus.INDEXED, WriteStatus.UNCHANGED}
             for record, outcome in zip(portion.records, outcomes, strict=True)
@@ -328,12 +328,12 @@ def largest_version(setting: int) -> int:
     return setting or time.time_ns() // 1_000 + A_DAY
 
 
-def _replaced(outcome: Outcome, record: Record) -> bool:
+def _has_replaced(outcome: Outcome, record: Record) -> bool:
     """Return whether it replaced another version; what an earlier try of this message wrote is none."""
     return outcome.fate is WriteStatus.INDEXED and outcome.before not in (None, record.version)
 
 
-def _own(outcome: Outcome, record: Record) -> Outcome:
+def _own_outcome(outcome: Outcome, record: Record) -> Outcome:
     """Count what an earlier try of this very message wrote as written."""
     if outcome.fate is WriteStatus.UNCHANGED and outcome.before == record.version:
         return replace(outcome, fate=WriteStatus.INDEXED)

@@ -92,8 +92,8 @@ class Loops:
         self._call("ibidem_hash", buffer, starts, ends, starts.size, hashes, leading)
         return hashes, leading
 
-    def joined(self, buffer: bytes, starts: Places, ends: Places, offsets: Places) -> list[bytes]:
-        """Do what `TokenBatch.joined` does."""
+    def join_tokens(self, buffer: bytes, starts: Places, ends: Places, offsets: Places) -> list[bytes]:
+        """Do what `TokenBatch.join_tokens` does."""
         text, bounds = np.empty(len(buffer) + _BLOCK, np.uint8), np.empty(offsets.size, np.int64)
         self._call("ibidem_join", buffer, starts, ends, offsets, offsets.size - 1, text, bounds)
         whole, limits = text[: bounds[-1]].tobytes(), bounds.tolist()

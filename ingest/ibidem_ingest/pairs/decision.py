@@ -185,7 +185,7 @@ def misread(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Evidence | 
     share = noise.estimate(equal)
     if share < rule.share or not noise.shares_keys(one.slots, other.slots, rule.pairs):
         return None
-    runs, terms = noise.differing(share, one.runs, other.runs), noise.unknown(one, other)
+    runs, terms = noise.estimate_difference(share, one.runs, other.runs), noise.estimate_unknown(one, other)
     words = max(1.0, runs / noise.RUNS_OF_A_WORD)
     least = rule.unknown + rule.numbers * (differing_numbers(numbers_of(a), numbers_of(b)) / words)
     unknown = terms / words

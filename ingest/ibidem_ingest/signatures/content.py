@@ -41,15 +41,17 @@ def sign(tokens: Sequence[str], name: str, title: str = "") -> str:
     'ch2:f8224d4f2de4c8400e372f625c86f72b'
     """
     joined = " ".join(tokens).encode()
-    return stored(_digest(joined, title) if joined else b"", name)
+    return format_hash(_digest(joined, title) if joined else b"", name)
 
 
 def sign_batch(batch: TokenBatch, titles: Sequence[str]) -> list[bytes]:
     """Hash the documents of a batch, as `sign` does each; the hash alone, and none of a text without words."""
-    return [_digest(joined, title) if joined else b"" for joined, title in zip(batch.joined(), titles, strict=True)]
+    return [
+        _digest(joined, title) if joined else b"" for joined, title in zip(batch.join_tokens(), titles, strict=True)
+    ]
 
 
-def stored(digest: bytes, name: str) -> str:
+def format_hash(digest: bytes, name: str) -> str:
     """Return a hash as it is stored.
 
     Args:

@@ -64,7 +64,7 @@ class RarestTerms:
         absent = ranks == ABSENT
         positions = np.flatnonzero((~absent & (ranks >= table.first_allowed)).take(groups.word))
         rank, document = ranks.take(groups.word.take(positions)), groups.document.take(positions)
-        order = _by_rank(document, rank)
+        order = _rank_order(document, rank)
         strange = np.flatnonzero((absent & words.shapes.is_term).take(groups.word))
         strange = strange.take(np.argsort(groups.document.take(strange), kind="stable"))
         return cls(
@@ -115,7 +115,7 @@ def _offsets(document: Places, documents: int) -> Places:
     return np.concatenate(([0], np.bincount(document, minlength=documents).cumsum()))
 
 
-def _by_rank(document: Places, rank: Places) -> Places:
+def _rank_order(document: Places, rank: Places) -> Places:
     """Order terms by document, then rank: one sort of keys made of both and of the place, where 64 bits hold them."""
     place_bits = max(1, int(rank.size).bit_length())
     document_bits = int(document.max(initial=0)).bit_length()
@@ -190,7 +190,7 @@ def sign_batch(rarest: RarestTerms, table: Table) -> FeatureColumns:
     full = counts == TERMS
     counts[counts < LEAST] = 0
     known = np.repeat(np.arange(counts.size), counts) << _CODE_BITS
-    known |= rarest.rank.take(_first(rarest.offsets[:-1], counts))
+    known |= rarest.rank.take(_first_places(rarest.offsets[:-1], counts))
     pads = _pads(rarest, table.size, np.where(full | (counts == 0), 0, TERMS - counts))
     codes = np.concatenate((known, pads))
     codes.sort()
@@ -204,14 +204,14 @@ def _pads(rarest: RarestTerms, size: int, room: Places) -> Places:
         The document's number, and in the lowest bits the code; ascending.
     """
     open_ = np.where(room > 0, np.diff(rarest.strange_offsets), 0)
-    strange = rarest.strange.take(_first(rarest.strange_offsets[:-1], open_))
+    strange = rarest.strange.take(_first_places(rarest.strange_offsets[:-1], open_))
     codes = np.uint64(size) + strange % np.uint64(_CODES - size)
     keys = np.unique(np.repeat(np.arange(room.size), open_) << _CODE_BITS | codes.view(np.int64))
     counts = np.bincount(keys >> _CODE_BITS, minlength=room.size)
-    return keys.take(_first(counts.cumsum() - counts, np.minimum(counts, room)))
+    return keys.take(_first_places(counts.cumsum() - counts, np.minimum(counts, room)))
 
 
-def _first(starts: Places, counts: Places) -> Places:
+def _first_places(starts: Places, counts: Places) -> Places:
     """Return the places of so many entries from each start on."""
     ends = counts.cumsum()
     places: Places = np.arange(counts.sum())

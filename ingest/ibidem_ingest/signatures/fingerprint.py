@@ -62,7 +62,7 @@ def sign(tokens: Sequence[str], table: Table, bin_size: int = BIN) -> Fingerprin
     offsets = [candidate.first - origin for candidate in rarest]
     binned = [-(-offset // bin_size) * bin_size for offset in offsets]
     ends, counts = [2 * len(terms)], [len(terms)]
-    strict, placed = (_digests(_in_turn(terms, places), ends, counts) for places in (offsets, binned))
+    strict, placed = (_digests(_interleave(terms, places), ends, counts) for places in (offsets, binned))
     return FingerprintColumns(strict, placed, counts, _scheme(bin_size)).rows()[0]
 
 
@@ -112,17 +112,17 @@ def sign_batch(batch: TokenBatch, rarest: RarestTerms, bin_size: int = BIN) -> F
     places = zip(batch.starts.take(first).tolist(), batch.ends.take(first).tolist(), strict=True)
     terms = [batch.buffer[start:end] for start, end in places]
     bounds, sizes = (2 * ends).tolist(), counts.tolist()
-    strict = _digests(_in_turn(terms, offsets.tolist()), bounds, sizes)
-    binned = _digests(_in_turn(terms, (-(-offsets // bin_size) * bin_size).tolist()), bounds, sizes)
+    strict = _digests(_interleave(terms, offsets.tolist()), bounds, sizes)
+    binned = _digests(_interleave(terms, (-(-offsets // bin_size) * bin_size).tolist()), bounds, sizes)
     return FingerprintColumns(strict, binned, sizes, _scheme(bin_size))
 
 
-def equal(a: Fingerprint, b: Fingerprint) -> bool:
+def are_equal(a: Fingerprint, b: Fingerprint) -> bool:
     """Return whether two strict fingerprints, made with the same table, are equal and neither is weak."""
     return a.strict == b.strict and not a.weak and not b.weak
 
 
-def _in_turn(terms: Sequence[bytes], offsets: Sequence[int]) -> list[bytes | int]:
+def _interleave(terms: Sequence[bytes], offsets: Sequence[int]) -> list[bytes | int]:
     """Return a term, its offset, the next term, and so on."""
     both: list[bytes | int] = [0] * (2 * len(terms))
     both[0::2] = terms

@@ -115,7 +115,7 @@ class LongSignatures:
         clues: dict[LongClue, list[str]] = {
             "profiles": distinct("p", self.profiles[self.profiles != 0]),
             "page_bands": distinct("q", pages.band_keys(self.sketches[self.filled])),
-            "sampled": distinct("s", self.words.sampled()),
+            "sampled": distinct("s", self.words.sample_keys()),
         }
         return {clue: values for clue, values in clues.items() if values}
 

@@ -70,7 +70,7 @@ def lookup_keys(packed: Packed) -> dict[LookupField, list[str]]:
     if packed.slots:
         keys["bands"] = bands(packed.slots)
     if packed.flags & FULL:
-        keys["rare"] = rare(packed.idf, packed.terms)
+        keys["rare"] = rare_term_keys(packed.idf, packed.terms)
     if packed.noise[noise.SLOTS]:
         keys["characters"] = characters(packed.idf, packed.noise)
     return keys
@@ -120,7 +120,7 @@ def _bands_batch(slots: NDArray[np.uint16]) -> list[list[str]]:
 
 
 def rare_batch(columns: PackedColumns) -> tuple[NDArray[np.bool_], list[list[str]]]:
-    """Do what `rare` does to each row that has a full feature set.
+    """Do what `rare_term_keys` does to each row that has a full feature set.
 
     Returns:
         Which rows have one, and the keys of each of them.
@@ -162,7 +162,7 @@ def bands(slots: Sequence[int]) -> list[str]:
     return texts("b", rows[:, 0] | rows[:, 1] << np.uint64(16) | rows[:, 2] << np.uint64(32) | _BANDS)
 
 
-def rare(idf: bytes, terms: Sequence[int]) -> list[str]:
+def rare_term_keys(idf: bytes, terms: Sequence[int]) -> list[str]:
     """Return the keys of the rarest terms of a full feature set.
 
     Args:

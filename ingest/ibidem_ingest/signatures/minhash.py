@@ -190,7 +190,7 @@ def shares_band(a: Sequence[int], b: Sequence[int]) -> bool:
     return any(a[start : start + BAND_ROWS] == b[start : start + BAND_ROWS] for start in starts)
 
 
-def near(a: Sequence[int], b: Sequence[int]) -> bool:
+def are_near(a: Sequence[int], b: Sequence[int]) -> bool:
     """Return whether two documents are near by min-hash: a shared band, and at least 50 of 100 slots equal."""
     return bool(a) and bool(b) and equal_slots(a, b) >= NEAR and shares_band(a, b)
 
@@ -228,7 +228,7 @@ def sketch(hashes: Sequence[int], k: int = SLOTS) -> list[int]:
         return []
     slots = [_EMPTY] * k
     for number, multiplier in enumerate((1, *ROUND_MULTIPLIERS)):
-        for mixed in _rounds_of(hashes, multiplier) if number else hashes:
+        for mixed in _remix(hashes, multiplier) if number else hashes:
             slot = (mixed >> 32) * k >> 32
             slots[slot] = min(slots[slot], number << 61 | mixed >> 3)
         if _EMPTY not in slots:
@@ -236,7 +236,7 @@ def sketch(hashes: Sequence[int], k: int = SLOTS) -> list[int]:
     return [_own_minimum(hashes, slot) if value == _EMPTY else value for slot, value in enumerate(slots)]
 
 
-def _rounds_of(hashes: Sequence[int], multiplier: int) -> list[int]:
+def _remix(hashes: Sequence[int], multiplier: int) -> list[int]:
     """Mix shingles again for one of the later rounds."""
     once = (each * multiplier & _MASK for each in hashes)
     twice = ((each ^ each >> 29) * C4 & _MASK for each in once)
@@ -270,7 +270,7 @@ def sketch_batch(documents: Shingles, k: int = SLOTS) -> Hashes:
 
 
 def _rounds(hashes: Hashes, multiplier: int) -> Hashes:
-    """Do what `_rounds_of` does."""
+    """Do what `_remix` does."""
     mixed = hashes * np.uint64(multiplier)
     mixed ^= mixed >> np.uint64(29)
     mixed *= np.uint64(C4)

@@ -126,7 +126,7 @@ def sign(tokens: Sequence[str], table: Table) -> bytes:
         return NONE
     strange = candidates(tokens, table)[1]
     letters = np.frombuffer("".join(tokens).encode("utf-32-le", "surrogatepass"), np.uint32)
-    runs = _sketched(Spelled(letters, np.array([letters.size]), np.array([len(tokens)])))
+    runs = _sketch(LetterBatch(letters, np.array([letters.size]), np.array([len(tokens)])))
     (block,) = _rows(_blocks(runs, np.array(strange, np.uint64), np.array([0, len(strange)]), table))
     return block
 
@@ -149,7 +149,7 @@ def sign_blocks(batch: TokenBatch, rarest: RarestTerms, table: Table) -> Blocks:
     if loops.IN_USE:
         runs = Runs(*loops.IN_USE.noise(batch.buffer, batch.starts, batch.ends, batch.offsets, SLOTS))
     else:
-        runs = _sketched(_spelled(batch))
+        runs = _sketch(_join_letters(batch))
     return _blocks(runs, rarest.strange, rarest.strange_offsets, table)
 
 
@@ -189,19 +189,19 @@ def estimate(equal: int) -> float:
     return max(0.0, (equal / SLOTS - CHANCE) / (1 - CHANCE))
 
 
-def differing(share: float, a: float, b: float) -> float:
+def estimate_difference(share: float, a: float, b: float) -> float:
     """Return how many of two sets' elements are in one only, from their Jaccard index and sizes."""
     return (1 - share) / (1 + share) * (a + b)
 
 
-def unknown(a: Noise, b: Noise) -> float:
+def estimate_unknown(a: Noise, b: Noise) -> float:
     """Estimate how many unknown terms are in one text only."""
     equal = sum(left == right for left, right in zip(a.terms, b.terms, strict=True))
     share = max(0.0, equal / OF_TERMS - CHANCE) if a.unknown and b.unknown else 0.0
-    return differing(share, a.unknown, b.unknown)
+    return estimate_difference(share, a.unknown, b.unknown)
 
 
-class Spelled(NamedTuple):
+class LetterBatch(NamedTuple):
     """Documents without blanks.
 
     Args:
@@ -229,7 +229,7 @@ class Runs(NamedTuple):
     letters: Places
 
 
-def _spelled(batch: TokenBatch) -> Spelled:
+def _join_letters(batch: TokenBatch) -> LetterBatch:
     """Take the blanks out of a batch."""
     spelled, sizes = batch.buffer.translate(None, b" "), batch.ends - batch.starts
     if batch.buffer.isascii():
@@ -242,10 +242,10 @@ def _spelled(batch: TokenBatch) -> Spelled:
         blanks = np.diff(batch.starts, append=len(batch.buffer)) - sizes
         sizes = np.add.reduceat(begins, batch.starts, dtype=np.int64) - blanks
     counts = np.diff(np.concatenate(([0], sizes.cumsum())).take(batch.offsets))
-    return Spelled(letters, counts, batch.lengths)
+    return LetterBatch(letters, counts, batch.lengths)
 
 
-def _sketched(spelled: Spelled) -> Runs:
+def _sketch(spelled: LetterBatch) -> Runs:
     """Sketch the runs of documents."""
     letters, counts, lengths = spelled
     run = np.where(lengths < LONG, SHORT_RUN, LONG_RUN)
@@ -268,12 +268,12 @@ def _blocks(runs: Runs, strange: Hashes, offsets: Places, table: Table) -> Block
     blocks["run"] = runs.run | (POOR if table.size < FEW_TERMS else 0)
     blocks["runs"] = np.where(runs.run > 0, np.minimum(255, np.rint(8 * np.log2(counted))), 0)
     blocks["unknown"] = np.minimum(np.diff(offsets), 0xFFFF)
-    blocks["terms"] = of_terms(strange, offsets)
+    blocks["terms"] = sketch_terms(strange, offsets)
     blocks[blocks["runs"] == 0] = 0
     return blocks
 
 
-def of_terms(strange: Hashes, offsets: Places) -> Slots:
+def sketch_terms(strange: Hashes, offsets: Places) -> Slots:
     """Return the 8 slots of each document's unknown terms; zeros where there are none."""
     slots = np.zeros((offsets.size - 1, OF_TERMS), np.uint8)
     some = np.flatnonzero(np.diff(offsets))
@@ -296,10 +296,10 @@ def sketch(letters: Letters, counts: Places, run: Places) -> Slots:
     hashes = _run_hashes(letters, counts, run)
     runs = np.where(run > 0, counts - run + 1, 0)
     first = counts.cumsum() - counts
-    mixed = _mixed(hashes, 0)
+    mixed = _mix(hashes, 0)
     at = np.repeat(np.arange(counts.size) * SLOTS, counts)
     at += mixed >> np.uint32(26)
-    at[_beyond(first, counts, runs)] = counts.size * SLOTS  # one slot more, which is nobody's
+    at[_tail_letters(first, counts, runs)] = counts.size * SLOTS  # one slot more, which is nobody's
     lowest = np.full(counts.size * SLOTS + 1, _EMPTY)
     np.minimum.at(lowest, at, mixed)  # within a slot the bits above the value are the same
     smallest = lowest[:-1].reshape(-1, SLOTS)
@@ -307,7 +307,7 @@ def sketch(letters: Letters, counts: Places, run: Places) -> Slots:
     for number in range(ROUNDS if open_.size else 0):
         own = np.concatenate([np.arange(at, at + size) for at, size in zip(first[open_], runs[open_], strict=True)])
         minima = np.full((counts.size, SLOTS), _EMPTY)
-        _drop(minima, _mixed(hashes[own], number), np.repeat(open_, runs[open_]))
+        _drop(minima, _mix(hashes[own], number), np.repeat(open_, runs[open_]))
         smallest = np.where(smallest == _EMPTY, minima, smallest)
         open_ = open_[(smallest[open_] == _EMPTY).any(axis=1)]
         if not open_.size:
@@ -317,7 +317,7 @@ def sketch(letters: Letters, counts: Places, run: Places) -> Slots:
     return slots
 
 
-def _beyond(first: Places, counts: Places, runs: Places) -> Places:
+def _tail_letters(first: Places, counts: Places, runs: Places) -> Places:
     """Return the letters at which no run of their document begins: its last ones, and all where nothing is signed."""
     sizes = counts - runs
     ends = sizes.cumsum()
@@ -345,7 +345,7 @@ def _run_hashes(letters: Letters, counts: Places, run: Places) -> Letters:
     return np.where(np.repeat(long, counts), seven, five)
 
 
-def _mixed(hashes: Letters, number: int) -> Letters:
+def _mix(hashes: Letters, number: int) -> Letters:
     mixed = hashes + np.uint32(number * A & 0xFFFFFFFF)
     mixed ^= mixed >> np.uint32(16)
     mixed *= np.uint32(M1)

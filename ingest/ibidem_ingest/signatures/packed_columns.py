@@ -126,7 +126,7 @@ class PackedColumns:
         values = PackedValues.of(values)
         laid = PackedBuffer.of(values)
         terms = _terms(laid.terms, laid.term_count)
-        signed = laid.readable(laid.whole & ~_disordered(terms))
+        signed = laid.readable(laid.whole & ~_is_disordered(terms))
         rows = np.where(signed, laid.heads, np.zeros(1, HEAD_COLUMNS))
         return cls(
             values=values,
@@ -181,7 +181,7 @@ class PackedColumns:
         """Return the number of hits."""
         return len(self.ids)
 
-    def packed(self, row: int) -> Packed | None:
+    def unpack_row(self, row: int) -> Packed | None:
         """Return one row as `unpack` gives it."""
         value = self.values[row]
         return None if value is None else unpack(value)
@@ -227,7 +227,7 @@ class PackedBuffer:
         slots = _cut(octets, begin + np.where(inside, slots_at + 1, 0), SLOTS * 2).view("<u2")
         return cls(
             text=values.text,
-            whole=inside & (name_length == length - name_at) & _fitting(heads, term_count, slot_count),
+            whole=inside & (name_length == length - name_at) & _is_consistent(heads, term_count, slot_count),
             heads=heads,
             term_count=term_count,
             terms=_cut(octets, begin + HEAD_COLUMNS.itemsize + 1, FULL_SET * TERM_BYTES),
@@ -256,7 +256,7 @@ def _cut(octets: NDArray[np.uint8], begin: Whole, size: int) -> NDArray[np.uint8
     return np.lib.stride_tricks.sliding_window_view(octets, size)[begin]
 
 
-def _fitting(heads: Rows, term_count: Whole, slot_count: Whole) -> NDArray[np.bool_]:
+def _is_consistent(heads: Rows, term_count: Whole, slot_count: Whole) -> NDArray[np.bool_]:
     """Tell for each value whether scheme, flags and length agree with what is there."""
     flags = heads["flags"]
     fitting: NDArray[np.bool_] = (
@@ -277,7 +277,7 @@ def _terms(octets: NDArray[np.uint8], count: Whole) -> Whole32:
     return np.where(np.arange(FULL_SET) >= count[:, None], np.int32(NO_TERM), codes)
 
 
-def _disordered(terms: Whole32) -> NDArray[np.bool_]:
+def _is_disordered(terms: Whole32) -> NDArray[np.bool_]:
     """Tell for each row whether its terms do not ascend."""
     falls = (terms[:, 1:] <= terms[:, :-1]) & (terms[:, 1:] != NO_TERM)
     disordered: NDArray[np.bool_] = falls.any(axis=1)

@@ -49,7 +49,7 @@ def sign_batch(batch: TokenBatch, place: Places | None = None) -> tuple[Sketches
         return _sign(batch, place)
     sketches, profiles = np.zeros((len(batch), SLOTS), np.uint16), np.zeros(len(batch), np.uint64)
     for first, end in cut:
-        some = batch.some(first, end)
+        some = batch.slice(first, end)
         if (some.lengths >= LEAST_TOKENS).any():  # where nothing is written, zeros take no memory
             sketches[first:end], profiles[first:end] = _sign(some)
     return sketches, profiles
@@ -87,12 +87,12 @@ def sign(pages: Sequence[Sequence[str]]) -> list[tuple[tuple[int, ...], int]]:
     """
     few = (0,) * SLOTS, 0
     return [
-        (minhash.sign(tokens, SLOTS), short(text_profile.sign(tokens))) if len(tokens) >= LEAST_TOKENS else few
+        (minhash.sign(tokens, SLOTS), short_profile(text_profile.sign(tokens))) if len(tokens) >= LEAST_TOKENS else few
         for tokens in pages
     ]
 
 
-def short(profile: str) -> int:
+def short_profile(profile: str) -> int:
     """Return eight bytes of a text profile; 0 when there is none."""
     return int(profile.partition(":")[2][:16] or "0", 16)
 

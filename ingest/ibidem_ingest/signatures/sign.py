@@ -140,7 +140,7 @@ def sign_columns(documents: Sequence[Document], table: Table | None) -> SignedCo
     groups = TermGroups.of(batch, place)
     sequences = Shingles.of(batch.hashes, batch.offsets)
     titles = content.sign_titles(batch, [document.title for document in documents])
-    fingerprints, features, noisy = _by_idf(batch, groups, table)
+    fingerprints, features, noisy = _sign_by_idf(batch, groups, table)
     return SignedColumns(
         idf=table.name if table else "",
         names=[document.id for document in documents],
@@ -171,7 +171,7 @@ def encode_long(document: Document, length: int) -> bytes:
     return long.encode() if long else b""
 
 
-def _by_idf(
+def _sign_by_idf(
     batch: TokenBatch, groups: TermGroups, table: Table | None
 ) -> tuple[FingerprintColumns, FeatureColumns, Blocks]:
     """Make the signatures that need an idf table."""
@@ -196,15 +196,15 @@ def sign_and_pack(
         tables: Where the idf tables are.
         distinct: Names of the fields that must not differ, as for `packed.pack`.
     """
-    return _in_order(documents, tables, lambda some, table: _signed_and_packed(some, table, distinct))
+    return _map_by_table(documents, tables, lambda some, table: _sign_and_pack(some, table, distinct))
 
 
 def _signed_batch(documents: Sequence[Document], tables: Tables) -> list[Signatures]:
     """Sign a batch, the documents of each idf table together."""
-    return _in_order(documents, tables, _signed_alike)
+    return _map_by_table(documents, tables, _sign_with)
 
 
-def _in_order(
+def _map_by_table(
     documents: Sequence[Document], tables: Tables, work: Callable[[Sequence[Document], Table | None], Sequence[T]]
 ) -> list[T]:
     """Do some work on the documents of each idf table together; what comes of each, in their order."""
@@ -218,7 +218,7 @@ def _in_order(
     return [done[place] for place in range(len(documents))]
 
 
-def _signed_and_packed(
+def _sign_and_pack(
     documents: Sequence[Document], table: Table | None, distinct: Sequence[str]
 ) -> list[tuple[Stored, bytes]]:
     if _is_little(documents):
@@ -233,7 +233,7 @@ def stored(signatures: Signatures) -> Stored:
     return Stored(signatures.length, signatures.content, signatures.idf, signatures.long)
 
 
-def _signed_alike(documents: Sequence[Document], table: Table | None) -> list[Signatures]:
+def _sign_with(documents: Sequence[Document], table: Table | None) -> list[Signatures]:
     if _is_little(documents):
         return [sign_one(document, table) for document in documents]
     return sign_batch(documents, table)

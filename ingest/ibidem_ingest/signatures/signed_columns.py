@@ -78,7 +78,7 @@ class SignedColumns:
         columns = (
             self.lengths.tolist(),
             self.shingles.tolist(),
-            map(content.stored, self.contents, self.names),
+            map(content.format_hash, self.contents, self.names),
             *_columns(self.fingerprints.rows(), 3),
             [text_profile.SCHEME + each.hex() if each else "" for each in self.profiles],
             *_columns(self.numbers.rows(), 2),
@@ -93,7 +93,7 @@ class SignedColumns:
 
     def stored(self) -> list[Stored]:
         """Return what engines store of each document beside its packed value."""
-        contents = map(content.stored, self.contents, self.names)
+        contents = map(content.format_hash, self.contents, self.names)
         idf = [self.idf] * len(self.names)
         return list(map(Stored, self.lengths.tolist(), contents, idf, self.long))
 
@@ -134,10 +134,10 @@ class SignedColumns:
             its = {date: NO_DATE if each[end] is None else each[end] for date, each in days.items()}
             heads[name] = [its[date] for date in dates]
         heads["idf"] = int.from_bytes(bytes.fromhex(self.idf), "little")
-        heads["content"] = _leading(self.contents, content.SIZE)
-        heads["fingerprint"] = _leading(self.fingerprints.strict, 8)[:, 0]
-        heads["fingerprint_binned"] = _leading(self.fingerprints.binned, 8)[:, 0]
-        heads["profile"] = _leading(self.profiles, 8)[:, 0]
+        heads["content"] = _first_words(self.contents, content.SIZE)
+        heads["fingerprint"] = _first_words(self.fingerprints.strict, 8)[:, 0]
+        heads["fingerprint_binned"] = _first_words(self.fingerprints.binned, 8)[:, 0]
+        heads["profile"] = _first_words(self.profiles, 8)[:, 0]
         heads["source"] = _hashes([document.source for document in documents])
         heads["title"] = _hashes(self.titles)
         if distinct:
@@ -166,7 +166,7 @@ def _columns(rows: Sequence[tuple[object, ...]], count: int) -> list[tuple[objec
     return list(zip(*rows, strict=True)) or [()] * count
 
 
-def _leading(hashes: Sequence[bytes], size: int) -> NDArray[np.uint64]:
+def _first_words(hashes: Sequence[bytes], size: int) -> NDArray[np.uint64]:
     """Return the first bytes of hashes as words; zeros for an empty one."""
     cut = b"".join([each[:size] or _NO_HASH[:size] for each in hashes])
     return np.frombuffer(cut, "<u8").reshape(-1, size // 8)

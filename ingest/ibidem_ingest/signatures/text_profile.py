@@ -55,7 +55,7 @@ def sign(tokens: Sequence[str], *, log: bool = False) -> str:
 
 def sign_batch(batch: TokenBatch, groups: TermGroups, *, log: bool = False) -> list[bytes]:
     """Sign several documents, as `sign` does each; the hash alone, and none of a document with too few."""
-    written, bounds, sizes = _written(batch, groups, log=log)
+    written, bounds, sizes = _write_lines(batch, groups, log=log)
     digest = xxhash.xxh3_128_digest
     return [
         digest(written[start : end - 1]) if size >= LEAST_KEPT else b""
@@ -63,7 +63,7 @@ def sign_batch(batch: TokenBatch, groups: TermGroups, *, log: bool = False) -> l
     ]
 
 
-def _written(batch: TokenBatch, groups: TermGroups, *, log: bool) -> tuple[bytes, list[int], list[int]]:
+def _write_lines(batch: TokenBatch, groups: TermGroups, *, log: bool) -> tuple[bytes, list[int], list[int]]:
     """Write the lines of documents.
 
     Returns:
@@ -81,7 +81,7 @@ def _written(batch: TokenBatch, groups: TermGroups, *, log: bool) -> tuple[bytes
     document, count = groups.document.take(positions), count.take(positions)
     value = np.maximum(np.frexp(count)[1] - 1, 1) if log else count - count % step.take(document)
     word = groups.word.take(positions)
-    order = _ordered(groups.vocabulary, document, value, word)
+    order = _order(groups.vocabulary, document, value, word)
     sizes = np.bincount(document, minlength=len(batch))
     lines, ends = _lines(groups.vocabulary, value.take(order), word.take(order))
     bounds = np.concatenate(([0], ends)).take(np.concatenate(([0], sizes.cumsum()))).tolist()
@@ -109,10 +109,10 @@ def _value(count: int, highest: int, *, log: bool) -> int:
     return count.bit_length() - 1 if highest > 1 else 1
 
 
-def _ordered(vocabulary: Vocabulary, document: Places, value: Places, word: Places) -> Places:
+def _order(vocabulary: Vocabulary, document: Places, value: Places, word: Places) -> Places:
     """Order by document, value descending, then alphabetically: the bytes of UTF-8 sort as code points do."""
     leading = vocabulary.leading.take(word).byteswap()
-    order = _then_by(document, _then_by(value.max(initial=0) - value, np.argsort(leading)))
+    order = _stable_order(document, _stable_order(value.max(initial=0) - value, np.argsort(leading)))
     document, value, leading = document.take(order), value.take(order), leading.take(order)
     tied = leading[1:] == leading[:-1]
     tied &= value[1:] == value[:-1]
@@ -122,7 +122,7 @@ def _ordered(vocabulary: Vocabulary, document: Places, value: Places, word: Plac
     return order
 
 
-def _then_by(key: Places, order: Places) -> Places:
+def _stable_order(key: Places, order: Places) -> Places:
     """Order by a key of small numbers, ascending, what is in order already; equal ones stay as they are."""
     small = key.astype(np.uint16) if key.max(initial=0) < 1 << 16 else key  # 16 bits are sorted by radix
     return order.take(np.argsort(small.take(order), kind="stable"))

@@ -64,7 +64,7 @@ class UniqueWords:
         return np.argsort(self.words, kind="stable")
 
     @cached_property
-    def ordered(self) -> Words:
+    def sorted_hashes(self) -> Words:
         """The hashes in ascending order."""
         return self.words[self.order]
 
@@ -73,7 +73,7 @@ class UniqueWords:
         """Whether they may be compared at all."""
         return self.words.size >= LEAST_WORDS and not self.alphabetical
 
-    def sampled(self) -> Hashes:
+    def sample_keys(self) -> Hashes:
         """Return keys of neighbouring pairs, about 64 of them, those that are multiples of a power of two.
 
         What is a multiple of 32 is one of 4 as well, so that a chapter and its book still meet.
@@ -211,9 +211,9 @@ def common_places(a: UniqueWords, b: UniqueWords) -> tuple[Places, Places]:
         right, left = common_places(b, a)
         order = np.argsort(left)
         return left[order], right[order]
-    at = np.searchsorted(b.ordered, a.ordered)
-    at[at == b.ordered.size] = 0
-    positions = np.flatnonzero(b.ordered[at] == a.ordered)
+    at = np.searchsorted(b.sorted_hashes, a.sorted_hashes)
+    at[at == b.sorted_hashes.size] = 0
+    positions = np.flatnonzero(b.sorted_hashes[at] == a.sorted_hashes)
     left, right = a.order[positions], b.order[at[positions]]
     order = np.argsort(left)
     return left[order], right[order]

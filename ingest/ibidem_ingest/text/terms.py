@@ -222,7 +222,7 @@ class TermGroups:
         new[1:] |= owner[1:] != owner[:-1]
         begins = np.flatnonzero(new)
         differ = ~new_word.take(begins)
-        differ[differ] = _unlike_the_one_before(batch, place.take(begins), np.flatnonzero(differ))
+        differ[differ] = _differs_from_previous(batch, place.take(begins), np.flatnonzero(differ))
         new_word[begins.take(np.flatnonzero(differ))] = True
         words = np.flatnonzero(new_word)
         one, sizes = place.take(words), np.diff(np.flatnonzero(new_word.take(begins)), append=begins.size)
@@ -235,7 +235,7 @@ class TermGroups:
         )
 
 
-def _unlike_the_one_before(batch: TokenBatch, place: Places, which: Places) -> Flags:
+def _differs_from_previous(batch: TokenBatch, place: Places, which: Places) -> Flags:
     """Tell which tokens are not the one before them, though their hashes are equal: `wh1` is no cryptographic hash.
 
     One document's words say nothing of another's so, though both are signed in one batch.

@@ -105,7 +105,7 @@ def join_broken_words(text: str) -> str:
     joined = None
     for match in pattern.finditer(text):
         if _is_joint(text, match):
-            joined = joined or _Joined(text)
+            joined = joined or _JoinedText(text)
             joined.cut(match)
     return joined.rest() if joined else text
 
@@ -121,7 +121,7 @@ def _is_joint(text: str, match: re.Match[str]) -> bool:
 
 
 @dataclass(slots=True)
-class _Joined:
+class _JoinedText:
     """The pieces between the breaks that were cut out, and the form feeds that wait for their word to end."""
 
     text: str
@@ -229,7 +229,7 @@ class TokenBatch:
         """Number of the document of each token."""
         return np.repeat(np.arange(len(self)), self.lengths)
 
-    def some(self, first: int, end: int) -> "TokenBatch":
+    def slice(self, first: int, end: int) -> "TokenBatch":
         """Return the documents from one number up to another, over the same buffer."""
         offsets = self.offsets[first : end + 1]
         tokens = slice(int(offsets[0]), int(offsets[-1]))
@@ -246,10 +246,10 @@ class TokenBatch:
         """Return one token as a string."""
         return self.buffer[self.starts[number] : self.ends[number]].decode()
 
-    def joined(self) -> list[bytes]:
+    def join_tokens(self) -> list[bytes]:
         """Return the tokens of each document, joined by one space, as UTF-8."""
         if loops.IN_USE:
-            return loops.IN_USE.joined(self.buffer, self.starts, self.ends, self.offsets)
+            return loops.IN_USE.join_tokens(self.buffer, self.starts, self.ends, self.offsets)
         octets = np.frombuffer(self.buffer, np.uint8)
         mask = octets != _SPACE
         mask[1:] |= mask[:-1]  # of several spaces in a row the first
@@ -290,7 +290,7 @@ def _normal_bytes(text: str) -> bytes:
         folded = _simple_fold().take(points)
         if folded.max() < _NOT_SIMPLE:
             return _utf8(folded)
-    return _utf8(_separated(code_points(_normal_form(text))))
+    return _utf8(_separate(code_points(_normal_form(text))))
 
 
 def _utf8(points: CodePoints) -> bytes:
@@ -315,7 +315,7 @@ def _simple_fold() -> CodePoints:
     return fold
 
 
-def _separated(points: CodePoints) -> CodePoints:
+def _separate(points: CodePoints) -> CodePoints:
     """Blank out what is no part of a token, and put a space on both sides of a single character and its marks."""
     shapes = kinds().take(points)
     mark = shapes == MARK

@@ -212,7 +212,9 @@ class Shingles:
         for back in range(1, SHINGLE):
             mixed[ends - back] = mixed[ends - SHINGLE]
         if short.size:
-            mixed[_places(offsets, lengths, short)] = np.repeat(_short(hashes, offsets, lengths, short), lengths[short])
+            mixed[_places(offsets, lengths, short)] = np.repeat(
+                _hash_short(hashes, offsets, lengths, short), lengths[short]
+            )
         return cls(mixed, offsets)
 
     def distinct(self) -> Places:
@@ -241,7 +243,7 @@ def _hash_all(hashes: Hashes) -> Hashes:
     return finish(mixed)
 
 
-def _short(hashes: Hashes, offsets: Places, lengths: Places, short: Places) -> Hashes:
+def _hash_short(hashes: Hashes, offsets: Places, lengths: Places, short: Places) -> Hashes:
     """Hash the one shingle of documents of one to four tokens."""
     column = np.arange(SHINGLE)
     there = column < lengths[short, None]
@@ -278,7 +280,7 @@ def keys(letter: Letter, values: Hashes) -> NDArray[np.bytes_]:
     >>> keys("b", np.array([0, 1], np.uint64)).tolist()
     [b'b0000000', b'boapasf9']
     """
-    return _written(letter, _mixed(values))
+    return _hex_digits(letter, _mix(values))
 
 
 def texts(letter: Letter, values: Hashes) -> list[str]:
@@ -294,14 +296,14 @@ def rows(letter: Letter, values: Hashes) -> list[list[str]]:
 
 def distinct(letter: Letter, values: Hashes) -> list[str]:
     """Return the keys of a row of values as strings, each once and in order."""
-    return _strings(_written(letter, np.unique(_mixed(values))))
+    return _strings(_hex_digits(letter, np.unique(_mix(values))))
 
 
-def _mixed(values: Hashes) -> Hashes:
+def _mix(values: Hashes) -> Hashes:
     return values * np.uint64(C2) >> np.uint64(29)
 
 
-def _written(letter: Letter, mixed: Hashes) -> NDArray[np.bytes_]:
+def _hex_digits(letter: Letter, mixed: Hashes) -> NDArray[np.bytes_]:
     digits = mixed[..., None] >> _SHIFTS & np.uint64(31)
     written = np.full((*mixed.shape, DIGITS + 1), ord(letter), np.uint8)
     written[..., 1:] = _ALPHABET.take(digits.view(np.int64))

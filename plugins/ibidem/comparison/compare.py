@@ -192,8 +192,8 @@ def characters(a: Packed, b: Packed) -> dict[str, Mapping[str, object]]:
         return {}
     equal = minhash.equal_slots(one.slots, other.slots)
     share = noise.estimate(equal)
-    words = max(1.0, noise.differing(share, one.runs, other.runs) / noise.RUNS_OF_A_WORD)
-    unknown = min(1.0, noise.unknown(one, other) / words)
+    words = max(1.0, noise.estimate_difference(share, one.runs, other.runs) / noise.RUNS_OF_A_WORD)
+    unknown = min(1.0, noise.estimate_unknown(one, other) / words)
     figures = {"shared": equal, "of": noise.SLOTS, "estimate": round(share, 3), "unknown": round(unknown, 2)}
     return {"characters": figures}
 

@@ -308,7 +308,7 @@ class Window:
         applied_overrides = apply_overrides(overrides, names, columns)
         related = LongTextMatcher(
             names,
-            columns.packed,
+            columns.unpack_row,
             policy,
             LongSignatureCache(no_long_signatures) if long_signatures is None else long_signatures,
         )
@@ -336,7 +336,7 @@ class Window:
 
     def packed_value(self, row: int) -> Packed | None:
         """Return a row's packed value; None when it is not signed."""
-        return self.columns.packed(row)
+        return self.columns.unpack_row(row)
 
     def read_long(self, rows: Iterable[int]) -> None:
         """Read the long signatures of rows, where they matter, all in one go."""

@@ -98,7 +98,7 @@ class SignedDocuments:
     def mistake(self, pair: Pair, kind: Kind, alike: float) -> Mistake:
         """Say what is known of a pair."""
         rows = [self.ids.index(name) for name in pair]
-        a, b = (self.columns.packed(row) for row in rows)
+        a, b = (self.columns.unpack_row(row) for row in rows)
         if a is None or b is None:
             return Mistake(*pair, kind, alike, "one of them has no words to sign", {})
         evidence = self.matcher.evidence(*rows) if self.matcher is not None else decide(a, b, self.policy)

@@ -130,7 +130,7 @@ class Collection:
         long_signatures = LongSignatureCache(
             lambda some: {name: self.long[name[1]] for name in some if name[1] in self.long}
         )
-        return LongTextMatcher(names, self.columns.packed, policy, long_signatures), keys.holders(names)
+        return LongTextMatcher(names, self.columns.unpack_row, policy, long_signatures), keys.holders(names)
 
 
 def evaluate(  # noqa: PLR0913 - what to measure, and by name what goes with it

@@ -21,7 +21,7 @@ from ibidem.gateway.errors import HttpError
 from ibidem.gateway.index_access import check_indexes, has_all_indexes, own_path, split_alias
 from ibidem.gateway.search_request import as_object, check_type, decompress, dump_json, read_body, read_parameters
 from ibidem.gateway.search_routes import CLOSED, as_response, cancel_on_disconnect
-from ibidem.gateway.signing.requests import Signing, chained
+from ibidem.gateway.signing.requests import Signing, chain_parts
 from ibidem.gateway.upstream import Upstream, forward_headers, response_headers, rewrite_headers, target
 from ibidem_workers.settings import Settings
 
@@ -216,7 +216,7 @@ async def sign_request(method: str, request: OutgoingRequest, body: bytes, signi
         body: Its body.
         signing: Signs.
     """
-    outgoing = await signing.outgoing(method, request.target, request.headers, chained(body))
+    outgoing = await signing.outgoing(method, request.target, request.headers, chain_parts(body))
     return OutgoingRequest(outgoing.target, outgoing.headers, b"".join([part async for part in outgoing.body]))
 
 
@@ -277,7 +277,7 @@ class StreamedResponse:
             try:
                 async with self._upstream.stream(self._request.method, path, sent, body) as answer:
                     if self._signing is not None:
-                        self._signing.answered(self._request.method, path)
+                        self._signing.refresh_indexes(self._request.method, path)
                     await self._answer(answer)
             except HttpError as error:
                 raise self._wrong or error from error

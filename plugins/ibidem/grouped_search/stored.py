@@ -228,7 +228,7 @@ def window_of(
     columns = PackedColumns.lazily([hit.packed for hit in hits])
     names = [(hit.index, hit.id) for hit in hits]
     applied_overrides = apply_overrides(overrides, names, columns)
-    related = LongTextMatcher(names, cache(columns.packed), policy, LongSignatureCache(no_long_signatures))
+    related = LongTextMatcher(names, cache(columns.unpack_row), policy, LongSignatureCache(no_long_signatures))
     none = np.zeros(len(hits), np.int64)
     grouping = Grouping(np.array(lead, np.int64), none.astype(np.uint8), none.astype(np.bool_))
     return Window(hits, len(hits), policy, columns, applied_overrides, grouping, related, stored)

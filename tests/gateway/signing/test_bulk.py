@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ibidem.gateway.errors import HttpError
 from ibidem.gateway.signing import bulk as module
-from ibidem.gateway.signing.bulk import Action, ActionReader, Line, lines, unpacked
+from ibidem.gateway.signing.bulk import Action, ActionReader, Line, decompress, lines
 
 
 async def stream(parts: Sequence[bytes]) -> AsyncIterator[bytes]:
@@ -48,7 +48,7 @@ def test_lines_are_the_same_however_a_body_was_cut(content: bytes, sizes: list[i
 @given(BODIES, SIZES)
 def test_gzip_is_undone_however_it_was_cut_also_of_two_members(content: bytes, sizes: list[int]) -> None:
     async def all_of(parts: Sequence[bytes]) -> bytes:
-        return b"".join([part async for part in unpacked(stream(parts))])
+        return b"".join([part async for part in decompress(stream(parts))])
 
     packed = gzip.compress(content) + gzip.compress(b"end\n")
     assert asyncio.run(all_of(cut(packed, sizes))) == content + b"end\n"
@@ -57,7 +57,7 @@ def test_gzip_is_undone_however_it_was_cut_also_of_two_members(content: bytes, s
 @pytest.mark.parametrize("content", [b"nosuch", gzip.compress(b"a" * 1_000, mtime=0)[:-4]])
 def test_a_damaged_or_broken_off_gzip_is_refused(content: bytes) -> None:
     async def all_of() -> None:
-        async for _ in unpacked(stream([content])):
+        async for _ in decompress(stream([content])):
             pass
 
     with pytest.raises(HttpError, match="gzip"):

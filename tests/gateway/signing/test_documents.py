@@ -6,7 +6,7 @@ import orjson
 import pytest
 
 from ibidem.gateway.signing import pool
-from ibidem.gateway.signing.documents import Partial, Result, SigningContext, Whole, sign_documents
+from ibidem.gateway.signing.documents import PartialWrite, Result, SigningContext, WholeWrite, sign_documents
 from ibidem_engines.address import Fields
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
@@ -18,13 +18,13 @@ def context(tables: Tables) -> SigningContext:
     return SigningContext(tables.folder, Fields(), (), 10_000, 60)
 
 
-def sign(context: SigningContext, *written: Whole | Partial) -> list[Result]:
+def sign(context: SigningContext, *written: WholeWrite | PartialWrite) -> list[Result]:
     return sign_documents(written, context, Tables(context.tables))
 
 
 def test_every_other_byte_of_a_document_stays(context: SigningContext) -> None:
     body = b'{"text": "%s","price":1.50 , "wide":%d}' % (LEASE.encode(), 10**40)
-    (write,) = sign(context, Whole("a", "full", body))
+    (write,) = sign(context, WholeWrite("a", "full", body))
     assert write.fate == "signed"
     assert write.body.startswith(body[:-1] + b',"ibidem":{')
 
@@ -32,26 +32,26 @@ def test_every_other_byte_of_a_document_stays(context: SigningContext) -> None:
 def test_one_document_that_cannot_be_signed_harms_no_other(context: SigningContext) -> None:
     wrong = [b'{"text":"a","x":NaN}', b'{"text":"\\ud800"}', b"[]", b'{"text":"%s"}' % (b"long " * 3_000)]
     good = orjson.dumps({"text": LEASE})
-    writes = sign(context, *(Whole(str(at), "full", body) for at, body in enumerate((good, *wrong, good))))
+    writes = sign(context, *(WholeWrite(str(at), "full", body) for at, body in enumerate((good, *wrong, good))))
     assert [each.fate for each in writes] == ["signed", "json", "json", "json", "length", "signed"]
     assert [each.body for each in writes[1:-1]] == wrong
 
 
 def test_what_makes_signing_fail_goes_on_alone_and_unsigned(context: SigningContext) -> None:
     strange = orjson.dumps({"text": LEASE, "date": "1987", "meta": {"a": 1}}).replace(b'"a":1', b'"a":%d' % 10**400)
-    writes = sign(context, Whole("a", "full", orjson.dumps({"text": LEASE})), Whole("b", "full", strange))
+    writes = sign(context, WholeWrite("a", "full", orjson.dumps({"text": LEASE})), WholeWrite("b", "full", strange))
     assert (writes[0].fate, writes[1].body == strange) == ("signed", writes[1].fate != "signed")
 
 
 def test_an_update_of_a_document_without_a_text_takes_its_signatures_away(context: SigningContext) -> None:
     there = {"text": LEASE, "ibidem": {"record": "x", "packed": ""}}
-    (write,) = sign(context, Partial("a", "full", b'{"doc":{"text":{"b":1}}}', there=there))
+    (write,) = sign(context, PartialWrite("a", "full", b'{"doc":{"text":{"b":1}}}', there=there))
     assert (write.fate, orjson.loads(write.body)["doc"]) == ("text", {"text": {"b": 1}, "ibidem": None})
 
 
 def test_an_upsert_is_signed_and_a_document_that_came_before_it_loses_its_signatures(context: SigningContext) -> None:
     body = orjson.dumps({"doc": {"text": LEASE}, "doc_as_upsert": True})
-    (write,) = sign(context, Partial("a", "full", body))
+    (write,) = sign(context, PartialWrite("a", "full", body))
     content = orjson.loads(write.body)
     assert (write.fate, content["doc"]["ibidem"], content["doc_as_upsert"]) == ("signed", None, False)
     assert content["upsert"]["ibidem"]["id"] == "a"
@@ -59,8 +59,8 @@ def test_an_upsert_is_signed_and_a_document_that_came_before_it_loses_its_signat
 
 @pytest.mark.parametrize("obstacle", ["pipeline", "schema", "table"])
 def test_nothing_is_signed_where_the_index_forbids_it(context: SigningContext, obstacle: str) -> None:
-    whole = Whole("a", "full", b'{"text":"a","ibidem":{"content":"old"}}', obstacle)  # type: ignore[arg-type]
-    part = Partial("a", "full", b'{"doc":{"text":"a"}}', obstacle)  # type: ignore[arg-type]
+    whole = WholeWrite("a", "full", b'{"text":"a","ibidem":{"content":"old"}}', obstacle)  # type: ignore[arg-type]
+    part = PartialWrite("a", "full", b'{"doc":{"text":"a"}}', obstacle)  # type: ignore[arg-type]
     writes = sign(context, whole, part)
     assert [orjson.loads(each.body) for each in writes] == [
         {"text": "a", "ibidem": None},
@@ -71,7 +71,7 @@ def test_nothing_is_signed_where_the_index_forbids_it(context: SigningContext, o
 def test_what_the_followers_of_groups_write_stays_as_it_is(context: SigningContext) -> None:
     body = b'{"doc":{"ibidem":{"group":"g","lead":false}}}'
     there = {"text": LEASE, "ibidem": {"group": "h"}}
-    writes = sign(context, Partial("a", "full", body, there=there), Partial("a", "full", body, "retry"))
+    writes = sign(context, PartialWrite("a", "full", body, there=there), PartialWrite("a", "full", body, "retry"))
     assert [(each.body, each.fate) for each in writes] == [(body, "same")] * 2
 
 
@@ -80,7 +80,7 @@ def test_a_table_that_is_put_into_use_is_used_from_then_on(tables: Tables, tmp_p
     folder.use(Table.of("en", 10_000, {"rent": 10.0}, "first"))
     context = SigningContext(tmp_path, Fields(), (), 10_000, 60)
     pool._put(context, Tables(tmp_path), folder.current())
-    written = [Whole("a", "full", orjson.dumps({"text": LEASE}))]
+    written = [WholeWrite("a", "full", orjson.dumps({"text": LEASE}))]
     names = []
     for source in ("second", "third"):
         names.append(orjson.loads(pool.sign_here(written)[0].body)["ibidem"]["idf"])

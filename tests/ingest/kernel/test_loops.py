@@ -80,7 +80,7 @@ def test_nothing_is_made_of_nothing(library: Path) -> None:
     assert loaded.tokens(batch.buffer)[0].size == 0
     columns, words = loaded.groups(batch.buffer, EMPTY, EMPTY, batch.hashes, batch.offsets)
     assert [each.size for each in (*columns, words)] == [0] * 5
-    assert loaded.joined(batch.buffer, EMPTY, EMPTY, batch.offsets) == []
+    assert loaded.join_tokens(batch.buffer, EMPTY, EMPTY, batch.offsets) == []
 
 
 @pytest.mark.parametrize("size", [0, 1, 62, 63, 64, 65, 127, 128])

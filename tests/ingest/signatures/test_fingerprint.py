@@ -79,7 +79,7 @@ def test_terms_are_hashed_in_utf_8() -> None:
 def test_five_terms_make_a_weak_fingerprint_that_equals_nothing() -> None:
     five = fingerprint.sign(tokens(" ".join(WORDS[:5])), TABLE)
     assert five.weak
-    assert not fingerprint.equal(five, five)
+    assert not fingerprint.are_equal(five, five)
 
 
 def test_no_candidate_makes_no_fingerprint() -> None:

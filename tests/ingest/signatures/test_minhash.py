@@ -103,11 +103,11 @@ def slots_with(equal: int, *, bands: bool) -> tuple[tuple[int, ...], tuple[int, 
 
 
 def test_near_takes_half_of_the_slots_and_a_shared_band() -> None:
-    assert minhash.near(*slots_with(50, bands=True))
-    assert not minhash.near(*slots_with(49, bands=True))
-    assert not minhash.near(*slots_with(60, bands=False))
+    assert minhash.are_near(*slots_with(50, bands=True))
+    assert not minhash.are_near(*slots_with(49, bands=True))
+    assert not minhash.are_near(*slots_with(60, bands=False))
     assert minhash.equal_slots(*slots_with(60, bands=False)) == 60
-    assert not minhash.near((), ())
+    assert not minhash.are_near((), ())
 
 
 def test_the_last_slot_is_in_no_band() -> None:

@@ -53,7 +53,7 @@ def test_columns_hold_what_each_value_says(several: list[bytes | None]) -> None:
     assert len(columns) == len(several)
     for row, value in enumerate(several):
         packed = unpack(value) if value is not None else None
-        assert columns.packed(row) == packed
+        assert columns.unpack_row(row) == packed
         assert bool(columns.signed[row]) == (packed is not None)
         if packed is None:
             assert columns.ids[row] == ""
@@ -99,5 +99,7 @@ def test_columns_that_are_decoded_once_one_is_asked_for_hold_the_same(some: list
     at_once = PackedColumns.of(some)
     for name in PackedColumns.__slots__:
         later = PackedColumns.lazily(some)
-        assert [later.packed(row) for row in range(len(some))] == [at_once.packed(row) for row in range(len(some))]
+        assert [later.unpack_row(row) for row in range(len(some))] == [
+            at_once.unpack_row(row) for row in range(len(some))
+        ]
         assert np.array_equal(np.array(getattr(later, name)), np.array(getattr(at_once, name)))

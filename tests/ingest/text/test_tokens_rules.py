@@ -64,7 +64,7 @@ def test_a_batch_holds_the_tokens_of_each_text(texts: Sequence[str]) -> None:
         assert [batch.token(place) for place in places] == tokens(text)
         assert [int(batch.hashes[place]) for place in places] == [wh1(token) for token in tokens(text)]
         assert all(batch.documents[place] == document for place in places)
-    assert batch.joined() == [" ".join(tokens(text)).encode() for text in texts]
+    assert batch.join_tokens() == [" ".join(tokens(text)).encode() for text in texts]
 
 
 @pytest.mark.parametrize(
@@ -99,12 +99,12 @@ def test_characters_unknown_to_unicode_14_separate() -> None:
 def test_no_text_at_all_is_a_batch_of_none() -> None:
     batch = TokenBatch.of([])
     assert len(batch) == 0
-    assert batch.joined() == []
+    assert batch.join_tokens() == []
 
 
 def test_a_broken_word_is_joined_in_every_text_of_a_batch() -> None:
     texts = [f"begin{'x' * pad} appel-\nlant end" for pad in range(20)]
-    assert [joined.split()[1] for joined in TokenBatch.of(texts).joined()] == [b"appellant"] * 20
+    assert [joined.split()[1] for joined in TokenBatch.of(texts).join_tokens()] == [b"appellant"] * 20
 
 
 @given(st.lists(st.booleans(), max_size=40))

@@ -36,7 +36,7 @@ class Line:
     whole: bool = True
 
 
-async def unpacked(parts: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+async def decompress(parts: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     """Undo gzip, of one member or several.
 
     Raises:
@@ -136,9 +136,9 @@ class ActionReader:
         elif self._through or not line.content.strip():
             yield Action(line.content)
         else:
-            yield from self._begun(line)
+            yield from self._begin(line)
 
-    def _begun(self, line: Line) -> Iterator[Action]:
+    def _begin(self, line: Line) -> Iterator[Action]:
         action = read_action(line.content) if line.whole else None
         if action is None:
             self._through = True
@@ -183,7 +183,7 @@ async def signed_bulk(
     waiting: deque[asyncio.Future[bytes]] = deque()
     try:
         async for batch in _batches(parts):
-            waiting.append(asyncio.ensure_future(_signed(batch, default, writer)))
+            waiting.append(asyncio.ensure_future(_sign_batch(batch, default, writer)))
             if len(waiting) > AHEAD:
                 yield await waiting.popleft()
         while waiting:
@@ -206,14 +206,14 @@ async def _batches(parts: AsyncIterator[bytes]) -> AsyncIterator[list[Action]]:
     yield batch
 
 
-async def _signed(batch: Sequence[Action], default: Mapping[str, Any], writer: DocumentWriter) -> bytes:
+async def _sign_batch(batch: Sequence[Action], default: Mapping[str, Any], writer: DocumentWriter) -> bytes:
     """Sign a batch of actions, and write them again; lines that nothing changes in stay as they are."""
     writes = [Write.of(each.operation, {**default, **each.meta}, each.body) for each in batch]
     outcomes = await writer.sign(writes)
-    return b"".join(part for each, done in zip(batch, outcomes, strict=True) for part in _again(each, done))
+    return b"".join(part for each, done in zip(batch, outcomes, strict=True) for part in _write_action(each, done))
 
 
-def _again(action: Action, done: Outcome) -> Iterator[bytes]:
+def _write_action(action: Action, done: Outcome) -> Iterator[bytes]:
     if done.meta:
         yield orjson.dumps({action.operation: {**action.meta, **done.meta}}) + b"\n"
     else:

@@ -42,7 +42,7 @@ DOC, UPSERT, AS_UPSERT = "doc", "upsert", "doc_as_upsert"
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
+class WholeWrite:
     """A document that is written whole.
 
     Args:
@@ -59,7 +59,7 @@ class Whole:
 
 
 @dataclass(frozen=True, slots=True)
-class Partial:
+class PartialWrite:
     """A document that is changed by a body of `_update`.
 
     Args:
@@ -77,7 +77,7 @@ class Partial:
     there: Mapping[str, Any] = field(default_factory=dict)
 
 
-Written = Whole | Partial
+Written = WholeWrite | PartialWrite
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ class SigningContext:
 
 
 @dataclass(frozen=True, slots=True)
-class _Prepared:
+class _PreparedWrite:
     """A document that can be signed.
 
     Args:
@@ -140,40 +140,42 @@ def sign_documents(written: Sequence[Written], context: SigningContext, tables: 
         tables: The idf tables.
     """
     try:
-        return _signed(written, context, tables)
+        return _sign(written, context, tables)
     except Exception:  # noqa: BLE001 - whatever one document does, the others go on, and it goes on unsigned
         if len(written) == 1:
-            return [unsigned(written[0], "failure")]
+            return [unsigned_result(written[0], "failure")]
     return [result for each in written for result in sign_documents([each], context, tables)]
 
 
-def _signed(written: Sequence[Written], context: SigningContext, tables: Tables) -> list[Result]:
-    read = [_whole(each, context) if isinstance(each, Whole) else _partial(each, context) for each in written]
-    documents = [each.document for each in read if isinstance(each, _Prepared)]
+def _sign(written: Sequence[Written], context: SigningContext, tables: Tables) -> list[Result]:
+    read = [
+        _prepare_whole(each, context) if isinstance(each, WholeWrite) else _partial(each, context) for each in written
+    ]
+    documents = [each.document for each in read if isinstance(each, _PreparedWrite)]
     prepared_records = iter(records(documents, tables, context.distinct))
-    return [_finished(each, next(prepared_records)) if isinstance(each, _Prepared) else each for each in read]
+    return [_finish(each, next(prepared_records)) if isinstance(each, _PreparedWrite) else each for each in read]
 
 
-def _finished(prepared: _Prepared, record: Record) -> Result:
+def _finish(prepared: _PreparedWrite, record: Record) -> Result:
     try:
         return Result(prepared.finish(replace(record, version=prepared.version)), prepared.fate)
     except UnstorableRecord as unfit:
         return Result(prepared.body, "id" if unfit.field == "id" else "failure")
 
 
-def _whole(write: Whole, context: SigningContext) -> _Prepared | Result:
+def _prepare_whole(write: WholeWrite, context: SigningContext) -> _PreparedWrite | Result:
     source = _object(write.body)
     if source is None:
         return Result(write.body, "json")
     if write.obstacle:
-        return unsigned(write, write.obstacle)
+        return unsigned_result(write, write.obstacle)
     document = _document(write.id, source, context)
     if not isinstance(document, Document):
-        return Result(_without_ours(write.body, source), document)
-    return _Prepared(
+        return Result(_strip_ours(write.body, source), document)
+    return _PreparedWrite(
         document,
         version_of(source),
-        _without_ours(write.body, source),
+        _strip_ours(write.body, source),
         lambda record: with_signatures(write.body, record, write.layout),
     )
 
@@ -186,50 +188,50 @@ def _document(id_: str, source: Mapping[str, Any], context: SigningContext) -> D
     return "length" if len(document.text) > context.max_text else document
 
 
-def _partial(write: Partial, context: SigningContext) -> _Prepared | Result:
+def _partial(write: PartialWrite, context: SigningContext) -> _PreparedWrite | Result:
     body = _object(write.body)
     if body is None:
         return Result(write.body, "json")
     if "script" in body or write.obstacle not in UNREAD:
-        return unsigned(write, write.obstacle or "script")
+        return unsigned_result(write, write.obstacle or "script")
     if write.there and not write.obstacle:
-        return _changed(write, body, context)
+        return _prepare_update(write, body, context)
     return _upsert(write, body, context)
 
 
-def _changed(write: Partial, body: Mapping[str, Any], context: SigningContext) -> _Prepared | Result:
+def _prepare_update(write: PartialWrite, body: Mapping[str, Any], context: SigningContext) -> _PreparedWrite | Result:
     """Prepare an update of a document that was read."""
     doc = body.get(DOC)
     if not isinstance(doc, dict) or not doc.keys() - {OURS}:
         return Result(write.body, "same")
-    whole = merged(write.there, doc)
+    whole = merge(write.there, doc)
     if whole == write.there:
         return Result(write.body, "same")
     document = _document(write.id, whole, context)
     if not isinstance(document, Document):
-        return unsigned(write, document)
+        return unsigned_result(write, document)
     part, ours = _part(write.body, DOC), ours_of(write.there)
-    return _Prepared(
+    return _PreparedWrite(
         document,
         version_of(whole),
-        stripped(write.body, body),
+        strip_signatures(write.body, body),
         lambda record: with_member(write.body, DOC, signed_update(part, record, write.layout, ours)),
     )
 
 
-def _upsert(write: Partial, body: Mapping[str, Any], context: SigningContext) -> _Prepared | Result:
+def _upsert(write: PartialWrite, body: Mapping[str, Any], context: SigningContext) -> _PreparedWrite | Result:
     """Prepare what is written where there is no such document; one that is there loses its signatures."""
     name = DOC if body.get(AS_UPSERT) is True else UPSERT
     source = body.get(name)
     if not isinstance(source, dict):
-        return unsigned(write, write.obstacle or "same")
+        return unsigned_result(write, write.obstacle or "same")
     document = _document(write.id, source, context)
-    bare = stripped(write.body, body)
+    bare = strip_signatures(write.body, body)
     if not isinstance(document, Document):
         return Result(bare, document)
     raw = _part(write.body, name)
     changed = with_member(bare, AS_UPSERT, b"false") if AS_UPSERT in body else bare
-    return _Prepared(
+    return _PreparedWrite(
         document,
         version_of(source),
         bare,
@@ -238,23 +240,23 @@ def _upsert(write: Partial, body: Mapping[str, Any], context: SigningContext) ->
     )
 
 
-def unsigned(write: Written, fate: Fate) -> Result:
+def unsigned_result(write: Written, fate: Fate) -> Result:
     """Give a document as one that goes on unsigned: it carries no signatures of what it was before."""
     body = _object(write.body)
     if body is None:
         return Result(write.body, "json")
-    if isinstance(write, Whole):
-        return Result(_without_ours(write.body, body), fate)
+    if isinstance(write, WholeWrite):
+        return Result(_strip_ours(write.body, body), fate)
     doc = body.get(DOC)
     if isinstance(doc, dict) and doc and not doc.keys() - {OURS}:
         return Result(write.body, "same")
-    return Result(stripped(write.body, body), fate)
+    return Result(strip_signatures(write.body, body), fate)
 
 
-def stripped(raw: bytes, body: Mapping[str, Any]) -> bytes:
+def strip_signatures(raw: bytes, body: Mapping[str, Any]) -> bytes:
     """Let an update take a document's signatures away, since they are of what it was before.
 
-    >>> stripped(b'{"doc": {"text": "b"}}', {"doc": {"text": "b"}})
+    >>> strip_signatures(b'{"doc": {"text": "b"}}', {"doc": {"text": "b"}})
     b'{"doc": {"text": "b","ibidem":null}}'
     """
     if isinstance(body.get(DOC), dict):
@@ -262,16 +264,16 @@ def stripped(raw: bytes, body: Mapping[str, Any]) -> bytes:
     return raw
 
 
-def merged(there: Mapping[str, Any], doc: Mapping[str, Any]) -> dict[str, Any]:
+def merge(there: Mapping[str, Any], doc: Mapping[str, Any]) -> dict[str, Any]:
     """Merge a partial document into a whole one, as the engines do: objects by their members, all else is replaced.
 
-    >>> merged({"a": {"b": 1, "c": [1]}, "d": 2}, {"a": {"c": [2]}})
+    >>> merge({"a": {"b": 1, "c": [1]}, "d": 2}, {"a": {"c": [2]}})
     {'a': {'b': 1, 'c': [2]}, 'd': 2}
     """
     both = dict(there)
     for name, value in doc.items():
         old = both.get(name)
-        both[name] = merged(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
+        both[name] = merge(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
     return both
 
 
@@ -290,6 +292,6 @@ def _part(raw: bytes, name: str) -> bytes:
     return text[begin:end].encode()
 
 
-def _without_ours(raw: bytes, source: Mapping[str, Any]) -> bytes:
+def _strip_ours(raw: bytes, source: Mapping[str, Any]) -> bytes:
     """Take signatures out that a document was read with."""
     return with_member(raw, OURS, b"null") if OURS in source else raw

@@ -50,7 +50,7 @@ class IndexState:
     pipeline: bool = False
 
     @property
-    def signed(self) -> bool:
+    def is_signed(self) -> bool:
         """Whether it has signatures, or may have."""
         return bool(self.layout or self.obstacle)
 
@@ -74,7 +74,7 @@ class SignedIndexes:
     tables: Path
     _states: OrderedDict[tuple[str, Caller], tuple[float, IndexState]] = field(default_factory=OrderedDict)
 
-    async def of(self, index: str, caller: Caller) -> IndexState:
+    async def get(self, index: str, caller: Caller) -> IndexState:
         """Return whether an index is signed.
 
         Args:
@@ -125,7 +125,7 @@ def state_of(answer: Mapping[str, Any]) -> IndexState:
     Args:
         answer: What the engine says of each.
 
-    >>> state_of({"news": {"mappings": {}}}).signed
+    >>> state_of({"news": {"mappings": {}}}).is_signed
     False
     """
     written = {name: metadata for name, metadata in answer.items() if takes_writes(metadata)} or answer

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 
-from ibidem.gateway.signing.documents import Result, SigningContext, Written, sign_documents, unsigned
+from ibidem.gateway.signing.documents import Result, SigningContext, Written, sign_documents, unsigned_result
 from ibidem_engines.address import parse_address
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers.settings import Settings
@@ -45,20 +45,20 @@ class SigningPool:
             written: The documents.
         """
         try:
-            return await self._once(written)
+            return await self._sign_once(written)
         except BrokenProcessPool:
-            return [result for each in written for result in await self._alone(each)]
+            return [result for each in written for result in await self._sign_alone(each)]
 
-    async def _alone(self, written: Written) -> list[Result]:
+    async def _sign_alone(self, written: Written) -> list[Result]:
         for _ in range(2):  # the first time another document may have ended the process
             try:
-                return await self._once([written])
+                return await self._sign_once([written])
             except BrokenProcessPool:
                 continue
-        return [unsigned(written, "failure")]
+        return [unsigned_result(written, "failure")]
 
-    async def _once(self, written: Sequence[Written]) -> list[Result]:
-        pool = self._opened()
+    async def _sign_once(self, written: Sequence[Written]) -> list[Result]:
+        pool = self._open()
         try:
             return await asyncio.wrap_future(pool.submit(sign_here, written))
         except BrokenProcessPool:
@@ -67,7 +67,7 @@ class SigningPool:
                 pool.shutdown(wait=False)
             raise
 
-    def _opened(self) -> ProcessPoolExecutor:
+    def _open(self) -> ProcessPoolExecutor:
         if self._pool is None:
             fresh = multiprocessing.get_context("spawn")
             self._pool = ProcessPoolExecutor(self.processes, fresh, initializer=_begin, initargs=(self._context,))

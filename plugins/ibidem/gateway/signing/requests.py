@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
 from ibidem.gateway.metrics import Metrics
-from ibidem.gateway.signing.bulk import LONGEST, signed_bulk, unpacked
+from ibidem.gateway.signing.bulk import LONGEST, decompress, signed_bulk
 from ibidem.gateway.signing.indexes import SignedIndexes
 from ibidem.gateway.signing.pool import SigningPool
 from ibidem.gateway.signing.writer import DocumentWriter, Write
@@ -119,7 +119,7 @@ class Signing:
         """End the processes that sign."""
         self._pool.close()
 
-    def answered(self, method: str, target: str) -> None:
+    def refresh_indexes(self, method: str, target: str) -> None:
         """Ask again which indexes are signed, behind a request that may have made, changed or removed one.
 
         Args:
@@ -149,20 +149,20 @@ class Signing:
             return plain
         sent = dict(headers)
         caller = Caller.of(sent)
-        if read.index and read.action != BULK and not (await self._indexes.of(read.index, caller)).signed:
+        if read.index and read.action != BULK and not (await self._indexes.get(read.index, caller)).is_signed:
             return plain
         way = sent.get("content-encoding", "identity").strip().lower()
         if not takes(sent.get("content-type", "")) or way not in ("identity", "gzip"):
             self._metrics.unsigned_writes.labels("form").inc()
             return plain
         remaining = [(name, value) for name, value in headers if name not in REWRITTEN]
-        opened = unpacked(body) if way == "gzip" else body
+        opened = decompress(body) if way == "gzip" else body
         writer = DocumentWriter(self._upstream, self._indexes, self._pool, caller)
         if read.action == BULK:
-            return Outgoing(target, remaining, self._counted(signed_bulk(opened, read.meta, writer), read, writer))
-        return await self._single(read, target, remaining, opened, writer)
+            return Outgoing(target, remaining, self._count_body(signed_bulk(opened, read.meta, writer), read, writer))
+        return await self._sign_single(read, target, remaining, opened, writer)
 
-    async def _single(
+    async def _sign_single(
         self,
         read: DocumentRequest,
         target: str,
@@ -176,12 +176,12 @@ class Signing:
             body += part
             if len(body) > LONGEST:
                 writer.fates["length"] += 1
-                return Outgoing(target, headers, self._counted(chained(bytes(body), parts), read, writer))
+                return Outgoing(target, headers, self._count_body(chain_parts(bytes(body), parts), read, writer))
         (done,) = await writer.sign([Write.of(read.operation, read.meta, bytes(body))])
         where = read.target(done.meta) if done.meta else target
-        return Outgoing(where, headers, self._counted(chained(done.body), read, writer))
+        return Outgoing(where, headers, self._count_body(chain_parts(done.body), read, writer))
 
-    async def _counted(
+    async def _count_body(
         self, body: AsyncIterator[bytes], read: DocumentRequest, writer: DocumentWriter
     ) -> AsyncIterator[bytes]:
         """Give a body, and count at its end what became of its documents."""
@@ -211,7 +211,7 @@ def takes(content_type: str) -> bool:
     return any(kind == f"application/{form}" or kind.endswith(f"+{form}") for form in FORMS)
 
 
-async def chained(first: bytes, rest: AsyncIterator[bytes] | None = None) -> AsyncIterator[bytes]:
+async def chain_parts(first: bytes, rest: AsyncIterator[bytes] | None = None) -> AsyncIterator[bytes]:
     """Give some bytes, and then what comes."""
     if first:
         yield first

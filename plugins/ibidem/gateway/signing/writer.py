@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import orjson
 
-from ibidem.gateway.signing.documents import Fate, Partial, Whole, Written
+from ibidem.gateway.signing.documents import Fate, PartialWrite, WholeWrite, Written
 from ibidem.gateway.signing.indexes import IndexState, SignedIndexes
 from ibidem.gateway.signing.pool import SigningPool
 from ibidem.gateway.upstream import Caller, Upstream
@@ -120,17 +120,17 @@ class DocumentWriter:
             HttpError: The engine does not answer.
         """
         earlier = [self._is_repeat(each) for each in writes]
-        states = {name: await self.indexes.of(name, self.caller) for name in {each.index for each in writes}}
+        states = {name: await self.indexes.get(name, self.caller) for name in {each.index for each in writes}}
         outcomes = [Outcome(each.body) for each in writes]
         planned: dict[int, Write] = {}
         for at, each in enumerate(writes):
             state = states[each.index]
             if state.obstacle == "rights" and each.operation:
                 self.fates["rights"] += 1
-            elif state.signed and each.body:
+            elif state.is_signed and each.body:
                 planned[at] = _assign_id(each, state, earlier=earlier[at])
         read = await self._read([each for each in planned.values() if each.operation == UPDATE and not each.obstacle])
-        documents = [_written(each, states[each.index], read) for each in planned.values()]
+        documents = [_to_written(each, states[each.index], read) for each in planned.values()]
         results = await self.pool.sign(documents) if documents else []
         for (at, each), result in zip(planned.items(), results, strict=True):
             self.fates[result.fate] += 1
@@ -152,21 +152,21 @@ class DocumentWriter:
         self._keys.add(key)
         return False
 
-    async def _read(self, writes: Sequence[Write]) -> "dict[tuple[str, str], _There]":
+    async def _read(self, writes: Sequence[Write]) -> "dict[tuple[str, str], _StoredState]":
         """Read the documents that are changed by updates."""
-        documents: dict[tuple[str, str], _There] = {}
+        documents: dict[tuple[str, str], _StoredState] = {}
         for begin in range(0, len(writes), MOST_READ):
             some = writes[begin : begin + MOST_READ]
-            docs = [{"_index": each.index, "_id": each.id} | _routing(each) for each in some]
+            docs = [{"_index": each.index, "_id": each.id} | _routing_parameter(each) for each in some]
             headers = [*self.caller.headers, ("accept", "application/json"), ("content-type", "application/json")]
             reply = await self.upstream.send("POST", "/_mget", headers, orjson.dumps({"docs": docs}))
             answers = orjson.loads(reply.body)["docs"] if reply.status < 400 else [{"error": {}}] * len(some)
-            documents |= {_key(each): _There.of(one) for each, one in zip(some, answers, strict=True)}
+            documents |= {_key(each): _StoredState.of(one) for each, one in zip(some, answers, strict=True)}
         return documents
 
 
 @dataclass(frozen=True, slots=True)
-class _There:
+class _StoredState:
     """A document as it was read.
 
     Args:
@@ -180,7 +180,7 @@ class _There:
     known: bool = True
 
     @classmethod
-    def of(cls, document: Mapping[str, Any]) -> "_There":
+    def of(cls, document: Mapping[str, Any]) -> "_StoredState":
         """Read the answer to a get."""
         if "error" in document or (document.get("found") and "_source" not in document):
             return cls({}, {}, known=False)
@@ -202,15 +202,15 @@ def _assign_id(write: Write, state: IndexState, *, earlier: bool) -> Write:
     return replace(write, id=id_, obstacle=obstacle)
 
 
-def _written(write: Write, state: IndexState, read: Mapping[tuple[str, str], _There]) -> Written:
+def _to_written(write: Write, state: IndexState, read: Mapping[tuple[str, str], _StoredState]) -> Written:
     """Make what a process of the pool signs."""
     body = write.body.rstrip(b"\r\n")
     if write.operation != UPDATE:
-        return Whole(write.id, state.layout, body, write.obstacle)
+        return WholeWrite(write.id, state.layout, body, write.obstacle)
     if write.obstacle:
-        return Partial(write.id, state.layout, body, write.obstacle)
+        return PartialWrite(write.id, state.layout, body, write.obstacle)
     there = read[_key(write)]
-    return Partial(write.id, state.layout, body, "" if there.known else "read", there.source)
+    return PartialWrite(write.id, state.layout, body, "" if there.known else "read", there.source)
 
 
 def new_id() -> str:
@@ -227,7 +227,7 @@ def _key(write: Write) -> tuple[str, str]:
     return write.index, write.id
 
 
-def _routing(write: Write) -> dict[str, str]:
+def _routing_parameter(write: Write) -> dict[str, str]:
     return {"routing": write.routing} if write.routing else {}
 
 
