@@ -42,8 +42,8 @@ def is_noisy(block: Codes) -> Bools:
     return noisy
 
 
-def differing(share: Figures, a: Figures, b: Figures) -> Figures:
-    """`noise.differing` for many pairs."""
+def estimate_difference(share: Figures, a: Figures, b: Figures) -> Figures:
+    """`noise.estimate_difference` for many pairs."""
     figures: Figures = (1 - share) / (1 + share) * (a + b)
     return figures
 
@@ -70,7 +70,7 @@ class NoiseFigures:
 
 
 def differing_terms(a: NoiseFigures, b: NoiseFigures) -> Figures:
-    """`noise.unknown` for many pairs."""
+    """`noise.estimate_unknown` for many pairs."""
     equal = (a.terms == b.terms).sum(axis=1)
     share = np.maximum(0.0, equal / noise.OF_TERMS - noise.CHANCE)
-    return differing(np.where((a.unknown > 0) & (b.unknown > 0), share, 0.0), a.unknown, b.unknown)
+    return estimate_difference(np.where((a.unknown > 0) & (b.unknown > 0), share, 0.0), a.unknown, b.unknown)

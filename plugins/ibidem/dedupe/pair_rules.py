@@ -17,9 +17,9 @@ from ibidem_ingest.signatures.minhash import LEAST_FOR_CONTAINMENT, correct_for_
 from ibidem_ingest.signatures.noise_columns import (
     ESTIMATES,
     NoiseFigures,
-    differing,
     differing_terms,
     equal_runs,
+    estimate_difference,
     is_noisy,
 )
 from ibidem_ingest.signatures.numbers import FEW, LEAST_SHARE, SKETCH
@@ -93,7 +93,7 @@ class Pairs:
         shared, union = common_numbers(self.columns.number_sketch, self.a, self.b)
         share = np.where(union > 0, shared / np.maximum(1, union), 1.0)
         counts = self.columns.numbers.astype(np.float64)
-        return differing(share, counts[self.a], counts[self.b])
+        return estimate_difference(share, counts[self.a], counts[self.b])
 
     @cached_property
     def numbers_agree(self) -> Bools:
@@ -259,7 +259,7 @@ def misread(pairs: Pairs, policy: Policy) -> Bools:
     which, share = which[positions], share[positions]
     some = pairs.take(which)
     a, b = NoiseFigures.of(pairs.columns, some.a), NoiseFigures.of(pairs.columns, some.b)
-    runs, terms = differing(share, a.runs, b.runs), differing_terms(a, b)
+    runs, terms = estimate_difference(share, a.runs, b.runs), differing_terms(a, b)
     words = np.maximum(1.0, runs / noise.RUNS_OF_A_WORD)
     least = rule.unknown + rule.numbers * (some.numbers_differing / words)
     often = terms * (a.runs + b.runs) >= rule.lift * runs * (a.unknown + b.unknown)
