@@ -25,6 +25,27 @@ def test_who_waits_for_another_settles_nothing() -> None:
         assert groups(engine) == plain(engine)
 
 
+def test_who_waits_is_done_once_another_has_settled_all_though_that_one_goes_on() -> None:
+    with index() as engine:
+        engine.write(signed(1))
+        assert Lease(engine).take()
+        Follower(engine).catch_up()
+        settle_all(engine)
+        assert groups(engine) == plain(engine)
+
+
+def test_who_waits_goes_on_where_another_left_off() -> None:
+    with index() as engine, ThreadPoolExecutor() as threads:
+        engine.write(signed(2))
+        other = Lease(engine)
+        assert other.take()
+        waiting = threads.submit(settle_all, engine)
+        Follower(engine, size=5, stop=lambda: bool(Checkpoint.read(engine).done)).step()
+        other.give_back()
+        waiting.result()
+        assert groups(engine) == plain(engine)
+
+
 def taken_by_another(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> Lease:
     """Another process takes the lease that it saw free a moment before."""
     other = Lease(engine)

@@ -90,6 +90,22 @@ class Checkpoint:
         engine.put_records("runs", {KEY: asdict(self)})
 
 
+def has_settled(engine: Engine, goal: Marks) -> bool:
+    """Return whether the writes up to some numbers are settled.
+
+    Of the record nothing else is read: what checks a whole one takes a process as long to make as some hundred
+    documents to settle, and most of those that ask only wait.
+
+    Args:
+        engine: The index.
+        goal: The number for each part.
+    """
+    done = (engine.get_record("runs", KEY) or {}).get("done")
+    numbers = done if isinstance(done, dict) else {}
+    reached = {part: numbers.get(str(part), 0) for part in goal}
+    return all(isinstance(reached[part], int) and reached[part] >= number for part, number in goal.items())
+
+
 def joined(engine: Engine) -> dict[str, int]:
     """Tell how many documents have joined a group so far, by level."""
     return Checkpoint.read(engine).joined

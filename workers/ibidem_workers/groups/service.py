@@ -24,7 +24,7 @@ from ibidem_engines.reindex import SeqNoRange, ShardRef
 from ibidem_engines.stored_groups import Assignment, Grouped, StoredGroups, WithGroups
 from ibidem_ingest.pairs.policy import Policy
 from ibidem_workers.brokers.lease import has_exited, this_process
-from ibidem_workers.groups.checkpoint import Checkpoint, as_record, by_part, parsed, policy_of
+from ibidem_workers.groups.checkpoint import Checkpoint, as_record, by_part, has_settled, parsed, policy_of
 from ibidem_workers.groups.portion import Name, Overrides
 from ibidem_workers.groups.settle import Settler, renamed
 
@@ -286,11 +286,9 @@ def settle(engine: Engine, seconds: float, report: Report = lambda _: None) -> N
 def settle_all(engine: Engine, report: Report = lambda _: None) -> None:
     """Settle all that was there at the beginning, or wait until another process did; others may go on writing."""
     goal = store_of(engine).newest()
-    while True:
+    settle(engine, inf, report)
+    while not has_settled(engine, goal):
         settle(engine, inf, report)
-        checkpoint = Checkpoint.read(engine)
-        if all(checkpoint.after(part) >= number for part, number in goal.items()):
-            return
         time.sleep(PAUSE)
 
 
