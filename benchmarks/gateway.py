@@ -36,7 +36,7 @@ from ibidem.dedupe.request import parse_request
 from ibidem.grouped_search.dsl.index_cache import IndexMetadataCache
 from ibidem.grouped_search.dsl.request import read_search
 from ibidem.grouped_search.dsl.search import dsl_search
-from ibidem_engines.cluster.requests import ApiRequest, run_sync
+from ibidem_engines.requests import ApiRequest, run_sync
 from measured import write
 from newswire import CLIENTS, QUERIES, body, load, serve, signed
 from rates import CLIENTS_AT_ONCE, JSON, at_once, together

@@ -12,7 +12,7 @@ from ibidem.grouped_search.dsl.index_cache import NOWHERE
 from ibidem_engines.address import parse_address
 from ibidem_engines.cluster.client import Failure
 from ibidem_engines.cluster.dsl import ONLY_PACKED
-from ibidem_engines.cluster.requests import ApiRequest
+from ibidem_engines.requests import ApiRequest
 
 ADA, BOB = (Caller((("authorization", f"Basic {name}"),)) for name in ("ada", "bob"))
 

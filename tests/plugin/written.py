@@ -21,8 +21,8 @@ from ibidem.grouped_search.backend import PageRequest
 from ibidem.grouped_search.page import grouped_page
 from ibidem.grouped_search.response import Json
 from ibidem.grouped_search.stats import facets_of
-from ibidem_engines.cluster.requests import RequestFlow, run_sync
 from ibidem_engines.engine import Hit, LookupResult, Ranking, SignatureLookup
+from ibidem_engines.requests import RequestFlow, run_sync
 from ibidem_ingest.pairs.policy import Policy, Slots, Terms
 from ibidem_ingest.signatures.packed import EARLIER, HEAD, NOISE_BYTES, SCHEME, Packed, unpack
 from support.signed_books import shelf

@@ -32,7 +32,7 @@ from ibidem.clients.wrap import (
 )
 from ibidem.grouped_search.response import Json
 from ibidem_engines.cluster.client import JSON, LINES, Failure
-from ibidem_engines.cluster.requests import ApiRequest
+from ibidem_engines.requests import ApiRequest
 
 OTHERS = ("api_key", "basic_auth", "bearer_auth", "headers")
 """Options with which another user may ask."""

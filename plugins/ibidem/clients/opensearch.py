@@ -22,7 +22,7 @@ from ibidem.clients.wrap import (
 )
 from ibidem.grouped_search.response import Json
 from ibidem_engines.cluster.client import JSON, LINES, Failure
-from ibidem_engines.cluster.requests import ApiRequest
+from ibidem_engines.requests import ApiRequest
 
 CLIENT_S_OWN = ("request_timeout", "timeout", "ignore")
 """Parameters that the client takes for itself."""

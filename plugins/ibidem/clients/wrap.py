@@ -22,7 +22,7 @@ from ibidem.grouped_search.dsl.request import read_search
 from ibidem.grouped_search.dsl.stored import grouped_search
 from ibidem.grouped_search.response import Json
 from ibidem_engines.cluster.client import Failure
-from ibidem_engines.cluster.requests import ApiRequest, RequestFlow, run_async, run_sync
+from ibidem_engines.requests import ApiRequest, RequestFlow, run_async, run_sync
 from ibidem_ingest.errors import UsageError
 
 METADATA = "_ibidem_around"

@@ -17,7 +17,7 @@ from ibidem.grouped_search.dsl.request import read_search
 from ibidem.grouped_search.dsl.stored import grouped_search
 from ibidem_engines.cluster.client import Failure
 from ibidem_engines.cluster.dsl import ONLY_PACKED
-from ibidem_engines.cluster.requests import ApiRequest, RequestFlow
+from ibidem_engines.requests import ApiRequest, RequestFlow
 
 T = TypeVar("T")
 Json = dict[str, Any]

@@ -33,9 +33,9 @@ from ibidem.grouped_search.plugin_request import (
 from ibidem.grouped_search.response import DUPLICATES, Json, to_hit, to_source
 from ibidem.grouped_search.stats import Facets, facets_of, ungrouped_stats
 from ibidem.grouped_search.stored import StoredBackend, stored_page
-from ibidem_engines.cluster.requests import RequestFlow, run_offline
 from ibidem_engines.engine import Engine, Hit, LookupResult, Ranking, SignatureLookup, StoredDocument
 from ibidem_engines.query import Query
+from ibidem_engines.requests import RequestFlow, run_offline
 from ibidem_engines.spelling import did_you_mean
 from ibidem_engines.stored_groups import Collapsed, CollapseEngine, Members, Order, Place
 from ibidem_ingest.signatures.packed import NO_DATE

@@ -19,10 +19,10 @@ from ibidem.dedupe.overrides import DocumentRef, Override
 from ibidem.dedupe.parameters import DEEPEST
 from ibidem.dedupe.request import DedupeRequest
 from ibidem.grouped_search.response import Json
-from ibidem_engines.cluster.requests import RequestFlow
 from ibidem_engines.engine import CONTENT_HITS, Hit, LookupResult, Ranking, SignatureLookup
 from ibidem_engines.hits import decode_cursor, encode_cursor, query_digest
 from ibidem_engines.query import Query
+from ibidem_engines.requests import RequestFlow
 from ibidem_engines.stored_groups import Place
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.pairs.policy import Policy

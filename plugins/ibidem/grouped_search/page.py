@@ -18,8 +18,8 @@ from ibidem.dedupe.parameters import DEEPEST
 from ibidem.grouped_search.backend import PageRequest, ScopeMatches, SearchBackend, append_matches, look_up_duplicates
 from ibidem.grouped_search.response import Group, Json, Pages, ResponseRenderer, build_groups
 from ibidem.grouped_search.stats import LateDocument, late_members, response_stats
-from ibidem_engines.cluster.requests import RequestFlow
 from ibidem_engines.engine import Ranking, SignatureLookup
+from ibidem_engines.requests import RequestFlow
 from ibidem_ingest.errors import UsageError
 
 MANY = 100

@@ -15,7 +15,7 @@ from ibidem.grouped_search.response import Json
 from ibidem.grouped_search.stats import MOST, FacetBucket, Facets, count_others
 from ibidem_engines.cluster.dsl import Clause
 from ibidem_engines.cluster.plugin import NAME, pop_account
-from ibidem_engines.cluster.requests import RequestFlow
+from ibidem_engines.requests import RequestFlow
 from ibidem_ingest.pairs.policy import Policy
 
 SIMILARITY = "dedupe_similarity"

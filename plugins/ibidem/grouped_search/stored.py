@@ -15,8 +15,8 @@ from ibidem.grouped_search.backend import NextPage, PageRequest, place_of
 from ibidem.grouped_search.page import GroupedPage
 from ibidem.grouped_search.response import Group, Json, ResponseRenderer, choose_lead
 from ibidem.grouped_search.stats import request_stats
-from ibidem_engines.cluster.requests import RequestFlow
 from ibidem_engines.engine import Hit, Ranking
+from ibidem_engines.requests import RequestFlow
 from ibidem_engines.stored_groups import MOST_MEMBERS, Collapsed, GroupHit, MatchCounts, Members, Place
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.pairs.policy import Policy

@@ -12,9 +12,9 @@ import orjson
 from ibidem_engines.cluster.client import BULK, ClusterClient, Failure, failure_of, find_fault, to_engine_error
 from ibidem_engines.cluster.dsl import Clause, ids_query
 from ibidem_engines.cluster.index import refresh_index
-from ibidem_engines.cluster.requests import BUSY, WHOLE, quote_index
 from ibidem_engines.errors import Permanent
 from ibidem_engines.reindex import Marks, Name, SeqNoRange, ShardRef
+from ibidem_engines.requests import BUSY, WHOLE, quote_index
 
 
 def order_of(place: int) -> int:

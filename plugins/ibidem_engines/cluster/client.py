@@ -14,9 +14,9 @@ from typing import Any
 
 import orjson
 
-from ibidem_engines.cluster.requests import BUSY, ApiRequest, RequestFlow, T, Throttle, Transport, run_sync
 from ibidem_engines.errors import EngineError, NoIndex, Permanent, Unavailable
 from ibidem_engines.redaction import redact_text
+from ibidem_engines.requests import BUSY, ApiRequest, RequestFlow, T, Throttle, Transport, run_sync
 
 UNREACHABLE, TIMEOUT, CERTIFICATE, OTHER_PRODUCT, UNREADABLE = (
     "unreachable",

@@ -21,7 +21,6 @@ from ibidem_engines.cluster.lookup import LookUp, holders_query
 from ibidem_engines.cluster.match_counts import CountCache, CountResult
 from ibidem_engines.cluster.ranking import long_values, rank, window
 from ibidem_engines.cluster.reindex_source import ClusterReindexSource
-from ibidem_engines.cluster.requests import Target, TtlCache, answer_to
 from ibidem_engines.cluster.source import to_stored_document
 from ibidem_engines.engine import (
     HealthIssue,
@@ -39,6 +38,7 @@ from ibidem_engines.errors import Permanent
 from ibidem_engines.hits import GroupedHits, PluginEngine, PluginNode, query_digest
 from ibidem_engines.query import Filter, Query
 from ibidem_engines.reindex import Marks, ReindexableEngine
+from ibidem_engines.requests import Target, TtlCache, answer_to
 from ibidem_engines.stored_groups import Collapsed, CollapseEngine, Facets, Members, Order, Place
 from ibidem_ingest.errors import UsageError
 

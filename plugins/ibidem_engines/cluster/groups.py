@@ -23,10 +23,10 @@ from ibidem_engines.cluster.dsl import PACKED, Clause, packed_options
 from ibidem_engines.cluster.index import Layout
 from ibidem_engines.cluster.lookup import holders_query
 from ibidem_engines.cluster.ranking import long_values, read_binary, read_hits
-from ibidem_engines.cluster.requests import RequestFlow, Target, answer_to
 from ibidem_engines.cluster.source import stored_keys
 from ibidem_engines.engine import Hit
 from ibidem_engines.reindex import Marks, Name, SeqNoRange, ShardRef
+from ibidem_engines.requests import RequestFlow, Target, answer_to
 from ibidem_engines.stored_groups import (
     Assignment,
     FacetCount,

@@ -5,8 +5,8 @@ from typing import Any
 
 from ibidem_engines.address import OURS, Fields
 from ibidem_engines.cluster.client import ClusterClient
-from ibidem_engines.cluster.requests import ApiRequest, answer_to, quote_index
 from ibidem_engines.engine import HealthIssue, disk_issue, is_full
+from ibidem_engines.requests import ApiRequest, answer_to, quote_index
 
 PASSED_OVER = (403, 404, 400)
 """Statuses of those who may not look, and of servers that do not know what is asked."""

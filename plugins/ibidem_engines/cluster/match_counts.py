@@ -13,8 +13,8 @@ from ibidem_engines.cluster.client import failure_of
 from ibidem_engines.cluster.dsl import ALL, Clause
 from ibidem_engines.cluster.groups import GROUP, LEADS, UNSIGNED
 from ibidem_engines.cluster.index import Layout
-from ibidem_engines.cluster.requests import WHOLE, ApiRequest, RequestFlow, Target, TtlCache
 from ibidem_engines.reindex import Marks, ShardRef
+from ibidem_engines.requests import WHOLE, ApiRequest, RequestFlow, Target, TtlCache
 from ibidem_engines.stored_groups import MOST_GROUPS, MatchCounts
 
 OWN = "ibidem_groups"

@@ -30,8 +30,8 @@ from ibidem_engines.cluster.client import (
     failure_of,
 )
 from ibidem_engines.cluster.engine import ClusterEngine
-from ibidem_engines.cluster.requests import Answer
 from ibidem_engines.redaction import redact_text
+from ibidem_engines.requests import Answer
 
 DIALECT = Dialect(
     name="opensearch",

@@ -6,10 +6,10 @@ from importlib.metadata import version
 from typing import Any, Literal, get_args
 
 from ibidem_engines.address import Fields
-from ibidem_engines.cluster.requests import ApiRequest, RequestFlow
 from ibidem_engines.cluster.source import to_stored_document
 from ibidem_engines.hits import GroupedHits, PluginNode
 from ibidem_engines.query import Query
+from ibidem_engines.requests import ApiRequest, RequestFlow
 from ibidem_ingest.errors import UsageError
 
 Mode = Literal["auto", "off"]

@@ -16,11 +16,11 @@ import numpy as np
 from ibidem_engines.cluster import dsl
 from ibidem_engines.cluster.bulk import order_of
 from ibidem_engines.cluster.dsl import LONG, PACKED, Clause
-from ibidem_engines.cluster.requests import RequestFlow, Target
 from ibidem_engines.engine import Hit
 from ibidem_engines.hits import HitColumns, no_cursor, read_ranking_cursor, write_ranking_cursor
 from ibidem_engines.query import Query
 from ibidem_engines.reindex import SourceDocument
+from ibidem_engines.requests import RequestFlow, Target
 from ibidem_ingest.signatures.packed import id_of
 from ibidem_ingest.signatures.packed_values import ROOM, IdColumn, PackedValues
 

@@ -9,9 +9,9 @@ from xxhash import xxh3_128_hexdigest
 from ibidem_engines.cluster.bulk import MISSING, Action, get_many, run
 from ibidem_engines.cluster.client import ClusterClient, failure_of
 from ibidem_engines.cluster.index import ledger_name, refresh_index
-from ibidem_engines.cluster.requests import WHOLE, ApiRequest, RequestFlow
 from ibidem_engines.engine import Ledger
 from ibidem_engines.errors import NoIndex
+from ibidem_engines.requests import WHOLE, ApiRequest, RequestFlow
 from ibidem_ingest.document import MAX_ID_BYTES
 
 SLICE = 1_000

@@ -16,7 +16,6 @@ from ibidem_engines.cluster.dsl import Clause
 from ibidem_engines.cluster.index import refresh_index
 from ibidem_engines.cluster.ranking import fill_packed
 from ibidem_engines.cluster.reindex_target import ClusterReindexTarget
-from ibidem_engines.cluster.requests import WHOLE, Answer, quote_index
 from ibidem_engines.cluster.source import (
     Values,
     as_document,
@@ -43,6 +42,7 @@ from ibidem_engines.reindex import (
     SourceDocument,
     Target,
 )
+from ibidem_engines.requests import WHOLE, Answer, quote_index
 from ibidem_ingest.errors import UsageError
 
 Failed = Callable[[Mapping[str, Any]], Exception]

@@ -21,12 +21,12 @@ from ibidem_engines.cluster.bulk import (
     states,
 )
 from ibidem_engines.cluster.client import ClusterClient, Dialect
-from ibidem_engines.cluster.requests import ApiRequest, answer_to, quote_index
 from ibidem_engines.cluster.source import with_signatures
 from ibidem_engines.cluster.write import field_of
 from ibidem_engines.engine import Outcome, WriteStatus
 from ibidem_engines.records import UnstorableRecord, values_of_records
 from ibidem_engines.reindex import Marks, Name, ReindexTarget, SeqNoRange, ShardRef, Signed, SourceDocument
+from ibidem_engines.requests import ApiRequest, answer_to, quote_index
 from ibidem_ingest.errors import UsageError
 
 SLICE = 1_000

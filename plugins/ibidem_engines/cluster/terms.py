@@ -6,7 +6,7 @@ from typing import Any
 
 from ibidem_engines.address import Fields
 from ibidem_engines.cluster.client import failure_of
-from ibidem_engines.cluster.requests import RequestFlow, Target
+from ibidem_engines.requests import RequestFlow, Target
 from ibidem_engines.spelling import LONGEST, MOST_WORDS, SHORTEST
 
 SUGGESTED = 10

@@ -1,6 +1,7 @@
 """Engine protocol over one SQLite file with full-text search (FTS5, bm25), safe for many processes."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 
 from typing_extensions import override
@@ -42,7 +43,10 @@ class SqliteEngine(CollapseEngine, ReindexableEngine):
     def __init__(self, path: Path, index: str, patience: float = 30.0, longest: float = LONGEST) -> None:
         self.index = index
         self._file = SqliteFile(path, index, patience, longest)
-        self._finder = Finder(self._file)
+
+    @cached_property
+    def _finder(self) -> Finder:
+        return Finder(self._file)
 
     def create(self) -> None:
         """Make file, folder and index; does nothing where they are."""

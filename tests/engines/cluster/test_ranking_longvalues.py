@@ -4,7 +4,7 @@ from base64 import b64encode
 from typing import Any
 
 from ibidem_engines.cluster.ranking import AT_ONCE, long_values
-from ibidem_engines.cluster.requests import ApiRequest, Target, run_sync
+from ibidem_engines.requests import ApiRequest, Target, run_sync
 
 
 def test_many_are_read_in_several_requests_and_each_once() -> None:

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from engines.cluster.test_source_values import OBJECTS, STYLES, written
 from ibidem_engines.address import parse_fields
 from ibidem_engines.cluster.reindex_source import iter_raw_sources, read_documents
-from ibidem_engines.cluster.requests import Answer
 from ibidem_engines.reindex import Name
+from ibidem_engines.requests import Answer
 
 
 @given(st.lists(OBJECTS | st.none(), max_size=3), STYLES)

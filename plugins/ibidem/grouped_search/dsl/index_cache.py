@@ -9,8 +9,8 @@ from ibidem_engines.cluster import plugin
 from ibidem_engines.cluster import records as ledgers
 from ibidem_engines.cluster.index import Layout, pipeline_fault, read_layout, schema_fault
 from ibidem_engines.cluster.match_counts import CountResult
-from ibidem_engines.cluster.requests import RequestFlow, TtlCache
 from ibidem_engines.records import parse_record
+from ibidem_engines.requests import RequestFlow, TtlCache
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.groups.checkpoint import KEY, Checkpoint
 

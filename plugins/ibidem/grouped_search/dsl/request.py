@@ -23,8 +23,8 @@ from ibidem.grouped_search.dsl.unsupported import (
 from ibidem.grouped_search.page import check_page
 from ibidem.grouped_search.response import Json
 from ibidem_engines.cluster.dsl import ALL, Clause
-from ibidem_engines.cluster.requests import Target
 from ibidem_engines.query import Query
+from ibidem_engines.requests import Target
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.errors import short_repr as written
 

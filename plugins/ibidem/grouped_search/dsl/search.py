@@ -34,8 +34,8 @@ from ibidem_engines.cluster import ranking as engine_cursors
 from ibidem_engines.cluster.dsl import ALL, ONLY_PACKED, add_exclusion, documents, ids_query
 from ibidem_engines.cluster.lookup import LookUp, holders_query
 from ibidem_engines.cluster.ranking import long_values, rank
-from ibidem_engines.cluster.requests import ApiRequest, RequestFlow
 from ibidem_engines.engine import LookupResult, Ranking, SignatureLookup
+from ibidem_engines.requests import ApiRequest, RequestFlow
 from ibidem_ingest.errors import UsageError
 
 AT_ONCE = 1_000

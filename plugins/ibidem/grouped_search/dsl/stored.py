@@ -37,8 +37,8 @@ from ibidem.grouped_search.stored import StoredBackend, StoredPage, stored_page
 from ibidem_engines.cluster.collapse import ClusterCollapse, as_shown, collapse_search, unshown
 from ibidem_engines.cluster.groups import GROUP
 from ibidem_engines.cluster.match_counts import CountCache
-from ibidem_engines.cluster.requests import RequestFlow
 from ibidem_engines.engine import Hit
+from ibidem_engines.requests import RequestFlow
 from ibidem_engines.stored_groups import Collapsed, Members, Place
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.packed import id_of
