@@ -16,6 +16,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from typing import Any
 
 from celery import Celery, Task, signals
 from celery.exceptions import CPendingDeprecationWarning, Reject
@@ -104,6 +105,17 @@ def work(settings: Settings) -> int:
     app = make_app(settings)
     restrict_serializers(most_of_message(settings))
     stopped = register(app, context)
+    _prepare_process()
+    worker = _make_worker(app, settings)
+    worker.start()
+    context.engine.close()
+    if stopped:
+        raise stopped[0]
+    return int(worker.exitcode or 0)
+
+
+def _prepare_process() -> None:
+    """Set what a worker's process needs: garbage collection, Celery's signals, no warnings that do not hold here."""
     gc.freeze()  # what was imported is never garbage; looking through it at each collection takes a tenth of the time
     gc.set_threshold(COLLECTED_AFTER)
     signals.worker_ready.connect(_report_ready)
@@ -112,7 +124,11 @@ def work(settings: Settings) -> int:
     warnings.filterwarnings("ignore", category=SecurityWarning)
     # And of what it may do one day with the batch in hand when the broker is lost; it is carried out and comes again.
     warnings.filterwarnings("ignore", category=CPendingDeprecationWarning)
-    worker = app.Worker(
+
+
+def _make_worker(app: Celery, settings: Settings) -> Any:
+    """Make Celery's worker of one process, which asks other workers nothing."""
+    return app.Worker(
         pool="solo",
         concurrency=1,
         queues=[settings.queue],
@@ -123,11 +139,6 @@ def work(settings: Settings) -> int:
         without_mingle=True,
         without_heartbeat=True,
     )
-    worker.start()
-    context.engine.close()
-    if stopped:
-        raise stopped[0]
-    return int(worker.exitcode or 0)
 
 
 def register(app: Celery, context: WorkerContext) -> list[EngineError]:

@@ -91,19 +91,15 @@ def inspect(
     """
     policy = policy or Policy()
     own, packed = read_signed(engine, name)
-    words = [
-        each
-        for each in (load_overrides(engine) if overrides is None else overrides)
-        if hit_ref(own) in (each.a, each.b)
-    ]
+    all_words = load_overrides(engine) if overrides is None else overrides
+    words = [each for each in all_words if hit_ref(own) in (each.a, each.b)]
     long_signatures = LongSignatureCache(engine.long_signatures)
     needs_long = policy.level == "partial" and policy.related is not None and packed.flags & LONG
-    (inspection,) = engine.find(
-        [build_lookup(packed, policy, long_signatures.get(hit_ref(own)) if needs_long else None)]
-    )
-    hits = {hit_ref(hit): hit for hit in [*inspection.hits, *fetch_same(engine, words)] if hit_ref(hit) != hit_ref(own)}
-    suspected = ((0, row) for row in range(1, len(hits) + 1))
-    window = Window.of([own, *hits.values()], policy, words, long_signatures=long_signatures, candidates=suspected)
+    long = long_signatures.get(hit_ref(own)) if needs_long else None
+    (result,) = engine.find([build_lookup(packed, policy, long)])
+    hits = {hit_ref(hit): hit for hit in [*result.hits, *fetch_same(engine, words)] if hit_ref(hit) != hit_ref(own)}
+    candidates = ((0, row) for row in range(1, len(hits) + 1))
+    window = Window.of([own, *hits.values()], policy, words, long_signatures=long_signatures, candidates=candidates)
     evidence = {row: decision for row in range(1, len(window.hits)) if (decision := window.evidence(row, 0))}
     stored = {
         (each.index, each.document.id): each for each in engine.fetch([window.name(row) for row in (0, *evidence)])
@@ -116,7 +112,7 @@ def inspect(
             Duplicate(*window.name(row), title(stored.get(window.name(row))), decision)
             for row, decision in sorted(evidence.items(), key=lambda each: strength_key(each[1], window.name(each[0])))
         ],
-        capped=cut_fields(inspection),
+        capped=cut_fields(result),
     )
 
 

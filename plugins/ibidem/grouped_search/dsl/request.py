@@ -131,20 +131,15 @@ def read_search(
     refuse_target(index, folded)
     refuse_scope(folded, request)
     check_total(folded)
-    deepest = DEEPEST
     if request.by == "stored":
         refuse_stored(folded)
-        deepest = sys.maxsize
+    deepest = sys.maxsize if request.by == "stored" else DEEPEST
     page, size = page_of(folded, deepest)
     check_page(page, size or 1, deepest)
     bare_total = sent.pop("rest_total_hits_as_int", "false").lower() in ("", "true")
     if "timeout" in folded:
         sent["allow_partial_search_results"] = "true"
-    ranking = {name: part for name, part in folded.items() if name not in SHOWN | BESIDE | EVERYWHERE | APART}
-    if is_suggest_only(folded):
-        ranking["query"] = {"match_none": {}}
-    elif "query" in ranking:
-        ranking["query"] = drop_inner_hits(ranking["query"])
+    ranking = read_ranking(folded)
     if "preference" not in sent and "pit" not in folded:
         sent["preference"] = xxh3_64_hexdigest(repr(ranking).encode())
     target = Target(index, folded.get("pit"), sent, _select(folded, EVERYWHERE))
@@ -153,6 +148,16 @@ def read_search(
     search = DslSearch(target, ranking, _select(folded, BESIDE), aggregations, display, request, page, size, bare_total)
     check_scope(search.query, request)
     return search
+
+
+def read_ranking(body: Mapping[str, Any]) -> Json:
+    """Return the parts of a body that rank, the query without inner hits."""
+    ranking = {name: part for name, part in body.items() if name not in SHOWN | BESIDE | EVERYWHERE | APART}
+    if is_suggest_only(body):
+        ranking["query"] = {"match_none": {}}
+    elif "query" in ranking:
+        ranking["query"] = drop_inner_hits(ranking["query"])
+    return ranking
 
 
 def is_suggest_only(body: Mapping[str, Any]) -> bool:
