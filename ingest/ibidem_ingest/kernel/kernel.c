@@ -72,7 +72,16 @@ i64 ibidem_hash(const u8 *buffer, const i64 *starts, const i64 *ends, i64 tokens
     return 0;
 }
 
-/* tokens.py: what stands between spaces; the buffer begins and ends with one. */
+/* tokens.py: of ASCII letters and digits, letters as small ones; a space for each other byte. */
+WIDE i64 ibidem_fold(const u8 *buffer, i64 size, u8 *folded) {
+    for (i64 at = 0; at < size; at++) {
+        u8 octet = buffer[at], small = octet | 0x20, other = (u8)(octet - '0') < 10 ? octet : ' ';
+        folded[at] = (u8)(small - 'a') < 26 ? small : other;
+    }
+    return 0;
+}
+
+/* What stands between spaces; the buffer begins and ends with one. */
 
 WIDE i64 ibidem_count(const u8 *buffer, i64 size) {
     i64 tokens = 0;
@@ -143,12 +152,12 @@ i64 ibidem_join(const u8 *buffer, const i64 *starts, const i64 *ends, const i64 
 
 typedef struct {
     u64 hash;
-    i32 word, document, group;
+    i32 word, document, group, size;
 } Entry;
 
-static int unlike(const u8 *buffer, const i64 *starts, const i64 *ends, i64 a, i64 b) {
-    i64 size = ends[a] - starts[a];
-    return size != ends[b] - starts[b] || memcmp(buffer + starts[a], buffer + starts[b], size);
+/* Tokens of eight bytes and fewer are equal where their hashes are: no look at their letters, which are far away. */
+static int unlike(const u8 *buffer, const i64 *starts, i64 size, i64 its_size, i64 a, i64 b) {
+    return size != its_size || (size > 8 && memcmp(buffer + starts[a], buffer + starts[b], (size_t)size));
 }
 
 static inline int bits_for(i64 entries) {
@@ -179,7 +188,7 @@ i64 ibidem_groups(const u8 *buffer, const i64 *starts, const i64 *ends, const u6
             if (!table[place]) {
                 entry = entries + known++;
                 table[place] = (i32)known;
-                *entry = (Entry){hash, -1, -1, -1};
+                *entry = (Entry){hash, -1, -1, -1, 0};
             } else {
                 entry = entries + table[place] - 1;
                 if (entry->document == (i32)owner) {
@@ -187,9 +196,11 @@ i64 ibidem_groups(const u8 *buffer, const i64 *starts, const i64 *ends, const u6
                     continue;
                 }
             }
-            if (entry->group < 0 || unlike(buffer, starts, ends, token, first[entry->group])) {
+            i64 size = ends[token] - starts[token];
+            if (entry->group < 0 || unlike(buffer, starts, size, entry->size, token, first[entry->group])) {
                 one[numbered] = token;
                 entry->word = (i32)numbered++;
+                entry->size = (i32)size;
             }
             word[groups] = entry->word;
             document[groups] = owner;
@@ -250,11 +261,11 @@ i64 ibidem_distinct(const u64 *hashes, const i64 *offsets, i64 documents, u64 sa
         i64 size = offsets[document + 1] - offsets[document];
         if (size > longest) longest = size;
     }
-    u64 *table = malloc(sizeof(u64) << bits_for(longest));
+    u64 *table = malloc(sizeof(u64) << (1 + bits_for(longest)));
     if (!table) return -1;
     for (i64 document = 0; document < documents; document++) {
         i64 start = offsets[document], end = offsets[document + 1], distinct = 0, zero = 0;
-        int bits = bits_for(end - start);
+        int bits = 1 + bits_for(end - start); /* a quarter full at most: few hashes meet */
         u64 mask = ((u64)1 << bits) - 1;
         memset(table, 0, sizeof(u64) << bits);
         for (i64 at = start; at < end; at++) {
@@ -346,6 +357,32 @@ i64 ibidem_rarest(const i64 *word, const i64 *document, const i64 *first, i64 gr
     return 0;
 }
 
+/* feature_set.py: of each document the first `most` ranks, where it has `least`; where it has fewer than `most`, the lowest
+ * codes of its terms that are not in the table follow, `size` and above. Returns how many codes there are. */
+i64 ibidem_features(const i64 *rank, const i64 *offsets, const u64 *strange, const i64 *strange_offsets, i64 documents,
+                    i64 size, i64 range, i64 least, i64 most, i64 *codes, i64 *counts) {
+    u64 *keys = malloc((size_t)(2 * strange_offsets[documents] + 1) * sizeof(u64));
+    i64 *out = codes;
+    if (!keys) return -1;
+    for (i64 document = 0; document < documents; document++) {
+        const i64 *its = rank + offsets[document], *begin = out;
+        i64 known = offsets[document + 1] - offsets[document], pads = 0;
+        if (known > most) known = most;
+        if (known < least) known = 0;
+        memcpy(out, its, (size_t)known * sizeof(i64));
+        out += known;
+        if (known && known < most)
+            for (i64 at = strange_offsets[document]; at < strange_offsets[document + 1]; at++)
+                keys[pads++] = (u64)size + strange[at] % (u64)(range - size);
+        order_keys(keys, keys + pads, pads, 0);
+        for (i64 at = 0; at < pads && out - begin < most; at++)
+            if (!at || keys[at] != keys[at - 1]) *out++ = (i64)keys[at];
+        counts[document] = out - begin;
+    }
+    free(keys);
+    return out - codes;
+}
+
 /* minhash.py */
 
 static const u64 EMPTY = ~(u64)0;
@@ -360,8 +397,8 @@ static void drop(const u64 *hashes, i64 size, u64 multiplier, u64 number, i64 k,
             mixed *= C4;
             mixed ^= mixed >> 32;
         }
-        u64 *slot = slots + ((mixed >> 32) * (u64)k >> 32), value = top | mixed >> 3;
-        if (value < *slot) *slot = value;
+        u64 *slot = slots + ((mixed >> 32) * (u64)k >> 32), value = top | mixed >> 3, smallest = *slot;
+        *slot = value < smallest ? value : smallest;
     }
 }
 
@@ -452,8 +489,8 @@ static void sketch_runs(const u32 *hashes, i64 runs, u8 *slots) {
             i64 size = runs - done < CHUNK ? runs - done : CHUNK;
             mix_runs(hashes + done, size, number, mixed);
             for (i64 at = 0; at < size; at++) {
-                u32 value = mixed[at] & 0x3FFFFFF, *slot = least + (mixed[at] >> 26);
-                if (value < *slot) *slot = value;
+                u32 value = mixed[at] & 0x3FFFFFF, *slot = least + (mixed[at] >> 26), smallest = *slot;
+                *slot = value < smallest ? value : smallest; /* no branch: it would be mispredicted */
             }
         }
         open = 0;
@@ -566,11 +603,15 @@ static u8 *write_line(const Line *line, u8 *at) {
     return at;
 }
 
-static i64 value_of(i64 count, i64 highest, int log) {
-    if (log) return highest > 1 ? 63 - __builtin_clzll((u64)count) : 1;
+/* Counts are rounded down to multiples of this; what is below it is dropped. */
+static i64 step_of(i64 highest, int log) {
     i64 step = (highest + 50) / 100, least = highest > 1 ? 2 : 1;
-    step = step > least ? step : least;
-    return count / step * step;
+    return log || step < least ? least : step;
+}
+
+static i64 value_of(i64 count, i64 step, int log) {
+    if (log) return step > 1 ? 63 - __builtin_clzll((u64)count) : 1;
+    return count - count % step;
 }
 
 /* Groups are document by document; `characters` of each word; `bounds` become those of each document's lines. */
@@ -584,10 +625,12 @@ i64 ibidem_profiles(const u8 *buffer, const i64 *starts, const i64 *ends, const 
     for (i64 owner = 0, first = 0; owner < documents; owner++) {
         i64 highest = 0, size = 0, group = first;
         for (; group < groups && document[group] == owner; group++)
-            if (characters[word[group]] >= 3 && count[group] > highest) highest = count[group];
+            if (count[group] > highest && characters[word[group]] >= 3) highest = count[group];
+        i64 step = step_of(highest, log);
         for (i64 each = first; each < group; each++) {
-            i64 its = word[each], value = characters[its] >= 3 ? value_of(count[each], highest, log) : 0;
-            if (!value) continue;
+            i64 its = word[each];
+            if (count[each] < step || characters[its] < 3) continue;
+            i64 value = value_of(count[each], step, log);
             lines[size++] = (Line){value, ends[its] - starts[its], __builtin_bswap64(leading[its]), buffer + starts[its]};
         }
         first = group;

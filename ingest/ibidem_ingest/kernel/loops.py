@@ -75,6 +75,12 @@ class Loops:
             raise MemoryError(f"no memory for {name}")
         return result
 
+    def fold(self, buffer: bytes) -> bytes:
+        """Return ASCII letters and digits, letters as small ones, with a space for each other byte."""
+        octets = np.empty(len(buffer), np.uint8)
+        self._call("ibidem_fold", buffer, len(buffer), octets)
+        return octets.tobytes()
+
     def tokens(self, buffer: bytes) -> tuple[Places, Places]:
         """Find what is between the spaces of a buffer, and return where each begins and ends."""
         count = self._call("ibidem_count", buffer, len(buffer))
@@ -142,6 +148,26 @@ class Loops:
         out = (rank, first, offsets, strange, strange_offsets)
         self._call("ibidem_rarest", *groups, size, documents, *words, *limits, *out)
         return rank[: offsets[-1]], first[: offsets[-1]], offsets, strange[: strange_offsets[-1]], strange_offsets
+
+    def features(
+        self,
+        known: tuple[Places, Places],
+        strange: tuple[Hashes, Places],
+        table: tuple[int, int],
+        sizes: tuple[int, int],
+    ) -> tuple[Places, Places]:
+        """Do what `feature_set.sign_batch` does: the codes, and how many each document has.
+
+        Args:
+            known: Ranks of the terms in the table, document by document, and where each document's begin and the end.
+            strange: Hashes of the others, likewise.
+            table: Terms of the table, and the number of all codes.
+            sizes: Terms in the table that a set has at least, and terms that it has at most.
+        """
+        counts = np.empty(known[1].size - 1, np.int64)
+        codes = np.empty(counts.size * sizes[1], np.int64)
+        size = self._call("ibidem_features", *known, *strange, counts.size, *table, *sizes, codes, counts)
+        return codes[:size], counts
 
     def shingles(self, hashes: Hashes, offsets: Places) -> Hashes:
         """Do what `Shingles.of` does."""

@@ -188,11 +188,14 @@ def sign_batch(rarest: RarestTerms, table: Table) -> FeatureColumns:
     """Collect the feature sets of several documents, as `sign` does each."""
     counts = np.minimum(np.diff(rarest.offsets), TERMS)
     full = counts == TERMS
+    if loops.IN_USE:
+        known, strange = (rarest.rank, rarest.offsets), (rarest.strange, rarest.strange_offsets)
+        return FeatureColumns(*loops.IN_USE.features(known, strange, (table.size, _CODES), (LEAST, TERMS)), full)
     counts[counts < LEAST] = 0
-    known = np.repeat(np.arange(counts.size), counts) << _CODE_BITS
-    known |= rarest.rank.take(_first_places(rarest.offsets[:-1], counts))
+    ranks = np.repeat(np.arange(counts.size), counts) << _CODE_BITS
+    ranks |= rarest.rank.take(_first_places(rarest.offsets[:-1], counts))
     pads = _pads(rarest, table.size, np.where(full | (counts == 0), 0, TERMS - counts))
-    codes = np.concatenate((known, pads))
+    codes = np.concatenate((ranks, pads))
     codes.sort()
     return FeatureColumns(codes & (_CODES - 1), np.bincount(codes >> _CODE_BITS, minlength=counts.size), full)
 

@@ -127,7 +127,7 @@ def sign(tokens: Sequence[str], table: Table) -> bytes:
     strange = candidates(tokens, table)[1]
     letters = np.frombuffer("".join(tokens).encode("utf-32-le", "surrogatepass"), np.uint32)
     runs = _sketch(LetterBatch(letters, np.array([letters.size]), np.array([len(tokens)])))
-    (block,) = _rows(_blocks(runs, np.array(strange, np.uint64), np.array([0, len(strange)]), table))
+    (block,) = rows(_blocks(runs, np.array(strange, np.uint64), np.array([0, len(strange)]), table))
     return block
 
 
@@ -139,7 +139,7 @@ def sign_batch(batch: TokenBatch, rarest: RarestTerms, table: Table) -> list[byt
         rarest: Their terms, looked up in the idf table.
         table: The table.
     """
-    return _rows(sign_blocks(batch, rarest, table))
+    return rows(sign_blocks(batch, rarest, table))
 
 
 def sign_blocks(batch: TokenBatch, rarest: RarestTerms, table: Table) -> Blocks:
@@ -158,7 +158,8 @@ def no_blocks(documents: int) -> Blocks:
     return np.zeros(documents, _COLUMNS)
 
 
-def _rows(blocks: Blocks) -> list[bytes]:
+def rows(blocks: Blocks) -> list[bytes]:
+    """Return the block of each document; `NONE` where it says nothing."""
     written, size = blocks.tobytes(), _COLUMNS.itemsize
     return [
         written[at : at + size] if runs else NONE

@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 
 from ibidem_ingest.dates import interval
 from ibidem_ingest.document import Document
-from ibidem_ingest.signatures import content, text_profile
+from ibidem_ingest.signatures import content, noise, text_profile
 from ibidem_ingest.signatures.feature_set import FeatureColumns
 from ibidem_ingest.signatures.fingerprint import TERMS as FINGERPRINT_TERMS
 from ibidem_ingest.signatures.fingerprint import FingerprintColumns
-from ibidem_ingest.signatures.noise import NONE as NO_NOISE
 from ibidem_ingest.signatures.noise import Blocks
 from ibidem_ingest.signatures.numbers import NumberColumns
 from ibidem_ingest.signatures.packed import (
@@ -86,7 +85,7 @@ class SignedColumns:
             [row if length else () for row, length in zip(slots, self.lengths.tolist(), strict=True)],
             [self.idf] * count,
             self.titles,
-            [block.tobytes() if says else NO_NOISE for block, says in zip(self.noise, self.noise["runs"], strict=True)],
+            noise.rows(self.noise),
             self.long,
         )
         return list(starmap(Signatures, zip(*columns, strict=True)))

@@ -340,7 +340,8 @@ def _normal_buffer(texts: Sequence[str], joined: Flags) -> tuple[bytes, Places]:
     """
     if all(map(str.isascii, texts)):
         texts, raw = _with_joined_words(texts, joined)
-        return raw.translate(_ASCII_FOLD), _begins(texts)
+        buffer = loops.IN_USE.fold(raw) if loops.IN_USE else raw.translate(_ASCII_FOLD)
+        return buffer, _begins(texts)
     whole = (text if done else join_broken_words(text) for text, done in zip(texts, joined, strict=True))
     parts = [_normal_bytes(text) for text in whole]
     return b" ".join([b"", *parts, _TAIL]), _begins(parts)

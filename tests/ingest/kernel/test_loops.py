@@ -83,6 +83,12 @@ def test_nothing_is_made_of_nothing(library: Path) -> None:
     assert loaded.join_tokens(batch.buffer, EMPTY, EMPTY, batch.offsets) == []
 
 
+def test_of_all_bytes_only_ascii_letters_and_digits_stay_and_letters_become_small(library: Path) -> None:
+    octets = bytes(range(256))
+    of_python = [chr(octet).lower() if octet < 128 and chr(octet).isalnum() else " " for octet in octets]
+    assert loops.Loops(library).fold(octets).decode() == "".join(of_python)
+
+
 @pytest.mark.parametrize("size", [0, 1, 62, 63, 64, 65, 127, 128])
 def test_a_token_is_cut_wherever_it_ends_in_a_block(size: int, library: Path) -> None:
     buffer = b" " + b"x" * size + b" " * 9
