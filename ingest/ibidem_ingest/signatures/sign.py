@@ -37,7 +37,7 @@ def keep_freed_memory() -> None:
     bytes(_BLOCK_BYTES)
 
 
-BATCH_CHARACTERS = 400_000
+BATCH_CHARACTERS = 800_000
 """Characters in a batch: more would leave the processor's cache, fewer would wait for the calls."""
 
 PLAIN_BELOW = 400

@@ -12,6 +12,7 @@ from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.signatures.packed import pack, unpack
 from ibidem_ingest.signatures.sign import (
+    BATCH_CHARACTERS,
     batches,
     sign,
     sign_and_pack,
@@ -111,7 +112,7 @@ def test_a_stream_is_read_a_batch_ahead_and_no_further(tables: Tables) -> None:
     def stream() -> Iterator[Document]:
         for number in range(10):
             read.append(number)
-            yield Document(str(number), "bal " * 30_000)
+            yield Document(str(number), "bal " * (BATCH_CHARACTERS // 13))  # a batch holds three
 
     first, _ = next(sign_stream(stream(), tables))
     assert first.id == "0"
