@@ -185,7 +185,7 @@ class Address:
 
     @property
     def secrets(self) -> set[str]:
-        """What must be in no message, as it is sent and as programs print it."""
+        """Secrets that no message may contain, as they are sent and as programs print them."""
         own = forms([self.password or self.user, self.api_key, *(value for _, value in self.headers)])
         return own | ({basic(self.user, self.password)} if self.user else set())
 

@@ -82,7 +82,7 @@ class Query:
 
     @property
     def meaning(self) -> tuple[object, ...]:
-        """What it asks for, however it was typed."""
+        """Meaning of the query, in whatever form it was typed."""
         return self.all_of, self.none_of, self.filters, self.excluded
 
     def phrases(self, field: str = "") -> tuple[Phrase, ...]:

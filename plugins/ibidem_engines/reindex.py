@@ -59,7 +59,7 @@ class SeqNoRange:
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """Where a document is.
+    """Index, shard and id of a document.
 
     Args:
         index: The index that holds it.
@@ -117,7 +117,7 @@ Marks = Mapping[ShardRef, int]
 
 
 class ReindexSource(Protocol):
-    """What is in an index; errors are those of `Engine`.
+    """Documents of an index, to be signed again; errors are those of `Engine`.
 
     An index of another signature schema may be read, since only what its documents say counts.
     """
@@ -130,7 +130,7 @@ class ReindexSource(Protocol):
 
     @property
     def text_field(self) -> str:
-        """What the index calls the text."""
+        """Field of the index that holds the text."""
 
     def check(self, target: Target) -> None:
         """Refuse what cannot be signed in its place, or copied; nothing is changed."""

@@ -85,7 +85,7 @@ class Assignment:
 
 @dataclass(frozen=True, slots=True)
 class GroupCounts:
-    """How many groups an index holds.
+    """Numbers of documents and groups of an index.
 
     Args:
         documents: All documents.
@@ -259,7 +259,7 @@ class Members:
 
 @dataclass(frozen=True, slots=True)
 class FacetCount:
-    """What matches and has a value in common.
+    """Count of the matches that share a value.
 
     Args:
         value: The value.
@@ -289,7 +289,7 @@ class Facets:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where in a collapsed ranking to begin.
+    """Start of a page in a collapsed ranking.
 
     Args:
         start: How many groups come before.

@@ -313,7 +313,7 @@ class Settings(BaseSettings):
 
     @property
     def origins(self) -> dict[str, str]:
-        """Where each value that was given comes from."""
+        """Origin of each value that was set."""
         return self._origins
 
     def origin(self, name: str) -> str:

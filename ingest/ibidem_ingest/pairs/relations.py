@@ -76,7 +76,7 @@ def equal_pagination(value: float) -> float:
 
 
 def unequal_pagination(value: float) -> float:
-    """Return the rest of it: pages that are alike less than their text."""
+    """Return the pages that are less similar than their text."""
     return 1 - equal_pagination(value)
 
 
@@ -196,7 +196,7 @@ class PartStatistics:
 
     @property
     def subset_side(self) -> Side:
-        """Which of the two the other has more of; of equal ones the one of which more parts match."""
+        """Side of which the other has more; of equal ones the one of which more parts match."""
         return "a" if (self.covered_a, self.matched_a) >= (self.covered_b, self.matched_b) else "b"
 
     def signals(self) -> dict[str, float]:

@@ -41,7 +41,7 @@ Counts = NDArray[np.uint32]
 
 @dataclass(frozen=True, eq=False)
 class LongSignatures:
-    """What is kept of a long text's parts.
+    """Signatures of a long text's parts.
 
     Args:
         parts: What its parts are.

@@ -50,7 +50,7 @@ def estimate_difference(share: Figures, a: Figures, b: Figures) -> Figures:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class NoiseFigures:
-    """What noise blocks of rows say next to the runs of characters, read as `noise.read` reads one.
+    """Figures of noise blocks besides the slots of the runs of characters, read as `noise.read` reads one.
 
     Args:
         runs: (n,) about how many runs.

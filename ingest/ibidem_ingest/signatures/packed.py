@@ -47,7 +47,7 @@ _FIELDS = frozenset(("title", "date", "source", "url", "language"))
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """What a packed value says of its document; bytes of zeros mean that a hash is missing.
+    """Signatures of one document, unpacked; bytes of zeros mean that a hash is missing.
 
     Args:
         scheme: 2, or 1: content hashes of two schemes are never equal.

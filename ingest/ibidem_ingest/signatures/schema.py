@@ -55,7 +55,7 @@ class Signatures:
 
 
 class Stored(NamedTuple):
-    """What engines store of a document's signatures beside its packed value: fields of `Signatures`.
+    """Signatures that engines store besides the packed value: fields of `Signatures`.
 
     Args:
         length: As there, like all that follows.

@@ -189,7 +189,7 @@ def _sign_by_idf(
 def sign_and_pack(
     documents: Sequence[Document], tables: Tables, distinct: Sequence[str] = ()
 ) -> list[tuple[Stored, bytes]]:
-    """Sign documents, and pack the signatures of each; what is stored beside the packed value, and this value.
+    """Sign documents, and pack the signatures of each: what is stored besides the packed value, and this value.
 
     Args:
         documents: As for `sign`; all in one batch.
@@ -229,7 +229,7 @@ def _sign_and_pack(
 
 
 def stored(signatures: Signatures) -> Stored:
-    """Return what engines store of signatures beside the packed value."""
+    """Return the signatures that engines store besides the packed value."""
     return Stored(signatures.length, signatures.content, signatures.idf, signatures.long)
 
 

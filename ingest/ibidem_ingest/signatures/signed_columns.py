@@ -91,7 +91,7 @@ class SignedColumns:
         return list(starmap(Signatures, zip(*columns, strict=True)))
 
     def stored(self) -> list[Stored]:
-        """Return what engines store of each document beside its packed value."""
+        """Return the signatures of each document that engines store besides its packed value."""
         contents = map(content.format_hash, self.contents, self.names)
         idf = [self.idf] * len(self.names)
         return list(map(Stored, self.lengths.tolist(), contents, idf, self.long))

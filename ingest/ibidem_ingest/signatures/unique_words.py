@@ -112,7 +112,7 @@ class Alignment:
 
     @property
     def counts(self) -> bool:
-        """Whether the two texts share enough to be called alike."""
+        """Whether the two texts share enough words to count as similar."""
         return self.its >= ITS or (self.cs >= CS and len(self) >= LEAST_ALIGNED)
 
 

@@ -175,7 +175,7 @@ class Vocabulary:
 
     @cached_property
     def shapes(self) -> TokenShapes:
-        """What the words are made of."""
+        """Kinds of characters that the words consist of."""
         return TokenShapes.of(self.buffer, self.starts, self.ends, self.leading)
 
 

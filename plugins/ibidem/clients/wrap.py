@@ -253,7 +253,7 @@ if TYPE_CHECKING:
     from ibidem_ingest.pairs.policy import Level
 
     class Search:
-        """The arguments of a client's search beside the client's own."""
+        """Arguments of a search that a client does not have by itself."""
 
         def search(  # noqa: PLR0913 - the parameters of dedupe, by name
             self,

@@ -138,7 +138,7 @@ class PageNumbers:
 
     @property
     def name(self) -> str:
-        """What the numbers number: `page` or `part`."""
+        """Kind of part that is numbered: `page` or `part`."""
         return "page" if self.paged else "part"
 
     def label(self, first: int, last: int) -> str:

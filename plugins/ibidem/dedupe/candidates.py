@@ -255,7 +255,7 @@ def hash_buckets(keys: NDArray[np.integer[Any]]) -> Rows:
 
 
 def drop_singletons(keys: NDArray[np.integer[Any]], rows: Rows, size: int) -> KeyIndex:
-    """Group entries by key and drop those that stand alone.
+    """Group entries by key and drop those whose key no other row has.
 
     Most of them do: so first go those that are alone in a bucket, and only the others are sorted.
 

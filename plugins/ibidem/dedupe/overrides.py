@@ -110,7 +110,7 @@ class AppliedOverrides:
 
     @property
     def constraints(self) -> PairConstraints:
-        """What the grouping has to follow."""
+        """Constraints that the grouping has to follow."""
         same = frozenset(pair for pair, word in self.valid.items() if word.verdict == "same")
         return PairConstraints(same, frozenset(self.valid) - same)
 

@@ -71,7 +71,7 @@ class SignedDocuments:
     matcher: LongTextMatcher | None = None
 
     def worst(self, true: AbstractSet[Pair], pairs: AbstractSet[Pair], most: int = MOST) -> list[Mistake]:
-        """Return the worst mistakes: missed pairs that are most alike, and wrong ones that are least alike.
+        """Return the worst mistakes: the most similar of the missed pairs, and the least similar of the wrong ones.
 
         Args:
             true: Pairs that are duplicates by the labels.
@@ -84,7 +84,7 @@ class SignedDocuments:
         return first + [self.mistake(pair, "wrong", alike) for alike, pair in wrong[: most - len(first)]]
 
     def sort_pairs(self, pairs: Iterable[Pair]) -> list[tuple[float, Pair]]:
-        """Put pairs in order, the least alike first."""
+        """Put pairs in order, the least similar first."""
         row = {name: number for number, name in enumerate(self.ids)}
         iterator = iter(sorted(pairs))
         ordered: list[tuple[float, Pair]] = []

@@ -37,7 +37,7 @@ class GatewayContext:
 
     @property
     def kind(self) -> str:
-        """Which engine it is: `sqlite`, `opensearch` or `elasticsearch`."""
+        """Kind of the engine: `sqlite`, `opensearch` or `elasticsearch`."""
         return self.settings.engine.partition(":")[0].partition("+")[0]
 
     def current_tables(self) -> tuple[str, ...]:

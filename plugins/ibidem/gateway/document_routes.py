@@ -96,7 +96,7 @@ def doctor(caller: WithCaller, context: WithContext, _: NoParameters) -> Respons
 
 
 def check_access(engine: Engine) -> None:
-    """Refuse a caller whom the engine does not know, and everybody when it cannot be asked.
+    """Refuse callers that the engine does not know, and all callers when it does not answer.
 
     Args:
         engine: The engine, as the caller may read it.

@@ -169,7 +169,7 @@ def aggregations(value: Any) -> Iterator[str]:
 
 
 def retriever(value: Any) -> Iterator[str]:
-    """Read a retriever, which stands alone or next to its weight."""
+    """Read a retriever, with or without a weight."""
     for name, content in value.items() if isinstance(value, dict) else ():
         if name in RETRIEVERS:
             yield from object_of(RETRIEVER)(content)

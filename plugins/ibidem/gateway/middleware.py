@@ -257,7 +257,7 @@ class LimitsMiddleware:
         waited_for = True
 
         async def send(message: Message) -> None:
-            """Answer, as long as somebody waits."""
+            """Answer, as long as the client waits."""
             if waited_for:
                 await answer(message)
 

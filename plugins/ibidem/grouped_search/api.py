@@ -255,7 +255,7 @@ def sort_hits(hits: Sequence[Hit], order: Order) -> Sequence[Hit]:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Answer:
-    """A page, whoever grouped it.
+    """A page of groups, made by the engine's plugin or by this library.
 
     Args:
         hits: The list to show.

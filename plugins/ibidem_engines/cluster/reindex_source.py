@@ -126,7 +126,7 @@ FIRST_READ, MOST_READ, READ_BYTES = 20, 500, 4_000_000
 
 
 class ClusterReindexSource(ReindexSource):
-    """What is in an index, or in the indexes behind an alias; see `ReindexSource`.
+    """Documents of an index, or of the indexes behind an alias; see `ReindexSource`.
 
     Args:
         cluster: The cluster.

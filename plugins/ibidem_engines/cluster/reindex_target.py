@@ -1,4 +1,4 @@
-"""New index that replaces another: created alike, filled, and given its alias."""
+"""New index that replaces another: created with its mapping, filled, and given its alias."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -45,7 +45,7 @@ _MISSING = 404
 
 @dataclass(frozen=True, slots=True)
 class _CopyBase:
-    """What a copy is written onto.
+    """Condition under which a copy is written, and the version that it gets.
 
     Args:
         verb: `create` where there must be no document, else `index`.

@@ -34,7 +34,7 @@ ROUNDS = 9
 
 @dataclass(slots=True)
 class Habit:
-    """What writes of this process met of late.
+    """Recent outcomes of this process's writes.
 
     Args:
         new: Whether most documents were new: then they are written without a look at what is there. The first write
@@ -50,7 +50,7 @@ class Habit:
 
 @dataclass(frozen=True, slots=True)
 class WriteTarget:
-    """Where documents are written.
+    """Index, fields and connection that documents are written by.
 
     Args:
         cluster: The cluster.

@@ -17,7 +17,7 @@ _SEVEN = np.uint32(7)
 
 
 class BloomFilter:
-    """Which values were seen; with the methods of `CountMinSketch`.
+    """Bloom filter of the values that were seen, with the methods of `CountMinSketch`.
 
     Args:
         expected: Number of values to make room for: sixteen bits for each, at least 64 KB, at most 32 MB in all.

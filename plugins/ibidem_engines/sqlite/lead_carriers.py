@@ -1,4 +1,4 @@
-"""Which leads carry look-up values, read in stretches: what settles groups asks for later and later places.
+"""Leads by look-up value, read in ranges of places: settling asks for later and later places.
 
 Leads that are settled do not change while later ones are settled, so what was read of a frequent value stays good, and
 only what came since is read. A lead that joined another is still listed, and left out by whoever reads the documents; a

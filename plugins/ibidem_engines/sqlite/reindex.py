@@ -96,7 +96,7 @@ WITHOUT_ORIGIN = ("1",)
 
 
 class SqliteReindexSource(ReindexSource):
-    """What is in an index in SQLite, also one of another signature schema; see `ReindexSource`.
+    """Documents of an index in SQLite, also of another signature schema; see `ReindexSource`.
 
     Args:
         file: The database file with the index.

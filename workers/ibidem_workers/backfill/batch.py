@@ -107,7 +107,7 @@ def page_key(run: str, number: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class BackfillContext:
-    """What pages are signed with.
+    """Source, target and settings that pages are signed with.
 
     Args:
         engine: The index that is written to.
@@ -130,7 +130,7 @@ class BackfillContext:
 
 @dataclass(frozen=True, slots=True)
 class BatchOutcome:
-    """What came of a page.
+    """Outcome of a page.
 
     Args:
         account: What became of its documents.
@@ -143,7 +143,7 @@ class BatchOutcome:
 
 @dataclass(slots=True)
 class _Round:
-    """What became of documents that were read once.
+    """Outcomes of documents that were read once.
 
     Args:
         account: Of those that are done.

@@ -24,7 +24,7 @@ MOST_LISTED = 10_000
 
 @dataclass(slots=True)
 class CheckResult:
-    """What became of the documents since they were signed.
+    """Changes of the documents since they were signed, counted.
 
     Args:
         unchanged: They are what was signed; other fields than those may differ.

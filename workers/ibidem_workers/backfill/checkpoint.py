@@ -160,7 +160,7 @@ class OpenPage:
 
 @dataclass(slots=True)
 class Checkpoint:
-    """How far a backfill is.
+    """Progress of a backfill.
 
     Args:
         run: The run's name.

@@ -27,7 +27,7 @@ _place: "SigningJob | None" = None
 
 @dataclass(frozen=True, slots=True)
 class SigningJob:
-    """What is signed, and where to: all that a process has to know.
+    """Source, target and settings of one signing process.
 
     Args:
         settings: The settings.

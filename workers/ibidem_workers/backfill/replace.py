@@ -128,7 +128,7 @@ LEDGERS: tuple[Ledger, ...] = get_args(Ledger)
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """What a backfill into a new index is to do.
+    """Request for a backfill into a new index.
 
     Args:
         into: Name of the new index.
@@ -141,7 +141,7 @@ class Replacement:
 
 @dataclass(frozen=True, slots=True)
 class ReplaceResult:
-    """What came of it.
+    """Result of a backfill into a new index.
 
     Args:
         run: The run's name; its accounts are next to the new index.

@@ -26,7 +26,7 @@ NOTE = "strip/"
 
 @dataclass(frozen=True, slots=True)
 class StripRequest:
-    """What is to be done.
+    """Request to remove signatures from an index.
 
     Args:
         into: Name of the new index; empty to strip in place.
@@ -43,7 +43,7 @@ class StripRequest:
 
 @dataclass(slots=True)
 class StripResult:
-    """What came of it.
+    """Result of a removal.
 
     Args:
         read: Documents that were read.

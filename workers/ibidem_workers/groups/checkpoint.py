@@ -1,4 +1,4 @@
-"""How far groups are settled: one record next to the index, so that any process goes on where another stopped."""
+"""Progress of settling: one record next to the index, so that any process goes on where another stopped."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -38,7 +38,7 @@ class Pending:
 
 @dataclass(slots=True)
 class Checkpoint:
-    """How far groups are settled.
+    """Progress of settling, and the policy that groups are settled by.
 
     Args:
         done: For each part the number of the last write that is settled.

@@ -1,4 +1,4 @@
-"""Pairs of stored documents that may be near duplicates: those that share what the decision needs, and look alike.
+"""Pairs of stored documents that may be near duplicates: those that share the evidence which the decision needs.
 
 Duplicates are looked up by the keys of a document, as far as a policy counts what they lead to.
 
@@ -160,7 +160,7 @@ def _spread(first: Rows, start: Rows, times: Rows, owners: Rows) -> Rows:
 
 
 def _sharing_terms(a: PackedColumns, b: PackedColumns, rows: Rows, others: Rows, rule: Terms) -> Pairs:
-    """Keep the pairs whose sets share enough terms at lengths alike enough."""
+    """Keep the pairs whose sets share enough terms at similar lengths."""
     lengths = a.length[rows], b.length[others]
     mask = np.minimum(*lengths) / np.maximum(np.maximum(*lengths), 1) >= rule.lengths
     mask &= a.idf[rows] == b.idf[others]

@@ -48,7 +48,7 @@ class Row:
 
     @property
     def rank(self) -> tuple[int, Name]:
-        """What rows are ordered by."""
+        """Sort key of rows."""
         return self.order, self.name
 
 
@@ -85,7 +85,7 @@ class Find(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What a portion is grouped by.
+    """Policy and overrides that a portion is grouped by.
 
     Args:
         policy: The figures.

@@ -76,7 +76,7 @@ class Settler:
         self.joined |= {join.row.name for join, written in zip(joins, done, strict=True) if written}
 
     def _others(self, portion: Sequence[Grouped]) -> Mapping[str, list[Grouped]]:
-        """Read who else is in the groups that these documents lead: nobody, unless one was written again."""
+        """Read the other members of the groups that these documents lead: none, unless one was written again."""
         others: defaultdict[str, list[Grouped]] = defaultdict(list)
         names = [each.name.id for each in portion]
         for some in self.store.members([each.group for each in portion if each.group], names):

@@ -294,7 +294,7 @@ def save_override(form: Mapping[str, str], engine: Engine, caller: Caller) -> No
 
 @router.get("/static/{version}/{name}")
 async def file(version: str, name: str) -> Response:
-    """Give a file that stands beside the pages."""
+    """Serve a static file of the pages."""
     del version  # it only makes the address new when the file is
     if name not in STATIC:
         raise HttpError(404, "resource_not_found_exception", f"no file {name!r}", "the pages name those that there are")

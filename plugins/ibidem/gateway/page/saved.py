@@ -71,7 +71,7 @@ class ShownPair(ListQuery):
 
 @review_router.get("/review")
 def review(engine: CallersEngine, context: WithContext, parameters: Annotated[ShownPair, Query()]) -> Response:
-    """Show the next near pair of a list that nobody has decided on."""
+    """Show the next near pair of a list without a manual decision."""
     state = parameters.state()
     request = replace(state.request(), mode="indent", max_per_group=0, explain=False, scope="window", by="window")
     tables = context.current_tables()

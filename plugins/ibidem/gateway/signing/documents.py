@@ -95,7 +95,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class SigningContext:
-    """What documents are signed with.
+    """Idf tables and fields that documents are signed with.
 
     Args:
         tables: Folder of the idf tables.

@@ -1,4 +1,4 @@
-"""Which indexes are signed, as each caller may know it."""
+"""Signed indexes, as far as each caller may know of them."""
 
 import asyncio
 from collections import OrderedDict
@@ -37,7 +37,7 @@ MOST = 1_000
 
 @dataclass(frozen=True, slots=True)
 class IndexState:
-    """What is known of an index that documents are written to.
+    """State of an index that documents are written to.
 
     Args:
         layout: Layout of its signatures; empty when it has none.

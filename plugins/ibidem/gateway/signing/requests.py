@@ -60,12 +60,12 @@ class DocumentRequest:
 
     @property
     def operation(self) -> str:
-        """What is done with its document, as `_bulk` says it."""
+        """Operation on its document, as `_bulk` names it."""
         return UPDATE.removeprefix("_") if self.action == UPDATE else "index"
 
     @property
     def meta(self) -> dict[str, Any]:
-        """What path and query string say of each document."""
+        """Metadata of each document from path and query string."""
         names = ("pipeline", "routing", "if_seq_no", "if_primary_term", "version", "retry_on_conflict")
         meta: dict[str, Any] = {name: self.parameters[name] for name in names if name in self.parameters}
         return meta | ({"_index": self.index} if self.index else {}) | ({"_id": self.id} if self.id else {})

@@ -91,7 +91,7 @@ class DslSearch:
 
     @property
     def query(self) -> Query:
-        """What is asked, as far as it decides on the ranking."""
+        """Part of the request that decides on the ranking."""
         return Query(native={**self.ranking, **self.target.parts, "routing": self.target.params.get("routing", "")})
 
     @property
@@ -103,7 +103,7 @@ class DslSearch:
 
     @property
     def clause(self) -> Clause:
-        """What matches: the query and the filter behind it."""
+        """Clause of all matches: the query and the post filter."""
         parts = [self.ranking[name] for name in ("query", "post_filter") if self.ranking.get(name)]
         return {"bool": {"filter": parts}} if parts else ALL
 

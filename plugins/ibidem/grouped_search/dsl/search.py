@@ -99,7 +99,7 @@ class DslBackend(SearchBackend):
 
     @property
     def page(self) -> PageRequest:
-        """Which page is asked for."""
+        """Page of the result list that is asked for."""
         deepest = min(DEEPEST, self.layout.most_hits)
         if self.search.request.window > deepest:
             raise UsageError(
@@ -117,7 +117,7 @@ class DslBackend(SearchBackend):
 
     @property
     def cursor(self) -> str:
-        """What makes later pages see this ranking; empty where only a point in time could."""
+        """Cursor by which later pages see this ranking; empty where only a point in time could."""
         pin = self.pin
         return write_cursor(pin, self.search.query, self.search.request) if pin else ""
 

@@ -84,7 +84,7 @@ def write_counts(answer: Any) -> Any:
 
 
 def _count_groups(bucket: Mapping[str, Any]) -> Json:
-    """Count the groups of one bucket; documents without one stand alone."""
+    """Count the groups of one bucket; each document without one counts as a group."""
     groups = int(part_of(bucket, GROUPS)["value"])
     alone = int(part_of(bucket, UNGROUPED)["doc_count"])
     several = min(groups, int(bucket["doc_count"]) - alone)
