@@ -19,19 +19,19 @@ class Deadly(SigningJob):
 
     def context(self) -> BackfillContext:
         context = SigningJob.context(self)
-        return replace(context, holding=DeadlyHolding(context.holding))  # type: ignore[arg-type]
+        return replace(context, source=DeadlySource(context.source))  # type: ignore[arg-type]
 
 
-class DeadlyHolding:
+class DeadlySource:
     """An index one document of which ends the process that reads it."""
 
-    def __init__(self, holding: ReindexSource) -> None:
-        self.holding = holding
+    def __init__(self, source: ReindexSource) -> None:
+        self.source = source
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self.holding, name)
+        return getattr(self.source, name)
 
     def read(self, names: Sequence[Name], *, raw: bool = False) -> list[SourceDocument]:
         if any(name.id == "d14" for name in names):
             os._exit(9)
-        return self.holding.read(names, raw=raw)
+        return self.source.read(names, raw=raw)

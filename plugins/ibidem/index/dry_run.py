@@ -207,24 +207,22 @@ def dry_run(settings: Settings, policy: Policy, progress: Callable[[int, int], N
         progress: Called with the documents that were signed, and how many there are.
     """
     tally = _Tally()
-    with open_for_backfill(settings) as (engine, holding):
-        holding.check("memory")
-        check_fields(holding)
-        upto = holding.newest()
-        documents = sum(map(holding.count, whole(upto)))
-        hits = tally.hits(holding, settings, everything(holding, upto))
+    with open_for_backfill(settings) as (engine, source):
+        source.check("memory")
+        check_fields(source)
+        upto = source.newest()
+        documents = sum(map(source.count, whole(upto)))
+        hits = tally.hits(source, settings, everything(source, upto))
         try:
             words = load_overrides(engine)
         except NoIndex:
             words = []
         shelf = LongTextIndex(tally.read_long, policy)
         groups = group_slices(hits, shelf, words, lambda done: progress(done, min(documents, MOST)))
-        leads = {
-            (each.name.index, each.name.id): each for each in _read(holding, tally, [n for n, _ in groups.largest])
-        }
+        leads = {(each.name.index, each.name.id): each for each in _read(source, tally, [n for n, _ in groups.largest])}
         titles = {name: each.document.title for name, each in leads.items()}
-        cost = tally.cost(documents, holding.size(), settings.workers)
-        return DryRun(groups, documents, titles, samples(groups, holding, tally), tally.refused, tally.refusals, cost)
+        cost = tally.cost(documents, source.size(), settings.workers)
+        return DryRun(groups, documents, titles, samples(groups, source, tally), tally.refused, tally.refusals, cost)
 
 
 def samples(groups: IndexGroups, source: ReindexSource, tally: _Tally) -> list[Sample]:

@@ -58,17 +58,17 @@ def bring_back(address: str) -> None:
 
 def uses(engine: ClusterEngine, address: str) -> dict[str, Callable[[], object]]:
     """List what reads an index and relies on the whole of it."""
-    holding = open_reindex_source(address, INDEX)
+    source = open_reindex_source(address, INDEX)
     return {
         "a search": lambda: engine.search(GRAIN, 5),
         "a search in the server's language": lambda: engine.search(Query(native={"match_all": {}}), 5),
         "a point in time": engine._open_point,
         "reading all": lambda: list(engine.scan()),
         "the counts": engine.info,
-        "the last writes": holding.newest,
-        "the last writes again": lambda: holding.newest(dict.fromkeys(holding.parts(), 0)),
-        "the deletions": holding.deletions,
-        "the documents of the writes": lambda: [holding.count(SeqNoRange(ShardRef(INDEX, at), 0, 99)) for at in (0, 1)],
+        "the last writes": source.newest,
+        "the last writes again": lambda: source.newest(dict.fromkeys(source.parts(), 0)),
+        "the deletions": source.deletions,
+        "the documents of the writes": lambda: [source.count(SeqNoRange(ShardRef(INDEX, at), 0, 99)) for at in (0, 1)],
     }
 
 

@@ -81,9 +81,9 @@ def start(request: pytest.FixtureRequest, tables: Tables) -> Iterator[Start]:
             engine.close()
         else:
             ask(address, "PUT", f"/{name}", json.dumps(mapping))
-            holding = open_reindex_source(settings.address, name)
-            holding.prepare()
-            holding.close()
+            source = open_reindex_source(settings.address, name)
+            source.prepare()
+            source.close()
         context = run_gateway(settings)
         running_ones.append(context)
         return Signed(request.param, settings, context.__enter__())

@@ -36,7 +36,7 @@ def context(settings: Settings, engine: Engine) -> BackfillContext:
 
 
 def all_of(context: BackfillContext, **about: object) -> BackfillBatch:
-    all_names: list[Name] = [name for each in whole(context.holding.newest()) for name in names(context.holding, each)]
+    all_names: list[Name] = [name for each in whole(context.source.newest()) for name in names(context.source, each)]
     return BackfillBatch("by-hand", 0, all_names, **about)  # type: ignore[arg-type]
 
 
@@ -79,7 +79,7 @@ def test_a_document_that_others_change_all_the_time_is_given_up(
         return [None] * len(signed)
 
     monkeypatch.setattr(pages, "is_current", lambda *_: False)
-    monkeypatch.setattr(context.holding, "sign", never)
+    monkeypatch.setattr(context.source, "sign", never)
     account = sign_batch(context, all_of(context)).account
     assert turns == [10] * ROUNDS
     assert {one.why for one in account.refusals} == {"other writers change it all the time; try again"}
@@ -117,10 +117,10 @@ def test_the_account_is_noted_under_the_page(context: BackfillContext) -> None:
 @pytest.mark.slow
 def test_our_own_writes_are_told(context: BackfillContext, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pages, "is_current", lambda document, _: document.name.id != "d3")
-    last = next(iter(context.holding.newest().values()))
+    last = next(iter(context.source.newest().values()))
     context.engine.write([])
     assert sign_batch(context, all_of(context)).account.documents == 10
-    assert next(iter(context.holding.newest().values())) in {last, last + 1}
+    assert next(iter(context.source.newest().values())) in {last, last + 1}
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -155,9 +155,9 @@ def test_portions_of_a_page_are_written_at_the_same_time_and_counted_once(
                 concurrency=1,
                 patience=30,
             )
-            with open_for_backfill(there) as (engine, holding):
-                holding.prepare()
-                context = BackfillContext(engine, holding, None, Tables(there.tables), there, Portions(4, 100_000))
+            with open_for_backfill(there) as (engine, source):
+                source.prepare()
+                context = BackfillContext(engine, source, None, Tables(there.tables), there, Portions(4, 100_000))
                 outcome = sign_batch(context, all_of(context))
                 again = sign_batch(context, replace(all_of(context), number=1))
     finally:

@@ -18,9 +18,9 @@ from ibidem_workers.settings import Settings
 @pytest.fixture
 def source_document(settings: Settings, engine: Engine) -> SourceDocument:
     ingest_documents([Document("a", "We the People of the United States", version=5)], settings)
-    holding = open_reindex_source(settings.address, settings.index)
-    ((one,),) = everything(holding, holding.newest())
-    holding.close()
+    source = open_reindex_source(settings.address, settings.index)
+    ((one,),) = everything(source, source.newest())
+    source.close()
     return one
 
 

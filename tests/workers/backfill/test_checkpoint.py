@@ -60,13 +60,13 @@ def test_everything_is_read_once_in_the_order_of_writing(settings: Settings, eng
     ingest_documents(
         [Document(f"d{at:04}", f"We the People {at}") for at in range(1_200)], settings.changed(concurrency=1)
     )
-    holding = open_reindex_source(settings.address, settings.index)
-    upto = holding.newest()
-    ids = [each.document.id for some in everything(holding, upto) for each in some]
+    source = open_reindex_source(settings.address, settings.index)
+    upto = source.newest()
+    ids = [each.document.id for some in everything(source, upto) for each in some]
     assert len(ids) == len(set(ids)) == 1_200
     (stretch,) = whole(upto)
-    assert [name.id for page in paged(names(holding, stretch)) for name in page] == ids
-    holding.close()
+    assert [name.id for page in paged(names(source, stretch)) for name in page] == ids
+    source.close()
 
 
 PART = ShardRef("news", 1)

@@ -16,9 +16,9 @@ from ibidem_workers.settings import Settings
 @pytest.mark.parametrize("documents", [FEW - 1, FEW])
 def test_one_process_or_several_give_the_same_account(settings: Settings, engine: Engine, documents: int) -> None:
     ingest_documents([Document(f"d{at}", f"We the People {at}") for at in range(20)], settings)
-    holding = open_reindex_source(settings.address, settings.index)
-    all_names = [name for each in whole(holding.newest()) for name in names(holding, each)]
-    holding.close()
+    source = open_reindex_source(settings.address, settings.index)
+    all_names = [name for each in whole(source.newest()) for name in names(source, each)]
+    source.close()
     with Signers(SigningJob(settings, settings.index), documents) as signers:
         assert signers.at_once == (1 if documents < FEW else 2 * settings.workers)
         waiting = [signers.sign(BackfillBatch("run", at, all_names[at::2])) for at in range(2)]

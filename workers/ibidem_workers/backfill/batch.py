@@ -111,7 +111,7 @@ class BackfillContext:
 
     Args:
         engine: The index that is written to.
-        holding: The index that is read.
+        source: The index that is read.
         copy: The index that copies go to; None when signatures are added in place.
         tables: The idf tables.
         settings: Limits and waiting times.
@@ -120,7 +120,7 @@ class BackfillContext:
     """
 
     engine: Engine
-    holding: ReindexSource
+    source: ReindexSource
     copy: ReindexTarget | None
     tables: Tables
     settings: Settings
@@ -249,7 +249,7 @@ def _until_none_is_changed(
 
 def _read(context: BackfillContext, names: Sequence[Name]) -> list[SourceDocument]:
     raw = context.copy is not None
-    originals = retry_unavailable(lambda: context.holding.read(names, raw=raw), context.settings.patience)
+    originals = retry_unavailable(lambda: context.source.read(names, raw=raw), context.settings.patience)
     context.portions.learn([len(each.document.text) for each in originals])
     return originals
 
@@ -258,7 +258,7 @@ def _signed(
     context: BackfillContext, page: BackfillBatch, names: Sequence[Name], originals: Sequence[SourceDocument]
 ) -> Callable[[], _Round]:
     """Sign documents that were read; returns the call that writes them."""
-    judged = [(each, refusal(each, context.holding.text_field, context.settings.max_text)) for each in originals]
+    judged = [(each, refusal(each, context.source.text_field, context.settings.max_text)) for each in originals]
     fit = [each for each, why in judged if why is None]
     unfit = [each for each, why in judged if why is not None]
     write = _in_place(context, page, fit) if context.copy is None else _copy(context, context.copy, page, fit, unfit)
@@ -284,7 +284,7 @@ def _in_place(
 
     def write() -> _Round:
         """Sign in place, and count those that were signed before."""
-        outcomes = retry_unavailable(lambda: context.holding.sign(signed), context.settings.patience) if signed else []
+        outcomes = retry_unavailable(lambda: context.source.sign(signed), context.settings.patience) if signed else []
         changed = [each.name for each, outcome in zip(others, outcomes, strict=True) if outcome is None]
         done = [(pair, outcome) for pair, outcome in zip(signed, outcomes, strict=True) if outcome is not None]
         context.own.extend(outcome.order for _, outcome in done if outcome.order)

@@ -71,14 +71,14 @@ def check(settings: Settings, report: Callable[[int, int], None] = lambda *_: No
         report: Called with the documents that were read, and how many there are.
     """
     result, tables = CheckResult(), Tables(settings.tables)
-    with open_for_backfill(settings) as (_, holding):
-        holding.check("place")
-        check_fields(holding)
-        upto = holding.newest()
-        documents = sum(holding.count(stretch) for stretch in whole(upto))
-        for some in everything(holding, upto):
+    with open_for_backfill(settings) as (_, source):
+        source.check("place")
+        check_fields(source)
+        upto = source.newest()
+        documents = sum(source.count(stretch) for stretch in whole(upto))
+        for some in everything(source, upto):
             for original in some:
-                _take(result, original, tables, settings, holding.text_field)
+                _take(result, original, tables, settings, source.text_field)
             report(result.read, documents)
     return result
 

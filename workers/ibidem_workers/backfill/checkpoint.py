@@ -60,9 +60,9 @@ class Portions:
             self._size = max(1, min(self._most, self._characters * len(lengths) // max(1, sum(lengths))))
 
 
-def names(holding: ReindexSource, stretch: SeqNoRange) -> Iterator[Name]:
+def names(source: ReindexSource, stretch: SeqNoRange) -> Iterator[Name]:
     """Name the documents of a stretch, in the order of writing; page by page, as they are wanted."""
-    while page := holding.names(stretch, PAGE):
+    while page := source.names(stretch, PAGE):
         yield from page
         stretch = SeqNoRange(stretch.part, page[-1].order, stretch.upto)
 
@@ -93,31 +93,31 @@ def whole(upto: Marks) -> list[SeqNoRange]:
     return [SeqNoRange(part, NONE, last) for part, last in upto.items()]
 
 
-def everything(holding: ReindexSource, upto: Marks) -> Iterator[list[SourceDocument]]:
+def everything(source: ReindexSource, upto: Marks) -> Iterator[list[SourceDocument]]:
     """Read all documents, in the order of writing within each part.
 
     Args:
-        holding: The index.
+        source: The index.
         upto: Up to which write of each part.
     """
-    return within(holding, whole(upto))
+    return within(source, whole(upto))
 
 
 def within(
-    holding: ReindexSource, stretches: Iterable[SeqNoRange], *, raw: bool = False
+    source: ReindexSource, stretches: Iterable[SeqNoRange], *, raw: bool = False
 ) -> Iterator[list[SourceDocument]]:
     """Read the documents that come from some writes, in the order of writing within each part.
 
     Args:
-        holding: The index.
+        source: The index.
         stretches: The writes.
         raw: Whether their JSON is wanted as well.
     """
     portions = Portions()
     for stretch in stretches:
-        for page in paged(names(holding, stretch)):
+        for page in paged(names(source, stretch)):
             for some in portions.cut(page):
-                originals = holding.read(some, raw=raw)
+                originals = source.read(some, raw=raw)
                 portions.learn([max(len(each.document.text), len(each.raw)) for each in originals])
                 yield originals
 

@@ -42,11 +42,11 @@ class SigningJob:
     def context(self) -> BackfillContext:
         """Open all that is needed."""
         address = self.settings.address
-        holding = open_reindex_source(address, self.source)
+        source = open_reindex_source(address, self.source)
         return BackfillContext(
             open_engine(address, self.into or self.source),
-            holding,
-            holding.copy_to(self.into) if self.into else None,
+            source,
+            source.copy_to(self.into) if self.into else None,
             Tables(self.settings.tables),
             self.settings,
         )
@@ -82,7 +82,7 @@ class Signers:
             self._pool.shutdown(cancel_futures=True)
         if self._own is not None:
             self._own.engine.close()
-            self._own.holding.close()
+            self._own.source.close()
 
     def sign(self, page: BackfillBatch) -> Callable[[], BatchOutcome]:
         """Begin a page; what is returned waits for what came of it."""

@@ -50,9 +50,9 @@ def follow(
     Returns:
         The run's name.
     """
-    with open_for_backfill(settings) as (engine, holding):
-        backfill = start_in_place(engine, holding, settings, report)
-        _Following(backfill, holding, engine, has_ended, notify).go_on()
+    with open_for_backfill(settings) as (engine, source):
+        backfill = start_in_place(engine, source, settings, report)
+        _Following(backfill, source, engine, has_ended, notify).go_on()
         backfill.checkpoint.state = "done"
         backfill.note("submitted")
         return backfill.checkpoint.run
@@ -63,7 +63,7 @@ class _Following:
 
     Args:
         backfill: What is followed.
-        holding: The index.
+        source: The index.
         engine: The same, whose documents are grouped once they are signed.
         has_ended: As in `follow`.
         notify: As in `follow`.
@@ -72,14 +72,14 @@ class _Following:
     def __init__(
         self,
         backfill: Backfill,
-        holding: ReindexSource,
+        source: ReindexSource,
         engine: Engine,
         has_ended: Callable[[float], bool],
         notify: Callable[[str], None],
     ) -> None:
-        self._backfill, self._holding, self._engine, self._ended, self._notify = (
+        self._backfill, self._source, self._engine, self._ended, self._notify = (
             backfill,
-            holding,
+            source,
             engine,
             has_ended,
             notify,
@@ -97,7 +97,7 @@ class _Following:
                 self._notify(f"{time.strftime('%H:%M:%S')}  {signed:,} signed")
 
     def _look(self) -> None:
-        upto = self._holding.newest(parsed(self._backfill.checkpoint.upto))
+        upto = self._source.newest(parsed(self._backfill.checkpoint.upto))
         self._backfill.sign(upto, changes_only=True)
         settle(self._engine, SETTLES)
 
@@ -173,14 +173,14 @@ def replace_index(replacement: Replacement, settings: Settings, report: Report =
     try:
         one = load_checkpoint(engine, replacement.into)
         if one is not None and one.state == "swapped":
-            holding = open_reindex_source(settings.address, one.source)
+            source = open_reindex_source(settings.address, one.source)
         else:
-            holding = open_reindex_source(settings.address, settings.index)
+            source = open_reindex_source(settings.address, settings.index)
         try:
-            holding.check("copy")
-            return _Replacing(engine, holding, replacement, settings, report).through(one)
+            source.check("copy")
+            return _Replacing(engine, source, replacement, settings, report).through(one)
         finally:
-            holding.close()
+            source.close()
     finally:
         engine.close()
 
@@ -190,25 +190,25 @@ class _Replacing:
 
     Args:
         engine: The new index.
-        holding: The first one.
+        source: The first one.
         asked: What is to be done.
         settings: The settings.
         report: Called with the progress.
     """
 
     def __init__(
-        self, engine: Engine, holding: ReindexSource, replacement: Replacement, settings: Settings, report: Report
+        self, engine: Engine, source: ReindexSource, replacement: Replacement, settings: Settings, report: Report
     ) -> None:
-        self._engine, self._holding, self._replacement, self._settings, self._report = (
+        self._engine, self._source, self._replacement, self._settings, self._report = (
             engine,
-            holding,
+            source,
             replacement,
             settings,
             report,
         )
-        self._alias = replacement.alias or holding.alias
+        self._alias = replacement.alias or source.alias
         self._pruned = 0
-        self._copy = holding.copy_to(replacement.into)
+        self._copy = source.copy_to(replacement.into)
 
     def through(self, one: Checkpoint | None) -> ReplaceResult:
         """Copy, catch up, take the place."""
@@ -216,7 +216,7 @@ class _Replacing:
             self._alias = one.alias
         self._check()
         one = self._checkpoint(one)
-        backfill = Backfill(self._engine, self._holding, one, self._settings, self._report)
+        backfill = Backfill(self._engine, self._source, one, self._settings, self._report)
         if one.state != "swapped":
             self._fill(backfill)
             self._forget_deleted(backfill)
@@ -233,11 +233,11 @@ class _Replacing:
 
     def _check(self) -> None:
         """Refuse what cannot be done before anything is."""
-        check_fields(self._holding)
-        if self._replacement.into in {part.index for part in self._holding.parts()}:
+        check_fields(self._source)
+        if self._replacement.into in {part.index for part in self._source.parts()}:
             reason = f"{self._settings.index!r} stands for {self._replacement.into!r} already"
             raise UsageError(
-                reason if self._holding.alias else f"{self._replacement.into!r} is the index to be copied",
+                reason if self._source.alias else f"{self._replacement.into!r} is the index to be copied",
                 "name a new one with --into",
             )
         if self._alias:
@@ -245,7 +245,7 @@ class _Replacing:
 
     def _checkpoint(self, one: Checkpoint | None) -> Checkpoint:
         tables = Tables(self._settings.tables)
-        into, (source, *_) = self._replacement.into, [part.index for part in self._holding.parts()]
+        into, (source, *_) = self._replacement.into, [part.index for part in self._source.parts()]
         if self._copy.exists():
             if one is None or one.source != source:
                 raise UsageError(f"index {into!r} is there already", "name a new one with --into")
@@ -254,7 +254,7 @@ class _Replacing:
                     f"index {into!r} was begun with another idf table", "delete it, or name a new one with --into"
                 )
             return one
-        deletions = self._holding.deletions()
+        deletions = self._source.deletions()
         self._copy.create()
         self._engine.create()
         now = dict(tables.current())
@@ -269,7 +269,7 @@ class _Replacing:
         """Take over what was on its way to the first index when the alias moved, until nothing comes for a moment."""
         last_marks: Marks | None = None
         for _ in range(LOOKS):
-            now = self._holding.newest()
+            now = self._source.newest()
             if now == last_marks:
                 return
             backfill.sign(now, late=parsed(backfill.checkpoint.marks))
@@ -280,7 +280,7 @@ class _Replacing:
     def _forget_deleted(self, backfill: Backfill, *, swapped: bool = False) -> None:
         """Delete from the new index what was deleted from the first one, when anything was."""
         one = backfill.checkpoint
-        deletions = self._holding.deletions()
+        deletions = self._source.deletions()
         if deletions != one.deletions:
             self._pruned += self._copy.prune(parsed(one.marks) if swapped else self._copy.newest())
             one.deletions = deletions
@@ -290,7 +290,7 @@ class _Replacing:
         if self._alias == self._settings.index:
             return
         for ledger in LEDGERS:
-            for some in _some(each for each in self._holding.get_records(ledger) if not each[0].startswith(KEYS)):
+            for some in _some(each for each in self._source.get_records(ledger) if not each[0].startswith(KEYS)):
                 self._engine.put_records(ledger, some)
 
 

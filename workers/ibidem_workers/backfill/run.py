@@ -59,7 +59,7 @@ class Backfill:
 
     Args:
         engine: The index that is written to; its ledger keeps the checkpoint and the accounts.
-        holding: The index that is read.
+        source: The index that is read.
         checkpoint: How far it is.
         settings: The settings.
         report: Called with the progress.
@@ -68,13 +68,13 @@ class Backfill:
     def __init__(
         self,
         engine: Engine,
-        holding: ReindexSource,
+        source: ReindexSource,
         checkpoint: Checkpoint,
         settings: Settings,
         report: Report = lambda *_: None,
     ) -> None:
         self.checkpoint = checkpoint
-        self._engine, self._holding, self._settings, self._report = engine, holding, settings, report
+        self._engine, self._source, self._settings, self._report = engine, source, settings, report
         self._own = OwnWrites()
         self._expected = 0
         self._waiting: deque[Pending] = deque()
@@ -84,10 +84,10 @@ class Backfill:
     def run(self) -> None:
         """Sign what is there, or what an earlier one left, and what others write meanwhile until that is little."""
         # Also when an earlier one said how far to go: what it wrote has to be seen before it is counted.
-        now = self._holding.newest()
+        now = self._source.newest()
         self.sign(parsed(self.checkpoint.upto) or now)
         for _ in range(MOST_PASSES):
-            if self.sign(self._holding.newest(), changes_only=not self.checkpoint.into) < LITTLE:
+            if self.sign(self._source.newest(), changes_only=not self.checkpoint.into) < LITTLE:
                 return
 
     def sign(self, upto: Marks, *, late: Marks | None = None, changes_only: bool = False) -> int:
@@ -112,7 +112,7 @@ class Backfill:
         left = [self.checkpoint.stretch(part) for part in upto]
         gaps = {stretch: list(self._own.gaps(stretch)) for stretch in left if stretch.after < stretch.upto}
         again = self._unaccounted()
-        documents = sum(self._holding.count(gap) for some in gaps.values() for gap in some)
+        documents = sum(self._source.count(gap) for some in gaps.values() for gap in some)
         self._expected = self.checkpoint.documents + documents + sum(len(page.names) + page.before for page, _ in again)
         with self._interruptible(), Signers(self._place(), documents) as signers:
             for page, part in again:
@@ -147,7 +147,7 @@ class Backfill:
 
     def _names(self, stretch: SeqNoRange, gaps: Sequence[SeqNoRange]) -> Iterator[tuple[ShardRef, list[Name]]]:
         """Name the documents of a stretch, page by page, as far as others wrote them."""
-        for some in paged(name for gap in gaps for name in names(self._holding, gap)):
+        for some in paged(name for gap in gaps for name in names(self._source, gap)):
             yield stretch.part, some
         self.checkpoint.done[str(stretch.part)] = stretch.upto
 
@@ -167,7 +167,7 @@ class Backfill:
         for page in in_hand:
             page.deaths += 1
         for page in [page for page in in_hand if page.deaths >= DEATHS]:
-            left = self._holding.names(page.stretch, PAGE)
+            left = self._source.names(page.stretch, PAGE)
             if page.documents == 1 and left:
                 why = "it ended the process that signed it; look at it, or leave it out"
                 account = BatchResult(refusals=[Refusal(f"index {left[0].index}", left[0].id, "", why)])
@@ -193,7 +193,7 @@ class Backfill:
             if entry is not None:
                 self.checkpoint.settle(page.number, BatchResult.from_json(entry).documents)
             else:
-                left = self._holding.names(page.stretch, PAGE)
+                left = self._source.names(page.stretch, PAGE)
                 written = 0 if self.checkpoint.into else max(0, page.documents - len(left))
                 batch = BackfillBatch(self.checkpoint.run, page.number, left, written, resumed=True)
                 missing.append((batch, page.stretch.part))
@@ -247,8 +247,8 @@ def in_place(settings: Settings, report: Report = lambda *_: None) -> str:
         Interruption: Ctrl-C; the same command goes on.
         Unavailable: The engine did not answer; the same command goes on.
     """
-    with open_for_backfill(settings) as (engine, holding):
-        backfill = start_in_place(engine, holding, settings, report)
+    with open_for_backfill(settings) as (engine, source):
+        backfill = start_in_place(engine, source, settings, report)
         backfill.run()
         retry_unavailable(lambda: settle_all(engine), settings.patience)
         backfill.checkpoint.state = "done"
@@ -256,28 +256,28 @@ def in_place(settings: Settings, report: Report = lambda *_: None) -> str:
         return backfill.checkpoint.run
 
 
-def start_in_place(engine: Engine, holding: ReindexSource, settings: Settings, report: Report) -> Backfill:
+def start_in_place(engine: Engine, source: ReindexSource, settings: Settings, report: Report) -> Backfill:
     """Make an index ready to be signed in place, and take up what an earlier backfill left."""
-    holding.check("place")
-    check_fields(holding)
-    holding.prepare()
+    source.check("place")
+    check_fields(source)
+    source.prepare()
     tables = Tables(settings.tables)
     one = load_checkpoint(engine)
-    parts = set(map(str, holding.parts()))
+    parts = set(map(str, source.parts()))
     if one is None or one.state == "done" or not one.signs_alike(tables) or not one.upto.keys() <= parts:
-        one = Checkpoint(new_run(), time.time(), holding.index, tables=dict(tables.current()), joined=joined(engine))
-    return Backfill(engine, holding, one, settings, report)
+        one = Checkpoint(new_run(), time.time(), source.index, tables=dict(tables.current()), joined=joined(engine))
+    return Backfill(engine, source, one, settings, report)
 
 
-def check_fields(holding: ReindexSource) -> None:
+def check_fields(source: ReindexSource) -> None:
     """Refuse names of fields that an index does not have.
 
     Raises:
         UsageError: Which.
     """
-    if missing := holding.missing_fields():
+    if missing := source.missing_fields():
         raise UsageError(
-            f"index {holding.index!r} has no field {', '.join(map(repr, missing))}",
+            f"index {source.index!r} has no field {', '.join(map(repr, missing))}",
             "say what it calls the fields of a document in IBIDEM_FIELDS: title=…,text=…,date=…",
         )
 
@@ -286,9 +286,9 @@ def check_fields(holding: ReindexSource) -> None:
 def open_for_backfill(settings: Settings) -> Iterator[tuple[Engine, ReindexSource]]:
     """Open an index for writing and for being gone through."""
     engine = open_engine(settings.address, settings.index)
-    holding = open_reindex_source(settings.address, settings.index)
+    source = open_reindex_source(settings.address, settings.index)
     try:
-        yield engine, holding
+        yield engine, source
     finally:
         engine.close()
-        holding.close()
+        source.close()

@@ -106,50 +106,50 @@ def strip(request: StripRequest, settings: Settings, report: Report = lambda *_:
         UsageError: The new index is there already; a pipeline would change the documents.
         Unavailable: The engine did not answer; the same command goes on.
     """
-    with open_for_backfill(settings) as (engine, holding):
-        holding.check("copy" if request.into else "memory" if request.dry else "strip")
+    with open_for_backfill(settings) as (engine, source):
+        source.check("copy" if request.into else "memory" if request.dry else "strip")
         if request.into and not request.dry:
             check_name(request.into)
-            result = StripResult(alias=request.alias or holding.alias)
-            _Copying(engine, holding, holding.copy_to(request.into), result, report).through()
+            result = StripResult(alias=request.alias or source.alias)
+            _Copying(engine, source, source.copy_to(request.into), result, report).through()
         else:
-            result = _in_place(engine, holding, report, dry=request.dry)
+            result = _in_place(engine, source, report, dry=request.dry)
         if request.records and not request.dry:
-            holding.drop_records()
+            source.drop_records()
         return result
 
 
-def _in_place(engine: Engine, holding: ReindexSource, report: Report, *, dry: bool) -> StripResult:
+def _in_place(engine: Engine, source: ReindexSource, report: Report, *, dry: bool) -> StripResult:
     result = StripResult()
-    upto = holding.newest()
-    documents = sum(map(holding.count, whole(upto)))
-    for originals in within(holding, whole(upto), raw=True):
+    upto = source.newest()
+    documents = sum(map(source.count, whole(upto)))
+    for originals in within(source, whole(upto), raw=True):
         for each in originals:
-            result.count(each, holding.strip_document(each))
+            result.count(each, source.strip_document(each))
         if not dry:
-            _write(holding, [each for each in originals if carries(each)], result)
+            _write(source, [each for each in originals if carries(each)], result)
         report(result.read, documents)
     if not dry:
         engine.refresh()
         info = engine.info()
         result.left = info.documents - info.unsigned
         if not result.left:
-            result.fields = holding.unmark()
+            result.fields = source.unmark()
     return result
 
 
-def _write(holding: ReindexSource, originals: Sequence[SourceDocument], result: StripResult) -> None:
+def _write(source: ReindexSource, originals: Sequence[SourceDocument], result: StripResult) -> None:
     """Write documents without what ibidem added; those that were changed meanwhile are read again."""
     for _ in range(ROUNDS):
         changed = []
-        for there, done in zip(originals, holding.strip(originals), strict=True):
+        for there, done in zip(originals, source.strip(originals), strict=True):
             if done is None:
                 changed.append(there.name)
             elif done.fate is WriteStatus.REFUSED:
                 result.refuse(there.name, done.why)
         if not changed:
             return
-        originals = [each for each in holding.read(changed, raw=True) if carries(each)]
+        originals = [each for each in source.read(changed, raw=True) if carries(each)]
     for each in originals:
         result.refuse(each.name, "another program changes it again and again; give the same command again")
 
@@ -160,14 +160,14 @@ class _Copying:
 
     Args:
         engine: The first index, beside which is noted that the copy was begun.
-        holding: The same.
+        source: The same.
         copy: The new one.
         result: What came of it so far.
         report: Called with the progress.
     """
 
     engine: Engine
-    holding: ReindexSource
+    source: ReindexSource
     copy: ReindexTarget
     result: StripResult
     report: Report
@@ -180,13 +180,13 @@ class _Copying:
         marks = self.copy.newest()
         self.copy.finish(self.result.alias)
         if self.result.alias:
-            self._copy(after, self.holding.newest(), late=marks)
+            self._copy(after, self.source.newest(), late=marks)
         self.engine.delete_records("runs", [NOTE + self.copy.name])
 
     def _begin(self) -> None:
         """Make the new index; one that an earlier command left half filled is filled on."""
         name = self.copy.name
-        if name in {part.index for part in self.holding.parts()}:
+        if name in {part.index for part in self.source.parts()}:
             raise UsageError(f"{name!r} is the index to be stripped", "name a new one with --into")
         if self.result.alias:
             self.copy.check_alias(self.result.alias)
@@ -199,7 +199,7 @@ class _Copying:
     def _fill(self) -> Marks:
         after: Marks = {}
         for _ in range(MOST_PASSES):
-            upto = self.holding.newest()
+            upto = self.source.newest()
             if not self._copy(after, upto):
                 return upto
             after = upto
@@ -208,10 +208,10 @@ class _Copying:
     def _copy(self, after: Marks, upto: Marks, late: Marks | None = None) -> int:
         """Copy the documents that come from some writes, without what ibidem added; returns how many there were."""
         stretches = [SeqNoRange(part, after.get(part, NONE), last) for part, last in upto.items()]
-        documents = sum(map(self.holding.count, stretches))
+        documents = sum(map(self.source.count, stretches))
         expected = self.result.read + documents
-        for originals in within(self.holding, stretches, raw=True):
-            signed: list[Signed] = [(self.holding.strip_document(each), None) for each in originals]
+        for originals in within(self.source, stretches, raw=True):
+            signed: list[Signed] = [(self.source.strip_document(each), None) for each in originals]
             done = self.copy.take(signed) if late is None else self.copy.take_late(signed, late)
             for each, (bare, _), outcome in zip(originals, signed, done, strict=True):
                 self.result.count(each, bare)
