@@ -1,11 +1,11 @@
 """What signatures cost on OpenSearch and Elasticsearch: a load and the disk; a search is measured by `search.py`.
 
-    python benchmarks/clusters.py [--collections FOLDER] [--stories N] [--settle SECONDS]
+    python benchmarks/clusters.py [--collections FOLDER] [--stories N]
 
 The servers are those in IBIDEM_TEST_OPENSEARCH and IBIDEM_TEST_ELASTICSEARCH, or started as the tests start them, with
 small heaps. Load: elapsed seconds of one process in requests of 500 documents, read and signed before, with the part
 that was this process's own; beside it the client's `helpers.bulk` of the same documents without signatures. Disk: after
-a refresh, a flush, a wait in which the server lets go of what it keeps for recovery, and a merge into one segment.
+a flush, a wait until the server keeps no history for copies of the shard, and a merge into one segment.
 """
 
 import argparse
@@ -138,30 +138,56 @@ def make_engine(url: str, kind: str, name: str = "") -> Engine:
     return engine
 
 
-def measure_disk(url: str, count: int, settle: float) -> None:
+def measure_disk(url: str, count: int) -> None:
     """Print what signatures add to a document on disk."""
     kinds = {BARE: "bare"} | {f"measured-{kind}": kind for kind in LAYOUTS[url.partition("+")[0]]}
-    sizes = on_disk(url, list(kinds), settle)
+    sizes = on_disk(url, list(kinds))
     for name, size in sizes.items():
         added = "" if name == BARE else f"  {(size - sizes[BARE]) / count:6.0f} bytes a document more"
         print(f"  {f'on disk, {kinds[name]}':22}{size / 1e6:6.1f} MB{added}")
 
 
-def on_disk(url: str, names: Sequence[str], settle: float) -> dict[str, int]:
-    """Return the bytes that indexes take once the server has settled."""
+def on_disk(url: str, names: Sequence[str]) -> dict[str, int]:
+    """Return the bytes that indexes take in one segment, without what a server keeps for copies of a shard."""
     for name in names:
-        ask(url, "POST", f"/{name}/_refresh")
         ask(url, "POST", f"/{name}/_flush?force=true")
-    time.sleep(settle)
     for name in names:
+        until(lambda name=name: is_released(url, name), f"the history of {name} is kept")
+        ask(url, "POST", f"/{name}/_doc?refresh=true", "{}")  # a second segment: one alone is not written again
         ask(url, "POST", f"/{name}/_forcemerge?max_num_segments=1")
-        ask(url, "POST", f"/{name}/_flush?force=true")
-    time.sleep(10)
-    sizes = {}
-    for name in names:
-        ask(url, "POST", f"/{name}/_refresh")
-        sizes[name] = ask(url, "GET", f"/{name}/_stats/store")["_all"]["primaries"]["store"]["size_in_bytes"]
-    return sizes
+    return {name: segment_bytes(url, name) for name in names}
+
+
+def is_released(url: str, name: str) -> bool:
+    """Tell whether no lease keeps a write of an index: a merge keeps the source of each such document twice."""
+    shards = ask(url, "GET", f"/{name}/_stats?level=shards")["indices"][name]["shards"]
+    return all(
+        lease["retaining_seq_no"] > copy["seq_no"]["max_seq_no"]
+        for copies in shards.values()
+        for copy in copies
+        for lease in copy["retention_leases"]["leases"]
+    )
+
+
+def segment_bytes(url: str, name: str) -> int:
+    """Return the bytes of an index's segments; files of segments that were merged stay on the disk a while longer."""
+    ask(url, "POST", f"/{name}/_refresh")
+    shards = ask(url, "GET", f"/{name}/_segments")["indices"][name]["shards"]
+    copies = [copy for copies in shards.values() for copy in copies]
+    return sum(segment["size_in_bytes"] for copy in copies for segment in copy["segments"].values())
+
+
+def until(is_done: Callable[[], bool], otherwise: str) -> None:
+    """Wait, a second at a time.
+
+    Raises:
+        TimeoutError: After two minutes.
+    """
+    for _ in range(PATIENCE):
+        if is_done():
+            return
+        time.sleep(1)
+    raise TimeoutError(f"{otherwise} after {PATIENCE} seconds")
 
 
 def main() -> None:
@@ -169,7 +195,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--collections", type=Path, default=Path("../shared/data"))
     parser.add_argument("--stories", type=int, default=None)
-    parser.add_argument("--settle", type=float, default=35.0)
     options = parser.parse_args()
     source = read([options.collections / "reuters21578" / "docs.jsonl.xz"])
     documents = [each for each in islice(source, options.stories) if isinstance(each, Document)]
@@ -182,7 +207,7 @@ def main() -> None:
             url = servers.url(kind)
             print(f"{kind}, {len(stories)} stories")
             measure_loads(url, stories)
-            measure_disk(url, len(stories), options.settle)
+            measure_disk(url, len(stories))
             for name in (BARE, "measured-full", "measured-lean"):
                 remove_indices(url, name)
     finally:

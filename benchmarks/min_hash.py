@@ -1,6 +1,6 @@
 """What signatures cost in OpenSearch beside the engine's own filter; written to docs/figures/min_hash.md.
 
-    python benchmarks/min_hash.py [--collections FOLDER] [--stories N] [--rounds N] [--settle SECONDS]
+    python benchmarks/min_hash.py [--collections FOLDER] [--stories N] [--rounds N]
 
 Newswire, signed before. *Filter*: `min_hash` over runs of five words with 100 buckets, indexed and not stored, which is
 what a user would take without ibidem; it finds what shares a bucket and decides nothing. Each index is filled in turn,
@@ -71,7 +71,6 @@ def main() -> None:
     options.add_argument("--collections", type=Path, default=Path("../shared/data"))
     options.add_argument("--stories", type=int, default=5_000)
     options.add_argument("--rounds", type=int, default=5)
-    options.add_argument("--settle", type=float, default=35.0, help="seconds until a server lets go of what it keeps")
     arguments = options.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         several = list(islice(stories(arguments.collections / NEWSWIRE), arguments.stories))
@@ -83,7 +82,7 @@ def main() -> None:
         for _ in range(arguments.rounds):
             for what in INDEXES:
                 costs[what].append(spent(lambda what=what: fill(url, what, signed), url))
-        sizes = on_disk(url, list(INDEXES.values()), arguments.settle)
+        sizes = on_disk(url, list(INDEXES.values()))
     finally:
         for name in INDEXES.values():
             remove_indices(url, name)

@@ -1,6 +1,6 @@
 """What a document costs: bytes in each kind of index, and time to sign it; written to docs/figures/sizing.md.
 
-    python benchmarks/sizing.py [--collections FOLDER] [--settle SECONDS] [--without-servers] [--documents N]
+    python benchmarks/sizing.py [--collections FOLDER] [--without-servers] [--documents N]
 
 The first documents of each collection, some megabytes of them; bytes a document. *Text*: its bytes. *Packed*: the value
 that a search reads for every hit of a window. *Parts*: pages or chunks and unique words, which long texts have besides.
@@ -163,9 +163,7 @@ def squeezed(path: Path) -> int:
     return path.stat().st_size
 
 
-def on_server(
-    kind: str, url: str, signed: Mapping[str, Sequence[Record]], settle: float
-) -> dict[str, dict[str, float]]:
+def on_server(kind: str, url: str, signed: Mapping[str, Sequence[Record]]) -> dict[str, dict[str, float]]:
     """Return the bytes that signatures add to a document on a server, by collection and layout."""
     layouts = (MIN_HASH, *LAYOUTS[kind]) if kind in FILTERS else LAYOUTS[kind]
     names = {(each, layout): f"sized-{each}-{layout}" for each in signed for layout in ("bare", *layouts)}
@@ -173,7 +171,7 @@ def on_server(
         for (each, layout), name in names.items():
             cost = spent(lambda layout=layout, name=name, each=each: fill(url, layout, name, signed[each]), url)
             SPENT[each, kind, layout] = cost
-        sizes = on_disk(url, list(names.values()), settle)
+        sizes = on_disk(url, list(names.values()))
     finally:
         for name in names.values():
             remove_indices(url, name)
@@ -213,7 +211,7 @@ def measured(arguments: argparse.Namespace) -> list[Cost]:
         servers = Servers(LAYOUTS)
         try:
             for server in LAYOUTS:
-                for name, added in on_server(server, servers.url(server), signed, arguments.settle).items():
+                for name, added in on_server(server, servers.url(server), signed).items():
                     costs[name].added.update(added)
         finally:
             servers.stop()
@@ -258,7 +256,6 @@ def main() -> None:
     """Print the figures and write them down."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--collections", type=Path, default=Path("../shared/data"))
-    options.add_argument("--settle", type=float, default=35.0, help="seconds until a server lets go of what it keeps")
     options.add_argument("--without-servers", action="store_true", help="leave OpenSearch and Elasticsearch out")
     options.add_argument("--documents", type=int, default=DOCUMENTS, help="of each collection, at most")
     arguments = options.parse_args()
