@@ -28,7 +28,7 @@ def trial() -> Iterator[Trial]:
 @pytest.mark.slow
 def test_every_expression_is_known_but_those_made_of_a_readers_words() -> None:
     assert len(EVERY) > 40
-    of_settings = "ibidem.gateway.error_handlers.without_address"
+    of_settings = "ibidem.gateway.error_handlers.hide_address"
     assert made_while_running() == {"ibidem_engines.highlighting._patterns", of_settings}
     assert {each.pattern for each in EVERY} >= BOUNDED.keys()
 
