@@ -3,10 +3,11 @@
     python benchmarks/backfill.py [--collections FOLDER] [--documents N] [--workers N] [--server NAME] [--write]
 
 The server is the one in IBIDEM_TEST_OPENSEARCH (or IBIDEM_TEST_ELASTICSEARCH), or started as the tests start it. An
-index of others, two shards, with field names of its own, is filled with newswire stories and pages; this plain
-load is timed too. Then `ibidem backfill` runs as a process of its own. Its resident memory, and that of its processes
-that sign, is read from /proc whenever a page is accounted for, and told at 10, 50 and 100 % of the documents.
-`--write` keeps the page.
+index of others, two shards, with field names of its own, is filled with newswire stories and pages; this plain load is
+timed too, and so is `_update_by_query` without a script: the engine's own way to write each document again, which signs
+nothing. Then `ibidem backfill` runs as a process of its own: it signs, then settles groups. Its resident memory, and
+that of its processes that sign, is read from /proc whenever a page is accounted for, and printed at 10, 50 and 100 % of
+the documents. `--write` keeps the page.
 """
 
 import argparse
@@ -16,9 +17,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 
@@ -33,7 +35,7 @@ from measured import write
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from processor import Spent, spent
+from processor import Spent, process_seconds, server_seconds, spent
 from servers.indices import ask, remove_indices
 from servers.session import Servers
 
@@ -74,18 +76,24 @@ def documents(collections: Path) -> Iterator[Document]:
     return (one for one in source if isinstance(one, Document))
 
 
-def fill(address: str, source: Iterator[Document]) -> tuple[int, float]:
-    """Fill an index as its owners do; returns how many documents and the seconds of the requests."""
+def fill(address: str, source: Iterator[Document]) -> tuple[int, Spent]:
+    """Fill an index as its owners do; returns how many documents, and the cost of the requests."""
     remove_indices(address, INDEX)
     ask(address, "PUT", f"/{INDEX}", json.dumps(MAPPING))
-    count, spent = 0, 0.0
+    count, loads = 0, []
     while some := list(islice(source, BULK)):
         lines = [line for one in some for line in ({"index": {"_id": one.id}}, stored(one))]
         body = "".join(f"{json.dumps(line)}\n" for line in lines)
-        began = time.perf_counter()
-        ask(address, "POST", f"/{INDEX}/_bulk", body)
-        count, spent = count + len(some), spent + time.perf_counter() - began
-    return count, spent
+        loads.append(spent(partial(ask, address, "POST", f"/{INDEX}/_bulk", body), address))
+        count += len(some)
+    elapsed, client, server = (sum(some) for some in zip(*map(astuple, loads), strict=True))
+    return count, Spent(elapsed, client, server)
+
+
+def rewrite(address: str) -> Spent:
+    """Let the engine write each document again."""
+    ask(address, "POST", f"/{INDEX}/_refresh")
+    return spent(partial(ask, address, "POST", f"/{INDEX}/_update_by_query"), address)
 
 
 def stored(one: Document) -> dict[str, object]:
@@ -93,25 +101,63 @@ def stored(one: Document) -> dict[str, object]:
     return {"headline": one.title, "body": {"content": one.text}, "published": one.date}
 
 
-def watched(settings: Settings, engine: Engine) -> list[Progress]:
-    """Run the command and look at its memory."""
+@dataclass(frozen=True)
+class Run:
+    """One run of the command.
+
+    Args:
+        progress: Looks at its processes, in order of time.
+        signing: Cost until every document was signed.
+        settling: Cost from then to the end, which is for groups.
+    """
+
+    progress: list[Progress]
+    signing: Spent
+    settling: Spent
+
+
+def run(settings: Settings, engine: Engine, count: int) -> Run:
+    """Run the command and measure it until all of so many documents are signed, and from then on."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("IBIDEM_")}
     command = [str(Path(sys.executable).with_name("ibidem")), "backfill"]
-    began = time.perf_counter()
+    began, server = time.perf_counter(), server_seconds(settings.engine)
     process = subprocess.Popen(command, env=environment | settings.as_environment(), stdout=subprocess.DEVNULL)
     progress: list[Progress] = []
+    signing: Spent | None = None
+
+    def whole() -> Spent:
+        """Measure the work up to now."""
+        client = sum(map(seconds, [process.pid, *children(process.pid)]))
+        return Spent(time.perf_counter() - began, client, server_seconds(settings.engine) - server)
+
+    last = whole()
     while process.poll() is None:
-        one = load_checkpoint(engine)
-        done = one.documents if one else 0
-        at_work = children(process.pid)
-        if len(at_work) >= settings.workers and (not progress or done > progress[-1].documents):
-            progress.append(
-                Progress(done, time.perf_counter() - began, resident(process.pid), sum(map(resident, at_work)))
-            )
+        checkpoint = load_checkpoint(engine)
+        done = checkpoint.documents if checkpoint else 0
+        last = whole() if process.poll() is None else last
+        if signing is None and done >= count:
+            signing = last
+        pids = children(process.pid)
+        if len(pids) >= settings.workers and (not progress or done > progress[-1].documents):
+            progress.append(Progress(done, last.elapsed, resident(process.pid), sum(map(resident, pids))))
         time.sleep(LOOKS_EVERY_S)
     if process.returncode not in (0, 3):
         raise SystemExit(f"backfill left with {process.returncode}")
-    return progress
+    signing = signing or last
+    settling = Spent(
+        last.elapsed - signing.elapsed,
+        last.client - signing.client,
+        server_seconds(settings.engine) - server - signing.server,
+    )
+    return Run(progress, signing, settling)
+
+
+def seconds(pid: int) -> float:
+    """Read the processor time of a process with its children that have ended; 0 when it has ended itself."""
+    try:
+        return process_seconds(pid, children=True)
+    except OSError:
+        return 0.0
 
 
 def children(pid: int) -> list[int]:
@@ -132,41 +178,53 @@ def resident(pid: int) -> float:
     return int(lines.get("VmRSS", "0 kB").split()[0]) / 1024
 
 
-def per(seconds: float, count: int) -> str:
-    """Write what each of many took."""
-    return f"{seconds / count * 1e3:.2f} ms"
+def per(cost: Spent, count: int) -> str:
+    """Write a table's cells: seconds, documents a second, and processor time of each document."""
+    cells = (
+        f"{cost.elapsed:.0f}",
+        f"{count / cost.elapsed:,.0f}",
+        *(f"{each / count * 1e3:.2f} ms" for each in (cost.client, cost.server)),
+    )
+    return " | ".join(cells)
 
 
-def page(  # noqa: PLR0913, PLR0917 - what one page tells
-    head: str, count: int, load_s: float, progress: list[Progress], counts: dict[str, object], cost: Spent
-) -> list[str]:
-    """Write what was measured."""
-    took_s = float(str(counts["took_s"]))
-    signed_s = next((each.seconds for each in progress if each.documents >= count), progress[-1].seconds)
-    own, signing = max(each.own for each in progress), max(each.signing for each in progress)
-    rows = []
-    for share in SHARES:
-        one = next((each for each in progress if each.documents >= share * count), progress[-1])
-        rows.append(
-            f"| {share:.0%} | {one.documents:,} | {one.seconds:.0f} | {one.own:.0f} | {one.signing:.0f} |".replace(
-                "%", " %"
-            )
-        )
+def page(head: str, count: int, peers: Mapping[str, Spent], measured: Run, counts: Mapping[str, object]) -> list[str]:
+    """Write what was measured.
+
+    Args:
+        head: The server.
+        count: How many documents.
+        peers: What the engine does by itself with as many.
+        measured: The run of the command.
+        counts: Its summary.
+    """
+    progress = measured.progress
+    own, signing = max(look.own for look in progress), max(look.signing for look in progress)
+    loads = dict(peers) | {
+        "`ibidem backfill`: signing": measured.signing,
+        "`ibidem backfill`: groups": measured.settling,
+    }
     return [
         f"{head}: {count:,} documents (stories and pages), two shards.",
         "",
-        f"Plain load by `_bulk`: {count / load_s:,.0f} documents a second.",
-        f"`ibidem backfill`, start to end: {took_s:.0f} s, {count / took_s:,.0f} documents a second.",
-        f"All were signed after {signed_s:.0f} s ({count / signed_s:,.0f} a second); the rest settled their groups.",
-        f"Client and server, processor time a document: {per(cost.client, count)} and {per(cost.server, count)}.",
+        "| work | seconds | documents a second | client | server |",
+        "|---|---|---|---|---|",
+        *(f"| {name} | {per(cost, count)} |" for name, cost in loads.items()),
+        "",
         f"Signed {counts['indexed']:,}, unchanged {counts['unchanged']:,}, refused {counts['refused']:,}.",
         "",
         "| done | documents | seconds | memory of the process that hands out, MB | of those that sign, MB |",
         "|---|---|---|---|---|",
-        *rows,
+        *(memory(share, count, progress) for share in SHARES),
         "",
         f"Most at any time: {own:.0f} MB and {signing:.0f} MB.",
     ]
+
+
+def memory(share: float, count: int, progress: Sequence[Progress]) -> str:
+    """Write a table's row: memory when some share of the documents was done."""
+    look = next((each for each in progress if each.documents >= share * count), progress[-1])
+    return f"| {share * 100:.0f} % | {look.documents:,} | {look.seconds:.0f} | {look.own:.0f} | {look.signing:.0f} |"
 
 
 def main() -> None:
@@ -181,7 +239,9 @@ def main() -> None:
     servers = Servers([options.server])
     with tempfile.TemporaryDirectory() as folder:
         address = servers.url(options.server)
-        count, load_s = fill(address, islice(documents(options.collections), options.documents))
+        source = islice(documents(options.collections), options.documents)
+        count, load = fill(address, source)
+        peers = {"plain load by `_bulk`": load, "`_update_by_query`, which signs nothing": rewrite(address)}
         settings = Settings(
             engine=address,
             index=INDEX,
@@ -191,12 +251,11 @@ def main() -> None:
         )
         with closing(open_engine(settings.address, INDEX)) as engine:
             engine.create()
-            progress: list[Progress] = []
-            cost = spent(lambda: progress.extend(watched(settings, engine)), address)
+            measured = run(settings, engine, count)
             counts = summary(engine)
         remove_indices(address, INDEX)
     servers.stop()
-    lines = page(options.server, count, load_s, progress, counts, cost)
+    lines = page(options.server, count, peers, measured, counts)
     print("\n".join(lines))
     if options.write:
         write("backfill", "Signing an index that is there already", lines)

@@ -65,7 +65,12 @@ def processes_of(url: str) -> tuple[int, ...]:
     return tuple(int(each["process"]["id"]) for each in nodes)
 
 
-def process_seconds(number: int) -> float:
-    """Return what a process has taken; what nodes say of themselves is as old as a second."""
+def process_seconds(number: int, *, children: bool = False) -> float:
+    """Return what a process has taken; what nodes say of themselves is as old as a second.
+
+    Args:
+        number: The process.
+        children: Whether those that it started and that have ended count, too.
+    """
     fields = Path(f"/proc/{number}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return sum(map(int, fields[11 : 15 if children else 13])) / os.sysconf("SC_CLK_TCK")

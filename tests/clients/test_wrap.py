@@ -14,6 +14,7 @@ import ibidem
 from ibidem.clients import wrap
 from ibidem.dedupe.parameters import PARAMETERS
 from ibidem_engines.engine import Engine
+from ibidem_ingest.signatures.schema import SCHEMA
 from servers.indices import ask
 from support.wrapped_clients import CLIENTS, INDEX
 
@@ -133,12 +134,19 @@ def test_a_window_that_the_index_does_not_allow_is_refused_with_its_limit(plain:
         plain.indices.delete(index=f"{INDEX}-small")
 
 
-def test_an_alias_over_two_schemas_is_refused_by_name(plain: Any, wrapped: Any, engine: Engine) -> None:
-    about = {"_meta": {"ibidem": {"schema": "0", "layout": "full"}}}
-    plain.indices.create(index=f"{INDEX}-old", body={"mappings": about, "aliases": {f"{INDEX}-two": {}}})
+@pytest.mark.parametrize(
+    "other", [("0", "text", "0"), (SCHEMA, "keyword", f"{SCHEMA} before its release")], ids=["older", "never released"]
+)
+def test_an_alias_over_two_schemas_is_refused_by_name(
+    plain: Any, wrapped: Any, engine: Engine, other: tuple[str, str, str]
+) -> None:
+    schema, keys, name = other
+    fields = {"ibidem": {"properties": {"keys": {"type": keys}}}}
+    mappings = {"_meta": {"ibidem": {"schema": schema, "layout": "full"}}, "properties": fields}
+    plain.indices.create(index=f"{INDEX}-old", body={"mappings": mappings, "aliases": {f"{INDEX}-two": {}}})
     plain.indices.put_alias(index=INDEX, name=f"{INDEX}-two")
     try:
-        with pytest.raises(ibidem.UsageError, match=f"another signature schema: index '{INDEX}-old' with 0"):
+        with pytest.raises(ibidem.UsageError, match=f"another signature schema: index '{INDEX}-old' with {name};"):
             wrapped.search(index=f"{INDEX}-two", body=BODY, dedupe="indent")
     finally:
         plain.indices.delete(index=f"{INDEX}-old")

