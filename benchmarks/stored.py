@@ -44,7 +44,7 @@ from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.readers.inputs import read
 from ibidem_ingest.signatures.sign import sign
 from ibidem_workers.groups.checkpoint import POLICY
-from ibidem_workers.groups.service import Follower, settle_all, store_of
+from ibidem_workers.groups.service import Follower, group_store, settle_all
 from processor import Spent, server_seconds, spent
 from servers.indices import ask, remove_indices
 
@@ -86,7 +86,7 @@ def settle_apart(address: str, index: str, ready: Barrier, ends: SimpleQueue[flo
 
 def leads(engine: Engine) -> dict[str, str]:
     """Name the lead of each document by the stored groups."""
-    store = store_of(engine)
+    store = group_store(engine)
     store.newest()
     names = [hit.id for some in engine.scan() for hit in some]
     rows = [
@@ -183,7 +183,7 @@ def growth(folder: str, documents: Sequence[Document], sizes: Sequence[int], tab
         settled = time.process_time() - began
         exponent = math.log(settled / before[1]) / math.log(size / before[0]) if before else 0.0
         shown = f"{exponent:.2f}" if before else ""
-        groups = store_of(engine).counts().groups
+        groups = group_store(engine).counts().groups
         spent = f"{written:.1f} | {settled:.1f} | {1e3 * settled / size:.2f}"
         yield f"{size:,} | {groups:,} | {spent} | {shown} | {memory() - memory_before:.0f} |"
         before = size, settled

@@ -10,7 +10,7 @@ _LAYOUTS = (".json", ".sql")
 
 
 def names() -> list[str]:
-    """List the layouts that there are.
+    """Return the names of all layouts.
 
     >>> "sqlite.v1.sql" in names()
     True
@@ -25,8 +25,8 @@ def load(name: str) -> str:
         name: One of `names()`.
 
     Raises:
-        LookupError: No such layout; the message lists those that there are.
+        LookupError: No such layout; the message lists the layouts.
     """
-    if name not in (known := names()):
-        raise LookupError(f"no layout {name!r}; there are: {', '.join(known)}")
+    if name not in (layouts := names()):
+        raise LookupError(f"no layout {name!r}; there are: {', '.join(layouts)}")
     return files(__name__).joinpath(name).read_text(encoding="utf-8")

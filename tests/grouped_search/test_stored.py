@@ -20,7 +20,7 @@ from ibidem_engines.query import parse_query
 from ibidem_engines.stored_groups import Assignment, CollapseEngine, FacetCount
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
-from ibidem_workers.groups.service import Follower, store_of
+from ibidem_workers.groups.service import Follower, group_store
 from servers.indices import remove_indices
 from support.examples import examples
 from support.signed_records import make_record
@@ -113,7 +113,7 @@ def ranked(engine: Engine, words: str) -> list[str]:
 def group_of(engine: Engine) -> dict[str, str]:
     """The stored group of each document."""
     ids = [(hit.index, hit.id) for some in engine.scan() for hit in some]
-    return {each.name.id: each.group for each in store_of(engine).read(ids)}
+    return {each.name.id: each.group for each in group_store(engine).read(ids)}
 
 
 @unhurried
@@ -178,7 +178,7 @@ def fresh(address: str) -> Iterator[Any]:
 
 def put(engine: Engine, **changes: tuple[str, bool]) -> None:
     """Store documents in groups of these names."""
-    store = store_of(engine)
+    store = group_store(engine)
     store.newest()
     read = {each.name.id: each for each in store.read([(engine.index, name) for name in changes])}
     store.assign([Assignment(read[name], group, lead=lead) for name, (group, lead) in changes.items()])

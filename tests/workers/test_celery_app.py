@@ -11,7 +11,7 @@ from redis import Redis
 from ibidem_engines.errors import EngineError
 from ibidem_workers.brokers.files import SpoolDirectory
 from ibidem_workers.brokers.redis import stream
-from ibidem_workers.celery_app import BY_SCHEME, answers, broker_of, make_app
+from ibidem_workers.celery_app import BY_SCHEME, connect_broker, make_app, make_broker
 from ibidem_workers.settings import Settings, load
 from ibidem_workers.settings_sources import BROKERS as SCHEMES
 
@@ -73,11 +73,11 @@ def test_what_no_worker_carries_out_is_counted_where_it_is_kept(
     address = f"filesystem:///{tmp_path}" if broker == "filesystem" else request.getfixturevalue(broker)
     settings = load({"IBIDEM_BROKER": address, "IBIDEM_INDEX": f"apart-{uuid4().hex}"}, tmp_path)
     give_up, what, where = BROKERS[broker]
-    answers(settings)
-    assert broker_of(settings).count_rejected().count == 0
+    connect_broker(settings)
+    assert make_broker(settings).count_rejected().count == 0
     remove = give_up(settings)
     until = time.monotonic() + PATIENCE
-    while not (rejections := broker_of(settings).count_rejected()).count and time.monotonic() < until:
+    while not (rejections := make_broker(settings).count_rejected()).count and time.monotonic() < until:
         time.sleep(0.05)
     assert (rejections.count, rejections.what) == (1, what)
     assert rejections.where.endswith(where)
@@ -88,7 +88,7 @@ def test_what_no_worker_carries_out_is_counted_where_it_is_kept(
 @pytest.mark.parametrize("address", ["redis://127.0.0.1:1/0", "amqp://a:b@127.0.0.1:1//"])
 def test_a_broker_that_is_away_is_an_error_of_ours(tmp_path: Path, address: str) -> None:
     with pytest.raises(EngineError, match="does not answer"):
-        broker_of(load({"IBIDEM_BROKER": address}, tmp_path)).count_rejected()
+        make_broker(load({"IBIDEM_BROKER": address}, tmp_path)).count_rejected()
 
 
 def test_every_scheme_that_the_settings_take_has_its_broker() -> None:

@@ -5,7 +5,7 @@ import pytest
 from ibidem_engines.errors import Unavailable
 from ibidem_workers.batches import Batch
 from ibidem_workers.brokers.files import SpoolDirectory
-from ibidem_workers.celery_app import answers, make_app, send
+from ibidem_workers.celery_app import connect_broker, make_app, send
 from ibidem_workers.settings import Settings
 
 BROKERS = ["filesystem:///queue", "amqp://mq.example//", "redis://redis.example/0"]
@@ -39,10 +39,10 @@ def test_a_batch_is_laid_into_the_folder_of_its_index(settings: Settings) -> Non
 
 def test_a_broker_that_does_not_answer_is_named_without_its_password() -> None:
     with pytest.raises(Unavailable, match="IBIDEM_BROKER") as caught:
-        answers(Settings(broker="amqp://me:secret@127.0.0.1:1//"))
+        connect_broker(Settings(broker="amqp://me:secret@127.0.0.1:1//"))
     assert "secret" not in str(caught.value)
     assert "127.0.0.1:1" in str(caught.value)
 
 
 def test_the_file_queue_answers(settings: Settings) -> None:
-    answers(settings)
+    connect_broker(settings)

@@ -16,7 +16,7 @@ from ibidem_engines.errors import Permanent, Unavailable
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers import dead_letters
 from ibidem_workers.batches import Batch, BatchResult
-from ibidem_workers.groups.service import settle_all, store_of
+from ibidem_workers.groups.service import group_store, settle_all
 from ibidem_workers.settings import Settings
 from ibidem_workers.tasks import DELAYED, Consumer, Delivery, WorkerContext, sign_and_write
 
@@ -214,7 +214,7 @@ def test_fields_that_must_not_differ_take_duplicates_apart(worker: Worker, engin
         {"id": "c", "text": SPEECH},
     )
     settle_all(engine)
-    groups = store_of(engine).read([("ibidem", name) for name in "abc"])
+    groups = group_store(engine).read([("ibidem", name) for name in "abc"])
     assert [each.lead for each in groups] == [True, True, False]
 
 

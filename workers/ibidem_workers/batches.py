@@ -1,8 +1,8 @@
 """Batches: a stream of documents cut by count and size, the task messages that carry them, and the result of each.
 
-A message has the format that a submitter sends; all else is rejected before Celery acts on it, which hands every header
-to what runs the task: a stranger's may ask for a time, a time limit or other tasks. Its size is bounded, compressed and
-decompressed: a few bytes from a stranger must not fill the memory.
+A message has the format that a submitter sends; any other is rejected before Celery acts on it, since foreign headers
+could ask Celery for a schedule, a time limit or other tasks. Its size is bounded, compressed and decompressed: a few
+foreign bytes must not fill the memory.
 
 A result is the outcome of each document, as stored; those of a run add up to its totals.
 """
@@ -24,10 +24,10 @@ from ibidem_ingest.errors import Refusal
 from ibidem_workers.settings import Settings
 
 COMPRESSION = "application/zstd"
-"""What kombu calls zstd: the one compression that submitters use."""
+"""Kombu's name of zstd, the one compression that submitters use."""
 
 LEVEL = 1
-"""Of zstd: half the size, and four times as fast as the next that is much smaller."""
+"""Level of zstd: half the size, and four times as fast as the next level that is much smaller."""
 
 MOST_META = 16 << 20
 """Bytes of a record next to its text."""
@@ -63,10 +63,10 @@ def compress(data: bytes) -> bytes:
 
 
 def decompress(data: bytes, most: int) -> bytes:
-    """Undo zstd, and never more than so many bytes of it.
+    """Decompress zstd, at most into so many bytes.
 
     Raises:
-        ValueError: It unpacks into more, is damaged or cut off, or something follows it.
+        ValueError: It is larger, is damaged or cut off, or something follows it.
 
     >>> decompress(compress(b"We the People"), 13)
     b'We the People'
@@ -83,19 +83,19 @@ def decompress(data: bytes, most: int) -> bytes:
 
 
 def register_compression(most: int) -> None:
-    """Let Kombu pack messages as we do, and unpack those up to a size; its own zstd needs another library."""
+    """Register our zstd with Kombu, with a limit of size; Kombu's own needs another library."""
     register: Any = compression.register  # kombu publishes no types for it
     register(compress, lambda data: decompress(data, most), COMPRESSION, ["zstd"])
 
 
 def restrict_serializers(most: int) -> None:
-    """Let this process unpack messages up to a size, and only those that are packed as submitters pack them."""
+    """Let this process decompress and parse messages up to a size, and only in the formats that submitters use."""
     register: Any = compression.register  # kombu publishes no types for it
     encoders: Any = compression.encoders
     for kind in encoders():
         register(_refuse, _refuse, kind)
     register_compression(most)
-    # Kombu's own reading takes twice as long, and makes of some objects what their names say: times, decimals.
+    # Kombu's own parser takes twice as long, and turns objects with certain names into times and decimals.
     read: Any = serialization.register
     read("json", None, json.loads, "application/json")
 
@@ -105,7 +105,7 @@ def _refuse(_: bytes) -> bytes:
 
 
 TRIES = "x-delivery-count"
-"""The header that tells how often a message was handed out before, as RabbitMQ's quorum queues call it."""
+"""Header with the number of earlier deliveries of a message, named as in RabbitMQ's quorum queues."""
 
 TRIES_BEFORE = "ibidem-tries"
 """The header of a batch that was sent again: how often it had ended its worker by then."""
@@ -114,7 +114,7 @@ NAMES = frozenset({"task", "id", "lang", "origin", "root_id", "parent_id", "args
 """Headers that hold a name or a text; any other one of Celery's is empty in a submitter's message."""
 
 FOR_BROKERS = "x-"
-"""Before the names of headers that brokers add and Celery does not heed."""
+"""Prefix of headers that brokers add and Celery ignores."""
 
 MOST_TRIES = 1_000_000
 MOST_NUMBER = 10**12
@@ -130,7 +130,7 @@ def check(message: Message, most: int) -> None:
         most: The most bytes of its body.
 
     Raises:
-        ValueError: It is none; says why.
+        ValueError: It was sent by no submitter; says why.
     """
     _check_headers(message.headers)
     body = message.body.encode() if isinstance(message.body, str) else message.body
@@ -138,8 +138,8 @@ def check(message: Message, most: int) -> None:
         raise ValueError(f"it has {len(body):,} bytes, at most {most:,} are taken")
     if too_dense(body):
         raise ValueError("it holds far more lists or numbers than any document")
-    arguments, keywords, embedded = message.payload
-    if keywords or any(embedded.values()):
+    arguments, keywords, embed = message.payload
+    if keywords or any(embed.values()):
         raise ValueError("it asks for more than its task")
     _check_arguments(*arguments)
 
@@ -161,7 +161,7 @@ def _check_headers(headers: Mapping[str, object]) -> None:
 
 
 def _check_arguments(run: object, number: object, records: object, part: object = None) -> None:
-    if not isinstance(run, str) or not _RUN.fullmatch(run) or run == "run":  # which is the key of the runs themselves
+    if not isinstance(run, str) or not _RUN.fullmatch(run) or run == "run":  # "run" is the key of the runs themselves
         raise ValueError("it names no run")
     if not _is_count(number, MOST_NUMBER) or not (part is None or _is_count(part, MOST_NUMBER)):
         raise ValueError("it has no number in its run")
@@ -180,11 +180,11 @@ Record = Mapping[str, object]
 
 
 class SerializedDocument(NamedTuple):
-    """A document as it travels.
+    """Document in the form of a message.
 
     Args:
-        record: As `Document.as_record` gives it, with its version.
-        json: The same in JSON, written once for all that needs it.
+        record: As `Document.as_record` returns it, with its version.
+        json: The same in JSON, written only once.
     """
 
     record: Record
@@ -195,18 +195,18 @@ def serialize(record: Record) -> SerializedDocument:
     """Write a record as JSON.
 
     Raises:
-        TypeError: It holds what JSON has no place for.
+        TypeError: It holds a value that JSON cannot express.
     """
     return SerializedDocument(record, orjson.dumps(record))
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Some documents that travel in one message.
+    """Documents of one message.
 
     Args:
         number: Its place in the run, from 0.
-        records: The documents as `Document.as_record` gives them, each with its version.
+        records: The documents as `Document.as_record` returns them, each with its version.
         part: Its place in a batch that was sent again as single documents; None for the batch itself.
         json: The documents in JSON, where they were written already; empty where not.
     """
@@ -227,11 +227,11 @@ class Batch:
         >>> Batch(7, []).key("r"), Batch(7, [], part=2).key("r")
         ('r/00000007', 'r/00000007/000002')
         """
-        whole = f"{run}/{self.number:08d}"
-        return whole if self.part is None else f"{whole}/{self.part:06d}"
+        key = f"{run}/{self.number:08d}"
+        return key if self.part is None else f"{key}/{self.part:06d}"
 
     def portions(self, characters: int) -> list["Batch"]:
-        """Cut the documents into portions of about so many characters of text, in order; nothing of it has JSON.
+        """Cut the documents into portions of about so many characters of text, in order, without their JSON.
 
         >>> texts = [{"id": str(size), "text": "x" * size} for size in (60, 60, 200, 10)]
         >>> [[record["id"] for record in part.records] for part in Batch(0, texts).portions(100)]
@@ -245,7 +245,7 @@ class Batch:
                 text = 0
             portions[-1].append(record)
             text += len(str(record.get("text", "")))
-        return [Batch(self.number, some, self.part) for some in portions]
+        return [Batch(self.number, portion, self.part) for portion in portions]
 
     def singles(self) -> list["Batch"]:
         """Return one batch for each document, so that one that ends its worker takes no other with it."""
@@ -256,7 +256,7 @@ def cut(records: Iterable[SerializedDocument], characters: int) -> Iterator[Batc
     """Cut records into batches, in order.
 
     A batch is full with so many characters of text, with four bytes of JSON for each of these, or with 2,000 documents.
-    A document that would overfill one begins the next, so a large one travels alone.
+    A document that would overfill a batch begins the next one, so a large document is a batch of its own.
 
     Args:
         records: The documents.
@@ -291,8 +291,8 @@ class BatchResult:
     Args:
         indexed: Documents that were written.
         replaced: How many of these replaced another version.
-        unchanged: Documents that were there as they are.
-        stale: Documents of which a newer version was there, or a newer deletion.
+        unchanged: Documents that were in the index already.
+        stale: Documents with a newer version, or a newer deletion, in the index.
         unsigned: Documents without words, among the indexed and unchanged ones.
         refusals: Why each refused document was refused.
         parts: Into how many single documents the batch was sent again; their accounts count instead of this one.
@@ -310,11 +310,11 @@ class BatchResult:
 
     @property
     def documents(self) -> int:
-        """How many documents it accounts for."""
+        """Number of documents that it accounts for."""
         return self.indexed + self.unchanged + self.stale + len(self.refusals)
 
     def __add__(self, other: "BatchResult") -> "BatchResult":
-        """Return both in one; `NO_RESULT` adds nothing."""
+        """Return the sum of both; `NO_RESULT` adds nothing."""
         return replace(
             self,
             indexed=self.indexed + other.indexed,
@@ -362,7 +362,7 @@ def refusals_as_json(refusals: Iterable[Refusal]) -> list[list[str]]:
 
 
 def refusals_from_json(value: object) -> list[Refusal]:
-    """Read what `refusals_as_json` gave.
+    """Read refusals from the lists of `refusals_as_json`.
 
     Raises:
         DamagedRecord: It is no such list.
@@ -371,7 +371,7 @@ def refusals_from_json(value: object) -> list[Refusal]:
 
 
 def _refusal_records(lists: object) -> list[dict[str, object]]:
-    """Give the entries of short lists their names again."""
+    """Turn short lists into records."""
     names = [member.name for member in fields(Refusal)]
     return [dict(zip(names, one, strict=False)) for one in lists] if _are_lists(lists) else []
 

@@ -1,7 +1,6 @@
 """Celery application made from the settings: broker, queue, late acknowledgement.
 
-A broker is a file queue, RabbitMQ or Redis: Celery is configured for it, it is checked, and asked for rejected
-messages.
+For each broker (file queue, RabbitMQ, Redis) a class configures Celery, checks the client and counts rejected messages.
 """
 
 from abc import ABC, abstractmethod
@@ -25,11 +24,11 @@ from ibidem_engines.redaction import redact
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.batches import COMPRESSION, TRIES_BEFORE, Batch, most_of_message, register_compression
 from ibidem_workers.brokers.files import SpoolDirectory
-from ibidem_workers.brokers.rabbitmq import from_amqp, message_of
+from ibidem_workers.brokers.rabbitmq import from_amqp, redacted_message
 from ibidem_workers.settings import Settings
 
 RAW = 2
-"""How many bytes one of a body's takes at the most in a queue of ours, where a body is a string of JSON."""
+"""Bytes at most that one byte of a body takes in a queue of ours, where a body is a string of JSON."""
 
 FOREIGN = "that no submitter has sent"
 TIMEOUT_S = 5
@@ -41,9 +40,9 @@ class RejectedMessages:
 
     Args:
         count: How many.
-        what: What they are.
-        where: The place, as the broker's own tools call it.
-        remedy: How they are removed.
+        what: Description of the messages.
+        where: Their place, as the broker's own tools call it.
+        remedy: How to remove them.
     """
 
     count: int
@@ -64,7 +63,7 @@ class Broker(ABC):
 
     @abstractmethod
     def celery_config(self) -> dict[str, Any]:
-        """Return what Celery is configured with for this broker: address, transport, queues."""
+        """Return Celery's configuration for this broker: address, transport, queues."""
 
     @abstractmethod
     def count_rejected(self) -> RejectedMessages:
@@ -84,7 +83,7 @@ class Broker(ABC):
 
 
 class FileQueue(Broker):
-    """Folders of messages, with nothing installed."""
+    """File queue: folders of messages, with no server."""
 
     @override
     def celery_config(self) -> dict[str, Any]:
@@ -110,7 +109,7 @@ class RabbitMq(Broker):
         settings = self.settings
         arguments = {
             "x-queue-type": "quorum",
-            # Our own split and dead letters act at `tries`; the broker's limit is the net below them.
+            # Our own split and dead letters act at `tries`; the broker's limit is the last resort.
             "x-delivery-limit": settings.most_tries,
             "x-dead-letter-exchange": "",
             "x-dead-letter-routing-key": self._dead_queue,
@@ -137,7 +136,7 @@ class RabbitMq(Broker):
         except AMQPError as error:
             raise from_amqp(error, broker) from error
         except (OperationalError, OSError) as error:
-            what = f"the broker {redact(broker)} does not answer: {message_of(error, broker)}"
+            what = f"the broker {redact(broker)} does not answer: {redacted_message(error, broker)}"
             raise Unavailable(what, "try again") from error
         what = f"{FOREIGN}, or that ended its workers too often"
         return RejectedMessages(count, what, f"queue {name}", f"rabbitmqctl purge_queue {name}")
@@ -195,10 +194,10 @@ BY_SCHEME: Mapping[str, type[Broker]] = {
 }
 
 
-def broker_of(settings: Settings) -> Broker:
+def make_broker(settings: Settings) -> Broker:
     """Return the broker that the settings name.
 
-    >>> type(broker_of(Settings(broker="redis://127.0.0.1/0"))).__name__
+    >>> type(make_broker(Settings(broker="redis://127.0.0.1/0"))).__name__
     'RedisStream'
     """
     return BY_SCHEME[settings.broker.partition("://")[0]](settings)
@@ -206,10 +205,10 @@ def broker_of(settings: Settings) -> Broker:
 
 TASK = "ibidem.sign_and_write"
 COMPRESSED_FROM = 20_000
-"""Bytes from which a message to RabbitMQ is compressed; it refuses those over 16 MB."""
+"""Bytes from which a message to RabbitMQ is compressed; it refuses messages over 16 MB."""
 
 SERIALIZER = "ibidem-json"
-"""Under which Kombu knows how we write JSON: documents that are JSON already go in as they are."""
+"""Name of our JSON serializer in Kombu: it inserts documents that are JSON already as they are."""
 
 
 def _as_json(message: object) -> str:
@@ -217,7 +216,7 @@ def _as_json(message: object) -> str:
 
 
 kombu.serialization.register(SERIALIZER, _as_json, None, "application/json")
-kombu.serialization.register("json", None, None, "application/json")  # the type goes on being called so
+kombu.serialization.register("json", None, None, "application/json")  # the content type keeps its name
 
 _COMMON: dict[str, object] = {
     "accept_content": ["json"],
@@ -231,8 +230,8 @@ _COMMON: dict[str, object] = {
     "worker_hijack_root_logger": False,
     "worker_redirect_stdouts": False,
     "broker_connection_retry_on_startup": True,
-    "broker_connection_max_retries": None,  # a worker waits for its broker as long as that is away
-    "broker_heartbeat": 0,  # a worker that signs answers none; a dead connection is noticed by the next delivery
+    "broker_connection_max_retries": None,  # a worker waits for its broker without end
+    "broker_heartbeat": 0,  # a worker that signs answers no heartbeat; the next delivery notices a dead connection
 }
 
 
@@ -243,7 +242,7 @@ def make_app(settings: Settings) -> Celery:
     app.conf.update(_COMMON)
     app.conf.update(task_default_queue=settings.queue, task_create_missing_queues=False)
     app.conf.update(ibidem_message_bytes=most_of_message(settings))
-    app.conf.update(broker_of(settings).celery_config())
+    app.conf.update(make_broker(settings).celery_config())
     return app
 
 
@@ -254,7 +253,7 @@ def send(app: Celery, run: str, batch: Batch, tries: int | None = None) -> None:
         app: The application.
         run: The run that the batch belongs to.
         batch: The documents.
-        tries: Of one that is sent again: how often it ended its worker.
+        tries: For a batch that is sent again: how often it ended its worker.
 
     Raises:
         Unavailable: The broker does not answer.
@@ -274,20 +273,20 @@ def send(app: Celery, run: str, batch: Batch, tries: int | None = None) -> None:
     except (OperationalError, OSError) as error:
         url = app.conf.broker_write_url or ""
         raise Unavailable(
-            f"the broker {redact(url)} does not take messages: {message_of(error, url)}",
+            f"the broker {redact(url)} does not take messages: {redacted_message(error, url)}",
             "look after it (IBIDEM_BROKER), then run the same command again",
         ) from error
 
 
-def answers(settings: Settings) -> None:
-    """Connect to the broker once, and see that the queue is there as it has to be; it is made where it is not.
+def connect_broker(settings: Settings) -> None:
+    """Connect to the broker once, and check the queue; a missing queue is made.
 
     Raises:
         Unavailable: It does not answer.
         Permanent: It refuses the user, the virtual host or the queue.
         UsageError: Its client is not installed.
     """
-    broker_of(settings).require_client()
+    make_broker(settings).require_client()
     app = make_app(settings)
     try:
         with app.connection_for_write() as connection:
@@ -297,7 +296,7 @@ def answers(settings: Settings) -> None:
     except AMQPError as error:
         raise from_amqp(error, settings.broker) from error
     except (OperationalError, OSError) as error:
-        what = f"the broker {redact(settings.broker)} does not answer: {message_of(error, settings.broker)}"
+        what = f"the broker {redact(settings.broker)} does not answer: {redacted_message(error, settings.broker)}"
         raise Unavailable(what, "start it, or mend IBIDEM_BROKER") from error
 
 

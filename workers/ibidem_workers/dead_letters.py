@@ -1,6 +1,6 @@
 """Dead letters: documents that could not be ingested, with the reason, kept so that they can be tried again.
 
-Of a document that nobody can write down its text is noted as far as it goes, under its id.
+Of a document that cannot be stored, the id and the beginning of its JSON are kept.
 """
 
 import json
@@ -55,7 +55,7 @@ class DeadLetter:
 
 
 def add_dead_letters(engine: Engine, letters: Iterable[DeadLetter]) -> None:
-    """Note dead letters."""
+    """Store dead letters."""
     engine.put_records("dead", {letter.key: _to_entry(letter) for letter in letters})
 
 
@@ -77,7 +77,7 @@ def letters(engine: Engine, ids: Collection[str] = ()) -> list[DeadLetter]:
 
 
 def drop(engine: Engine, ids: Collection[str]) -> int:
-    """Forget the dead letters of some documents; returns of how many."""
+    """Delete the dead letters of some documents; returns of how many documents."""
     dead_letters = letters(engine, ids) if ids else []
     forget(engine, dead_letters)
     return len(dead_letters)
@@ -98,7 +98,7 @@ def read_again(letters: Iterable[DeadLetter], max_text: int) -> Iterator[Documen
 
 
 def forget(engine: Engine, letters: Iterable[DeadLetter]) -> None:
-    """Forget dead letters and the older ones of the same documents."""
+    """Delete dead letters, and older ones of the same documents."""
     last = {letter.refusal.id: letter.when for letter in letters}
     engine.delete_records("dead", [one.key for one in _read_all(engine) if one.when <= last.get(one.refusal.id, 0.0)])
 
@@ -119,7 +119,7 @@ def _to_entry(letter: DeadLetter) -> dict[str, object]:
 
 
 def read_letter(entry: Mapping[str, object]) -> DeadLetter:
-    """Read a dead letter as it is noted.
+    """Read a dead letter from its record.
 
     Raises:
         DamagedRecord: It is no such record.
@@ -131,7 +131,7 @@ MOST = 50 << 20
 """Bytes of a record that is kept whole; engines take requests of twice that."""
 
 BEGINNING = 10_000
-"""Characters that are kept of one that is not."""
+"""Characters that are kept of a larger record."""
 
 
 def writable(record: Mapping[str, object]) -> Mapping[str, object]:
@@ -149,7 +149,7 @@ def writable(record: Mapping[str, object]) -> Mapping[str, object]:
 
 
 def printable(refusal: Refusal) -> Refusal:
-    """Return a refusal whose words every engine stores: half a character is shown by its number."""
+    """Return a refusal that every engine stores: half a surrogate pair is replaced by its number."""
     return Refusal(
         where=_escape(refusal.where),
         id=_escape(refusal.id),

@@ -1,6 +1,6 @@
 """Run of an ingest, from the command line or a program: documents go through the queue into the index.
 
-With the file queue, local workers are started, supervised and stopped; else others work.
+With the file queue, local workers are started, supervised and stopped; otherwise other workers take the documents.
 """
 
 import time
@@ -18,7 +18,7 @@ from ibidem_ingest.readers import read
 from ibidem_ingest.readers.formats import Tally
 from ibidem_workers import dead_letters
 from ibidem_workers.brokers.files import SpoolDirectory
-from ibidem_workers.celery_app import answers
+from ibidem_workers.celery_app import connect_broker
 from ibidem_workers.groups.service import settle_all
 from ibidem_workers.pool import Pool
 from ibidem_workers.retry import retry_unavailable
@@ -113,7 +113,7 @@ def ingest_documents(  # noqa: PLR0913 - the options of one command, each by its
         engine.create()
         _check_shards(engine)
         check_tables(engine, Tables(settings.tables))
-        answers(settings)
+        connect_broker(settings)
         if wait:
             run = _LocalRun(engine, settings, report).run(source, tally, paths)
             retry_unavailable(lambda: settle_all(engine, grouped), settings.patience)
@@ -124,10 +124,10 @@ def ingest_documents(  # noqa: PLR0913 - the options of one command, each by its
 
 
 def _check_shards(engine: Engine) -> None:
-    """Refuse at once what would be waited for long, and most often in vain.
+    """Refuse an index with missing shards at once, instead of waiting for it long and mostly in vain.
 
     Raises:
-        Unavailable: Parts of the index are nowhere.
+        Unavailable: A shard of the index is on no node.
     """
     for ailment in engine.health_issues():
         if ailment.stops:
@@ -151,17 +151,17 @@ def retry(ids: Sequence[str], settings: Settings, *, wait: bool = True, report: 
     """
     engine = open_engine(settings.address, settings.index)
     try:
-        chosen = dead_letters.letters(engine, ids)
-        source = dead_letters.read_again(chosen, settings.max_text)
+        letters = dead_letters.letters(engine, ids)
+        source = dead_letters.read_again(letters, settings.max_text)
         run = ingest_documents(source, settings, wait=wait, report=report, paths=["dead letters"])
-        dead_letters.forget(engine, chosen)
+        dead_letters.forget(engine, letters)
     finally:
         engine.close()
     return run
 
 
 class _LocalRun:
-    """A run that is waited for, with workers of its own where the queue is in a folder.
+    """Run that is waited for; with the file queue, by workers of its own.
 
     Args:
         engine: Where the run is noted.
@@ -175,7 +175,7 @@ class _LocalRun:
         self._pool: Pool | None = None
         self._watch: RunMonitor | None = None
         self._run = ""
-        self._looked = self._recovered = 0.0
+        self._last_look = self._last_recovery = 0.0
 
     def run(self, source: Source, tally: Tally | None, paths: Sequence[str | Path]) -> str:
         """Send all, wait for all, and return the run's name."""
@@ -202,7 +202,7 @@ class _LocalRun:
 
     def _pause_while_full(self) -> None:
         """Pause while the queue is full, so that a large collection does not lie on the disk twice."""
-        if time.monotonic() - self._looked > max(LOOKS_EVERY, self._monitor().pause):
+        if time.monotonic() - self._last_look > max(LOOKS_EVERY, self._monitor().pause):
             self._tend(self._monitor().look())
         while self._folder is not None and self._folder.count_waiting() >= self._settings.in_flight:
             self._tend(self._monitor().look())
@@ -215,11 +215,11 @@ class _LocalRun:
 
     def _tend(self, progress: Progress) -> None:
         """Restart dead workers, requeue the messages that they held, and report progress."""
-        self._looked = time.monotonic()
+        self._last_look = time.monotonic()
         if self._pool is not None:
             self._pool.check()
-        if self._folder is not None and self._looked - self._recovered > RECOVERS_EVERY:
-            self._recovered = self._looked
+        if self._folder is not None and self._last_look - self._last_recovery > RECOVERS_EVERY:
+            self._last_recovery = self._last_look
             self._folder.recover()
         self._report(progress)
 
@@ -253,7 +253,7 @@ def submit(
 
 
 def _document(value: object) -> Document | Refusal:
-    """Refuse what is neither document nor refusal; a document's fields are checked where it is signed."""
+    """Refuse a value that is neither document nor refusal; a document's fields are checked where it is signed."""
     if not isinstance(value, Document | Refusal):
         raise UsageError(f"{short_repr(value)} is no document", "make one with Document(id, text) or read_record")
     return value

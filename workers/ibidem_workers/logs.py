@@ -1,7 +1,7 @@
 """Logging to standard error: JSON lines for programs, readable lines on a terminal, secrets in neither.
 
-Every module logs through the standard library, with what is worth a field of its own in `extra`; so do the libraries
-that ibidem uses. structlog writes all of it in one form.
+Every module logs through the standard library, with the fields of an event in `extra`; so do the libraries that ibidem
+uses. structlog writes all of it in one form.
 """
 
 import logging
@@ -25,7 +25,7 @@ LONGEST = 2_000
 """Characters of a value that are kept: a library may log a whole message of the queue, with the texts in it."""
 
 SILENT = ("opensearch", "elastic_transport", "elasticsearch")
-"""Clients that log each request that failed, some with its stack; we log what it means once."""
+"""Clients that log each failed request, some with its stack; we log its meaning once."""
 
 _log = logging.getLogger(__name__)
 
@@ -35,8 +35,8 @@ OURS = ("ibidem", "ibidem_engines", "ibidem_ingest", "ibidem_workers")
 def set_up(settings: Settings, otherwise: Level = "warning") -> None:
     """Log to standard error from now on.
 
-    Libraries log from `warning` on, at `debug` from `info` on: what is below that is for their authors, and
-    some of them would say what documents hold.
+    Libraries log from `warning` on, at `debug` from `info` on: lower levels are for their authors, and some would show
+    the text of documents.
 
     Args:
         settings: How much is logged, and which secrets are hidden.
@@ -59,7 +59,7 @@ def set_up(settings: Settings, otherwise: Level = "warning") -> None:
 
 
 class StandardError(logging.StreamHandler[TextIO]):
-    """Writes to what is standard error at that moment, as the standard library's last resort does."""
+    """Handler that writes to the current standard error, as the standard library's last resort does."""
 
     def __init__(self) -> None:
         logging.Handler.__init__(self)
@@ -71,7 +71,7 @@ class StandardError(logging.StreamHandler[TextIO]):
 
 
 class _OnDemand(logging.Formatter):
-    """A formatter that is made for the first record: structlog takes a sixth of a worker's start, and most log nothing.
+    """Formatter that is made for the first record: structlog takes a sixth of a worker's start, and most log nothing.
 
     Args:
         make: Makes it.
@@ -94,10 +94,10 @@ _CONTEXT: ContextVar[Mapping[str, object]] = ContextVar("context", default={})  
 
 @contextmanager
 def log_context(**values: object) -> Iterator[None]:
-    """Add values to every line that is logged in this context.
+    """Add values to every log line of this context.
 
     Args:
-        **values: Under their names; a line's own value of a name precedes.
+        **values: The values by name; a line's own value of a name takes precedence.
     """
     token = _CONTEXT.set({**_CONTEXT.get(), **values})
     try:
@@ -113,10 +113,10 @@ def _add_context(_: object, __: str, event: "EventDict") -> "EventDict":
 
 
 def formatter(secret_values: Iterable[str], *, terminal: bool) -> logging.Formatter:
-    """Make what writes a record as a line.
+    """Make the formatter that writes a record as a line.
 
     Args:
-        secret_values: Secrets that are in no line.
+        secret_values: Secrets to hide.
         terminal: Whether people read it.
     """
     import structlog  # noqa: PLC0415 - see `_OnDemand`
@@ -144,7 +144,7 @@ def formatter(secret_values: Iterable[str], *, terminal: bool) -> logging.Format
 
 
 def redaction_processor(secret_values: Iterable[str]) -> "Processor":
-    """Make the step that hides secrets, in every value however deep, and cuts what is too long.
+    """Make the processor that hides secrets in every value, also in nested ones, and cuts long values.
 
     Args:
         secret_values: The secrets.
@@ -159,14 +159,14 @@ def redaction_processor(secret_values: Iterable[str]) -> "Processor":
 
 
 def shorten(name: str, value: object) -> object:
-    """Cut a text that is too long; where an error was raised is kept to the end."""
+    """Cut a text that is too long; the stack of an error is kept whole."""
     if name == "exception" or not isinstance(value, str) or len(value) <= LONGEST:
         return value
     return f"{value[:LONGEST]}… ({len(value):,} characters)"
 
 
 def escape_event(_: object, __: str, event: "EventDict") -> "EventDict":
-    """Write what could steer a terminal as escapes, but for the lines of an error's places."""
+    """Escape control characters, except line ends in the stack of an error."""
     return {name: _escape(name, value) for name, value in event.items()}
 
 
@@ -177,7 +177,7 @@ def _escape(name: str, value: Any) -> Any:
 
 
 class Stages:
-    """Adds up the time of each stage, also of those that several threads are in at the same time.
+    """Sums of the time of each stage, also when several threads are in one at the same time.
 
     >>> stages = Stages()
     >>> with stages("read"):
@@ -193,7 +193,7 @@ class Stages:
 
     @contextmanager
     def __call__(self, name: str) -> Iterator[None]:
-        """Count the time of a block to a stage."""
+        """Add the time of a block to a stage."""
         began = perf_counter()
         try:
             yield
@@ -208,13 +208,13 @@ class Stages:
 
 
 def log_batch(account: BatchResult, stages: Stages, tries: int, rejections: int = 0) -> None:
-    """Log what became of a batch; run and batch are in every line that is logged meanwhile.
+    """Log the result of a batch; run and batch come from the log context.
 
     Args:
-        account: Of its documents.
+        account: Result of its documents.
         stages: How long each stage took.
         tries: How often it had ended its worker before.
-        rejections: How often the server was busy meanwhile.
+        rejections: How often the server refused a request as busy.
     """
     if account.parts:
         event = {"tries": tries, "documents": account.parts}
@@ -223,9 +223,9 @@ def log_batch(account: BatchResult, stages: Stages, tries: int, rejections: int 
     for one in account.refusals:
         _log.info("document refused", extra={"document": one.id, "field": one.field, "why": one.why})
     if _log.isEnabledFor(logging.INFO):
-        seldom = {"tries": tries, "rejections": rejections}
-        some = {name: count for name, count in seldom.items() if count}
-        _log.info("batch done", extra=_sums(account) | stages.ms() | some)
+        counts = {"tries": tries, "rejections": rejections}
+        extra_counts = {name: count for name, count in counts.items() if count}
+        _log.info("batch done", extra=_sums(account) | stages.ms() | extra_counts)
 
 
 def _sums(account: BatchResult) -> dict[str, object]:

@@ -1,6 +1,6 @@
 """Overlap of calls: some go on in threads while the next is made ready, and their results come in order.
 
-A worker signs what follows while a server answers what was written before: neither waits for the other.
+A worker signs the next portion while a server answers for the last one: neither waits for the other.
 """
 
 from collections import deque
@@ -15,8 +15,8 @@ Result = TypeVar("Result")
 def overlap(calls: Iterable[Callable[[], Result]], most: int) -> Iterator[Result]:
     """Make calls, so many at once, and yield their results in the order of the calls.
 
-    What makes the calls ready runs in this thread, while earlier ones go on; it is at most so many calls ahead. Where a
-    call raises, those under way come to their end, no further one begins, and the error is raised here.
+    `calls` is iterated in this thread, at most so many calls ahead. When a call raises, the calls under way end, no
+    further one begins, and the error is raised here.
 
     Args:
         calls: The calls.
@@ -38,5 +38,5 @@ def overlap(calls: Iterable[Callable[[], Result]], most: int) -> Iterator[Result
             while under_way:
                 yield under_way.popleft().result()
         finally:
-            for left in under_way:
-                left.cancel()
+            for call in under_way:
+                call.cancel()

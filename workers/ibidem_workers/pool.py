@@ -2,7 +2,7 @@
 
 Each worker is a Celery worker of its own with Celery's `solo` pool, and not a child of its `prefork` pool. In a
 prefork pool the parent takes the messages and survives: when a document kills a child, the parent hands the message
-back to the broker (`celery.worker.request.Request.on_failure`), and what is handed back counts no try, so it comes
+back to the broker (`celery.worker.request.Request.on_failure`), and a message handed back counts no try, so it comes
 for ever. Here the process that takes a message is the one that works on it: its death ends its lease, the message
 comes again with one try more, and after `IBIDEM_TRIES` tries its documents are tried one by one.
 """
@@ -21,32 +21,32 @@ from ibidem_workers.brokers.lease import this_process
 from ibidem_workers.settings import Settings
 
 READY = "ready"
-"""The line on standard output by which a worker tells that it takes messages."""
+"""Line on standard output by which a worker says that it takes messages."""
 
 STOPPED = 3
-"""The exit code of a worker whose engine takes nothing more; another one would fare no better."""
+"""Exit code of a worker whose engine takes nothing more; another worker would end in the same way."""
 
 GRACE = 30.0
 """Seconds that a worker has for the batch in hand when it is asked to end; then it is killed, and another takes it."""
 
 TAIL = 2_000
-"""Characters of a dead worker's last words that are shown."""
+"""Characters that are shown of the end of a dead worker's error output."""
 
 
 class WorkerFailure(EngineError):
-    """The workers could not start, or the engine takes nothing more; what was sent is still in the queue."""
+    """The workers could not start, or the engine takes nothing more; documents sent so far are still in the queue."""
 
 
 @dataclass(slots=True)
 class _Worker:
-    """One process and what it says."""
+    """One worker process and its output."""
 
     process: subprocess.Popen[bytes]
     errors: IO[bytes] | None
     ready: bool = False
 
     def listen(self) -> None:
-        """Notice whether it says that it takes messages."""
+        """Read whether it says that it takes messages."""
         if not self.ready and self.process.stdout is not None:
             output = self.process.stdout.read()
             self.ready = bool(output) and READY.encode() in output
@@ -66,7 +66,7 @@ class Pool:
 
     Args:
         settings: Given to each of them as environment.
-        quiet: Whether what they write to standard error is kept for when one dies, and not seen at once.
+        quiet: Whether to keep their standard error for the message when one dies, instead of showing it at once.
         command: What to start; the name of this process is added.
         ready_at: When the first of them took messages, by `time.monotonic`; None before.
     """
@@ -88,7 +88,7 @@ class Pool:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Ask all to end, and end those that do not."""
+        """Ask all workers to end, and kill the rest after a grace period."""
         for worker in self._workers:
             worker.process.terminate()
         until = time.monotonic() + GRACE
@@ -112,9 +112,9 @@ class Pool:
         return any(worker.ready for worker in self._workers)
 
     def check(self) -> None:
-        """See that the workers live; one that died after it was ready is started again.
+        """Check that the workers live; one that died after it was ready is started again.
 
-        That comes to an end: each death is a try of some message, and a message has only so many.
+        This ends: each death counts as a try of a message, and a message has only so many tries.
 
         Raises:
             WorkerFailure: One could not start, or its engine takes nothing more.
@@ -139,13 +139,13 @@ class Pool:
 
     def _start(self) -> _Worker:
         errors = tempfile.TemporaryFile() if self.quiet else None  # noqa: SIM115 - closed with the worker
-        process = subprocess.Popen(  # noqa: S603 - this very package
+        process = subprocess.Popen(  # noqa: S603 - this package itself
             [*self.command, this_process()],
             env=_environment(self.settings),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=errors,
-            start_new_session=True,  # Ctrl-C is ours to answer; a worker ends its batch first
+            start_new_session=True,  # this process handles Ctrl-C; a worker ends its batch first
         )
         if process.stdout is not None:
             os.set_blocking(process.stdout.fileno(), False)
@@ -160,5 +160,5 @@ class Pool:
 
 
 def _environment(settings: Settings) -> dict[str, str]:
-    others = {name: value for name, value in os.environ.items() if not name.upper().startswith("IBIDEM_")}
-    return others | settings.as_environment()
+    variables = {name: value for name, value in os.environ.items() if not name.upper().startswith("IBIDEM_")}
+    return variables | settings.as_environment()

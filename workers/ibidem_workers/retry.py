@@ -30,9 +30,9 @@ def retry_unavailable(
     """Call until it answers, with a random pause between two calls that grows to 5 s at most.
 
     Args:
-        call: What may raise `Unavailable`.
+        call: The call, which may raise `Unavailable`.
         seconds: How long to wait in all.
-        has_ended: Tells whether to give up waiting.
+        has_ended: Returns whether to give up waiting.
         pause: Waits for some seconds.
 
     Raises:

@@ -13,8 +13,8 @@ from ibidem_engines.engine import Engine
 from ibidem_engines.records import parse_record
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_workers.batches import NO_RESULT, BatchResult, refusals_from_json
-from ibidem_workers.brokers.lease import has_exited, host_of
-from ibidem_workers.groups.checkpoint import joined
+from ibidem_workers.brokers.lease import has_exited, host_name
+from ibidem_workers.groups.checkpoint import count_joined
 from ibidem_workers.retry import retry_unavailable
 
 State = Literal["reading", "submitted", "interrupted"]
@@ -29,15 +29,15 @@ class RunRecord:
 
     Args:
         run: The run's name.
-        paths: What was read.
+        paths: The files and folders that were read.
         started: When reading began, in seconds since 1970.
         state: Whether it is being read, was read whole, or was broken off.
         documents: Documents that were handed to the queue.
-        batches: Batches that were.
+        batches: Batches that were handed to the queue.
         refused: Documents that could not be read.
         repeated: How often an id came that had come before in this run.
         repeated_ids: Some of these ids.
-        meta_fields: Fields that were not known and went into `meta`.
+        meta_fields: Unknown fields, which went into `meta`.
         passed_over: Files in folders that no reader takes, by suffix: how many.
         holder: The process that reads; empty where an earlier version noted the run.
         joined: How many documents had joined a group when it began, by level.
@@ -56,7 +56,7 @@ class RunRecord:
     meta_fields: list[str] = field(default_factory=list)
     passed_over: dict[str, int] = field(default_factory=dict)
     holder: str = ""
-    joined: dict[str, int] = field(default_factory=dict)
+    count_joined: dict[str, int] = field(default_factory=dict)
     languages: dict[str, int] = field(default_factory=dict)
 
     @property
@@ -83,7 +83,7 @@ class RunRecord:
 
 
 def refusals_key(run: str, slice_number: int) -> str:
-    """Return the key of a slice of what could not be read."""
+    """Return the key of a slice of the refusals of a run's reader."""
     return f"{run}/refused/{slice_number:06d}"
 
 
@@ -95,7 +95,7 @@ def new_run() -> str:
 POLL = 0.05
 LEVELS = ("identical", "near")
 AGAIN = "give the same command again: what is there already says unchanged"
-"""How a run that was broken off goes on."""
+"""How to continue a run that was broken off."""
 
 SHARE = 10
 """One part in so many of the time may be spent on looking at the state of a run."""
@@ -139,12 +139,12 @@ class Progress:
 
 
 class RunMonitor:
-    """Follows one run; a block of batches that is accounted for is not read again.
+    """Monitor of one run; a block of batches that is accounted for is not read again.
 
     Args:
-        engine: Where the run is noted.
+        engine: The index whose ledger has the run.
         run: Its name.
-        patience: Seconds for which an engine that does not answer is waited for.
+        patience: Seconds to wait for an engine that does not answer.
 
     Raises:
         UsageError: There is no such run.
@@ -155,14 +155,14 @@ class RunMonitor:
         self._engine, self._patience = engine, patience
         self.record = retry_unavailable(lambda: record(engine, run), patience)
         self.pause = POLL
-        self._closed = BatchResult(at=self.record.started)
+        self._closed_sums = BatchResult(at=self.record.started)
         self._blocks: list[_Block] = []
         self._first = 0
-        self._done = 0
-        self._moved = time.monotonic()
+        self._batches_done = 0
+        self._last_change = time.monotonic()
 
     def look(self) -> Progress:
-        """Read what is new; `pause` says for how long to rest then."""
+        """Read new accounts; `pause` then says how long to wait before the next look."""
         began = time.monotonic()
         progress = retry_unavailable(self._look, self._patience)
         self.pause = min(LONGEST_PAUSE, max(POLL, (SHARE - 1) * (time.monotonic() - began)))
@@ -173,8 +173,8 @@ class RunMonitor:
             self.record = record(self._engine, self.record.run)
         self._read()
         done = self._first * BLOCK + sum(block.complete() for block in self._blocks)
-        if done != self._done:
-            self._done, self._moved = done, time.monotonic()
+        if done != self._batches_done:
+            self._batches_done, self._last_change = done, time.monotonic()
         return Progress(
             run=self.record.run,
             documents=self.record.documents,
@@ -182,7 +182,7 @@ class RunMonitor:
             batches=self.record.batches,
             batches_done=done,
             submitted=self.record.state != "reading",
-            idle=time.monotonic() - self._moved,
+            idle=time.monotonic() - self._last_change,
         )
 
     def wait(self, report: Callable[[Progress], None] = lambda _: None) -> Progress:
@@ -196,19 +196,19 @@ class RunMonitor:
 
     def sums(self) -> BatchResult:
         """Return the sum of all batches' accounts so far."""
-        return sum((block.sums for block in self._blocks), self._closed)
+        return sum((block.sums for block in self._blocks), self._closed_sums)
 
     def _read(self) -> None:
         self._blocks = list(self._open_blocks())
         while self._blocks and self._blocks[0].complete() == BLOCK:
-            self._closed += self._blocks.pop(0).sums
+            self._closed_sums += self._blocks.pop(0).sums
             self._first += 1
 
     def _open_blocks(self) -> Iterator["_Block"]:
         for number in count(self._first):
             block = _Block()
-            for key, noted in self._engine.get_records("runs", f"{self.record.run}/{number:06d}"):
-                block.add(key, BatchResult.from_json(noted))
+            for key, entry in self._engine.get_records("runs", f"{self.record.run}/{number:06d}"):
+                block.add(key, BatchResult.from_json(entry))
             # A submitter that was killed may have sent more batches than it noted.
             if not block.parts and number * BLOCK >= self.record.batches:
                 break
@@ -220,9 +220,9 @@ class _Block:
     """The accounts of up to a hundred batches.
 
     Args:
-        sums: What became of their documents.
-        parts: For each batch that is accounted for: into how many single documents it was sent again.
-        single: For each such batch: how many of these are accounted for.
+        sums: Sum of their results.
+        parts: For each batch with an account: into how many single documents it was sent again.
+        single: For each such batch: how many of these have an account.
     """
 
     sums: BatchResult = NO_RESULT
@@ -230,7 +230,7 @@ class _Block:
     single: Counter[str] = field(default_factory=Counter)
 
     def add(self, key: str, account: BatchResult) -> None:
-        """Take an account in."""
+        """Add an account."""
         self.sums += account
         run, _, numbers = key.partition("/")
         number, _, part = numbers.partition("/")
@@ -272,11 +272,11 @@ def runs(engine: Engine) -> list[RunRecord]:
 def summary(engine: Engine, run: str = "") -> dict[str, object]:
     """Return the state of a run, as `ibidem ingest --json` and `ibidem status --json` print it.
 
-    `read` = `indexed` + `unchanged` + `stale` + `refused`, at any time; what is `pending` was handed to the queue and
-    is not accounted for yet.
+    `read` = `indexed` + `unchanged` + `stale` + `refused`, at any time; `pending` documents were handed to the queue
+    and are not accounted for yet.
 
     Args:
-        engine: Where it is noted.
+        engine: The index whose ledger has it.
         run: Its name; empty: the last one.
 
     Raises:
@@ -286,7 +286,7 @@ def summary(engine: Engine, run: str = "") -> dict[str, object]:
     progress = watch.look()
     figures = _summary(watch.record, watch.sums(), progress, _unread(engine, watch.record))
     figures |= {"duplicates": _count_joined(engine, watch.record)}
-    return figures | {"host": host_of(watch.record.holder), "again": _find_repeat(engine, watch.record)}
+    return figures | {"host": host_name(watch.record.holder), "again": _find_repeat(engine, watch.record)}
 
 
 def _last_run(engine: Engine) -> str:
@@ -297,7 +297,7 @@ def _last_run(engine: Engine) -> str:
 
 
 def _find_repeat(engine: Engine, record: RunRecord) -> str:
-    """Name the last run that was given the same files after this one was broken off; empty where there is none."""
+    """Return the last run of the same files after this one was broken off; empty when there is none."""
     if record.state != "interrupted" or not set(record.paths) - NO_FILES:
         return ""
     later = [one.run for one in runs(engine) if one.paths == record.paths and one.started > record.started]
@@ -308,7 +308,7 @@ def _count_joined(engine: Engine, record: RunRecord) -> dict[str, int]:
     """Count the documents that joined a group since a run began, and before the next one did."""
     records = [RunRecord.from_json(noted) for _, noted in engine.get_records("runs", HEADS) if "started" in noted]
     later = [one.joined for one in records if one.started > record.started]
-    until = later[0] if later else joined(engine)
+    until = later[0] if later else count_joined(engine)
     return {level: max(0, until.get(level, 0) - record.joined.get(level, 0)) for level in LEVELS}
 
 

@@ -37,7 +37,7 @@ from ibidem_workers.settings_sources import (
 DOTENV = ".env"
 TOML = "ibidem.toml"
 OTHERS = ("index", "fields", "tables", "distinct", "gateway_indexes", "gateway_hosts")
-"""Settings of any text that are no addresses."""
+"""Settings whose value may be any text and is no address."""
 
 Level = Literal["debug", "info", "warning", "error"]
 
@@ -298,7 +298,7 @@ class Settings(BaseSettings):
 
     @property
     def most_tries(self) -> int:
-        """How often a message is handed out before it is set aside, whatever it is."""
+        """How often any message is handed out before it is set aside."""
         return 2 * self.tries + 2
 
     @property
@@ -317,7 +317,7 @@ class Settings(BaseSettings):
         return self._origins
 
     def origin(self, name: str) -> str:
-        """Tell where a value comes from: `default`, `environment`, `.env`, `ibidem.toml` or `command line`."""
+        """Return where a value comes from: `default`, `environment`, `.env`, `ibidem.toml` or `command line`."""
         return self._origins.get(name, "default")
 
     def changed(self, **values: object) -> "Settings":
@@ -327,7 +327,7 @@ class Settings(BaseSettings):
         return _validate(self.model_dump() | changes, origins)
 
     def as_environment(self) -> dict[str, str]:
-        """Return the variables that give another process these very settings."""
+        """Return the variables that give another process the same settings."""
         return {variable(name): as_text(value) for name, value in self.model_dump().items()}
 
 
@@ -339,7 +339,7 @@ def load(environment: Mapping[str, str] | None = None, folder: Path | None = Non
         folder: Folder of `.env` and `ibidem.toml`; the current one by default.
 
     Raises:
-        UsageError: A value that is not right or a name that is not known, with those that are.
+        UsageError: A wrong value or an unknown name, with the right ones.
     """
     where = folder or Path()
     variables = os.environ if environment is None else environment

@@ -12,7 +12,7 @@ from ibidem_ingest.errors import UsageError
 
 PREFIX = "IBIDEM_"
 TESTS = "IBIDEM_TEST_"
-"""Variables of the tests, which are nobody's mistake."""
+"""Prefix of the variables of the tests, which are not refused as unknown."""
 
 Values = dict[str, object]
 Kind = type[BaseSettings]
@@ -25,11 +25,11 @@ def variable(name: str) -> str:
 
 def from_environment(kind: Kind, environment: Mapping[str, str]) -> Values:
     """Read the variables of a process."""
-    ours = {name.upper(): value for name, value in environment.items() if name.upper().startswith(PREFIX)}
+    variables = {name.upper(): value for name, value in environment.items() if name.upper().startswith(PREFIX)}
     names = {variable(name) for name in kind.model_fields}
-    _refuse_unknown((name for name in ours if not name.startswith(TESTS)), names, "the environment")
+    _refuse_unknown((name for name in variables if not name.startswith(TESTS)), names, "the environment")
     source = EnvSettingsSource(kind)
-    source.env_vars = {name.lower(): value for name, value in ours.items()}
+    source.env_vars = {name.lower(): value for name, value in variables.items()}
     return source()
 
 
@@ -41,9 +41,9 @@ def from_dotenv(kind: Kind, path: Path) -> Values:
         source = DotEnvSettingsSource(kind, env_file=path, env_file_encoding="utf-8")
     except UnicodeDecodeError as error:
         raise UsageError(f"{path}: {error}", "write it in UTF-8") from error
-    ours = (name.upper() for name in source.env_vars if name.upper().startswith(PREFIX))
+    variables = (name.upper() for name in source.env_vars if name.upper().startswith(PREFIX))
     names = {variable(name) for name in kind.model_fields}
-    _refuse_unknown((name for name in ours if not name.startswith(TESTS)), names, str(path))
+    _refuse_unknown((name for name in variables if not name.startswith(TESTS)), names, str(path))
     return {name: value for name, value in source().items() if name in kind.model_fields}
 
 
@@ -59,12 +59,12 @@ def from_toml(kind: Kind, path: Path) -> Values:
     return values
 
 
-def _refuse_unknown(names: Iterable[str], known: Iterable[str], where: str) -> None:
-    unknown = sorted(set(names) - set(known))
+def _refuse_unknown(names: Iterable[str], allowed: Iterable[str], where: str) -> None:
+    unknown = sorted(set(names) - set(allowed))
     if unknown:
         raise UsageError(
             f"{where}: no setting is called {', '.join(map(redact_text, unknown))}",
-            f"the settings are: {', '.join(sorted(known))}",
+            f"the settings are: {', '.join(sorted(allowed))}",
         )
 
 
@@ -105,14 +105,14 @@ def check_scheme(url: str, schemes: Iterable[str]) -> str:
     """
     scheme, separator, rest = url.partition("://")
     if not separator or scheme not in schemes or not is_address(url):
-        begins = ", ".join(f"{known}://" for known in schemes)
+        begins = ", ".join(f"{scheme_name}://" for scheme_name in schemes)
         raise ValueError(f"it is not understood; an address begins with one of: {begins}, and escapes what is special")
     if scheme in {"sqlite", "filesystem"} and len(rest) < 2:
         raise ValueError(f"a path follows {scheme}:///")
     return url
 
 
-def check_options(url: str, known: Collection[str]) -> str:
+def check_options(url: str, allowed: Collection[str]) -> str:
     """Return an address whose options are all known.
 
     Raises:
@@ -120,18 +120,18 @@ def check_options(url: str, known: Collection[str]) -> str:
     """
     names = [name for name, _ in parse_qsl(urlsplit(url).query, keep_blank_values=True)]
     for number, name in enumerate(names, 1):
-        if name not in known:
-            right = f"the account is before the host, and options are: {', '.join(known)}"
+        if name not in allowed:
+            right = f"the account is before the host, and options are: {', '.join(allowed)}"
             raise ValueError(f"option number {number} is unknown; {right}")
     return url
 
 
 def redacted_value(name: str, value: object) -> str:
-    """Return the value of a setting as it may be shown."""
+    """Return the value of a setting without secrets."""
     text = as_text(value)
     return redact(text) if name in {"engine", "broker"} else redact_text(text)
 
 
 def as_text(value: object) -> str:
-    """Return a value as the environment holds it."""
+    """Return a value as text for the environment."""
     return ",".join(map(str, value)) if isinstance(value, tuple | list) else str(value)

@@ -29,7 +29,7 @@ from ibidem_workers.batches import (
 )
 from ibidem_workers.brokers.lease import this_process
 from ibidem_workers.celery_app import make_app, send
-from ibidem_workers.groups.checkpoint import joined
+from ibidem_workers.groups.checkpoint import count_joined
 from ibidem_workers.retry import retry_unavailable
 from ibidem_workers.runs import RunRecord, State, new_run, refusals_key
 from ibidem_workers.settings import Settings
@@ -56,7 +56,7 @@ class SeenIds:
         self._runs: list[Hashes] = []
 
     def add(self, ids: Sequence[str]) -> None:
-        """Take the next ids in and count those that were there; the first twenty are kept to be shown."""
+        """Add ids, and count repeated ones; the first twenty of these are kept to be shown."""
         hashes = np.fromiter((xxhash.xxh3_64_intdigest(one.encode()) for one in ids), np.uint64, len(ids))
         again = self._is_known(hashes) | _mark_repeats(hashes)
         self.count += int(again.sum())
@@ -108,10 +108,10 @@ class Submission:
     """A run that is being submitted; `record` has its progress.
 
     Args:
-        engine: Where the run is noted.
+        engine: The index whose ledger gets the run.
         settings: Which queue, and how batches are cut.
-        paths: What is read, for the record.
-        tally: What the reader counts while it reads.
+        paths: The files and folders, for the record.
+        tally: Counts of the reader.
         after_batch: Called after each batch; it may wait, or raise to end the submission.
     """
 
@@ -131,13 +131,13 @@ class Submission:
         self._languages: Counter[str] = Counter()
         self._refusals: list[Refusal] = []
         self._slices = 0
-        self._noted = 0.0
+        self._last_note = 0.0
 
     def send(self, source: Source) -> RunRecord:
-        """Send all documents and note what could not be read; however it ends, the record says how far it came."""
-        self.record.joined = retry_unavailable(lambda: joined(self._engine), self._patience)
+        """Send all documents and note the refusals; however it ends, the record has the progress."""
+        self.record.joined = retry_unavailable(lambda: count_joined(self._engine), self._patience)
         self._note("reading")
-        self._tell("run begun")
+        self._log_event("run begun")
         try:
             for batch in cut(self._records(source), self._settings.batch_characters):
                 self._send(batch)
@@ -146,11 +146,11 @@ class Submission:
             with suppress(EngineError):  # the error that broke it off is the one to report
                 self._note_refusals()
                 self._note("interrupted")
-            self._tell("run interrupted")
+            self._log_event("run interrupted")
             raise
         self._note_refusals()
         self._note("submitted")
-        self._tell("run submitted")
+        self._log_event("run submitted")
         return self.record
 
     def _records(self, source: Source) -> Iterator[SerializedDocument]:
@@ -171,7 +171,7 @@ class Submission:
                 yield record
 
     def _refusal_reason(self, record: bytes) -> str:
-        """Say why a record cannot travel; empty when it can."""
+        """Return why a record cannot be sent; empty when it can."""
         size, most = len(record), most_of_record(self._settings)
         if size > most:
             return f"the document has {size:,} bytes as JSON, at most {most:,} are taken; shorten what is not its text"
@@ -190,7 +190,7 @@ class Submission:
         self.record.documents += len(batch.records)
         self._languages.update(str(record["language"]) for record in batch.records)
         self.record.languages = dict(self._languages.most_common())
-        if time.monotonic() - self._noted > NOTED_EVERY:
+        if time.monotonic() - self._last_note > NOTED_EVERY:
             self._note("reading")
         self._after_batch()
 
@@ -208,7 +208,7 @@ class Submission:
             self._keep(key, {"refusals": refusals_as_json(self._refusals)})
             self._refusals, self._slices = [], self._slices + 1
 
-    def _tell(self, event: str) -> None:
+    def _log_event(self, event: str) -> None:
         one = self.record
         figures = {"run": one.run, "documents": one.documents, "batches": one.batches, "refused": one.refused}
         _log.info(event, extra=figures)
@@ -217,7 +217,7 @@ class Submission:
         self.record.state = state
         self.record.meta_fields = sorted(self._tally.moved)
         self.record.passed_over = dict(self._tally.passed_over)
-        self._noted = time.monotonic()
+        self._last_note = time.monotonic()
         self._keep(self.record.key, self.record.as_json())
 
     def _keep(self, key: str, entry: Mapping[str, object]) -> None:

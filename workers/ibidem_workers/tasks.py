@@ -1,8 +1,7 @@
 """Celery task that reads, signs and writes a batch and records the result, and the consumer that takes its messages.
 
-Others may write into the queue. The consumer goes without delayed delivery: our tasks never wait for a time, and it
-makes 28 queues for that. What no submitter has sent is given up to where the queue keeps such messages, and ends no
-worker.
+Delayed delivery is off: our tasks are never scheduled, and Celery makes 28 queues for it. Other programs may write into
+the queue: a message that no submitter has sent is moved to the rejected messages, and ends no worker.
 """
 
 import logging
@@ -44,7 +43,7 @@ STRANGE = (
     TypeError,
     ValueError,
 )
-"""What Celery raises over a message of another shape; what goes wrong with a broker is none of these."""
+"""Errors that Celery raises over a message of another shape; a broker's errors are not among them."""
 
 _log = logging.getLogger(__name__)
 
@@ -52,20 +51,20 @@ _log = logging.getLogger(__name__)
 class Consumer(consumer.Consumer):  # type: ignore[misc] # celery publishes no types
     """A worker's consumer of messages."""
 
-    class Blueprint(consumer.Consumer.Blueprint):  # type: ignore[misc] # likewise
+    class Blueprint(consumer.Consumer.Blueprint):  # type: ignore[misc] # celery publishes no types
         """The steps of its start."""
 
         default_steps = tuple(step for step in consumer.Consumer.Blueprint.default_steps if step != DELAYED)
 
     def connect(self) -> Connection:
-        """Connect, and make every queue of the application: also that of what is given up, to which none listens."""
+        """Connect, and make every queue of the application, also the one of rejected messages, which nobody reads."""
         connection: Connection = super().connect()
         for queue in self.app.conf.task_queues:
             queue(connection.default_channel).declare()
         return connection
 
     def create_task_handler(self, *args: Any, **kwargs: Any) -> Callable[[Message], None]:
-        """Return what takes a message; one that it cannot read is given up."""
+        """Return the handler of messages; a message that it cannot read is rejected."""
         handle = super().create_task_handler(*args, **kwargs)
 
         def receive(message: Message) -> None:
@@ -79,7 +78,7 @@ class Consumer(consumer.Consumer):  # type: ignore[misc] # celery publishes no t
         return receive
 
     def on_decode_error(self, message: Message, exc: Exception) -> None:
-        """Give up a message that cannot be read; Celery would take it for done."""
+        """Reject a message that cannot be read; Celery would take it for done."""
         _log.warning("a message that no submitter has sent is given up: %s: %s", type(exc).__name__, exc)
         message.reject_log_error(_log, self.connection_errors)  # type: ignore[no-untyped-call] # kombu's own
 
@@ -96,20 +95,20 @@ class WorkerContext:
         engine: Where documents and accounts are written.
         tables: The idf tables.
         settings: Limits and waiting times.
-        has_ended: Tells whether the worker was asked to end, so that it waits for nothing any more.
-        limited: Ends the worker when what is done in this context takes too long.
+        has_ended: Returns whether the worker was asked to end, so that it stops waiting.
+        time_limit: Context that ends the worker when its block takes too long.
     """
 
     engine: Engine
     tables: Tables
     settings: Settings
     has_ended: Callable[[], bool] = lambda: False
-    limited: Callable[[], AbstractContextManager[object]] = nullcontext
+    time_limit: Callable[[], AbstractContextManager[object]] = nullcontext
 
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """One handing-out of a batch.
+    """One delivery of a batch to a worker.
 
     Args:
         run: The run that it belongs to.
@@ -132,23 +131,23 @@ class Delivery:
 
     @property
     def where(self) -> str:
-        """The place that a refusal names."""
+        """The place in refusals."""
         return f"message {self.key}"
 
 
 def sign_and_write(context: WorkerContext, delivery: Delivery, send: Callable[[Batch], None]) -> BatchResult | None:
-    """Take a batch through; its account is noted before this returns, so that the message may be acknowledged.
+    """Sign and write a batch; its account is noted before this returns, so that the message may be acknowledged.
 
-    A batch whose account is there is left alone. One that ended its workers too often is sent again as single
+    A batch that has an account already is left alone. One that ended its workers too often is sent again as single
     documents, and a single one goes to the dead letters.
 
     Args:
-        context: What the worker works with.
+        context: Engine, tables and settings.
         delivery: The batch and its history.
         send: Sends a batch to the queue.
 
     Returns:
-        The account, or None when there was one.
+        The account, or None when there was one before.
 
     Raises:
         Unavailable: The engine did not answer for as long as the settings allow; nothing is lost, try again.
@@ -202,8 +201,8 @@ class _Portion:
 
     Args:
         delivery: The batch, with these documents alone.
-        records: What was signed of those that could be read.
-        refusals: Of the others.
+        records: The signed documents that could be read.
+        refusals: Refusals of the others.
     """
 
     delivery: Delivery
@@ -212,7 +211,7 @@ class _Portion:
 
 
 def _process(context: WorkerContext, delivery: Delivery) -> BatchResult:
-    """Take a batch through: each portion is signed while those before it are written."""
+    """Sign and write a batch: each portion is signed while earlier ones are written."""
     parts = _portions(context, delivery)
     calls = (call for part in parts for call in _writes(context, part))
     return sum(overlap(calls, context.settings.writes if len(parts) > 1 else 1), BatchResult())
@@ -232,18 +231,18 @@ def _portions(context: WorkerContext, delivery: Delivery) -> list[Delivery]:
 
 
 def _writes(context: WorkerContext, delivery: Delivery) -> Iterator[Callable[[], BatchResult]]:
-    """Sign a portion, and where that fails its documents one by one; yields the calls that write them."""
+    """Sign a portion, or its documents one by one when that fails; yields the calls that write them."""
     try:
         portion = _sign_portion(context, delivery)
     except EngineError:
         raise
-    except Exception as error:  # noqa: BLE001 - whatever one document does, the others go on and it is accounted for
+    except Exception as error:  # noqa: BLE001 - an error of one document becomes its refusal, and the others go on
         if len(delivery.batch.records) > 1:
-            for alone in delivery.batch.singles():
-                yield from _writes(context, replace(delivery, batch=replace(alone, part=delivery.batch.part)))
+            for single in delivery.batch.singles():
+                yield from _writes(context, replace(delivery, batch=replace(single, part=delivery.batch.part)))
         else:
-            failed = BatchResult(refusals=[_refusal(delivery, f"{type(error).__name__}: {error}")])
-            yield lambda: failed
+            account = BatchResult(refusals=[_refusal(delivery, f"{type(error).__name__}: {error}")])
+            yield lambda: account
         return
     yield lambda: _write_portion(context, portion)
 
@@ -252,20 +251,20 @@ def _sign_portion(context: WorkerContext, delivery: Delivery) -> _Portion:
     with delivery.stages("read"):
         most = largest_version(context.settings.max_version)
         documents, refusals = _read(delivery, context.settings.max_text, most)
-    with delivery.stages("sign"), context.limited():
+    with delivery.stages("sign"), context.time_limit():
         return _Portion(delivery, list(records(documents, context.tables, context.settings.distinct)), refusals)
 
 
 def _write_portion(context: WorkerContext, portion: _Portion) -> BatchResult:
-    """Write a portion, and where that fails its documents one by one."""
+    """Write a portion, or its documents one by one when that fails."""
     try:
-        return _account_of(portion, _outcomes(context, portion))
+        return _portion_account(portion, _outcomes(context, portion))
     except EngineError:
         raise
-    except Exception as error:  # noqa: BLE001 - likewise
+    except Exception as error:  # noqa: BLE001 - an error of one document becomes its refusal
         why = f"{type(error).__name__}: {error}"
     if len(portion.records) == 1:
-        refusal = _refusal_of(portion.delivery, portion.records[0].document.id, why)
+        refusal = _document_refusal(portion.delivery, portion.records[0].document.id, why)
         return BatchResult(refusals=[*portion.refusals, refusal])
     singles = (_Portion(portion.delivery, [record], ()) for record in portion.records)
     return sum((_write_portion(context, one) for one in singles), BatchResult(refusals=portion.refusals))
@@ -286,9 +285,9 @@ def _outcomes(context: WorkerContext, portion: _Portion) -> list[Outcome]:
     return outcomes
 
 
-def _account_of(portion: _Portion, outcomes: Sequence[Outcome]) -> BatchResult:
+def _portion_account(portion: _Portion, outcomes: Sequence[Outcome]) -> BatchResult:
     where = portion.delivery.where
-    refused = [Refusal(where, one.id, one.field, one.why) for one in outcomes if one.fate is WriteStatus.REFUSED]
+    refusals = [Refusal(where, one.id, one.field, one.why) for one in outcomes if one.fate is WriteStatus.REFUSED]
     return BatchResult(
         indexed=_count(outcomes, WriteStatus.INDEXED),
         unchanged=_count(outcomes, WriteStatus.UNCHANGED),
@@ -298,7 +297,7 @@ def _account_of(portion: _Portion, outcomes: Sequence[Outcome]) -> BatchResult:
             not record.signatures.length and outcome.fate in {WriteStatus.INDEXED, WriteStatus.UNCHANGED}
             for record, outcome in zip(portion.records, outcomes, strict=True)
         ),
-        refusals=[*portion.refusals, *refused],
+        refusals=[*portion.refusals, *refusals],
     )
 
 
@@ -329,12 +328,12 @@ def largest_version(setting: int) -> int:
 
 
 def _has_replaced(outcome: Outcome, record: Record) -> bool:
-    """Return whether it replaced another version; what an earlier try of this message wrote is none."""
+    """Return whether it replaced another version; a write of an earlier try of this message does not count."""
     return outcome.fate is WriteStatus.INDEXED and outcome.before not in (None, record.version)
 
 
 def _own_outcome(outcome: Outcome, record: Record) -> Outcome:
-    """Count what an earlier try of this very message wrote as written."""
+    """Count a document as written when an earlier try of this message wrote it."""
     if outcome.fate is WriteStatus.UNCHANGED and outcome.before == record.version:
         return replace(outcome, fate=WriteStatus.INDEXED)
     return outcome
@@ -345,10 +344,10 @@ def _count(outcomes: Sequence[Outcome], fate: WriteStatus) -> int:
 
 
 def _refusal(delivery: Delivery, why: str) -> Refusal:
-    return _refusal_of(delivery, printable_id(delivery.batch.records[0]), why)
+    return _document_refusal(delivery, printable_id(delivery.batch.records[0]), why)
 
 
-def _refusal_of(delivery: Delivery, id_: str, why: str) -> Refusal:
+def _document_refusal(delivery: Delivery, id_: str, why: str) -> Refusal:
     return Refusal(delivery.where, id_, "", f"{why}; look at it with: ibidem dead show {id_}")
 
 

@@ -1,6 +1,6 @@
 """Worker process: `python -m ibidem_workers.worker PARENT`, configured by `IBIDEM_*` variables.
 
-It ends with the process that started it, which is named by `PARENT`: by then that one may have ended already.
+It ends when the process named by `PARENT`, which started it, has ended.
 """
 
 import faulthandler
@@ -29,8 +29,8 @@ from ibidem_ingest.errors import IbidemError
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers import logs
 from ibidem_workers.batches import TRIES, TRIES_BEFORE, Batch, Record, most_of_message, restrict_serializers
-from ibidem_workers.brokers.lease import lives
-from ibidem_workers.celery_app import TASK, answers, make_app, send
+from ibidem_workers.brokers.lease import is_alive
+from ibidem_workers.celery_app import TASK, connect_broker, make_app, send
 from ibidem_workers.pool import READY, STOPPED
 from ibidem_workers.retry import retry_unavailable
 from ibidem_workers.settings import Settings, load
@@ -39,12 +39,12 @@ from ibidem_workers.tasks import Delivery, WorkerContext, sign_and_write
 
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """End this process, with what it was doing on standard error, when the block takes longer.
+    """End this process, with its stack on standard error, when the block takes longer.
 
-    The watch is a thread of the interpreter's own, which also acts while a library holds all others up.
+    The interpreter's own watchdog thread does this, which also runs while a library blocks all other threads.
 
     Args:
-        seconds: What the block may take.
+        seconds: Time that the block may take.
     """
     faulthandler.dump_traceback_later(seconds, exit=True, file=sys.__stderr__ or sys.stderr)
     try:
@@ -54,13 +54,13 @@ def time_limit(seconds: float) -> Iterator[None]:
 
 
 WARMED = "en"
-"""The language whose table is made ready before the first message comes."""
+"""Language whose idf table is loaded before the first message comes."""
 
 CRASHED = 1
-"""The exit code of a worker that an error ended which nobody foresaw; another one takes its place."""
+"""Exit code of a worker that ended by an unexpected error; another one takes its place."""
 
 COLLECTED_AFTER = 50_000
-"""Objects that a worker makes before cycles are looked for; a batch makes some 100,000, nearly all without any."""
+"""Objects after which the garbage collector looks for cycles; a batch makes some 100,000, nearly all without any."""
 
 _log = logging.getLogger(__name__)
 
@@ -71,7 +71,7 @@ def main(parent: str = "") -> int:
     Args:
         parent: The process that started this one, as `holder.this_process` names it.
     """
-    if not lives(parent):
+    if not is_alive(parent):
         sys.stderr.write("ibidem worker: what started this process is gone; start workers with: ibidem worker\n")
         return STOPPED
     _watch_parent(parent)
@@ -100,39 +100,39 @@ def work(settings: Settings) -> int:
     )
     retry_unavailable(context.engine.create, settings.patience)
     context.tables.of(WARMED)
-    with suppress(Unavailable):  # Celery waits for a broker that is away; one that refuses us would be asked for ever
-        answers(settings)
+    with suppress(Unavailable):  # Celery waits for the broker, but would ask one that refuses us for ever
+        connect_broker(settings)
     app = make_app(settings)
     restrict_serializers(most_of_message(settings))
-    stopped = register(app, context)
+    errors = register(app, context)
     _prepare_process()
     worker = _make_worker(app, settings)
     worker.start()
     context.engine.close()
-    if stopped:
-        raise stopped[0]
+    if errors:
+        raise errors[0]
     return int(worker.exitcode or 0)
 
 
 def _prepare_process() -> None:
-    """Set what a worker's process needs: garbage collection, Celery's signals, no warnings that do not hold here."""
-    gc.freeze()  # what was imported is never garbage; looking through it at each collection takes a tenth of the time
+    """Set up garbage collection and Celery's signals, and turn off warnings that do not apply here."""
+    gc.freeze()  # imported objects are never garbage; to scan them at each collection takes a tenth of the time
     gc.set_threshold(COLLECTED_AFTER)
     signals.worker_ready.connect(_report_ready)
     signals.setup_logging.connect(_leave_logging)
-    # Celery warns of root because of pickle; here nothing but JSON is read.
+    # Celery warns of root because of pickle; only JSON is read here.
     warnings.filterwarnings("ignore", category=SecurityWarning)
-    # And of what it may do one day with the batch in hand when the broker is lost; it is carried out and comes again.
+    # And of a later change when the broker is lost; the batch in hand is finished, and comes again.
     warnings.filterwarnings("ignore", category=CPendingDeprecationWarning)
 
 
 def _make_worker(app: Celery, settings: Settings) -> Any:
-    """Make Celery's worker of one process, which asks other workers nothing."""
+    """Make Celery's worker of one process, which does not talk to other workers."""
     return app.Worker(
         pool="solo",
         concurrency=1,
         queues=[settings.queue],
-        hostname=f"{settings.index}-{os.getpid()}@{socket.gethostname()}",  # each worker is asked under its own name
+        hostname=f"{settings.index}-{os.getpid()}@{socket.gethostname()}",  # each worker has its own name
         loglevel="WARNING",
         quiet=True,
         without_gossip=True,
@@ -142,7 +142,7 @@ def _make_worker(app: Celery, settings: Settings) -> Any:
 
 
 def register(app: Celery, context: WorkerContext) -> list[EngineError]:
-    """Teach the application its task; the list returned takes the error that ended the worker."""
+    """Register the task; the error that ends the worker is put into the list that this returns."""
     stopped: list[EngineError] = []
 
     def task(self: Task, run: str, number: int, records: list[Record], part: int | None = None) -> None:
@@ -163,19 +163,19 @@ def register(app: Celery, context: WorkerContext) -> list[EngineError]:
             _hand_back(app, delivery, error)
         except Exception as error:
             _log.exception("batch %s ended its worker", delivery.key)
-            if delivery.tries >= context.settings.tries:  # nothing is signed any more: what fails is to note it
+            if delivery.tries >= context.settings.tries:  # nothing is signed any more: only the account is noted
                 raise Reject(_set_aside(delivery), requeue=False) from error
             state.should_stop = CRASHED
             _hand_back(app, replace(delivery, tries=delivery.tries + 1), error)
 
     app.task(name=TASK, bind=True)(task)
     for name in app.tasks.keys() - {TASK}:
-        app.tasks.unregister(name)  # Celery's own, which nobody here sends
+        app.tasks.unregister(name)  # Celery's own, which no submitter sends
     return stopped
 
 
 def _delivery(task: Task, run: str, batch: Batch) -> Delivery:
-    """Read a batch's history from its message: what the queue counted, and what the message it was sent with says."""
+    """Read a batch's tries from its message: the queue's count, and the header of a batch that was sent again."""
     before = task.request.get(TRIES_BEFORE)
     tries = int(task.request.get(TRIES) or 0) + int(before or 0)
     return Delivery(run, batch, tries, again=before is not None)
@@ -203,7 +203,7 @@ def _asked_to_end() -> bool:
 
 
 def _leave_logging(**_: object) -> None:
-    """Keep Celery from setting a level and a handler of its own, by being there."""
+    """Keep Celery from setting a level and a handler of its own: a connected signal is enough."""
 
 
 def _report_ready(**_: object) -> None:
@@ -216,7 +216,7 @@ def _watch_parent(parent: str) -> None:
 
     def watch() -> None:
         """End this process when its parent has ended."""
-        while lives(parent):
+        while is_alive(parent):
             time.sleep(1)
         os.kill(os.getpid(), signal.SIGTERM)
 

@@ -46,7 +46,7 @@ from ibidem_workers import logs
 from ibidem_workers.backfill.check import CheckResult, check
 from ibidem_workers.backfill.replace import Replacement, ReplaceResult, follow, replace_index
 from ibidem_workers.backfill.run import in_place
-from ibidem_workers.groups.service import settle_all, store_of
+from ibidem_workers.groups.service import group_store, settle_all
 from ibidem_workers.runs import summary
 from ibidem_workers.settings import Settings, load
 
@@ -151,7 +151,7 @@ def show_grouped(settings: Settings, *, as_json: bool) -> None:
             advance(done, None)
 
         settle_all(engine, add_progress)
-        counts = store_of(engine).counts()
+        counts = group_store(engine).counts()
     took = round(time.perf_counter() - began, 3)
     figures = {"documents": counts.documents, "groups": counts.groups, "unsigned": counts.unsigned, "took_s": took}
     if as_json:

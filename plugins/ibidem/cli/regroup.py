@@ -14,8 +14,8 @@ from ibidem.grouped_search.explanations import format_count
 from ibidem_engines.engine import Engine
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.pairs.policy import Policy
-from ibidem_workers.groups.checkpoint import Checkpoint, policy_of
-from ibidem_workers.groups.service import regroup, store_of
+from ibidem_workers.groups.checkpoint import Checkpoint, parse_policy
+from ibidem_workers.groups.service import group_store, regroup
 
 LEAST_SHARE = 0.6
 """Of 60 terms so many are shared that one of the 25 rarest is."""
@@ -68,7 +68,7 @@ def check_policy(engine: Engine, policy: Policy | None, *, everything: bool) -> 
     Raises:
         UsageError: They are others than those of the index, and groups are not started over.
     """
-    if policy is not None and not everything and policy != policy_of(Checkpoint.read(engine).policy):
+    if policy is not None and not everything and policy != parse_policy(Checkpoint.read(engine).policy):
         raise UsageError("groups are stored by other figures", "start over with: ibidem regroup --all")
 
 
@@ -83,9 +83,9 @@ def run_regroup(engine: Engine, policy: Policy | None, *, everything: bool) -> d
         advance(done, None)
 
     with bar("Grouping") as advance:
-        before = store_of(engine).counts()
+        before = group_store(engine).counts()
         regroup(engine, everything=everything, policy=policy, report=add_progress)
-    after = store_of(engine).counts()
+    after = group_store(engine).counts()
     joined = after.documents - after.groups if everything else max(0, before.groups - after.groups)
     took = round(time.perf_counter() - began, 3)
     return {"documents": after.documents, "groups": after.groups, "joined": joined, "took_s": took}

@@ -40,7 +40,7 @@ from ibidem_engines.spelling import did_you_mean
 from ibidem_engines.stored_groups import Collapsed, CollapseEngine, Members, Order, Place
 from ibidem_ingest.signatures.packed import NO_DATE
 from ibidem_ingest.signatures.packed_columns import PackedColumns
-from ibidem_workers.groups.checkpoint import Checkpoint, parsed
+from ibidem_workers.groups.checkpoint import Checkpoint, parse_marks
 
 if TYPE_CHECKING:
     from ibidem_engines.hits import PluginEngine
@@ -100,7 +100,7 @@ class EngineBackend(SearchBackend, StoredBackend):
     @override
     def collapse(self, place: Place, size: int) -> RequestFlow[Collapsed]:
         yield from ()
-        engine, settled = cast("CollapseEngine", self.engine), parsed(self.settled.done)
+        engine, settled = cast("CollapseEngine", self.engine), parse_marks(self.settled.done)
         page = engine.collapse(self.query, place, size, settled=settled, order=self.order, cursor=self.cursor)
         self.cursor = page.cursor or self.cursor
         return page

@@ -21,7 +21,7 @@ from ibidem_engines.stored_groups import MOST_MEMBERS, Collapsed, GroupHit, Matc
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.signatures.packed_columns import PackedColumns
-from ibidem_workers.groups.checkpoint import Checkpoint, policy_of
+from ibidem_workers.groups.checkpoint import Checkpoint, parse_policy
 
 ADVICE = "settle groups with: ibidem backfill --groups"
 """What to do where documents are not settled."""
@@ -74,7 +74,7 @@ def own_policy(request: DedupeRequest, settled: Checkpoint) -> DedupeRequest:
     Raises:
         UsageError: It asks for others.
     """
-    own = policy_of(settled.policy)
+    own = parse_policy(settled.policy)
     policy = requested_policy(request, own)
     if policy != own:
         figures = ", ".join(f"{name}={value}" for name, value in request.figures)

@@ -21,7 +21,7 @@ from ibidem_ingest.kernel import loops
 from ibidem_ingest.readers.formats import Format, require
 from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_workers.brokers.files import SpoolDirectory
-from ibidem_workers.celery_app import answers, broker_of
+from ibidem_workers.celery_app import connect_broker, make_broker
 from ibidem_workers.settings import Settings
 from ibidem_workers.settings_table import settings_rows
 
@@ -241,7 +241,7 @@ def check_tables_folder(settings: Settings) -> Check:
 def check_broker(settings: Settings) -> Check:
     """Check that the broker answers."""
     try:
-        answers(settings)
+        connect_broker(settings)
     except IbidemError as error:
         return Check.from_issue("broker", error)
     return Check("broker", ok=True, what=redact(settings.broker))
@@ -260,7 +260,7 @@ def check_workers(settings: Settings) -> Check:
 def check_messages(settings: Settings) -> Iterator[Check]:
     """Check for rejected messages."""
     try:
-        apart = broker_of(settings).count_rejected()
+        apart = make_broker(settings).count_rejected()
     except IbidemError as error:
         yield Check.from_issue("messages", error)
         return

@@ -17,7 +17,7 @@ from ibidem_ingest.errors import Refusal
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.pairs.policy import Level, Policy
 from ibidem_workers.backfill.batch import refusal, signed_records
-from ibidem_workers.backfill.checkpoint import everything, whole
+from ibidem_workers.backfill.checkpoint import all_writes, read_all
 from ibidem_workers.backfill.run import check_fields, open_for_backfill
 from ibidem_workers.settings import Settings
 
@@ -211,8 +211,8 @@ def dry_run(settings: Settings, policy: Policy, progress: Callable[[int, int], N
         source.check("memory")
         check_fields(source)
         upto = source.newest()
-        documents = sum(map(source.count, whole(upto)))
-        hits = tally.hits(source, settings, everything(source, upto))
+        documents = sum(map(source.count, all_writes(upto)))
+        hits = tally.hits(source, settings, read_all(source, upto))
         try:
             words = load_overrides(engine)
         except NoIndex:

@@ -28,8 +28,8 @@ from ibidem_ingest.pairs.policy import Level, Policy
 from ibidem_ingest.signatures.long_text import LongClue, LongSignatures
 from ibidem_ingest.signatures.packed import LONG, NO_DATE, unpack
 from ibidem_ingest.signatures.packed_columns import PackedColumns
-from ibidem_workers.groups.checkpoint import Checkpoint, policy_of
-from ibidem_workers.groups.service import store_of
+from ibidem_workers.groups.checkpoint import Checkpoint, parse_policy
+from ibidem_workers.groups.service import group_store
 
 LARGEST = 10
 ReadLong = Callable[[Sequence[DocumentRef]], Mapping[DocumentRef, bytes]]
@@ -264,7 +264,7 @@ class StoredReport:
 
     def as_json(self) -> dict[str, object]:
         """Return what `ibidem groups --stored --json` prints, by the names of `ibidem groups`."""
-        store = store_of(self.engine)
+        store = group_store(self.engine)
         store.newest()
         counts = store.counts()
         sizes: Counter[int] = Counter()
@@ -297,7 +297,7 @@ class StoredReport:
 
     def members(self) -> Iterator[Member]:
         """Yield the documents of all groups of two or more, group by group, the lead first."""
-        store, policy = store_of(self.engine), stored_policy(self.engine)
+        store, policy = group_store(self.engine), stored_policy(self.engine)
         store.newest()
         for sizes in store.sizes(AT_ONCE):
             members: defaultdict[str, list[Grouped]] = defaultdict(list)
@@ -311,7 +311,7 @@ class StoredReport:
 
 def stored_policy(engine: Engine) -> Policy:
     """Return the figures by which the groups of an index are stored."""
-    return policy_of(Checkpoint.read(engine).policy)
+    return parse_policy(Checkpoint.read(engine).policy)
 
 
 def member(document: Grouped, lead: Grouped, size: int, policy: Policy) -> Member:
@@ -331,7 +331,7 @@ def group_of(engine: Engine, name: str) -> dict[str, object]:
         engine: The index.
         name: Id of the document.
     """
-    store = store_of(engine)
+    store = group_store(engine)
     store.newest()
     for own in store.read([(part.index, name) for part in {part.index: part for part in store.parts()}.values()]):
         lead, documents = own, 0

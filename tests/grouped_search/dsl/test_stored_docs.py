@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ibidem_engines.engine import Engine
-from ibidem_workers.groups.service import Follower, store_of
+from ibidem_workers.groups.service import Follower, group_store
 from support.wrapped_clients import INDEX, STORIES
 
 PAGE = Path(__file__).parents[3] / "docs" / "stored.md"
@@ -22,7 +22,7 @@ def groups(engine: Engine) -> dict[str, str]:
     """The stored group of each story."""
     Follower(engine).catch_up()
     engine.refresh()
-    by_document = store_of(engine).read([(INDEX, each.id) for each in STORIES])
+    by_document = group_store(engine).read([(INDEX, each.id) for each in STORIES])
     return {each.name.id: each.group for each in by_document}
 
 

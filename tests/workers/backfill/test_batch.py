@@ -16,7 +16,7 @@ from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
 from ibidem_workers.backfill import batch as pages
 from ibidem_workers.backfill.batch import ROUNDS, BackfillBatch, BackfillContext, sign_batch
-from ibidem_workers.backfill.checkpoint import Portions, names, whole
+from ibidem_workers.backfill.checkpoint import Portions, all_writes, names
 from ibidem_workers.backfill.run import open_for_backfill
 from ibidem_workers.ingest import ingest_documents
 from ibidem_workers.settings import Settings
@@ -36,7 +36,9 @@ def context(settings: Settings, engine: Engine) -> BackfillContext:
 
 
 def all_of(context: BackfillContext, **about: object) -> BackfillBatch:
-    all_names: list[Name] = [name for each in whole(context.source.newest()) for name in names(context.source, each)]
+    all_names: list[Name] = [
+        name for each in all_writes(context.source.newest()) for name in names(context.source, each)
+    ]
     return BackfillBatch("by-hand", 0, all_names, **about)  # type: ignore[arg-type]
 
 
@@ -100,9 +102,9 @@ def test_what_a_killed_process_had_under_way_counts_as_written_when_its_page_is_
     context = replace(context, tables=tables)
     page = all_of(context)
     sign_batch(context, replace(page, names=page.names[:4]))
-    account = sign_batch(context, replace(page, before=3, resumed=True)).account
+    account = sign_batch(context, replace(page, before=3, is_resumed=True)).account
     assert (account.indexed, account.unchanged) == (13, 0)
-    account = sign_batch(context, replace(all_of(context), resumed=True)).account
+    account = sign_batch(context, replace(all_of(context), is_resumed=True)).account
     assert (account.indexed, account.unchanged) == (0, 10)
 
 

@@ -10,7 +10,7 @@ from ibidem_engines.reindex import SourceDocument
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers.backfill.batch import has_words, is_current, refusal, signed_records
-from ibidem_workers.backfill.checkpoint import everything
+from ibidem_workers.backfill.checkpoint import read_all
 from ibidem_workers.ingest import ingest_documents
 from ibidem_workers.settings import Settings
 
@@ -19,7 +19,7 @@ from ibidem_workers.settings import Settings
 def source_document(settings: Settings, engine: Engine) -> SourceDocument:
     ingest_documents([Document("a", "We the People of the United States", version=5)], settings)
     source = open_reindex_source(settings.address, settings.index)
-    ((one,),) = everything(source, source.newest())
+    ((one,),) = read_all(source, source.newest())
     source.close()
     return one
 

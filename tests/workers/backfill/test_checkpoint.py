@@ -22,13 +22,13 @@ from ibidem_workers.backfill.checkpoint import (
     PAGE,
     Checkpoint,
     Portions,
-    by_part,
-    everything,
+    all_writes,
     load_checkpoint,
+    marks_as_record,
     names,
-    paged,
-    parsed,
-    whole,
+    paginate,
+    parse_marks,
+    read_all,
 )
 from ibidem_workers.ingest import ingest_documents
 from ibidem_workers.settings import Settings
@@ -62,10 +62,10 @@ def test_everything_is_read_once_in_the_order_of_writing(settings: Settings, eng
     )
     source = open_reindex_source(settings.address, settings.index)
     upto = source.newest()
-    ids = [each.document.id for some in everything(source, upto) for each in some]
+    ids = [each.document.id for some in read_all(source, upto) for each in some]
     assert len(ids) == len(set(ids)) == 1_200
-    (stretch,) = whole(upto)
-    assert [name.id for page in paged(names(source, stretch)) for name in page] == ids
+    (stretch,) = all_writes(upto)
+    assert [name.id for page in paginate(names(source, stretch)) for name in page] == ids
     source.close()
 
 
@@ -73,7 +73,7 @@ PART = ShardRef("news", 1)
 
 
 def test_a_page_that_was_handed_out_is_open_until_it_is_accounted_for() -> None:
-    one = Checkpoint("r", 0.0, "news", upto=by_part({PART: 30}))
+    one = Checkpoint("r", 0.0, "news", upto=marks_as_record({PART: 30}))
     first = one.hand_out(SeqNoRange(PART, 0, 10), 7)
     second = one.hand_out(SeqNoRange(PART, 10, 20), 5)
     assert (first.number, second.number, one.stretch(PART)) == (0, 1, SeqNoRange(PART, 20, 30))
@@ -84,12 +84,14 @@ def test_a_page_that_was_handed_out_is_open_until_it_is_accounted_for() -> None:
 
 def test_what_was_noted_is_read_again(engine: Engine) -> None:
     assert load_checkpoint(engine) is None
-    one = Checkpoint("r", 0.0, "news", tables={"en": "00"}, marks=by_part({PART: 3}), state="swapped", alias="news")
+    one = Checkpoint(
+        "r", 0.0, "news", tables={"en": "00"}, marks=marks_as_record({PART: 3}), state="swapped", alias="news"
+    )
     one.hand_out(SeqNoRange(PART, 0, 10), 7)
     engine.put_records("runs", {one.key: one.as_json()})
     assert load_checkpoint(engine) == one
     assert load_checkpoint(engine, "other") is None
-    assert parsed(one.marks) == {PART: 3}
+    assert parse_marks(one.marks) == {PART: 3}
 
 
 def test_another_table_of_a_language_in_use_signs_otherwise_and_a_new_language_does_not(

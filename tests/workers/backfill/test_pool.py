@@ -6,7 +6,7 @@ from ibidem_engines.connect import open_reindex_source
 from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
 from ibidem_workers.backfill.batch import BackfillBatch
-from ibidem_workers.backfill.checkpoint import names, whole
+from ibidem_workers.backfill.checkpoint import all_writes, names
 from ibidem_workers.backfill.pool import FEW, Signers, SigningJob
 from ibidem_workers.ingest import ingest_documents
 from ibidem_workers.settings import Settings
@@ -17,7 +17,7 @@ from ibidem_workers.settings import Settings
 def test_one_process_or_several_give_the_same_account(settings: Settings, engine: Engine, documents: int) -> None:
     ingest_documents([Document(f"d{at}", f"We the People {at}") for at in range(20)], settings)
     source = open_reindex_source(settings.address, settings.index)
-    all_names = [name for each in whole(source.newest()) for name in names(source, each)]
+    all_names = [name for each in all_writes(source.newest()) for name in names(source, each)]
     source.close()
     with Signers(SigningJob(settings, settings.index), documents) as signers:
         assert signers.at_once == (1 if documents < FEW else 2 * settings.workers)

@@ -301,7 +301,7 @@ class TestGoingOn:
         ingest_documents([Document(f"d{at}", story(at)["body"]["content"]) for at in range(30)], settings)
         monkeypatch.setattr(pool, "FEW", 0)
         monkeypatch.setattr(checkpoint, "PAGE", 10)
-        monkeypatch.setattr(Backfill, "_place", lambda self: Deadly(settings, settings.index))
+        monkeypatch.setattr(Backfill, "_job", lambda self: Deadly(settings, settings.index))
         run = in_place(settings)
         assert counts(engine, run) == expected_counts(read=30, unchanged=29, refused=1)
         refusals: Any = summary(engine, run)["refusals"]

@@ -53,8 +53,8 @@ def test_a_message_that_is_handed_back_counts_no_try(folder: SpoolDirectory) -> 
     folder.put(b"later")
     message = folder.take(folder.names()[0], "me")
     assert message is not None
-    assert folder.put_back(message, tried=False)
-    assert not folder.put_back(message, tried=False)
+    assert folder.put_back(message, counts_try=False)
+    assert not folder.put_back(message, counts_try=False)
     assert tries(folder.names()[0]) == 0
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from ibidem_workers.brokers import lease
-from ibidem_workers.brokers.lease import Lease, has_exited, host_of, this_process
+from ibidem_workers.brokers.lease import Lease, has_exited, host_name, this_process
 
 HOLD = """
 import sys, time
@@ -105,9 +105,9 @@ def test_another_process_that_was_given_the_same_number_is_another() -> None:
 def test_of_another_machine_nobody_can_tell() -> None:
     elsewhere = "elsewhere/pid:[1]~999999~7/x"
     assert not has_exited(elsewhere)
-    assert host_of(elsewhere) == "elsewhere"
+    assert host_name(elsewhere) == "elsewhere"
 
 
 def test_a_name_that_is_none_says_nothing() -> None:
     assert not any(map(has_exited, ("", "~", "a~b~c", this_process().partition("~")[0])))
-    assert host_of("") == ""
+    assert host_name("") == ""

@@ -6,7 +6,7 @@ from amqp.exceptions import AccessRefused, AMQPError, NotAllowed, PreconditionFa
 from ibidem_engines.errors import EngineError, Permanent, Unavailable
 from ibidem_workers.batches import Batch
 from ibidem_workers.brokers.rabbitmq import from_amqp
-from ibidem_workers.celery_app import answers, make_app, send
+from ibidem_workers.celery_app import connect_broker, make_app, send
 from ibidem_workers.settings import Settings
 
 
@@ -30,7 +30,7 @@ def test_each_refusal_has_its_class_and_its_remedy(error: AMQPError, ours: type[
 def test_a_wrong_password_is_not_repeated_in_the_message(rabbitmq: str) -> None:
     broker = rabbitmq.replace("guest:guest", "guest:s3cret")
     with pytest.raises(Permanent, match="user and password") as caught:
-        answers(Settings(broker=broker))
+        connect_broker(Settings(broker=broker))
     assert "s3cret" not in str(caught.value)
     with pytest.raises(Permanent, match="user and password"):
         send(make_app(Settings(broker=broker)), "run", Batch(0, [{"id": "a", "text": "x"}]))

@@ -12,8 +12,8 @@ from ibidem_engines.stored_groups import LeadKeys
 from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_workers.groups.checkpoint import POLICY
-from ibidem_workers.groups.pairs import content_of, possible, values_of
-from ibidem_workers.groups.portion import Override, Overrides, Row, Rules, grouped, overrides_of
+from ibidem_workers.groups.pairs import content_keys, find_candidates, near_keys
+from ibidem_workers.groups.portion import Override, Overrides, Row, Rules, group_portion, index_overrides
 from support.windows import SampleWindow, few, pack_signatures, signatures, value, windows, with_slots
 
 Groups = dict[str, str]
@@ -40,14 +40,14 @@ def in_portions(rows: Sequence[Row], rules: Rules, size: int, words: Overrides |
     """Settle portion after portion; look-ups find what an engine would find, and what readers declared the same."""
     groups: Groups = {}
     leads: list[Row] = []
-    overrides = words or overrides_of()
+    overrides = words or index_overrides()
 
     def find(some: Sequence[Row], *, copies: bool) -> list[Row]:
         return [lead for lead in leads if any(carries(lead, row, rules, overrides, copies=copies) for row in some)]
 
     for at in range(0, len(rows), size):
         portion = rows[at : at + size]
-        joins = {join.row.name[1]: join.lead.name[1] for join in grouped(portion, find, rules)}
+        joins = {join.row.name[1]: join.lead.name[1] for join in group_portion(portion, find, rules)}
         groups |= {row.name[1]: joins.get(row.name[1], row.name[1]) for row in portion}
         leads += [row for row in portion if row.name[1] not in joins]
     return groups
@@ -59,8 +59,8 @@ def carries(lead: Row, row: Row, rules: Rules, overrides: Overrides, *, copies: 
     assert packed_lead
     assert packed_row
     if copies:
-        return content_of(packed_lead) == content_of(packed_row)
-    values, others = values_of(packed_lead, rules.policy), values_of(packed_row, rules.policy)
+        return content_keys(packed_lead) == content_keys(packed_row)
+    values, others = near_keys(packed_lead, rules.policy), near_keys(packed_row, rules.policy)
     same = any(set(values.values.get(clue, ())) & set(some) for clue, some in others.values.items())
     alike = any(
         clue in values.several
@@ -68,7 +68,9 @@ def carries(lead: Row, row: Row, rules: Rules, overrides: Overrides, *, copies: 
         and some.shortest <= packed_lead.length <= some.longest
         for clue, some in others.several.items()
     )
-    return same or alike or content_of(packed_lead) == content_of(packed_row) or lead.name in overrides.partners(row)
+    return (
+        same or alike or content_keys(packed_lead) == content_keys(packed_row) or lead.name in overrides.partners(row)
+    )
 
 
 POLICIES = (POLICY, POLICY.within(30), POLICY.at("identical"), Policy(), PRESETS["scans"].policy)
@@ -79,7 +81,7 @@ POLICIES = (POLICY, POLICY.within(30), POLICY.at("identical"), Policy(), PRESETS
 def test_portions_of_any_size_give_what_one_pass_over_all_gives(
     window: SampleWindow, size: int, policy: Policy
 ) -> None:
-    rows, rules = rows_of(window), Rules(policy, overrides_of().judge(policy))
+    rows, rules = rows_of(window), Rules(policy, index_overrides().judge(policy))
     assert in_portions(rows, rules, size) == plain(rows, rules)
 
 
@@ -90,7 +92,7 @@ def test_what_readers_said_is_followed_in_portions_of_any_size(
 ) -> None:
     rows = rows_of(window)
     pairs = [rng.sample(rows, 2) for _ in range(6)] if len(rows) > 1 else []
-    words = overrides_of(Override(a.name, b.name, rng.choice(["same", "not"]), ("", "")) for a, b in pairs)
+    words = index_overrides(Override(a.name, b.name, rng.choice(["same", "not"]), ("", "")) for a, b in pairs)
     rules = Rules(POLICY, words.judge(POLICY), words.names)
     assert in_portions(rows, rules, size, words) == plain(rows, rules)
 
@@ -100,8 +102,8 @@ def test_what_readers_said_is_followed_in_portions_of_any_size(
 def test_no_pair_that_the_decision_passes_is_left_out(window: SampleWindow, policy: Policy) -> None:
     rows = rows_of(window)
     columns = PackedColumns.of([row.value for row in rows])
-    candidates = possible(columns, columns, policy)
-    judge = overrides_of().judge(policy)
+    candidates = find_candidates(columns, columns, policy)
+    judge = index_overrides().judge(policy)
     pairs = [{at for at, other in enumerate(rows) if judge(row, other)} for row in rows]
     assert [right <= set(some) for right, some in zip(pairs, candidates, strict=True)] == [True] * len(rows)
 
@@ -110,10 +112,10 @@ def test_no_pair_that_the_decision_passes_is_left_out(window: SampleWindow, poli
 @given(windows)
 def test_who_joins_was_compared_with_its_lead_itself(window: SampleWindow) -> None:
     rows, policy = rows_of(window), POLICY
-    joins = grouped(rows, nothing, Rules(policy, overrides_of().judge(policy)))
+    joins = group_portion(rows, nothing, Rules(policy, index_overrides().judge(policy)))
     leads = {join.lead.name for join in joins}
     for join in joins:
-        assert overrides_of().judge(policy)(join.row, join.lead) == join.level != ""
+        assert index_overrides().judge(policy)(join.row, join.lead) == join.level != ""
     assert leads.isdisjoint(join.row.name for join in joins)
 
 
@@ -129,18 +131,18 @@ def test_a_text_between_two_joins_the_first_and_the_last_one_leads() -> None:
         Row(("news", name), at, value(each, name))
         for at, (name, each) in enumerate(zip("abc", (first, middle, last), strict=True))
     ]
-    rules = Rules(POLICY, overrides_of().judge(POLICY))
+    rules = Rules(POLICY, index_overrides().judge(POLICY))
     assert not rules.judge(rows[0], rows[2])
     assert in_portions(rows, rules, 1) == in_portions(rows, rules, 3) == {"a": "a", "b": "a", "c": "c"}
 
 
 def test_the_values_that_are_looked_up_are_those_that_count_as_evidence() -> None:
     one = pack_signatures(signatures(1))
-    assert set(values_of(one, POLICY).values) == {"bands", "fingerprint"}
-    several = values_of(one, Policy()).several
+    assert set(near_keys(one, POLICY).values) == {"bands", "fingerprint"}
+    several = near_keys(one, Policy()).several
     assert {clue: (some.least, some.shortest, some.longest) for clue, some in several.items()} == {
         "rare": (5, 190, 210),
         "characters": (3, 160, 250),
     }
-    assert set(values_of(one, POLICY).several) == {"rare"}
-    assert values_of(one, Policy("identical")) == LeadKeys({})
+    assert set(near_keys(one, POLICY).several) == {"rare"}
+    assert near_keys(one, Policy("identical")) == LeadKeys({})

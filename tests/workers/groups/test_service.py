@@ -24,10 +24,10 @@ from ibidem_ingest.idf.table import Table
 from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.signatures.content import group_name
 from ibidem_ingest.signatures.sign import sign
-from ibidem_workers.groups.checkpoint import POLICY, Checkpoint, policy_of
+from ibidem_workers.groups.checkpoint import POLICY, Checkpoint, parse_policy
 from ibidem_workers.groups.portion import Overrides
-from ibidem_workers.groups.service import Follower, regroup, store_of
-from ibidem_workers.groups.settle import Settler, row_of
+from ibidem_workers.groups.service import Follower, group_store, regroup
+from ibidem_workers.groups.settle import Settler, make_row
 from support.signed_records import make_record
 from support.windows import counts, documents, few
 
@@ -54,7 +54,7 @@ def signed(seed: int, families: int = 6, versions: int = 6) -> list[Record]:
 
 def stored(engine: Engine) -> list[Grouped]:
     """All documents in the order of writing."""
-    store = store_of(engine)
+    store = group_store(engine)
     upto = store.newest()
     names = [hit.id for some in engine.scan() for hit in some]
     assert set(upto) == set(store.parts())
@@ -71,7 +71,7 @@ def groups(engine: Engine) -> Groups:
 def plain(engine: Engine, policy: Policy = POLICY) -> Groups:
     """Take the documents in the order of writing, each compared with every lead before it."""
     judge = Overrides.of(engine).judge(policy)
-    rows = [row for each in stored(engine) if (row := row_of(each))]
+    rows = [row for each in stored(engine) if (row := make_row(each))]
     leads = []
     lead_of = {each.name.id: each.name.id for each in stored(engine)}
     for row in rows:
@@ -92,11 +92,11 @@ def check(engine: Engine) -> None:
     judge = Overrides.of(engine).judge(POLICY)
     for each in after:
         if not each.lead:
-            row, lead = row_of(each), row_of(by_group[each.group])
+            row, lead = make_row(each), make_row(by_group[each.group])
             assert row
             assert lead
             assert judge(row, lead)
-    rows = [row for each in leads if (row := row_of(each))]
+    rows = [row for each in leads if (row := make_row(each))]
     assert not [(a.name, b.name) for a, b in combinations(rows, 2) if judge(b, a)]
 
 
@@ -129,7 +129,7 @@ class Killed(BaseException):
 def test_killed_at_any_point_and_gone_on_they_are_the_same(seed: int, size: int, rng: random.Random) -> None:
     with index() as engine:
         engine.write(signed(seed))
-        ways = {"assign": type(store_of(engine)).assign, "put_records": type(engine).put_records}
+        ways = {"assign": type(group_store(engine)).assign, "put_records": type(engine).put_records}
 
         def deadly(name: str) -> object:
             def call(self: object, *args: object) -> object:
@@ -144,7 +144,7 @@ def test_killed_at_any_point_and_gone_on_they_are_the_same(seed: int, size: int,
 
         for _ in range(8):
             with (
-                patch.object(type(store_of(engine)), "assign", deadly("assign")),
+                patch.object(type(group_store(engine)), "assign", deadly("assign")),
                 patch.object(type(engine), "put_records", deadly("put_records")),
             ):
                 try:
@@ -176,10 +176,10 @@ def turns(engine: Engine, size: int) -> Iterator[str]:
     """A follower that stops after each portion, with a checkpoint of its own at hand meanwhile."""
     checkpoint = Checkpoint.read(engine)
     yield "read"
-    store = store_of(engine)
+    store = group_store(engine)
     (part,) = store.parts()
     upto = store.newest()[part]
-    settler = Settler(store, policy_of(checkpoint.policy), Overrides.of(engine))
+    settler = Settler(store, parse_policy(checkpoint.policy), Overrides.of(engine))
     yield "newest"
     while portion := store.leads(SeqNoRange(part, checkpoint.after(part), upto), size):
         yield "leads"
@@ -285,7 +285,7 @@ def test_regrouping_mends_groups_that_others_made_wrong(everything: bool) -> Non
         right = groups(engine)
         rows = stored(engine)
         wrong = [Assignment(each, rows[0].group, lead=False) for each in rows[1:6]]
-        store_of(engine).assign(wrong)
+        group_store(engine).assign(wrong)
         regroup(engine, everything=everything, size=5)
         check(engine)
         if everything:

@@ -77,7 +77,7 @@ def test_of_several_that_see_the_lease_free_at_once_one_settles() -> None:
 
         def take(lease: Lease) -> bool:
             success = before(lease)
-            if not lease._renewed:
+            if not lease._renewal:
                 free.wait()
             return success
 

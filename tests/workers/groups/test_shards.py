@@ -14,9 +14,9 @@ from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_engines.query import parse_query
 from ibidem_workers.groups.checkpoint import POLICY
-from ibidem_workers.groups.portion import overrides_of
-from ibidem_workers.groups.service import Follower, regroup, store_of
-from ibidem_workers.groups.settle import row_of
+from ibidem_workers.groups.portion import index_overrides
+from ibidem_workers.groups.service import Follower, group_store, regroup
+from ibidem_workers.groups.settle import make_row
 from servers.indices import ask, remove_indices
 from support.signed_records import make_record
 from workers.groups.test_service import signed, stored
@@ -49,9 +49,9 @@ def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
 
 def check(engine: Engine) -> None:
     """Each document duplicates the lead of its group, no two leads are duplicates, and each group has one lead."""
-    judge = overrides_of().judge(POLICY)
+    judge = index_overrides().judge(POLICY)
     groups = stored(engine)
-    rows = {each.name.id: row_of(each) for each in groups}
+    rows = {each.name.id: make_row(each) for each in groups}
     by_group = defaultdict(list)
     for each in groups:
         by_group[each.group].append(each)
@@ -110,7 +110,7 @@ def test_who_was_declared_the_same_is_joined_only_once_its_own_shard_is_settled(
 
 def test_a_document_is_read_where_its_own_shard_is_settled(engine: Engine) -> None:
     engine.write([make_record(f"one{at}", f"said number{at} all alone here") for at in range(30)])
-    store, names = store_of(engine), [(engine.index, f"one{at}") for at in range(30)]
+    store, names = group_store(engine), [(engine.index, f"one{at}") for at in range(30)]
     newest = store.newest()
     read = {
         part: [each.name.id for each in store.read(names, {each: newest[each] * (each == part) for each in newest})]

@@ -21,11 +21,11 @@ from ibidem_workers.settings import Settings
 
 
 def refusal(original: SourceDocument, text_field: str, max_text: int) -> Refusal | None:
-    """Tell why a document cannot be signed; None when it can.
+    """Return the refusal of a document that cannot be signed; None when it can.
 
     Args:
         original: The document.
-        text_field: What its index calls the text.
+        text_field: Name of the text's field in its index.
         max_text: The most characters that a text may have.
     """
     where, text = f"index {original.name.index}", original.document.text
@@ -39,7 +39,7 @@ def refusal(original: SourceDocument, text_field: str, max_text: int) -> Refusal
 
 
 def is_current(original: SourceDocument, tables: Tables) -> bool:
-    """Return whether a document is signed as it is, with the schema and the table of now."""
+    """Return whether a document's signatures are of its current text, schema and idf table."""
     table = tables.of(original.document.language)
     name = table.name if table else ""
     if not original.packed or (original.schema, original.idf) != (SCHEMA, name):
@@ -55,43 +55,43 @@ def has_words(original: SourceDocument) -> bool:
 
 def signed_records(originals: list[SourceDocument], tables: Tables, settings: Settings) -> list[Record]:
     """Sign documents; each keeps the version that it has."""
-    signed = records([each.document for each in originals], tables, settings.distinct)
-    return [replace(record, version=each.version) for each, record in zip(originals, signed, strict=True)]
+    batch_records = records([each.document for each in originals], tables, settings.distinct)
+    return [replace(record, version=each.version) for each, record in zip(originals, batch_records, strict=True)]
 
 
 READS = 2
-"""Portions that are read at the same time, ahead of what is signed."""
+"""Portions that are read ahead at the same time."""
 
 PORTION, PORTION_CHARACTERS = 125, 250_000
 """Documents, and characters of text, that are read and written by one request: a fourth of a page, so that parts of one
 are read, signed and written at the same time."""
 
 ROUNDS = 8
-"""How often a document is read again that another writer changed before it could be written."""
+"""How often a document is read again when another writer changed it before it could be written."""
 
 
 @dataclass(frozen=True, slots=True)
 class BackfillBatch:
-    """Some documents of an index that are signed together.
+    """Documents of an index that are signed together.
 
     Args:
         run: The run that they belong to.
         number: The page's place in it, from 0.
         names: The documents.
-        before: How many of the page were written before a run was broken off, and not accounted for.
-        resumed: Whether the page was handed out before. A request that was under way when its process was killed may
-            be done while the page is signed again: what it wrote is signed, but its last write is not the one that
-            was handed out, and it counts as indexed.
-        late: For what follows after a copy took its place: up to where the copy had been written then.
-        changes_only: Whether documents that are signed already are not worth counting.
+        before: How many documents of the page were written, and not accounted for, before a run was broken off.
+        is_resumed: Whether the page was handed out before. A request that was under way when its process was killed may
+            end while the page is signed again: its documents are signed, but by another write than the one that was
+            handed out, and count as indexed.
+        switch_marks: Once a copy has taken the index's place: for each part of the copy its last write before.
+        changes_only: Whether to leave documents that are signed already out of the count.
     """
 
     run: str
     number: int
     names: Sequence[Name]
     before: int = 0
-    resumed: bool = False
-    late: Marks | None = None
+    is_resumed: bool = False
+    switch_marks: Marks | None = None
     changes_only: bool = False
 
     @property
@@ -133,8 +133,8 @@ class BatchOutcome:
     """Outcome of a page.
 
     Args:
-        account: What became of its documents.
-        own: Numbers of the writes in the index that was read: none where its documents were copied.
+        account: Result of its documents.
+        own: Numbers of our writes in the index that was read; none where its documents were copied.
     """
 
     account: BatchResult
@@ -146,8 +146,8 @@ class _Round:
     """Outcomes of documents that were read once.
 
     Args:
-        account: Of those that are done.
-        changed: Those that another writer changed meanwhile.
+        account: Result of the documents that are done.
+        changed: Documents that another writer has changed since they were read.
     """
 
     account: BatchResult
@@ -163,7 +163,7 @@ def sign_batch(context: BackfillContext, page: BackfillBatch) -> BatchOutcome:
     """
     context.own.clear()
     at_once = context.settings.writes if context.engine.parallel_writes else 1
-    reads = (partial(_portion, context, some) for some in context.portions.cut(page.names))
+    reads = (partial(_portion, context, portion) for portion in context.portions.cut(page.names))
     writes = (_write(context, page, each) for each in overlap(reads, min(READS, at_once)))
     account = sum(overlap(writes, at_once), BatchResult(indexed=page.before))
     if page.changes_only:
@@ -179,8 +179,8 @@ class _Portion:
     """Documents that are written by one request.
 
     Args:
-        names: Which.
-        originals: What the index holds of them; None where one could not be read that nobody foresaw.
+        names: Names of the documents.
+        originals: The documents as the index has them; None when reading one of them failed unexpectedly.
     """
 
     names: Sequence[Name]
@@ -192,28 +192,28 @@ def _portion(context: BackfillContext, names: Sequence[Name]) -> _Portion:
         return _Portion(names, _read(context, names))
     except EngineError:
         raise
-    except Exception:  # noqa: BLE001 - they are read again one by one, where the one is refused
+    except Exception:  # noqa: BLE001 - they are read again one by one, and the faulty one is refused
         return _Portion(names, None)
 
 
 def _write(context: BackfillContext, page: BackfillBatch, portion: _Portion) -> Callable[[], BatchResult]:
     """Sign a portion; returns the call that writes it."""
     try:
-        write = None if portion.originals is None else _signed(context, page, portion.names, portion.originals)
+        write = None if portion.originals is None else _prepare(context, page, portion.names, portion.originals)
     except EngineError:
         raise
-    except Exception:  # noqa: BLE001 - likewise
+    except Exception:  # noqa: BLE001 - they are signed again one by one, and the faulty one is refused
         write = None
-    return partial(_whole, context, page, portion.names, write)
+    return partial(_write_or_split, context, page, portion.names, write)
 
 
-def _whole(
+def _write_or_split(
     context: BackfillContext, page: BackfillBatch, names: Sequence[Name], write: Callable[[], _Round] | None
 ) -> BatchResult:
     """Write documents at once, and where that fails one by one: one that cannot be signed harms no other.
 
     Args:
-        context: What pages are signed with.
+        context: Source, target and settings.
         page: The page that they belong to.
         names: The documents.
         write: Writes them, where they could be signed at once.
@@ -224,26 +224,26 @@ def _whole(
             return _until_none_is_changed(context, page, names, write)
         except EngineError:
             raise
-        except Exception as error:  # noqa: BLE001 - whatever one document does, the others go on
+        except Exception as error:  # noqa: BLE001 - an error of one document becomes its refusal
             if len(names) == 1:
-                return BatchResult(refusals=[_refused(names[0], f"{type(error).__name__}: {error}")])
+                return BatchResult(refusals=[_refuse(names[0], f"{type(error).__name__}: {error}")])
     for name in names:
-        account += _whole(context, page, [name], None)
+        account += _write_or_split(context, page, [name], None)
     return account
 
 
 def _until_none_is_changed(
     context: BackfillContext, page: BackfillBatch, names: Sequence[Name], write: Callable[[], _Round] | None
 ) -> BatchResult:
-    """Write documents; those that were changed between reading and writing are read and signed again."""
-    account, left = BatchResult(), list(names)
+    """Write documents; any that were changed between reading and writing are read and signed again."""
+    account, remaining = BatchResult(), list(names)
     for _ in range(ROUNDS):
-        done = (write or _signed(context, page, left, _read(context, left)))()
-        account, left, write = account + done.account, done.changed, None
-        if not left:
+        outcome = (write or _prepare(context, page, remaining, _read(context, remaining)))()
+        account, remaining, write = account + outcome.account, outcome.changed, None
+        if not remaining:
             return account
     return account + BatchResult(
-        refusals=[_refused(name, "other writers change it all the time; try again") for name in left]
+        refusals=[_refuse(name, "other writers change it all the time; try again") for name in remaining]
     )
 
 
@@ -254,45 +254,49 @@ def _read(context: BackfillContext, names: Sequence[Name]) -> list[SourceDocumen
     return originals
 
 
-def _signed(
+def _prepare(
     context: BackfillContext, page: BackfillBatch, names: Sequence[Name], originals: Sequence[SourceDocument]
 ) -> Callable[[], _Round]:
     """Sign documents that were read; returns the call that writes them."""
-    judged = [(each, refusal(each, context.source.text_field, context.settings.max_text)) for each in originals]
-    fit = [each for each, why in judged if why is None]
-    unfit = [each for each, why in judged if why is not None]
-    write = _in_place(context, page, fit) if context.copy is None else _copy(context, context.copy, page, fit, unfit)
-    refusals = [why for _, why in judged if why is not None]
-    beside = BatchResult(refusals=refusals, stale=len(names) - len(originals))
+    verdicts = [(each, refusal(each, context.source.text_field, context.settings.max_text)) for each in originals]
+    documents = [each for each, why in verdicts if why is None]
+    rejects = [each for each, why in verdicts if why is not None]
+    write = (
+        _in_place(context, page, documents)
+        if context.copy is None
+        else _copy(context, context.copy, page, documents, rejects)
+    )
+    refusals = [why for _, why in verdicts if why is not None]
+    refusal_account = BatchResult(refusals=refusals, stale=len(names) - len(originals))
 
-    def written() -> _Round:
-        """Write, and add what is refused."""
-        done = write()
-        return replace(done, account=beside + done.account)
+    def write_all() -> _Round:
+        """Write, and add the refusals."""
+        outcome = write()
+        return replace(outcome, account=refusal_account + outcome.account)
 
-    return written
+    return write_all
 
 
 def _in_place(
     context: BackfillContext, page: BackfillBatch, originals: Sequence[SourceDocument]
 ) -> Callable[[], _Round]:
-    """Sign documents that have no signatures, or not those of now; returns the call that adds them."""
-    same = [each for each in originals if is_current(each, context.tables)]
-    there = {each.name.id for each in same}
-    others = [each for each in originals if each.name.id not in there]
-    signed = list(zip(others, signed_records(others, context.tables, context.settings), strict=True))
+    """Sign documents without current signatures; returns the call that adds the signatures."""
+    skips = [each for each in originals if is_current(each, context.tables)]
+    skip_ids = {each.name.id for each in skips}
+    targets = [each for each in originals if each.name.id not in skip_ids]
+    pairs = list(zip(targets, signed_records(targets, context.tables, context.settings), strict=True))
 
     def write() -> _Round:
-        """Sign in place, and count those that were signed before."""
-        outcomes = retry_unavailable(lambda: context.source.sign(signed), context.settings.patience) if signed else []
-        changed = [each.name for each, outcome in zip(others, outcomes, strict=True) if outcome is None]
-        done = [(pair, outcome) for pair, outcome in zip(signed, outcomes, strict=True) if outcome is not None]
-        context.own.extend(outcome.order for _, outcome in done if outcome.order)
-        late = sum(each.order != each.name.order for each in same) if page.resumed else 0
-        beside = BatchResult(
-            indexed=late, unchanged=len(same) - late, unsigned=sum(not has_words(each) for each in same)
+        """Sign in place, and count the documents that were signed before."""
+        outcomes = retry_unavailable(lambda: context.source.sign(pairs), context.settings.patience) if pairs else []
+        changed = [each.name for each, outcome in zip(targets, outcomes, strict=True) if outcome is None]
+        results = [(pair, outcome) for pair, outcome in zip(pairs, outcomes, strict=True) if outcome is not None]
+        context.own.extend(outcome.order for _, outcome in results if outcome.order)
+        own_count = sum(each.order != each.name.order for each in skips) if page.is_resumed else 0
+        skip_account = BatchResult(
+            indexed=own_count, unchanged=len(skips) - own_count, unsigned=sum(not has_words(each) for each in skips)
         )
-        return _Round(beside + _account(done), changed)
+        return _Round(skip_account + _account(results), changed)
 
     return write
 
@@ -301,44 +305,46 @@ def _copy(
     context: BackfillContext,
     copy: ReindexTarget,
     page: BackfillBatch,
-    fit: list[SourceDocument],
-    unfit: Sequence[SourceDocument],
+    documents: list[SourceDocument],
+    rejects: Sequence[SourceDocument],
 ) -> Callable[[], _Round]:
-    """Sign documents where they can be; returns the call that copies them, and the others, which are refused."""
-    signed: list[Signed] = [*zip(fit, signed_records(fit, context.tables, context.settings), strict=True)]
-    signed += [(each, None) for each in unfit]
-    late = page.late
+    """Sign documents; returns the call that copies them, and the rejected ones without signatures."""
+    copies: list[Signed] = [*zip(documents, signed_records(documents, context.tables, context.settings), strict=True)]
+    copies += [(each, None) for each in rejects]
+    switch_marks = page.switch_marks
 
     def write() -> _Round:
-        """Copy, and count what is not written."""
-        if late is None:
-            outcomes = retry_unavailable(lambda: copy.take(signed), context.settings.patience)
+        """Copy, and count the results."""
+        if switch_marks is None:
+            outcomes = retry_unavailable(lambda: copy.take(copies), context.settings.patience)
         else:
-            outcomes = retry_unavailable(lambda: copy.take_late(signed, late), context.settings.patience)
-        return _Round(_account(list(zip(signed, outcomes, strict=True))[: len(fit)]), [])
+            outcomes = retry_unavailable(lambda: copy.take_late(copies, switch_marks), context.settings.patience)
+        return _Round(_account(list(zip(copies, outcomes, strict=True))[: len(documents)]), [])
 
     return write
 
 
-def _account(done: Sequence[tuple[Signed, Outcome]]) -> BatchResult:
+def _account(results: Sequence[tuple[Signed, Outcome]]) -> BatchResult:
     """Account for documents that were written."""
-    written = [record for (_, record), outcome in done if record is not None and outcome.fate is WriteStatus.INDEXED]
+    new_records = [
+        record for (_, record), outcome in results if record is not None and outcome.fate is WriteStatus.INDEXED
+    ]
     return BatchResult(
-        indexed=len(written),
-        unchanged=sum(outcome.fate is WriteStatus.UNCHANGED for _, outcome in done),
-        stale=sum(outcome.fate is WriteStatus.STALE for _, outcome in done),
-        unsigned=sum(not record.signatures.length for record in written),
-        refusals=_refusals(done),
+        indexed=len(new_records),
+        unchanged=sum(outcome.fate is WriteStatus.UNCHANGED for _, outcome in results),
+        stale=sum(outcome.fate is WriteStatus.STALE for _, outcome in results),
+        unsigned=sum(not record.signatures.length for record in new_records),
+        refusals=_refusals(results),
     )
 
 
-def _refusals(done: Iterable[tuple[Signed, Outcome]]) -> list[Refusal]:
+def _refusals(results: Iterable[tuple[Signed, Outcome]]) -> list[Refusal]:
     return [
         Refusal(f"index {original.name.index}", outcome.id, outcome.field, outcome.why)
-        for (original, _), outcome in done
+        for (original, _), outcome in results
         if outcome.fate is WriteStatus.REFUSED
     ]
 
 
-def _refused(name: Name, why: str) -> Refusal:
+def _refuse(name: Name, why: str) -> Refusal:
     return Refusal(f"index {name.index}", name.id, "", why)

@@ -1,4 +1,4 @@
-"""Check which documents have changed since they were signed; nothing is written."""
+"""Check of an index: which documents have changed since they were signed; nothing is written."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_ingest.signatures.sign import digest, sign_one
 from ibidem_ingest.text.tokens import tokens
 from ibidem_workers.backfill.batch import has_words, refusal
-from ibidem_workers.backfill.checkpoint import everything, whole
+from ibidem_workers.backfill.checkpoint import all_writes, read_all
 from ibidem_workers.backfill.run import check_fields, open_for_backfill
 from ibidem_workers.settings import Settings
 
@@ -24,16 +24,16 @@ MOST_LISTED = 10_000
 
 @dataclass(slots=True)
 class CheckResult:
-    """Changes of the documents since they were signed, counted.
+    """Counts of documents that have changed, or not, since they were signed.
 
     Args:
-        unchanged: They are what was signed; other fields than those may differ.
-        changed: They are not.
-        unsigned: Never signed, or without words.
-        outdated: Signed with another schema, or an idf table that is not the one of now.
-        refused: They have no text that could be signed.
-        listed: Index and id of the first changed ones.
-        refusals: Why they have none, of the first ones.
+        unchanged: Documents whose signed fields are as they were; other fields may differ.
+        changed: Documents whose signed fields are different.
+        unsigned: Documents that were never signed, or have no words.
+        outdated: Documents signed with another schema or another idf table than the current one.
+        refused: Documents without a text that could be signed.
+        listed: Index and id of the first changed documents.
+        refusals: Refusals of the first refused documents.
     """
 
     unchanged: int = 0
@@ -46,7 +46,7 @@ class CheckResult:
 
     @property
     def read(self) -> int:
-        """How many documents there are."""
+        """Number of documents that were read."""
         return self.unchanged + self.changed + self.unsigned + self.refused
 
     def as_json(self) -> dict[str, object]:
@@ -64,7 +64,7 @@ class CheckResult:
 
 
 def check(settings: Settings, report: Callable[[int, int], None] = lambda *_: None) -> CheckResult:
-    """Compare every document with what was signed of it.
+    """Compare every document with its signatures.
 
     Args:
         settings: Which index.
@@ -75,9 +75,9 @@ def check(settings: Settings, report: Callable[[int, int], None] = lambda *_: No
         source.check("place")
         check_fields(source)
         upto = source.newest()
-        documents = sum(source.count(stretch) for stretch in whole(upto))
-        for some in everything(source, upto):
-            for original in some:
+        documents = sum(source.count(stretch) for stretch in all_writes(upto))
+        for portion in read_all(source, upto):
+            for original in portion:
                 _take(result, original, tables, settings, source.text_field)
             report(result.read, documents)
     return result
@@ -85,11 +85,11 @@ def check(settings: Settings, report: Callable[[int, int], None] = lambda *_: No
 
 def _take(result: CheckResult, original: SourceDocument, tables: Tables, settings: Settings, text_field: str) -> None:
     """Count one document."""
-    why = refusal(original, text_field, settings.max_text)
-    if why is not None:
+    fault = refusal(original, text_field, settings.max_text)
+    if fault is not None:
         result.refused += 1
         if len(result.refusals) < MOST_LISTED:
-            result.refusals.append(why)
+            result.refusals.append(fault)
     elif is_changed(original, tables, settings.distinct):
         result.changed += 1
         if len(result.listed) < MOST_LISTED:
@@ -103,11 +103,11 @@ def _take(result: CheckResult, original: SourceDocument, tables: Tables, setting
 
 
 def is_changed(original: SourceDocument, tables: Tables, distinct: tuple[str, ...]) -> bool:
-    """Return whether a signed document would be signed otherwise now; fields that no signature looks at may differ.
+    """Return whether a signed document would have other signatures now; fields that are not signed may differ.
 
     Args:
         original: The document.
-        tables: The idf tables; of one that is not there, only the words are compared.
+        tables: The idf tables; where the document's is missing, only the words are compared.
         distinct: Fields that must not differ between duplicates.
     """
     packed = unpack(original.packed) if original.packed else None
@@ -115,12 +115,12 @@ def is_changed(original: SourceDocument, tables: Tables, distinct: tuple[str, ..
         return False
     table = tables.named(original.idf) if original.idf else None
     if original.schema != SCHEMA or (original.idf and table is None):
-        return content_of(original.document, packed.scheme) != [content_key(packed)]
+        return content_keys(original.document, packed.scheme) != [content_key(packed)]
     return pack(original.document, sign_one(original.document, table), distinct) != original.packed
 
 
-def content_of(document: Document, scheme: int) -> list[str]:
-    """Return the clue of a document's words, as a packed value of a scheme holds it."""
+def content_keys(document: Document, scheme: int) -> list[str]:
+    """Return the content key of a document, as packed values of a scheme have it."""
     words = tokens(document.text)
     if scheme == EARLIER:
         return [content.sign_earlier(words, document.id)]

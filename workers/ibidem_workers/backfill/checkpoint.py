@@ -19,13 +19,13 @@ from ibidem_ingest.signatures.schema import SCHEMA
 Item = TypeVar("Item")
 
 PAGE = 500
-"""Documents that are named at once."""
+"""Documents whose names are read at once."""
 
 FIRST = 20
 """Documents that are read at first, when nothing is known of their length."""
 
 CHARACTERS = 1_000_000
-"""Characters of text that are read at once where nothing is written meanwhile."""
+"""Characters of text that are read at once where documents are only read."""
 
 
 class Portions:
@@ -33,7 +33,7 @@ class Portions:
 
     Args:
         most: Documents in a portion, at most.
-        characters: Characters of text in one, as far as the last portion tells.
+        characters: Characters of text in a portion, estimated from the last one.
 
     >>> portions = Portions()
     >>> [len(some) for some in portions.cut(range(50))]
@@ -50,60 +50,60 @@ class Portions:
         """Cut names into portions; each is as large as the ones before allow."""
         at = 0
         while at < len(names):
-            some = names[at : at + self._size]
-            yield some
-            at += len(some)
+            portion = names[at : at + self._size]
+            yield portion
+            at += len(portion)
 
     def learn(self, lengths: Sequence[int]) -> None:
-        """Take in how long some texts were."""
+        """Adapt the size to the lengths of the last texts."""
         if lengths:
             self._size = max(1, min(self._most, self._characters * len(lengths) // max(1, sum(lengths))))
 
 
 def names(source: ReindexSource, stretch: SeqNoRange) -> Iterator[Name]:
-    """Name the documents of a stretch, in the order of writing; page by page, as they are wanted."""
+    """Yield the names of the documents of a stretch, in the order of writing, read page by page."""
     while page := source.names(stretch, PAGE):
         yield from page
         stretch = SeqNoRange(stretch.part, page[-1].order, stretch.upto)
 
 
-def paged(names: Iterable[Name]) -> Iterator[list[Name]]:
-    """Put names into pages."""
+def paginate(names: Iterable[Name]) -> Iterator[list[Name]]:
+    """Cut names into pages."""
     names = iter(names)
     while page := list(islice(names, PAGE)):
         yield page
 
 
-def in_turn(sources: Iterable[Iterator[Item]]) -> Iterator[Item]:
+def interleave(sources: Iterable[Iterator[Item]]) -> Iterator[Item]:
     """Take one from each source after the other, until all are empty.
 
-    >>> list(in_turn([iter("abc"), iter("x")]))
+    >>> list(interleave([iter("abc"), iter("x")]))
     ['a', 'x', 'b', 'c']
     """
-    left = deque(sources)
-    while left:
-        source = left.popleft()
+    queue = deque(sources)
+    while queue:
+        source = queue.popleft()
         for one in islice(source, 1):
             yield one
-            left.append(source)
+            queue.append(source)
 
 
-def whole(upto: Marks) -> list[SeqNoRange]:
-    """Return all writes up to some numbers."""
+def all_writes(upto: Marks) -> list[SeqNoRange]:
+    """Return ranges of all writes up to some numbers."""
     return [SeqNoRange(part, NONE, last) for part, last in upto.items()]
 
 
-def everything(source: ReindexSource, upto: Marks) -> Iterator[list[SourceDocument]]:
+def read_all(source: ReindexSource, upto: Marks) -> Iterator[list[SourceDocument]]:
     """Read all documents, in the order of writing within each part.
 
     Args:
         source: The index.
         upto: Up to which write of each part.
     """
-    return within(source, whole(upto))
+    return read_ranges(source, all_writes(upto))
 
 
-def within(
+def read_ranges(
     source: ReindexSource, stretches: Iterable[SeqNoRange], *, raw: bool = False
 ) -> Iterator[list[SourceDocument]]:
     """Read the documents that come from some writes, in the order of writing within each part.
@@ -111,13 +111,13 @@ def within(
     Args:
         source: The index.
         stretches: The writes.
-        raw: Whether their JSON is wanted as well.
+        raw: Whether to read their JSON as well.
     """
     portions = Portions()
     for stretch in stretches:
-        for page in paged(names(source, stretch)):
-            for some in portions.cut(page):
-                originals = source.read(some, raw=raw)
+        for page in paginate(names(source, stretch)):
+            for portion in portions.cut(page):
+                originals = source.read(portion, raw=raw)
                 portions.learn([max(len(each.document.text), len(each.raw)) for each in originals])
                 yield originals
 
@@ -174,8 +174,8 @@ class Checkpoint:
         pages: Pages handed out that are not accounted for.
         number: Pages handed out.
         documents: Documents that are accounted for.
-        deletions: What the engine counted when the copy last knew of all deletions.
-        marks: When the copy took its place: up to where it had been written.
+        deletions: The engine's count of deletions when all had last been carried over to the copy.
+        marks: For each part of the copy the number of its last write when it took the first index's place.
         alias: The alias that the copy gets; empty for none.
         state: Whether it goes on, or the copy has taken its place, or all is done.
         joined: How many documents had joined a group when it began, by level.
@@ -204,11 +204,11 @@ class Checkpoint:
         return KEYS + self.into
 
     def stretch(self, part: ShardRef) -> SeqNoRange:
-        """Return what is left of a part in this pass."""
+        """Return the remaining writes of a part in this pass."""
         return SeqNoRange(part, self.done.get(str(part), NONE), self.upto.get(str(part), NONE))
 
     def hand_out(self, stretch: SeqNoRange, documents: int) -> OpenPage:
-        """Take a page as handed out."""
+        """Note a page as handed out."""
         page = OpenPage(self.number, str(stretch.part), stretch.after, stretch.upto, documents)
         self.number += 1
         self.done[str(stretch.part)] = stretch.upto
@@ -216,7 +216,7 @@ class Checkpoint:
         return page
 
     def part_into_singles(self, page: OpenPage, orders: Sequence[int]) -> None:
-        """Take each document of a page as handed out alone, as suspect as the page was.
+        """Note each document of a page as handed out alone, with the deaths of the page.
 
         Args:
             page: The page.
@@ -227,12 +227,12 @@ class Checkpoint:
             self.number += 1
 
     def settle(self, number: int, documents: int) -> None:
-        """Take a page as accounted for."""
+        """Note a page as accounted for."""
         self.pages = [page for page in self.pages if page.number != number]
         self.documents += documents
 
     def signs_alike(self, tables: Tables) -> bool:
-        """Return whether what is signed now is signed as when it began; a language that came later does not matter."""
+        """Return whether schema and idf tables are as when it began; languages added since do not matter."""
         now = tables.current()
         return self.schema == SCHEMA and all(now.get(code) == name for code, name in self.tables.items())
 
@@ -253,7 +253,7 @@ class Checkpoint:
 
 
 def load_checkpoint(engine: Engine, into: str = "") -> Checkpoint | None:
-    """Read the checkpoint that is noted next to an index; None when there is none.
+    """Read the checkpoint of an index; None when there is none.
 
     Args:
         engine: The index that is written to.
@@ -266,18 +266,18 @@ def load_checkpoint(engine: Engine, into: str = "") -> Checkpoint | None:
     return None if entry is None else Checkpoint.from_json(entry)
 
 
-def by_part(marks: Marks) -> dict[str, int]:
-    """Write the numbers of parts as they are noted."""
+def marks_as_record(marks: Marks) -> dict[str, int]:
+    """Return the numbers of parts as the record has them."""
     return {str(part): number for part, number in marks.items()}
 
 
-def parsed(marks: Mapping[str, int]) -> dict[ShardRef, int]:
-    """Read the numbers of parts."""
+def parse_marks(marks: Mapping[str, int]) -> dict[ShardRef, int]:
+    """Read the numbers of parts from a record."""
     return {ShardRef.parse(part): number for part, number in marks.items()}
 
 
 class OwnWrites:
-    """Numbers of writes, kept as runs without gaps: as many as others have written in between.
+    """Numbers of our own writes, kept as runs without gaps.
 
     >>> own, part = OwnWrites(), ShardRef("news")
     >>> own.add(part, [7, 5, 6, 9])
@@ -290,12 +290,12 @@ class OwnWrites:
         self._last: defaultdict[ShardRef, list[int]] = defaultdict(list)
 
     def add(self, part: ShardRef, numbers: Iterable[int]) -> None:
-        """Take numbers in."""
+        """Add numbers."""
         for number in sorted(numbers):
             self._add(self._first[part], self._last[part], number)
 
     def gaps(self, stretch: SeqNoRange) -> Iterator[SeqNoRange]:
-        """Yield the parts of a stretch that are not our own."""
+        """Yield the parts of a stretch that others wrote."""
         first, last = self._first[stretch.part], self._last[stretch.part]
         after = stretch.after
         for at in range(bisect_left(last, after + 1), len(first)):

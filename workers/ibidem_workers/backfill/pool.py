@@ -18,11 +18,11 @@ from ibidem_workers.pool import WorkerFailure
 from ibidem_workers.settings import Settings
 
 FEW = 1_500
-"""Documents for which no process is worth its start."""
+"""Number of documents below which starting processes does not pay."""
 
 Answer = TypeVar("Answer")
 
-_place: "SigningJob | None" = None
+_job: "SigningJob | None" = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class SigningJob:
     into: str = ""
 
     def context(self) -> BackfillContext:
-        """Open all that is needed."""
+        """Open engine, index and idf tables."""
         address = self.settings.address
         source = open_reindex_source(address, self.source)
         return BackfillContext(
@@ -56,13 +56,13 @@ class Signers:
     """Signs pages, several at a time, as a context.
 
     Args:
-        place: What is signed.
+        job: The index to sign, and its settings.
         documents: About how many documents there are.
     """
 
-    def __init__(self, place: SigningJob, documents: int) -> None:
-        self._place = place
-        self._count = 1 if documents < FEW else place.settings.workers
+    def __init__(self, job: SigningJob, documents: int) -> None:
+        self._job = job
+        self._count = 1 if documents < FEW else job.settings.workers
         self._pool: ProcessPoolExecutor | None = None
         self._own: BackfillContext | None = None
         self.at_once = 1 if self._count == 1 else 2 * self._count
@@ -70,14 +70,14 @@ class Signers:
     def __enter__(self) -> Self:
         """Start the processes."""
         if self._count == 1:
-            self._own = self._place.context()
+            self._own = self._job.context()
         else:
             fresh = multiprocessing.get_context("spawn")
-            self._pool = ProcessPoolExecutor(self._count, fresh, initializer=_begin, initargs=(self._place,))
+            self._pool = ProcessPoolExecutor(self._count, fresh, initializer=_initialize, initargs=(self._job,))
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Let the pages in hand be finished, and end the processes."""
+        """Finish the pages in hand, and end the processes."""
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
         if self._own is not None:
@@ -85,38 +85,38 @@ class Signers:
             self._own.source.close()
 
     def sign(self, page: BackfillBatch) -> Callable[[], BatchOutcome]:
-        """Begin a page; what is returned waits for what came of it."""
+        """Begin to sign a page; the returned call waits for its outcome."""
         if self._own is not None:
-            written = sign_batch(self._own, page)
-            return lambda: written
+            outcome = sign_batch(self._own, page)
+            return lambda: outcome
         if self._pool is None:
             raise RuntimeError("signers work inside their context only")
         pool = self._pool
-        future = _unless_ended(lambda: pool.submit(_through, page))
-        return lambda: _unless_ended(future.result)
+        future = _report_exit(lambda: pool.submit(_sign, page))
+        return lambda: _report_exit(future.result)
 
 
-def _unless_ended(call: Callable[[], Answer]) -> Answer:
+def _report_exit(call: Callable[[], Answer]) -> Answer:
     try:
         return call()
     except BrokenProcessPool as error:
         raise WorkerFailure("a process that signs has ended", "go on with the same command") from error
 
 
-def _begin(place: SigningJob) -> None:
-    """Prepare a process: Ctrl-C is its parent's to answer, and it ends with its parent, however that ends."""
-    global _place  # noqa: PLW0603 - what a process of the pool is given once
+def _initialize(job: SigningJob) -> None:
+    """Prepare a process: it ignores Ctrl-C, which its parent handles, and ends when its parent ends."""
+    global _job  # noqa: PLW0603 - a process of the pool gets its job once
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    _place = place
+    _job = job
 
 
 @cache
-def _desk() -> BackfillContext:
-    """Open what is needed, at the first page: what goes wrong is then that page's answer."""
-    if _place is None:
+def _context() -> BackfillContext:
+    """Open engine and index at the first page, so that an error becomes that page's outcome."""
+    if _job is None:
         raise RuntimeError("this process was not prepared")
-    return _place.context()
+    return _job.context()
 
 
 def _end_with_parent() -> None:
@@ -126,5 +126,5 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _through(page: BackfillBatch) -> BatchOutcome:
-    return sign_batch(_desk(), page)
+def _sign(page: BackfillBatch) -> BatchOutcome:
+    return sign_batch(_context(), page)

@@ -1,8 +1,8 @@
 """Backfill into a new index that then replaces the first; concurrent writes are carried over.
 
-The first index is copied up to where its writes were when the copying began, then what was written meanwhile, and so
-on, until little is left. Then the alias moves in one step, and what was written to the first index just before follows,
-except over what came to the new one through the alias. What was deleted from the first is deleted from the new one.
+A pass copies all documents written before it began; passes follow each other until few writes are left. Then the alias
+moves in one step, and the last writes to the first index are carried over, except to documents that were written to the
+new one through the alias. Documents deleted from the first index are deleted from the new one.
 """
 
 import time
@@ -17,7 +17,7 @@ from ibidem_engines.errors import Unavailable
 from ibidem_engines.reindex import Marks, ReindexSource
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables
-from ibidem_workers.backfill.checkpoint import KEYS, Checkpoint, by_part, load_checkpoint, parsed
+from ibidem_workers.backfill.checkpoint import KEYS, Checkpoint, load_checkpoint, marks_as_record, parse_marks
 from ibidem_workers.backfill.run import Backfill, Report, check_fields, open_for_backfill, start_in_place
 from ibidem_workers.groups.service import settle
 from ibidem_workers.runs import new_run
@@ -39,13 +39,13 @@ def follow(
     report: Report = lambda *_: None,
     notify: Callable[[str], None] = lambda _: None,
 ) -> str:
-    """Sign what an index holds, and then what is added or changed.
+    """Sign the documents of an index, and then those that are added or changed.
 
     Args:
         settings: Which index.
-        has_ended: Waits for so many seconds, and tells whether it was asked to end.
-        report: Called with the progress of what the index holds at first.
-        notify: Called with what people want to know: what was signed, whether the engine answers.
+        has_ended: Waits for so many seconds; returns whether it was asked to end.
+        report: Called with the progress of the first pass.
+        notify: Called with messages for people: how many documents were signed, whether the engine answers.
 
     Returns:
         The run's name.
@@ -62,9 +62,9 @@ class _Following:
     """Looks again and again, less often while the engine does not answer.
 
     Args:
-        backfill: What is followed.
+        backfill: The backfill of the index.
         source: The index.
-        engine: The same, whose documents are grouped once they are signed.
+        engine: The same index, whose documents are grouped once they are signed.
         has_ended: As in `follow`.
         notify: As in `follow`.
     """
@@ -77,7 +77,7 @@ class _Following:
         has_ended: Callable[[float], bool],
         notify: Callable[[str], None],
     ) -> None:
-        self._backfill, self._source, self._engine, self._ended, self._notify = (
+        self._backfill, self._source, self._engine, self._has_ended, self._notify = (
             backfill,
             source,
             engine,
@@ -87,22 +87,22 @@ class _Following:
         self._pause = EVERY
 
     def go_on(self) -> None:
-        """Sign what is there, then what comes, until asked to end."""
-        if self._tried(self._backfill.run):
+        """Sign all documents, then new ones, until asked to end."""
+        if self._try(self._backfill.run):
             documents = self._backfill.checkpoint.documents
             self._notify(f"{documents:,} documents looked at; following what others write")
-        while not self._ended(self._pause):
+        while not self._has_ended(self._pause):
             before = self._backfill.checkpoint.documents
-            if self._tried(self._look) and (signed := self._backfill.checkpoint.documents - before):
-                self._notify(f"{time.strftime('%H:%M:%S')}  {signed:,} signed")
+            if self._try(self._look) and (count := self._backfill.checkpoint.documents - before):
+                self._notify(f"{time.strftime('%H:%M:%S')}  {count:,} signed")
 
     def _look(self) -> None:
-        upto = self._source.newest(parsed(self._backfill.checkpoint.upto))
+        upto = self._source.newest(parse_marks(self._backfill.checkpoint.upto))
         self._backfill.sign(upto, changes_only=True)
         settle(self._engine, SETTLES)
 
-    def _tried(self, step: Callable[[], None]) -> bool:
-        """Do a step; what an engine that does not answer leaves is taken up by the next."""
+    def _try(self, step: Callable[[], None]) -> bool:
+        """Do a step; returns False when the engine does not answer, so that the next step repeats it."""
         try:
             step()
         except Unavailable as error:
@@ -120,10 +120,10 @@ ON_THE_WAY = 0.5
 """Seconds in which a write arrives that went to the first index before its alias moved."""
 
 LOOKS = 60
-"""How often is looked for such writes at most: somebody may go on writing to the first index by its own name."""
+"""How often to look for such writes at most: others may go on writing to the first index by its own name."""
 
 LEDGERS: tuple[Ledger, ...] = get_args(Ledger)
-"""Ledgers that go with an index that gets another name, without the checkpoints in its runs: they count its writes."""
+"""Ledgers that are copied to the new index, without the checkpoints, which count writes of the first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +147,7 @@ class ReplaceResult:
         run: The run's name; its accounts are next to the new index.
         source: The index that was copied.
         alias: The alias that the new one has now; empty for none.
-        pruned: Documents that were deleted from the first index meanwhile.
+        pruned: Documents that were deleted from the first index during the copy.
     """
 
     run: str
@@ -178,7 +178,7 @@ def replace_index(replacement: Replacement, settings: Settings, report: Report =
             source = open_reindex_source(settings.address, settings.index)
         try:
             source.check("copy")
-            return _Replacing(engine, source, replacement, settings, report).through(one)
+            return _Replacing(engine, source, replacement, settings, report).run(one)
         finally:
             source.close()
     finally:
@@ -186,12 +186,12 @@ def replace_index(replacement: Replacement, settings: Settings, report: Report =
 
 
 class _Replacing:
-    """The way of one index into another.
+    """Copying of one index into another.
 
     Args:
         engine: The new index.
         source: The first one.
-        asked: What is to be done.
+        replacement: The request.
         settings: The settings.
         report: Called with the progress.
     """
@@ -207,10 +207,10 @@ class _Replacing:
             report,
         )
         self._alias = replacement.alias or source.alias
-        self._pruned = 0
+        self._prune_count = 0
         self._copy = source.copy_to(replacement.into)
 
-    def through(self, one: Checkpoint | None) -> ReplaceResult:
+    def run(self, one: Checkpoint | None) -> ReplaceResult:
         """Copy, catch up, take the place."""
         if one is not None and one.state == "swapped":
             self._alias = one.alias
@@ -219,9 +219,9 @@ class _Replacing:
         backfill = Backfill(self._engine, self._source, one, self._settings, self._report)
         if one.state != "swapped":
             self._fill(backfill)
-            self._forget_deleted(backfill)
-            self._carry()
-            one.marks, one.alias = by_part(self._copy.newest()), self._alias
+            self._prune(backfill)
+            self._copy_records()
+            one.marks, one.alias = marks_as_record(self._copy.newest()), self._alias
             one.state = "swapped" if self._alias else "done"
             backfill.note()
         self._copy.finish(self._alias)
@@ -229,10 +229,10 @@ class _Replacing:
             self._follow(backfill)
         one.state = "done"
         backfill.note("submitted")
-        return ReplaceResult(one.run, one.source, self._alias, self._pruned)
+        return ReplaceResult(one.run, one.source, self._alias, self._prune_count)
 
     def _check(self) -> None:
-        """Refuse what cannot be done before anything is."""
+        """Refuse an impossible request before anything is written."""
         check_fields(self._source)
         if self._replacement.into in {part.index for part in self._source.parts()}:
             reason = f"{self._settings.index!r} stands for {self._replacement.into!r} already"
@@ -261,41 +261,41 @@ class _Replacing:
         return Checkpoint(new_run(), time.time(), source, into, tables=now, deletions=deletions)
 
     def _fill(self, backfill: Backfill) -> None:
-        """Copy, then what was written meanwhile, until little is left."""
+        """Copy all documents, then those written during the copy, until few are left."""
         backfill.checkpoint.state = "open"
         backfill.run()
 
     def _follow(self, backfill: Backfill) -> None:
-        """Take over what was on its way to the first index when the alias moved, until nothing comes for a moment."""
+        """Carry over the writes that were under way to the first index when the alias moved."""
         last_marks: Marks | None = None
         for _ in range(LOOKS):
             now = self._source.newest()
             if now == last_marks:
                 return
-            backfill.sign(now, late=parsed(backfill.checkpoint.marks))
-            self._forget_deleted(backfill, swapped=True)
+            backfill.sign(now, switch_marks=parse_marks(backfill.checkpoint.marks))
+            self._prune(backfill, after_swap=True)
             last_marks = now
             time.sleep(ON_THE_WAY)
 
-    def _forget_deleted(self, backfill: Backfill, *, swapped: bool = False) -> None:
-        """Delete from the new index what was deleted from the first one, when anything was."""
+    def _prune(self, backfill: Backfill, *, after_swap: bool = False) -> None:
+        """Delete from the new index the documents that were deleted from the first one."""
         one = backfill.checkpoint
         deletions = self._source.deletions()
         if deletions != one.deletions:
-            self._pruned += self._copy.prune(parsed(one.marks) if swapped else self._copy.newest())
+            self._prune_count += self._copy.prune(parse_marks(one.marks) if after_swap else self._copy.newest())
             one.deletions = deletions
 
-    def _carry(self) -> None:
-        """Take what is kept next to the index along, where its name changes."""
+    def _copy_records(self) -> None:
+        """Copy the ledgers to the new index, where its name changes."""
         if self._alias == self._settings.index:
             return
         for ledger in LEDGERS:
-            for some in _some(each for each in self._source.get_records(ledger) if not each[0].startswith(KEYS)):
-                self._engine.put_records(ledger, some)
+            for portion in _portions(each for each in self._source.get_records(ledger) if not each[0].startswith(KEYS)):
+                self._engine.put_records(ledger, portion)
 
 
-def _some(entries: Iterable[tuple[str, dict[str, object]]]) -> Iterator[dict[str, dict[str, object]]]:
-    """Part records into portions."""
+def _portions(entries: Iterable[tuple[str, dict[str, object]]]) -> Iterator[dict[str, dict[str, object]]]:
+    """Cut records into portions."""
     entries = iter(entries)
-    while some := dict(islice(entries, AT_ONCE)):
-        yield some
+    while portion := dict(islice(entries, AT_ONCE)):
+        yield portion

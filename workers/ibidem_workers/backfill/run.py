@@ -17,17 +17,17 @@ from ibidem_workers.backfill.checkpoint import (
     PAGE,
     Checkpoint,
     OwnWrites,
-    by_part,
-    in_turn,
+    interleave,
     load_checkpoint,
+    marks_as_record,
     names,
-    paged,
-    parsed,
+    paginate,
+    parse_marks,
 )
 from ibidem_workers.backfill.pool import Signers, SigningJob
 from ibidem_workers.batches import BatchResult
 from ibidem_workers.brokers.lease import this_process
-from ibidem_workers.groups.checkpoint import joined
+from ibidem_workers.groups.checkpoint import count_joined
 from ibidem_workers.groups.service import settle_all
 from ibidem_workers.ingest import Interruption
 from ibidem_workers.pool import WorkerFailure
@@ -39,28 +39,28 @@ Report = Callable[[int, int], None]
 """Called with the documents that are done, and how many there are."""
 
 LITTLE = 1_000
-"""Documents after which it is enough: others go on writing, and a pass for a few is soon followed by another."""
+"""A pass of fewer documents is the last: while others write, another pass would follow for ever."""
 
 MOST_PASSES = 20
-"""Passes after which it is enough in any case, since others write as quickly as is read."""
+"""Passes at most, since others may write as quickly as this reads."""
 
 DEATHS = 2
-"""How often a process may end with a page in hand; the first time others were in hand as well."""
+"""How often a process may end with a page in hand; the first time other pages were in hand as well."""
 
 MOST_DEATHS = 12
-"""Processes that may end one after the other, and no page be done in between, before it is none of the documents."""
+"""Processes that may end without a page done in between; more of them are not a document's fault."""
 
 Pending = tuple[BackfillBatch, ShardRef, Callable[[], BatchOutcome]]
 """A page that was handed out, its place, and the future of its result."""
 
 
 class Backfill:
-    """Pages of one index, handed out in order and accounted for; what a killed one left is done first.
+    """Hands out pages of one index in order and accounts for them; pages of a killed backfill come first.
 
     Args:
         engine: The index that is written to; its ledger keeps the checkpoint and the accounts.
         source: The index that is read.
-        checkpoint: How far it is.
+        checkpoint: The progress.
         settings: The settings.
         report: Called with the progress.
     """
@@ -76,59 +76,59 @@ class Backfill:
         self.checkpoint = checkpoint
         self._engine, self._source, self._settings, self._report = engine, source, settings, report
         self._own = OwnWrites()
-        self._expected = 0
+        self._total = 0
         self._waiting: deque[Pending] = deque()
         self._in_hand: set[int] = set()
         self._deaths = 0
 
     def run(self) -> None:
-        """Sign what is there, or what an earlier one left, and what others write meanwhile until that is little."""
-        # Also when an earlier one said how far to go: what it wrote has to be seen before it is counted.
+        """Sign all documents from the last checkpoint on, then those that others write, until these are few."""
+        # Also where the checkpoint says how far to go: its writes have to be visible before they are counted.
         now = self._source.newest()
-        self.sign(parsed(self.checkpoint.upto) or now)
+        self.sign(parse_marks(self.checkpoint.upto) or now)
         for _ in range(MOST_PASSES):
             if self.sign(self._source.newest(), changes_only=not self.checkpoint.into) < LITTLE:
                 return
 
-    def sign(self, upto: Marks, *, late: Marks | None = None, changes_only: bool = False) -> int:
-        """Sign what was written up to these numbers, but for our own writes; returns how many documents that were.
+    def sign(self, upto: Marks, *, switch_marks: Marks | None = None, changes_only: bool = False) -> int:
+        """Sign the documents that others wrote up to these numbers; returns how many there were.
 
         Args:
             upto: The numbers.
-            late: When the copy has taken the first index's place: up to where it had been written then.
-            changes_only: Whether documents that are signed already are not worth counting.
+            switch_marks: Last write of each part of the copy before it took the first index's place; None until then.
+            changes_only: Whether to leave documents that are signed already out of the count.
         """
         while True:
             try:
-                return self._sign(upto, late=late, changes_only=changes_only)
+                return self._sign(upto, switch_marks=switch_marks, changes_only=changes_only)
             except WorkerFailure:
                 self._deaths += 1
                 if self._deaths > MOST_DEATHS:
                     raise
                 self._bury()
 
-    def _sign(self, upto: Marks, *, late: Marks | None, changes_only: bool) -> int:
-        self.checkpoint.upto = by_part(upto)
-        left = [self.checkpoint.stretch(part) for part in upto]
-        gaps = {stretch: list(self._own.gaps(stretch)) for stretch in left if stretch.after < stretch.upto}
-        again = self._unaccounted()
-        documents = sum(self._source.count(gap) for some in gaps.values() for gap in some)
-        self._expected = self.checkpoint.documents + documents + sum(len(page.names) + page.before for page, _ in again)
-        with self._interruptible(), Signers(self._place(), documents) as signers:
+    def _sign(self, upto: Marks, *, switch_marks: Marks | None, changes_only: bool) -> int:
+        self.checkpoint.upto = marks_as_record(upto)
+        stretches = [self.checkpoint.stretch(part) for part in upto]
+        gaps = {stretch: list(self._own.gaps(stretch)) for stretch in stretches if stretch.after < stretch.upto}
+        again = self._resume_pages()
+        documents = sum(self._source.count(gap) for page_names in gaps.values() for gap in page_names)
+        self._total = self.checkpoint.documents + documents + sum(len(page.names) + page.before for page, _ in again)
+        with self._interruptible(), Signers(self._job(), documents) as signers:
             for page, part in again:
                 self._hand_out(signers, page, part)
                 if page.number in self._suspects:
                     self._settle()
-            like = replace(_EMPTY, late=late, changes_only=changes_only)
-            for part, some in in_turn([self._names(stretch, each) for stretch, each in gaps.items()]):
-                self._hand_out_next(signers, part, some, like)
+            like = replace(_EMPTY, switch_marks=switch_marks, changes_only=changes_only)
+            for part, page_names in interleave([self._names(stretch, each) for stretch, each in gaps.items()]):
+                self._hand_out_next(signers, part, page_names, like)
             while self._waiting:
                 self._settle()
         self.note()
         return documents
 
     def note(self, state: State = "reading") -> None:
-        """Keep how far it is."""
+        """Save the progress."""
         one = self.checkpoint
         read = RunRecord(
             one.run,
@@ -142,24 +142,24 @@ class Backfill:
         )
         self._engine.put_records("runs", {one.key: one.as_json(), HEADS + one.run: read.as_json()})
 
-    def _place(self) -> SigningJob:
+    def _job(self) -> SigningJob:
         return SigningJob(self._settings, self.checkpoint.source, self.checkpoint.into)
 
     def _names(self, stretch: SeqNoRange, gaps: Sequence[SeqNoRange]) -> Iterator[tuple[ShardRef, list[Name]]]:
-        """Name the documents of a stretch, page by page, as far as others wrote them."""
-        for some in paged(name for gap in gaps for name in names(self._source, gap)):
-            yield stretch.part, some
+        """Yield the names of the documents that others wrote in a stretch, page by page."""
+        for page in paginate(name for gap in gaps for name in names(self._source, gap)):
+            yield stretch.part, page
         self.checkpoint.done[str(stretch.part)] = stretch.upto
 
-    def _hand_out_next(self, signers: Signers, part: ShardRef, some: list[Name], like: BackfillBatch) -> None:
-        """Note the page of a part that comes next, and hand it out."""
+    def _hand_out_next(self, signers: Signers, part: ShardRef, page_names: list[Name], like: BackfillBatch) -> None:
+        """Note the next page of a part, and hand it out."""
         one = self.checkpoint
-        opened = one.hand_out(SeqNoRange(part, one.stretch(part).after, some[-1].order), len(some))
+        page = one.hand_out(SeqNoRange(part, one.stretch(part).after, page_names[-1].order), len(page_names))
         self.note()
-        self._hand_out(signers, replace(like, run=one.run, number=opened.number, names=some), part)
+        self._hand_out(signers, replace(like, run=one.run, number=page.number, names=page_names), part)
 
     def _bury(self) -> None:
-        """Note which pages were in hand when a process ended; these are signed alone, then document by document.
+        """Note the pages in hand when a process ended; they are signed page by page, then document by document.
 
         A document that ends its process twice is refused.
         """
@@ -167,14 +167,14 @@ class Backfill:
         for page in in_hand:
             page.deaths += 1
         for page in [page for page in in_hand if page.deaths >= DEATHS]:
-            left = self._source.names(page.stretch, PAGE)
-            if page.documents == 1 and left:
+            names_left = self._source.names(page.stretch, PAGE)
+            if page.documents == 1 and names_left:
                 why = "it ended the process that signed it; look at it, or leave it out"
-                account = BatchResult(refusals=[Refusal(f"index {left[0].index}", left[0].id, "", why)])
+                account = BatchResult(refusals=[Refusal(f"index {names_left[0].index}", names_left[0].id, "", why)])
             else:
-                written = 0 if self.checkpoint.into else page.documents - len(left)
-                account = BatchResult(indexed=max(0, written))
-                self.checkpoint.part_into_singles(page, [name.order for name in left])
+                write_count = 0 if self.checkpoint.into else page.documents - len(names_left)
+                account = BatchResult(indexed=max(0, write_count))
+                self.checkpoint.part_into_singles(page, [name.order for name in names_left])
             self._engine.put_records("runs", {page_key(self.checkpoint.run, page.number): account.as_json()})
             self.checkpoint.settle(page.number, account.documents)
         self.note()
@@ -184,8 +184,8 @@ class Backfill:
         """Numbers of the pages that were in hand when a process ended."""
         return {page.number for page in self.checkpoint.pages if page.deaths}
 
-    def _unaccounted(self) -> list[tuple[BackfillBatch, ShardRef]]:
-        """Take up pages that were handed out and not accounted for, because something ended."""
+    def _resume_pages(self) -> list[tuple[BackfillBatch, ShardRef]]:
+        """Take up pages that an interrupted backfill handed out and did not account for."""
         missing = []
         for page in list(self.checkpoint.pages):
             key = page_key(self.checkpoint.run, page.number)
@@ -193,9 +193,9 @@ class Backfill:
             if entry is not None:
                 self.checkpoint.settle(page.number, BatchResult.from_json(entry).documents)
             else:
-                left = self._source.names(page.stretch, PAGE)
-                written = 0 if self.checkpoint.into else max(0, page.documents - len(left))
-                batch = BackfillBatch(self.checkpoint.run, page.number, left, written, resumed=True)
+                names_left = self._source.names(page.stretch, PAGE)
+                write_count = 0 if self.checkpoint.into else max(0, page.documents - len(names_left))
+                batch = BackfillBatch(self.checkpoint.run, page.number, names_left, write_count, is_resumed=True)
                 missing.append((batch, page.stretch.part))
         return missing
 
@@ -207,16 +207,16 @@ class Backfill:
     def _settle(self) -> None:
         """Wait for the oldest page, so that the checkpoint grows without gaps."""
         page, part, wait = self._waiting[0]
-        written = wait()
+        outcome = wait()
         self._deaths = 0
-        self._own.add(part, written.own)
-        self.checkpoint.settle(page.number, written.account.documents)
+        self._own.add(part, outcome.own)
+        self.checkpoint.settle(page.number, outcome.account.documents)
         self._waiting.popleft()
-        self._report(self.checkpoint.documents, self._expected)
+        self._report(self.checkpoint.documents, self._total)
 
     @contextmanager
     def _interruptible(self) -> Iterator[None]:
-        """Forget what was handed out when it comes to an end: it is taken up again as the checkpoint says."""
+        """Forget the pages in hand when it ends early: the checkpoint has them."""
         try:
             yield
         except KeyboardInterrupt as error:
@@ -233,7 +233,7 @@ _EMPTY = BackfillBatch("", 0, ())
 
 
 def in_place(settings: Settings, report: Report = lambda *_: None) -> str:
-    """Sign what an index holds in its place.
+    """Sign the documents of an index in place.
 
     Args:
         settings: Which index.
@@ -257,7 +257,7 @@ def in_place(settings: Settings, report: Report = lambda *_: None) -> str:
 
 
 def start_in_place(engine: Engine, source: ReindexSource, settings: Settings, report: Report) -> Backfill:
-    """Make an index ready to be signed in place, and take up what an earlier backfill left."""
+    """Prepare an index for signing in place, and continue an earlier backfill."""
     source.check("place")
     check_fields(source)
     source.prepare()
@@ -265,7 +265,9 @@ def start_in_place(engine: Engine, source: ReindexSource, settings: Settings, re
     one = load_checkpoint(engine)
     parts = set(map(str, source.parts()))
     if one is None or one.state == "done" or not one.signs_alike(tables) or not one.upto.keys() <= parts:
-        one = Checkpoint(new_run(), time.time(), source.index, tables=dict(tables.current()), joined=joined(engine))
+        one = Checkpoint(
+            new_run(), time.time(), source.index, tables=dict(tables.current()), joined=count_joined(engine)
+        )
     return Backfill(engine, source, one, settings, report)
 
 
@@ -273,7 +275,7 @@ def check_fields(source: ReindexSource) -> None:
     """Refuse names of fields that an index does not have.
 
     Raises:
-        UsageError: Which.
+        UsageError: The index lacks a field.
     """
     if missing := source.missing_fields():
         raise UsageError(
@@ -284,7 +286,7 @@ def check_fields(source: ReindexSource) -> None:
 
 @contextmanager
 def open_for_backfill(settings: Settings) -> Iterator[tuple[Engine, ReindexSource]]:
-    """Open an index for writing and for being gone through."""
+    """Open an index for writing, and for reading all of it."""
     engine = open_engine(settings.address, settings.index)
     source = open_reindex_source(settings.address, settings.index)
     try:

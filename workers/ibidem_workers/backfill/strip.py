@@ -1,8 +1,8 @@
-"""Strip an index: take out again what a backfill added, in place or into a new index without it.
+"""Strip of an index: removes the signatures of a backfill, in place or by copying into a new index.
 
-In place each document is written as its JSON was, but for the object `ibidem`, onto the state that was read: what
-another program changes meanwhile is read again. A document that carries nothing is not written, so the same command may
-be given again, also after a kill.
+In place each document is written with its JSON as it was, without the object `ibidem`, on the condition that it has not
+changed since it was read; otherwise it is read again. A document without signatures is not written, so the same command
+may be given again, also after a kill.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from ibidem_engines.engine import Engine, WriteStatus
 from ibidem_engines.reindex import Marks, Name, ReindexSource, ReindexTarget, SeqNoRange, Signed, SourceDocument
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_workers.backfill.batch import ROUNDS
-from ibidem_workers.backfill.checkpoint import NONE, whole, within
+from ibidem_workers.backfill.checkpoint import NONE, all_writes, read_ranges
 from ibidem_workers.backfill.run import MOST_PASSES, Report, open_for_backfill
 from ibidem_workers.settings import Settings
 
@@ -47,12 +47,12 @@ class StripResult:
 
     Args:
         read: Documents that were read.
-        stripped: Those that carried something, which is taken out; in a dry run, would be.
-        bytes: What that took, as JSON; in SQLite, the packed signatures.
-        refused: Documents that the engine would not take without it.
-        refusals: Why, of the first ones.
-        left: Documents that are signed now: something went on signing meanwhile.
-        pruned: With a new index: documents that were deleted from the first one meanwhile.
+        stripped: Documents whose signatures are removed; in a dry run, would be.
+        bytes: Size of these signatures as JSON; in SQLite, of the packed values.
+        refused: Documents that the engine refused to write.
+        refusals: Refusals of the first of them.
+        left: Documents that are signed afterwards: another program has signed them.
+        pruned: With a new index: documents that were deleted from the first one during the copy.
         alias: The alias that the new index has now; empty for none.
         fields: Whether empty fields stay in the mapping.
     """
@@ -75,14 +75,14 @@ class StripResult:
         }
 
     def count(self, original: SourceDocument, bare: SourceDocument) -> None:
-        """Count a document that was read, with it as it is without what ibidem added."""
+        """Count a document that was read; `bare` is the same without signatures."""
         self.read += 1
         if carries(original):
             self.stripped += 1
             self.bytes += len(original.raw) - len(bare.raw) if original.raw else len(original.packed)
 
     def refuse(self, name: Name, why: str) -> None:
-        """Count a document that stays as it is."""
+        """Count a document that keeps its signatures."""
         self.refused += 1
         self.stripped -= 1
         if len(self.refusals) < LISTED:
@@ -90,15 +90,15 @@ class StripResult:
 
 
 def carries(original: SourceDocument) -> bool:
-    """Return whether ibidem added anything to a document."""
+    """Return whether a document has signatures."""
     return bool(original.ours or original.packed or original.digest)
 
 
 def strip(request: StripRequest, settings: Settings, report: Report = lambda *_: None) -> StripResult:
-    """Take out of an index what ibidem added to it.
+    """Remove the signatures from an index.
 
     Args:
-        request: Where to, and how much.
+        request: The request.
         settings: The index.
         report: Called with the progress.
 
@@ -111,7 +111,7 @@ def strip(request: StripRequest, settings: Settings, report: Report = lambda *_:
         if request.into and not request.dry:
             check_name(request.into)
             result = StripResult(alias=request.alias or source.alias)
-            _Copying(engine, source, source.copy_to(request.into), result, report).through()
+            _Copying(engine, source, source.copy_to(request.into), result, report).run()
         else:
             result = _in_place(engine, source, report, dry=request.dry)
         if request.records and not request.dry:
@@ -122,8 +122,8 @@ def strip(request: StripRequest, settings: Settings, report: Report = lambda *_:
 def _in_place(engine: Engine, source: ReindexSource, report: Report, *, dry: bool) -> StripResult:
     result = StripResult()
     upto = source.newest()
-    documents = sum(map(source.count, whole(upto)))
-    for originals in within(source, whole(upto), raw=True):
+    documents = sum(map(source.count, all_writes(upto)))
+    for originals in read_ranges(source, all_writes(upto), raw=True):
         for each in originals:
             result.count(each, source.strip_document(each))
         if not dry:
@@ -139,30 +139,30 @@ def _in_place(engine: Engine, source: ReindexSource, report: Report, *, dry: boo
 
 
 def _write(source: ReindexSource, originals: Sequence[SourceDocument], result: StripResult) -> None:
-    """Write documents without what ibidem added; those that were changed meanwhile are read again."""
+    """Write documents without signatures; those that have changed since they were read are read again."""
     for _ in range(ROUNDS):
-        changed = []
-        for there, done in zip(originals, source.strip(originals), strict=True):
-            if done is None:
-                changed.append(there.name)
-            elif done.fate is WriteStatus.REFUSED:
-                result.refuse(there.name, done.why)
-        if not changed:
+        stale_names = []
+        for original, outcome in zip(originals, source.strip(originals), strict=True):
+            if outcome is None:
+                stale_names.append(original.name)
+            elif outcome.fate is WriteStatus.REFUSED:
+                result.refuse(original.name, outcome.why)
+        if not stale_names:
             return
-        originals = [each for each in source.read(changed, raw=True) if carries(each)]
+        originals = [each for each in source.read(stale_names, raw=True) if carries(each)]
     for each in originals:
         result.refuse(each.name, "another program changes it again and again; give the same command again")
 
 
 @dataclass(frozen=True, slots=True)
 class _Copying:
-    """The way of an index into one without signatures.
+    """Copying of an index into one without signatures.
 
     Args:
-        engine: The first index, beside which is noted that the copy was begun.
-        source: The same.
-        copy: The new one.
-        result: What came of it so far.
+        engine: The first index, whose ledger notes that the copy has begun.
+        source: The same index.
+        copy: The new index.
+        result: The counts so far.
         report: Called with the progress.
     """
 
@@ -172,19 +172,19 @@ class _Copying:
     result: StripResult
     report: Report
 
-    def through(self) -> None:
-        """Copy, then what was written meanwhile, take the alias, and copy what was on its way."""
+    def run(self) -> None:
+        """Copy all documents, then those written during the copy, move the alias, and copy the last writes."""
         self._begin()
         after = self._fill()
         self.result.pruned = self.copy.prune(self.copy.newest())
         marks = self.copy.newest()
         self.copy.finish(self.result.alias)
         if self.result.alias:
-            self._copy(after, self.source.newest(), late=marks)
+            self._copy(after, self.source.newest(), switch_marks=marks)
         self.engine.delete_records("runs", [NOTE + self.copy.name])
 
     def _begin(self) -> None:
-        """Make the new index; one that an earlier command left half filled is filled on."""
+        """Make the new index, or continue one that an earlier command left half filled."""
         name = self.copy.name
         if name in {part.index for part in self.source.parts()}:
             raise UsageError(f"{name!r} is the index to be stripped", "name a new one with --into")
@@ -205,17 +205,17 @@ class _Copying:
             after = upto
         return after
 
-    def _copy(self, after: Marks, upto: Marks, late: Marks | None = None) -> int:
-        """Copy the documents that come from some writes, without what ibidem added; returns how many there were."""
+    def _copy(self, after: Marks, upto: Marks, switch_marks: Marks | None = None) -> int:
+        """Copy the documents of some writes without their signatures; returns how many there were."""
         stretches = [SeqNoRange(part, after.get(part, NONE), last) for part, last in upto.items()]
         documents = sum(map(self.source.count, stretches))
-        expected = self.result.read + documents
-        for originals in within(self.source, stretches, raw=True):
-            signed: list[Signed] = [(self.source.strip_document(each), None) for each in originals]
-            done = self.copy.take(signed) if late is None else self.copy.take_late(signed, late)
-            for each, (bare, _), outcome in zip(originals, signed, done, strict=True):
+        total = self.result.read + documents
+        for originals in read_ranges(self.source, stretches, raw=True):
+            copies: list[Signed] = [(self.source.strip_document(each), None) for each in originals]
+            outcomes = self.copy.take(copies) if switch_marks is None else self.copy.take_late(copies, switch_marks)
+            for each, (bare, _), outcome in zip(originals, copies, outcomes, strict=True):
                 self.result.count(each, bare)
                 if outcome.fate is WriteStatus.REFUSED:
                     self.result.refuse(each.name, outcome.why)
-            self.report(self.result.read, expected)
+            self.report(self.result.read, total)
         return documents

@@ -1,7 +1,7 @@
 """File queue as a Kombu transport, over a spool directory.
 
-Kombu's own `filesystem` transport shows a message before it is written whole, and forgets it when it is taken: tried, a
-kill of the worker lost both messages in flight. This one is built on `SpoolDirectory`.
+Kombu's own `filesystem` transport shows a message before it is written whole, and forgets it when it is taken: in a
+test, a kill of the worker lost both messages in flight. This one is built on `SpoolDirectory`.
 """
 
 import contextlib
@@ -29,11 +29,11 @@ _TAKEN_NAME = re.compile(rf"[^/]*~~{_NAME.pattern}", re.ASCII)
 _MOST_TRIES = 999_999_999
 
 NO_MESSAGE = frozenset({errno.ELOOP, errno.ENXIO, errno.EACCES, errno.EPERM, errno.EISDIR, errno.ENODEV})
-"""What opening says of a link, a socket, a device, or a file that this user may not read."""
+"""Errors of opening a link, a socket, a device, or a file that this user may not read."""
 
 
 class SpoolDirectory:
-    """One queue's folder; in `given-up` lies what no worker can carry out.
+    """Folder of one queue; `given-up` in it holds messages that no worker can carry out.
 
     A message's name is `<time in ns>-<random>.<tries>`; while it is taken, `<lease>~~` precedes it.
 
@@ -50,7 +50,7 @@ class SpoolDirectory:
             make_folder(folder)
 
     def put(self, message: bytes) -> None:
-        """Lay a message down; it is seen whole or not at all."""
+        """Add a message; others see it whole or not at all."""
         name = f"{time.time_ns():020d}-{uuid4().hex}.0"
         aside = self._aside / name
         write_file(aside, message)
@@ -61,19 +61,19 @@ class SpoolDirectory:
         return sorted(_names(self._ready, _NAME))
 
     def take(self, name: str, holder: str) -> Path | None:
-        """Take a message; None when another was quicker."""
+        """Take a message; None when another process was quicker."""
         path = self._taken_folder / f"{holder}~~{name}"
         try:
             return (self._ready / name).rename(path)
         except FileNotFoundError:
             return None
 
-    def put_back(self, path: Path, *, tried: bool) -> bool:
-        """Lay a taken message down again, behind the others; False when another did or it is done."""
+    def put_back(self, path: Path, *, counts_try: bool) -> bool:
+        """Put a taken message back, behind the others; False when another process did, or it is done."""
         name = path.name.rpartition("~~")[2]
         random, tries = name.partition("-")[2].rsplit(".", 1)
         try:
-            path.rename(self._ready / f"{time.time_ns():020d}-{random}.{min(int(tries) + tried, _MOST_TRIES)}")
+            path.rename(self._ready / f"{time.time_ns():020d}-{random}.{min(int(tries) + counts_try, _MOST_TRIES)}")
         except FileNotFoundError:
             return False
         return True
@@ -81,20 +81,20 @@ class SpoolDirectory:
     def give_up(self, path: Path) -> None:
         """Move a message that cannot be processed to a folder of its own."""
         name = path.name.rpartition("~~")[2]
-        with contextlib.suppress(FileNotFoundError):  # another was quicker
-            path.rename(self.given_up / f"{name}-{uuid4().hex[:8]}")  # a name that nothing has there
+        with contextlib.suppress(FileNotFoundError):  # another process was quicker
+            path.rename(self.given_up / f"{name}-{uuid4().hex[:8]}")  # a name that is not taken there
 
     def recover(self) -> int:
-        """Put back what is held under a lapsed lease; returns how many messages."""
-        put_back = 0
+        """Put back messages under lapsed leases; returns how many."""
+        count = 0
         for name in _names(self._taken_folder, _TAKEN_NAME):
             if lease.has_lapsed(self._leases, name.partition("~~")[0], self.seconds):
-                put_back += self.put_back(self._taken_folder / name, tried=True)
+                count += self.put_back(self._taken_folder / name, counts_try=True)
         lease.remove_lapsed(self._leases, self.seconds)
-        return put_back
+        return count
 
     def take_lease(self) -> lease.Lease:
-        """Show a sign of life under which messages can be taken."""
+        """Take a lease under which messages can be taken."""
         return lease.Lease(self._leases, self.seconds)
 
     def count_waiting(self) -> int:
@@ -121,7 +121,7 @@ class SpoolDirectory:
 
 
 def read_whole(path: Path, most: int) -> bytes | None:
-    """Read a message; None for what is no regular file of at most so many bytes: it is not waited for nor followed.
+    """Read a message; None when it is not a regular file of at most so many bytes; links are not followed.
 
     Raises:
         FileNotFoundError: It is gone.
@@ -143,7 +143,7 @@ def read_whole(path: Path, most: int) -> bytes | None:
 
 
 def tries(name: str) -> int:
-    """Return how often a message was taken without an end, from its name.
+    """Return from its name how often a message was taken before and not finished.
 
     >>> tries("00000001763676000000-5f0c.2")
     2
@@ -152,7 +152,7 @@ def tries(name: str) -> int:
 
 
 def _names(folder: Path, form: re.Pattern[str]) -> list[str]:
-    """List the messages in a folder; what somebody else laid there under other names is left alone."""
+    """Return the names of the messages in a folder; files of others, with other names, are left alone."""
     with os.scandir(folder) as entries:
         return [entry.name for entry in entries if form.fullmatch(entry.name)]
 
@@ -172,7 +172,7 @@ class FileQueue:
         self._folder, self._most = folder, most
         self._lease: Lease | None = None
         self._backlog: deque[str] = deque()
-        self._recovered = 0.0
+        self._last_recovery = 0.0
         self.put, self.size, self.purge = folder.put, folder.count_waiting, folder.purge
 
     def get(self) -> QueuedMessage | None:
@@ -189,22 +189,22 @@ class FileQueue:
                 return entry
         return None
 
-    def _read(self, path: Path, tried: int) -> QueuedMessage | None:
-        """Read a message that was taken; what is none is put aside."""
+    def _read(self, path: Path, tries: int) -> QueuedMessage | None:
+        """Read a message that was taken; a file that is none is moved away."""
         try:
             message = read_whole(path, self._most)
-        except FileNotFoundError:  # another took this process for dead
+        except FileNotFoundError:  # another process took this one for dead
             return None
         if message is None:
             _log.warning("what lies in the queue is no message and is given up: %s", path)
             self._folder.give_up(path)
             return None
-        return QueuedMessage(str(path), message, tried)
+        return QueuedMessage(str(path), message, tries)
 
     def _recover_at_times(self) -> None:
         now = time.monotonic()
-        if now - self._recovered > min(self._folder.seconds / 3, 5) or not self._recovered:
-            self._recovered = now
+        if now - self._last_recovery > min(self._folder.seconds / 3, 5) or not self._last_recovery:
+            self._last_recovery = now
             self._folder.recover()
 
     def ack(self, entry: QueuedMessage) -> None:
@@ -212,12 +212,12 @@ class FileQueue:
         Path(entry.name).unlink(missing_ok=True)
 
     def reject(self, entry: QueuedMessage) -> None:
-        """Put the message's file aside."""
+        """Move the message's file out of the queue."""
         self._folder.give_up(Path(entry.name))
 
     def requeue(self, entry: QueuedMessage) -> None:
-        """Lay the message down again."""
-        self._folder.put_back(Path(entry.name), tried=False)
+        """Put the message back."""
+        self._folder.put_back(Path(entry.name), counts_try=False)
 
     def close(self) -> None:
         """End the lease."""

@@ -19,11 +19,11 @@ from uuid import uuid4
 from ibidem_ingest.private import FILE, make_folder
 
 BEATS = 6
-"""Signs of life in the time after which a lease without any has lapsed."""
+"""Heartbeats in the time after which a lease without any has lapsed."""
 
 
 class Heartbeat:
-    """Beats until it is stopped.
+    """Thread that renews a lease until it is stopped.
 
     Args:
         beat: Shows a sign of life; returns whether to go on.
@@ -32,17 +32,17 @@ class Heartbeat:
 
     def __init__(self, beat: Callable[[], bool], seconds: float) -> None:
         self._beat, self._pause = beat, seconds / BEATS
-        self._stopped = threading.Event()
+        self._stop_event = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True, name="heart")
         self._thread.start()
 
     def _run(self) -> None:
-        while not self._stopped.wait(self._pause) and self._beat():
+        while not self._stop_event.wait(self._pause) and self._beat():
             pass
 
     def stop(self) -> None:
-        """Beat no more; a beat that has begun is waited for."""
-        self._stopped.set()
+        """Stop beating; waits for a beat that has begun."""
+        self._stop_event.set()
         self._thread.join()
 
 
@@ -50,11 +50,11 @@ HOST = socket.gethostname().replace("~", "-").replace("/", "-")
 
 
 class Lease:
-    """The sign of life of one process that takes messages.
+    """Lease of one process that takes messages.
 
     Args:
-        folder: Where the signs of life of this queue are kept.
-        seconds: A sign older than this has lapsed; it is renewed six times in that time.
+        folder: The folder of this queue's leases.
+        seconds: A lease older than this has lapsed; it is renewed six times in that time.
     """
 
     def __init__(self, folder: Path, seconds: float) -> None:
@@ -73,19 +73,19 @@ class Lease:
         return True
 
     def end(self) -> None:
-        """Give the lease up; what is still taken under it may be put back at once."""
+        """End the lease; messages still taken under it may be put back at once."""
         self._heart.stop()
         self._path.unlink(missing_ok=True)
         os.close(self._handle)
 
 
 def new_holder() -> str:
-    """Name one who takes messages: the machine, the process, and what keeps two of one process apart."""
+    """Return a name for a lease's holder: machine, process, and a random part that keeps two of one process apart."""
     return f"{HOST}~{os.getpid()}~{uuid4().hex[:12]}"
 
 
 def has_lapsed(folder: Path, name: str, seconds: float) -> bool:
-    """Return whether a lease's holder is gone or has shown no life for some seconds; what is no file is no lease."""
+    """Return whether a lease's holder has ended or was silent for some seconds; a folder or device is no lease."""
     path = folder / name
     try:
         stat = path.lstat()
@@ -95,15 +95,15 @@ def has_lapsed(folder: Path, name: str, seconds: float) -> bool:
         return name.startswith(f"{HOST}~") and _is_unlocked(path)
     except FileNotFoundError:
         return True
-    except PermissionError:  # another user's, who lives as long as it is touched
+    except PermissionError:  # another user's lease, which is alive as long as it is touched
         return False
 
 
 def remove_lapsed(folder: Path, seconds: float) -> None:
-    """Remove the signs of life that workers left behind."""
+    """Remove leases that workers left behind."""
     for path in folder.glob("*~*"):
         if has_lapsed(folder, path.name, seconds):
-            with suppress(IsADirectoryError, PermissionError):  # what is no lease is in nobody's way
+            with suppress(IsADirectoryError, PermissionError):  # it is no lease
                 path.unlink(missing_ok=True)
 
 
@@ -123,15 +123,15 @@ def _is_unlocked(path: Path) -> bool:
     return True
 
 
-BORN = 22
-"""The field of `/proc/PID/stat` that says when a process began, counted from one."""
+START_FIELD = 22
+"""Field of `/proc/PID/stat` with a process's start time, counted from one."""
 
 ZOMBIE = "Z"
 
 
 def this_process() -> str:
     """Name this process: the machine as processes see it, its number, and when it began."""
-    return f"{_machine()}~{os.getpid()}~{_born(os.getpid()) or ''}"
+    return f"{_machine()}~{os.getpid()}~{_start_time(os.getpid()) or ''}"
 
 
 def has_exited(name: str) -> bool:
@@ -144,47 +144,47 @@ def has_exited(name: str) -> bool:
     number, _, began = rest.partition("~")
     if machine != _machine() or not number.isdecimal():
         return False
-    born = _born(int(number))
+    born = _start_time(int(number))
     return born is None or bool(born and began and born != began)
 
 
-def lives(name: str) -> bool:
-    """Return whether a name is that of a process on this very machine which has not ended.
+def is_alive(name: str) -> bool:
+    """Return whether a name is that of a running process on this machine.
 
-    >>> lives(this_process()), lives("")
+    >>> is_alive(this_process()), is_alive("")
     (True, False)
     """
     machine, _, rest = name.partition("~")
     return machine == _machine() and rest.partition("~")[0].isdecimal() and not has_exited(name)
 
 
-def host_of(name: str) -> str:
+def host_name(name: str) -> str:
     """Name the machine of a process.
 
-    >>> host_of(this_process()) == HOST
+    >>> host_name(this_process()) == HOST
     True
     """
     return name.partition("~")[0].rpartition("/")[0]
 
 
 def _machine() -> str:
-    """Name the machine, and which of its containers, since each counts its processes for itself."""
+    """Return a name of the machine and the container, since each container numbers its own processes."""
     try:
-        within = str(Path("/proc/self/ns/pid").readlink())
+        namespace = str(Path("/proc/self/ns/pid").readlink())
     except OSError:
-        within = ""
-    return f"{HOST}/{within}"
+        namespace = ""
+    return f"{HOST}/{namespace}"
 
 
-def _born(number: int) -> str | None:
-    """Tell when a process began: empty where the system does not say, None where there is none."""
+def _start_time(number: int) -> str | None:
+    """Return a process's start time; empty where the system does not say, None where there is no such process."""
     try:
         _, _, fields = Path(f"/proc/{number}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     except OSError:
         return "" if _exists(number) else None
     state, *rest = fields.split()
-    return None if state == ZOMBIE else f"{rest[BORN - 4]}/{boot}"
+    return None if state == ZOMBIE else f"{rest[START_FIELD - 4]}/{boot}"
 
 
 def _exists(number: int) -> bool:

@@ -34,7 +34,7 @@ REFUSED: tuple[tuple[type[AMQPError], type[EngineError], str, str], ...] = (
 """By the class of the client's error: whether to try again, what happened, what to do."""
 
 
-def message_of(error: Exception, broker: str) -> str:
+def redacted_message(error: Exception, broker: str) -> str:
     """Return what a broker's client says, without the secrets of the broker's address, which it may repeat."""
     return redact_text(str(error), secrets([broker]))
 
@@ -46,8 +46,8 @@ def from_amqp(error: AMQPError, broker: str) -> EngineError:
         error: What its client raised.
         broker: Its address.
     """
-    address, message = redact(broker), message_of(error, broker)
-    for raised, ours, what, remedy in REFUSED:
-        if isinstance(error, raised):
-            return ours(f"the broker {address} {what}: {message}", remedy)
+    address, message = redact(broker), redacted_message(error, broker)
+    for client_type, error_type, what, remedy in REFUSED:
+        if isinstance(error, client_type):
+            return error_type(f"the broker {address} {what}: {message}", remedy)
     return Unavailable(f"the broker {address} broke off: {message}", "look at its log, then run the same command again")

@@ -19,7 +19,7 @@ from ibidem_engines.errors import Unavailable
 from ibidem_engines.redaction import redact
 from ibidem_workers.brokers import transport
 from ibidem_workers.brokers.lease import Heartbeat, new_holder
-from ibidem_workers.brokers.rabbitmq import message_of
+from ibidem_workers.brokers.rabbitmq import redacted_message
 from ibidem_workers.brokers.transport import MAX_WAIT, QueuedMessage
 
 GROUP = "workers"
@@ -46,7 +46,7 @@ class Stream:
         self._holder = new_holder()
         self._message_ids: set[str] = set()
         self._heart: Heartbeat | None = None
-        self._recovered = 0.0
+        self._last_recovery = 0.0
 
     def put(self, message: bytes) -> None:
         """Lay a message down."""
@@ -75,12 +75,12 @@ class Stream:
 
     def _claim_lapsed(self) -> QueuedMessage | None:
         now = time.monotonic()
-        if self._recovered and now - self._recovered < min(self._seconds / 3, 5):
+        if self._last_recovery and now - self._last_recovery < min(self._seconds / 3, 5):
             return None
         idle = int(1_000 * self._seconds)
         messages = self._client.xautoclaim(self._name, GROUP, self._holder, idle, count=1)[1]
         if not messages:
-            self._recovered = now
+            self._last_recovery = now
             return None
         entry = _read(messages[0])
         return replace(entry, tries=entry.tries + self._delivery_count(entry.name) - 1)
@@ -111,7 +111,7 @@ class Stream:
             both.execute()
 
     def reject(self, entry: QueuedMessage) -> None:
-        """Move the message to the stream of those that cannot be carried out."""
+        """Move the message to the stream of rejected messages."""
         self._message_ids.discard(entry.name)
         with self._client.pipeline(transaction=True) as both:
             both.xadd(self._name + GIVEN_UP, _fields(entry.message, entry.tries))
@@ -135,7 +135,7 @@ class Stream:
         length = int(self._client.xlen(self._name))
         try:
             return length - int(self._client.xpending(self._name, GROUP)["pending"])
-        except ResponseError:  # nobody has ever taken one
+        except ResponseError:  # no message was ever taken
             return length
 
     def purge(self) -> int:
@@ -148,7 +148,7 @@ class Stream:
         return count
 
     def close(self) -> None:
-        """Beat no more; what is still held is another's when its lease has lapsed."""
+        """Stop the heartbeat; messages still held go to other workers when the lease has lapsed."""
         if self._heart is not None:
             self._heart.stop()
             self._heart = None
@@ -169,7 +169,7 @@ def stream(url: str, queue: str, seconds: float) -> Stream:
 
 
 def count_given_up(url: str, queue: str) -> tuple[str, int]:
-    """Name the stream of what no worker can carry out, and count what is in it.
+    """Return the name of the stream of rejected messages, and count them.
 
     Raises:
         Unavailable: The server does not answer.
@@ -204,7 +204,7 @@ def open_client(url: str) -> Iterator[Any]:
     try:
         yield client
     except (RedisError, OSError) as error:
-        what = f"the broker {redact(url)} does not answer: {message_of(error, url)}"
+        what = f"the broker {redact(url)} does not answer: {redacted_message(error, url)}"
         raise Unavailable(what, "start it, or try again") from error
     finally:
         client.close()

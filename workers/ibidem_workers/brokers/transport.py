@@ -1,7 +1,7 @@
 """Kombu transport over a queue of leased messages: a message stays in the queue until it is acknowledged.
 
-Who takes a message holds it under a sign of life. When that lapses, another is given the message, counted as one more
-try; what is handed back counts none.
+A worker takes a message under a lease. When the lease lapses, another worker gets the message, with one more try
+counted; a message that is put back counts no try.
 """
 
 import logging
@@ -26,7 +26,7 @@ _PROPERTIES: Mapping[str, type] = {"delivery_tag": str, "delivery_info": dict}
 
 
 MAGIC = b"\x28\xb5\x2f\xfd"
-"""What zstd begins with, and no JSON does."""
+"""First bytes of zstd data; JSON never begins so."""
 
 UNBOUNDED = 1 << 32
 
@@ -36,7 +36,7 @@ def read_message(data: bytes, most: int | None = None) -> dict[str, Any] | None:
 
     Args:
         data: Its bytes, compressed or not.
-        most: How many these may be.
+        most: The most bytes that are read.
 
     >>> read_message(b"not a message") is None
     True
@@ -67,9 +67,9 @@ class QueuedMessage:
     """A message in hand.
 
     Args:
-        name: What its queue calls it.
-        message: As it was laid down.
-        tries: How often it was taken before without an end.
+        name: Its name in the queue.
+        message: Its bytes.
+        tries: How often it was taken before and not finished.
     """
 
     name: str
@@ -81,7 +81,7 @@ class QueueBackend(Protocol):
     """One queue, as one process sees it."""
 
     def put(self, message: bytes) -> None:
-        """Add a message; it is seen whole or not at all."""
+        """Add a message; others see it whole or not at all."""
 
     def get(self) -> QueuedMessage | None:
         """Lease a message, first one whose lease has lapsed; None when the queue is empty."""
@@ -118,13 +118,13 @@ class Channel(virtual.Channel):
     ) -> None:
         super().__init__(connection)
         self._open, self._passing = open_queue, transient
-        self._opened: dict[str, QueueBackend] = {}
+        self._queues: dict[str, QueueBackend] = {}
         self._deliveries: dict[str, tuple[QueueBackend, QueuedMessage]] = {}
 
     def _queue(self, name: str) -> QueueBackend:
-        if name not in self._opened:
-            self._opened[name] = self._open(name)
-        return self._opened[name]
+        if name not in self._queues:
+            self._queues[name] = self._open(name)
+        return self._queues[name]
 
     def _put(self, queue: str, message: dict[str, Any], **_: object) -> None:
         self._queue(queue).put(compress(orjson.dumps(message)))
@@ -160,23 +160,23 @@ class Channel(virtual.Channel):
 
     def basic_ack(self, delivery_tag: str, multiple: bool = False) -> None:  # noqa: FBT001, FBT002 - kombu's own
         """Acknowledge a message: only now it is removed."""
-        super().basic_ack(delivery_tag, multiple)  # first: should the server be away, another message may be taken
+        super().basic_ack(delivery_tag, multiple)  # first: the server may not answer
         delivery = self._deliveries.pop(delivery_tag, None)
         if delivery is not None:
             delivery[0].ack(delivery[1])
 
     def basic_reject(self, delivery_tag: str, requeue: bool = False) -> None:  # noqa: FBT001, FBT002 - kombu's own
-        """Give a message back, or up."""
+        """Put a message back, or give it up."""
         super().basic_reject(delivery_tag, requeue)
         delivery = self._deliveries.pop(delivery_tag, None)
         if delivery is not None:
             delivery[0].reject(delivery[1])
 
     def close(self) -> None:
-        """Put back what was not acknowledged, and show no sign of life any more."""
+        """Put back messages that were not acknowledged, and end the leases."""
         super().close()
-        while self._opened:
-            self._opened.popitem()[1].close()
+        while self._queues:
+            self._queues.popitem()[1].close()
 
 
 class Transport(virtual.Transport):
@@ -186,9 +186,9 @@ class Transport(virtual.Transport):
     polling_interval = 0.02
 
     def drain_events(self, connection: object, timeout: float | None = None, **_: object) -> None:
-        """Wait for a message, never so long that a request to end goes unnoticed."""
+        """Wait for a message, only so long that a request to end is noticed."""
         super().drain_events(connection, timeout=min(timeout or MAX_WAIT, MAX_WAIT))
 
     def driver_version(self) -> str:
-        """Tell the scheme of the messages."""
+        """Return the version of the message format."""
         return "1"

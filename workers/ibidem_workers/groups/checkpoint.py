@@ -15,8 +15,8 @@ from ibidem_ingest.pairs.policy import Policy
 KEY = "groups/checkpoint"
 
 POLICY = replace(Policy(), characters=None)
-"""What groups are settled by unless other figures are asked for: look-ups by runs of characters, which only scanned
-collections need, take SQLite several times as long as all others."""
+"""Default policy of stored groups: without look-ups by runs of characters, which only scanned collections need and
+which take SQLite several times as long as all others."""
 
 
 @dataclass(slots=True)
@@ -33,7 +33,7 @@ class Pending:
     part: str
     after: int
     upto: int
-    joined: dict[str, int]
+    count_joined: dict[str, int]
 
 
 @dataclass(slots=True)
@@ -42,21 +42,21 @@ class Checkpoint:
 
     Args:
         done: For each part the number of the last write that is settled.
-        seen: For each part up to which number writes were looked at last.
+        seen: For each part the number of the last write when the index was last followed.
         joined: How many documents have joined a lead so far, by level.
         pending: The portion in hand; None between two.
-        deletions: What the engine counted when groups without a lead were last looked for.
+        deletions: The engine's count of deletions when groups without a lead were last looked for.
         overrides: A hash of each manual decision that groups follow, by its key.
         policy: The figures that groups are settled by.
     """
 
     done: dict[str, int] = field(default_factory=dict)
     seen: dict[str, int] = field(default_factory=dict)
-    joined: dict[str, int] = field(default_factory=dict)
+    count_joined: dict[str, int] = field(default_factory=dict)
     pending: Pending | None = None
     deletions: int = 0
     overrides: dict[str, str] = field(default_factory=dict)
-    policy: dict[str, object] = field(default_factory=lambda: as_record(POLICY))
+    policy: dict[str, object] = field(default_factory=lambda: policy_as_record(POLICY))
 
     def after(self, part: ShardRef) -> int:
         """Return the number of the last settled write of a part."""
@@ -81,55 +81,57 @@ class Checkpoint:
 
     @classmethod
     def read(cls, engine: Engine) -> "Checkpoint":
-        """Read what is noted next to an index; one at the beginning when there is nothing."""
+        """Read the checkpoint of an index; a new one when there is none."""
         entry = engine.get_record("runs", KEY)
         return cls() if entry is None else parse_record(cls, entry)
 
     def save(self, engine: Engine) -> None:
-        """Keep it."""
+        """Write the checkpoint next to the index."""
         engine.put_records("runs", {KEY: asdict(self)})
 
 
 def has_settled(engine: Engine, goal: Marks) -> bool:
     """Return whether the writes up to some numbers are settled.
 
-    Of the record nothing else is read: what checks a whole one takes a process as long to make as some hundred
-    documents to settle, and most of those that ask only wait.
+    Only these numbers of the record are read: to check the whole record takes a process as long as to settle some
+    hundred documents, and most processes only wait.
 
     Args:
         engine: The index.
         goal: The number for each part.
     """
-    done = (engine.get_record("runs", KEY) or {}).get("done")
-    numbers = done if isinstance(done, dict) else {}
-    reached = {part: numbers.get(str(part), 0) for part in goal}
-    return all(isinstance(reached[part], int) and reached[part] >= number for part, number in goal.items())
+    entry = (engine.get_record("runs", KEY) or {}).get("done")
+    numbers = entry if isinstance(entry, dict) else {}
+    settled_numbers = {part: numbers.get(str(part), 0) for part in goal}
+    return all(
+        isinstance(settled_numbers[part], int) and settled_numbers[part] >= number for part, number in goal.items()
+    )
 
 
-def joined(engine: Engine) -> dict[str, int]:
-    """Tell how many documents have joined a group so far, by level."""
+def count_joined(engine: Engine) -> dict[str, int]:
+    """Count the documents that have joined a group so far, by level."""
     return Checkpoint.read(engine).joined
 
 
-def by_part(marks: Marks) -> dict[str, int]:
-    """Write the numbers of parts as they are noted."""
+def marks_as_record(marks: Marks) -> dict[str, int]:
+    """Return the numbers of parts as the record has them."""
     return {str(part): number for part, number in marks.items()}
 
 
-def parsed(marks: Mapping[str, int]) -> dict[ShardRef, int]:
-    """Read the numbers of parts."""
+def parse_marks(marks: Mapping[str, int]) -> dict[ShardRef, int]:
+    """Read the numbers of parts from a record."""
     return {ShardRef.parse(part): number for part, number in marks.items()}
 
 
-def as_record(policy: Policy) -> dict[str, object]:
-    """Write a policy as it is noted."""
+def policy_as_record(policy: Policy) -> dict[str, object]:
+    """Return a policy as the record has it."""
     return asdict(policy)
 
 
-def policy_of(record: Mapping[str, object]) -> Policy:
+def parse_policy(record: Mapping[str, object]) -> Policy:
     """Read a policy; figures that are not in the record are the default ones.
 
-    >>> policy_of(as_record(Policy(window_days=42))) == Policy(window_days=42)
+    >>> parse_policy(policy_as_record(Policy(window_days=42))) == Policy(window_days=42)
     True
     """
     return _read_policy(orjson.dumps(record))
@@ -137,5 +139,5 @@ def policy_of(record: Mapping[str, object]) -> Policy:
 
 @lru_cache(maxsize=16)
 def _read_policy(record: bytes) -> Policy:
-    """Read a policy; each search by stored groups does, and an index has one."""
+    """Read a policy; cached, since each search by stored groups reads it."""
     return parse_record(Policy, orjson.loads(record))

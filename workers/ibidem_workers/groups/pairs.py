@@ -1,8 +1,8 @@
-"""Pairs of stored documents that may be near duplicates: those that share the evidence which the decision needs.
+"""Candidate pairs of stored documents: pairs that share the evidence which the decision needs.
 
-Duplicates are looked up by the keys of a document, as far as a policy counts what they lead to.
+Duplicates are looked up by the keys of a document, as far as the policy counts these keys as evidence.
 
-No pair is left out that the decision would pass; of those that are let through it refuses a few.
+Every pair that the decision would accept is a candidate; the decision refuses a few of the candidates.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,31 +21,31 @@ from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.schema import BANDS, FULL_SET, RAREST
 
 
-def least_rare(rule: Terms) -> int:
-    """Tell how many of the 25 rarest terms two full sets share at least that share enough of their 60.
+def min_rare_terms(rule: Terms) -> int:
+    """Return how many of their 25 rarest terms two full sets share at least, when they share enough of their 60 terms.
 
-    >>> least_rare(Terms())
+    >>> min_rare_terms(Terms())
     5
     """
     return max(1, RAREST - (FULL_SET - min_shared_terms(rule.share, FULL_SET)))
 
 
-def content_of(packed: Packed) -> LeadKeys:
-    """Return the value under which identical documents are found."""
+def content_keys(packed: Packed) -> LeadKeys:
+    """Return the look-up key of identical documents."""
     return LeadKeys({"content": [content_key(packed)]})
 
 
-def values_of(packed: Packed, policy: Policy, keys: Mapping[LookupField, Sequence[str]] | None = None) -> LeadKeys:
-    """Return the values under which near ones are found.
+def near_keys(packed: Packed, policy: Policy, keys: Mapping[LookupField, Sequence[str]] | None = None) -> LeadKeys:
+    """Return the look-up keys of near duplicates.
 
     Args:
         packed: The document's signatures.
-        policy: The decision; a class that is no evidence under it is left out.
-        keys: Its look-up keys, where `lookup_keys_batch` has made those of several at once.
+        policy: The policy; keys of signatures that it does not count as evidence are left out.
+        keys: Its look-up keys, where `lookup_keys_batch` has made them for several documents at once.
     """
     if policy.level == "identical":
         return LeadKeys({})
-    counted = {
+    evidence = {
         "fingerprint": policy.fingerprint is not None,
         "profile": policy.profile is not None,
         "bands": policy.slots is not None,
@@ -53,16 +53,16 @@ def values_of(packed: Packed, policy: Policy, keys: Mapping[LookupField, Sequenc
     keys = lookup_keys(packed) if keys is None else keys
     several: dict[LookupField, Several] = {}
     if policy.terms is not None and "rare" in keys:
-        several["rare"] = _several(keys["rare"], least_rare(policy.terms), packed.length, policy.terms.lengths)
+        several["rare"] = _several(keys["rare"], min_rare_terms(policy.terms), packed.length, policy.terms.lengths)
     if policy.characters is not None and "characters" in keys:
         several["characters"] = _several(
             keys["characters"], policy.characters.pairs, packed.length, policy.characters.lengths
         )
-    return LeadKeys({clue: values for clue, values in keys.items() if counted.get(clue)}, several)
+    return LeadKeys({clue: values for clue, values in keys.items() if evidence.get(clue)}, several)
 
 
 def _several(values: Sequence[str], least: int, length: int, ratio: float) -> Several:
-    """Ask for so many values, at lengths within a ratio of the document's own."""
+    """Require so many common values, and a length within a ratio of the document's."""
     ratio = ratio or 1e-9
     return Several(values, least, ceil(length * ratio), min(floor(length / ratio), 2**31 - 1))
 
@@ -73,64 +73,64 @@ Bools = NDArray[np.bool_]
 Pairs = tuple[Rows, Rows]
 
 AT_ONCE = 2_000_000
-"""Shared keys that are spread out at once: bounds the memory."""
+"""Pairs that share a key and are held at once: bounds the memory."""
 
 
-def possible(a: PackedColumns, b: PackedColumns, policy: Policy) -> list[list[int]]:
-    """Name for each row of `a` the rows of `b` that may be its duplicates, ascending.
+def find_candidates(a: PackedColumns, b: PackedColumns, policy: Policy) -> list[list[int]]:
+    """Return for each row of `a` the rows of `b` that may be its duplicates, ascending.
 
     Args:
-        a: Some documents.
-        b: Others, or the same.
-        policy: The decision.
+        a: Packed columns of documents.
+        b: Packed columns of other documents, or the same.
+        policy: The policy of the decision.
     """
     candidates: list[set[int]] = [set() for _ in range(len(a))]
-    for rows, others in _every(a, b, policy):
-        comparable = _comparable(a, b, rows, others)
-        for row, other in zip(rows[comparable].tolist(), others[comparable].tolist(), strict=True):
-            candidates[row].add(other)
+    for rows, partners in _candidate_pairs(a, b, policy):
+        mask = _guards_agree(a, b, rows, partners)
+        for row, partner in zip(rows[mask].tolist(), partners[mask].tolist(), strict=True):
+            candidates[row].add(partner)
     return [sorted(each) for each in candidates]
 
 
-def _every(a: PackedColumns, b: PackedColumns, policy: Policy) -> Iterator[Pairs]:
-    yield from sharing(_content(a), _content(b))
+def _candidate_pairs(a: PackedColumns, b: PackedColumns, policy: Policy) -> Iterator[Pairs]:
+    yield from join_by_keys(_content(a), _content(b))
     if policy.level == "identical":
         return
     if policy.fingerprint is not None:
-        yield from sharing(_fingerprint(a), _fingerprint(b))
+        yield from join_by_keys(_fingerprint(a), _fingerprint(b))
     if policy.profile is not None:
-        yield from sharing(a.profile[:, None], b.profile[:, None])
+        yield from join_by_keys(a.profile[:, None], b.profile[:, None])
     if policy.slots is not None:
-        for rows, others in sharing(_bands(a), _bands(b)):
-            equal = (a.slots[rows] == b.slots[others]).view(np.uint8).sum(axis=1, dtype=np.uint8)
+        for rows, partners in join_by_keys(_bands(a), _bands(b)):
+            equal = (a.slots[rows] == b.slots[partners]).view(np.uint8).sum(axis=1, dtype=np.uint8)
             mask = equal >= policy.slots.equal
-            yield rows[mask], others[mask]
+            yield rows[mask], partners[mask]
     if policy.terms is not None:
-        for rows, others in sharing(_rare(a), _rare(b), least_rare(policy.terms)):
-            yield _sharing_terms(a, b, rows, others, policy.terms)
+        for rows, partners in join_by_keys(_rare(a), _rare(b), min_rare_terms(policy.terms)):
+            yield _filter_terms(a, b, rows, partners, policy.terms)
     if policy.characters is not None:
-        for rows, others in sharing(_characters(a), _characters(b), policy.characters.pairs):
-            yield _alike(a, b, rows, others, policy.characters)
+        for rows, partners in join_by_keys(_characters(a), _characters(b), policy.characters.pairs):
+            yield _filter_characters(a, b, rows, partners, policy.characters)
 
 
-def _comparable(a: PackedColumns, b: PackedColumns, rows: Rows, others: Rows) -> Bools:
-    """Tell which pairs do not differ where they must not, as `decision.differ_where_they_must_not` does for one."""
+def _guards_agree(a: PackedColumns, b: PackedColumns, rows: Rows, partners: Rows) -> Bools:
+    """Return which pairs agree in guard and title, as `decision.differ_where_they_must_not` does for one pair."""
     agree: Bools = np.ones(len(rows), bool)
-    for one, other in ((a.guard[rows], b.guard[others]), (a.title[rows], b.title[others])):
+    for one, other in ((a.guard[rows], b.guard[partners]), (a.title[rows], b.title[partners])):
         agree &= (one == other) | (one == 0) | (other == 0)
     return agree
 
 
-def sharing(a: Keys, b: Keys, least: int = 1) -> Iterator[Pairs]:
-    """Yield the pairs of rows that share so many keys, each pair once; a key of zero is none.
+def join_by_keys(a: Keys, b: Keys, least: int = 1) -> Iterator[Pairs]:
+    """Yield the pairs of rows that share so many keys, each pair once; zero means no key.
 
     Args:
-        a: (n, k) keys of some rows.
-        b: (m, l) keys of others.
+        a: (n, k) keys of n rows.
+        b: (m, l) keys of m rows.
         least: How many keys a pair has to share.
 
-    >>> one, other = np.array([[1, 2], [3, 0]], np.uint64), np.array([[2, 1], [0, 5]], np.uint64)
-    >>> [(rows.tolist(), others.tolist()) for rows, others in sharing(one, other)]
+    >>> a, b = np.array([[1, 2], [3, 0]], np.uint64), np.array([[2, 1], [0, 5]], np.uint64)
+    >>> [(rows.tolist(), partners.tolist()) for rows, partners in join_by_keys(a, b)]
     [([0], [0])]
     """
     owners = np.repeat(np.arange(len(b)), b.shape[1])
@@ -142,14 +142,14 @@ def sharing(a: Keys, b: Keys, least: int = 1) -> Iterator[Pairs]:
     for part in np.unique(budget).tolist():
         rows = np.flatnonzero(budget == part)
         offsets = np.repeat(rows, times.shape[1]) * len(b)
-        pairs, shared = np.unique(
+        pairs, counts = np.unique(
             _spread(offsets, start[rows].ravel(), times[rows].ravel(), owners), return_counts=True
         )
-        yield np.divmod(pairs[shared >= least], max(1, len(b)))
+        yield np.divmod(pairs[counts >= least], max(1, len(b)))
 
 
 def _spread(first: Rows, start: Rows, times: Rows, owners: Rows) -> Rows:
-    """Add to each of some numbers the owners of a stretch, one after the other.
+    """Add to each number the owners of a range, one after the other.
 
     >>> _spread(np.array([10, 20]), np.array([0, 1]), np.array([2, 1]), np.array([3, 4])).tolist()
     [13, 14, 24]
@@ -159,30 +159,30 @@ def _spread(first: Rows, start: Rows, times: Rows, owners: Rows) -> Rows:
     return np.repeat(first, times) + owners[step]
 
 
-def _sharing_terms(a: PackedColumns, b: PackedColumns, rows: Rows, others: Rows, rule: Terms) -> Pairs:
+def _filter_terms(a: PackedColumns, b: PackedColumns, rows: Rows, partners: Rows, rule: Terms) -> Pairs:
     """Keep the pairs whose sets share enough terms at similar lengths."""
-    lengths = a.length[rows], b.length[others]
+    lengths = a.length[rows], b.length[partners]
     mask = np.minimum(*lengths) / np.maximum(np.maximum(*lengths), 1) >= rule.lengths
-    mask &= a.idf[rows] == b.idf[others]
-    rows, others = rows[mask], others[mask]
-    both = np.sort(np.concatenate((a.terms[rows], b.terms[others]), axis=1), axis=1)
-    shared = ((both[:, 1:] == both[:, :-1]) & (both[:, 1:] < 1 << 24)).sum(axis=1)
-    sizes = np.minimum(a.term_count[rows], b.term_count[others]).astype(int)
-    needed = np.array([min_shared_terms(rule.share, size) for size in range(61)])[sizes]
-    enough = shared >= needed
-    return rows[enough], others[enough]
+    mask &= a.idf[rows] == b.idf[partners]
+    rows, partners = rows[mask], partners[mask]
+    both = np.sort(np.concatenate((a.terms[rows], b.terms[partners]), axis=1), axis=1)
+    overlap = ((both[:, 1:] == both[:, :-1]) & (both[:, 1:] < 1 << 24)).sum(axis=1)
+    sizes = np.minimum(a.term_count[rows], b.term_count[partners]).astype(int)
+    minimum = np.array([min_shared_terms(rule.share, size) for size in range(61)])[sizes]
+    enough = overlap >= minimum
+    return rows[enough], partners[enough]
 
 
-def _alike(a: PackedColumns, b: PackedColumns, rows: Rows, others: Rows, rule: Characters) -> Pairs:
-    """Keep the pairs of the same table that share enough slots of their runs of characters."""
+def _filter_characters(a: PackedColumns, b: PackedColumns, rows: Rows, partners: Rows, rule: Characters) -> Pairs:
+    """Keep the pairs with the same idf table that share enough slots of the sketch of their character runs."""
     least = min((equal for equal in range(noise.SLOTS + 1) if noise.estimate(equal) >= rule.share), default=noise.SLOTS)
-    equal = (a.noise[rows, : noise.SLOTS] == b.noise[others, : noise.SLOTS]).sum(axis=1)
-    mask = (equal >= least) & (a.idf[rows] == b.idf[others])
-    return rows[mask], others[mask]
+    equal = (a.noise[rows, : noise.SLOTS] == b.noise[partners, : noise.SLOTS]).sum(axis=1)
+    mask = (equal >= least) & (a.idf[rows] == b.idf[partners])
+    return rows[mask], partners[mask]
 
 
 def _content(columns: PackedColumns) -> Keys:
-    """Mix both halves of a content hash into one key; equal ones stay equal."""
+    """Mix both halves of a content hash into one key; equal hashes have equal keys."""
     keys: Keys = columns.content[:, 0] ^ (columns.content[:, 1] * np.uint64(0x9E3779B97F4A7C15))
     return keys[:, None]
 

@@ -1,10 +1,10 @@
-"""Portion of documents: which lead each joins, by leader clustering, where all earlier leads are settled.
+"""Leader clustering of a portion of documents, where all earlier leads are settled.
 
 Documents are taken in the order of writing. Each joins the first lead that it duplicates, or becomes a lead; it is
 compared with leads alone, so there are no chains. A portion is settled against the leads before it, which no longer
 change, and within itself. So portions give what one pass over all documents gives, however they are cut.
 
-Manual decisions on pairs are followed; one on a text that has changed since is passed over.
+Manual decisions on pairs are followed, unless one of the texts has changed since.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -18,7 +18,7 @@ from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.signatures.lookup_keys import content_key
 from ibidem_ingest.signatures.packed import Packed, unpack
 from ibidem_ingest.signatures.packed_columns import PackedColumns
-from ibidem_workers.groups.pairs import possible
+from ibidem_workers.groups.pairs import find_candidates
 
 Name = tuple[str, str]
 """Index and id of a document."""
@@ -68,18 +68,18 @@ class Join:
 
 
 Judge = Callable[[Row, Row], str]
-"""Tells the level at which two documents are duplicates; an empty string where they are none."""
+"""Returns the level at which two documents are duplicates; an empty string when they are not."""
 
 
 class Find(Protocol):
     """Looks up settled leads."""
 
     def __call__(self, rows: Sequence[Row], *, copies: bool) -> Sequence[Row]:
-        """Return the leads that carry values of some documents, and those that were declared the same as one.
+        """Return the leads that share look-up keys with some documents, or that a manual decision declares the same.
 
         Args:
             rows: The documents.
-            copies: Whether only leads with the very same content are wanted.
+            copies: Whether to return only leads with the same content.
         """
 
 
@@ -90,12 +90,12 @@ class Rules:
     Args:
         policy: The figures.
         judge: The decision for a pair, manual decisions included.
-        apart: Documents of manual decisions.
+        overridden_names: Documents with a manual decision.
     """
 
     policy: Policy
     judge: Judge
-    apart: frozenset[Name] = frozenset()
+    overridden_names: frozenset[Name] = frozenset()
 
     def first(self, row: Row, leads: Iterable[Row]) -> Join | None:
         """Return the join of a row with the first of some leads that it duplicates."""
@@ -105,44 +105,44 @@ class Rules:
         return None
 
     def key(self, row: Row) -> Hashable:
-        """Return what two documents have in common that are duplicates of the very same leads."""
+        """Return a key that is equal for documents that duplicate the same leads."""
         packed = row.packed
-        if packed is None or row.name in self.apart:
+        if packed is None or row.name in self.overridden_names:
             return row.name
         dates = (packed.date_from, packed.date_to) if self.policy.window_days is not None else ()
         return packed.scheme, packed.content, packed.guard, packed.title, packed.idf, dates
 
     def candidates(self, rows: Sequence[Row], leads: Sequence[Row]) -> list[list[int]]:
-        """Name for each row the leads that may be its duplicates, ascending."""
-        places = possible(_columns(rows), _columns(leads), self.policy)
-        if self.apart and leads:
-            lead_places = {at for at, lead in enumerate(leads) if lead.name in self.apart}
+        """Return for each row the leads that may be its duplicates, ascending."""
+        places = find_candidates(_columns(rows), _columns(leads), self.policy)
+        if self.overridden_names and leads:
+            lead_places = {at for at, lead in enumerate(leads) if lead.name in self.overridden_names}
             places = [
-                sorted(lead_places.union(some)) if row.name in self.apart else some
-                for row, some in zip(rows, places, strict=True)
+                sorted(lead_places.union(row_places)) if row.name in self.overridden_names else row_places
+                for row, row_places in zip(rows, places, strict=True)
             ]
         return places
 
 
-def grouped(portion: Sequence[Row], find: Find, rules: Rules) -> list[Join]:
+def group_portion(portion: Sequence[Row], find: Find, rules: Rules) -> list[Join]:
     """Group a portion.
 
     Args:
         portion: Documents with words, in the order of writing.
-        find: Looks among the leads before it.
-        rules: What decides.
+        find: Looks up the leads before it.
+        rules: Policy and overrides.
 
     Returns:
-        Who joins whom; the others are leads.
+        The joins; all other documents are leads.
     """
     first: dict[Hashable, Row] = {}
     for row in portion:
         first.setdefault(rules.key(row), row)
-    joins = {each.row.name: each for each in _copies(list(first.values()), find, rules)}
-    left = [row for row in first.values() if row.name not in joins]
-    for at in range(0, len(left), AT_ONCE):
-        joins |= {each.row.name: each for each in _among_settled(left[at : at + AT_ONCE], find, rules)}
-    joins |= {each.row.name: each for each in _within([row for row in left if row.name not in joins], rules)}
+    joins = {each.row.name: each for each in _join_copies(list(first.values()), find, rules)}
+    rest = [row for row in first.values() if row.name not in joins]
+    for at in range(0, len(rest), AT_ONCE):
+        joins |= {each.row.name: each for each in _join_settled(rest[at : at + AT_ONCE], find, rules)}
+    joins |= {each.row.name: each for each in _join_rows([row for row in rest if row.name not in joins], rules)}
     for row in portion:
         like = first[rules.key(row)]
         if like is not row:
@@ -152,24 +152,24 @@ def grouped(portion: Sequence[Row], find: Find, rules: Rules) -> list[Join]:
     return [joins[row.name] for row in portion if row.name in joins]
 
 
-def _copies(rows: Sequence[Row], find: Find, rules: Rules) -> list[Join]:
-    """Let rows join settled leads that are like them in all that decides."""
-    like: dict[Hashable, Row] = {}
+def _join_copies(rows: Sequence[Row], find: Find, rules: Rules) -> list[Join]:
+    """Join rows to settled leads that have the same key."""
+    leads: dict[Hashable, Row] = {}
     for lead in sorted(find(rows, copies=True), key=_rank):
-        like.setdefault(rules.key(lead), lead)
-    copies = (rules.first(row, [like[key]]) for row in rows if (key := rules.key(row)) in like)
+        leads.setdefault(rules.key(lead), lead)
+    copies = (rules.first(row, [leads[key]]) for row in rows if (key := rules.key(row)) in leads)
     return [join for join in copies if join]
 
 
-def _among_settled(rows: Sequence[Row], find: Find, rules: Rules) -> list[Join]:
-    """Let rows join the first of the settled leads that they duplicate."""
+def _join_settled(rows: Sequence[Row], find: Find, rules: Rules) -> list[Join]:
+    """Join rows to the first of the settled leads that they duplicate."""
     leads = sorted(find(rows, copies=False), key=_rank)
-    some = zip(rows, rules.candidates(rows, leads), strict=True)
-    joined = (rules.first(row, (leads[at] for at in places)) for row, places in some)
-    return [join for join in joined if join]
+    candidates = zip(rows, rules.candidates(rows, leads), strict=True)
+    joins = (rules.first(row, (leads[at] for at in places)) for row, places in candidates)
+    return [join for join in joins if join]
 
 
-def _within(rows: Sequence[Row], rules: Rules) -> list[Join]:
+def _join_rows(rows: Sequence[Row], rules: Rules) -> list[Join]:
     """Group rows among themselves."""
     joins: dict[int, Join] = {}
     for at, places in enumerate(rules.candidates(rows, rows)):
@@ -210,10 +210,10 @@ class Override:
         contents = str(entry.get("content_a", "")), str(entry.get("content_b", ""))
         return cls((index_a, a), (index_b, b), str(entry["verdict"]), contents)
 
-    def holds(self, row: Row, other: Row) -> bool:
-        """Return whether it is about these two, and neither text has changed since."""
+    def applies(self, row: Row, other: Row) -> bool:
+        """Return whether neither text has changed since the decision."""
         contents = dict(zip((self.a, self.b), self.contents, strict=True))
-        return all(each.packed is not None and is_hash_of(each.packed, contents[each.name]) for each in (row, other))
+        return all(each.packed is not None and has_content(each.packed, contents[each.name]) for each in (row, other))
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +228,7 @@ class Overrides:
 
     @classmethod
     def of(cls, engine: Engine) -> "Overrides":
-        """Read what is kept next to an index."""
+        """Read the overrides of an index."""
         read = [Override.read(entry) for _, entry in engine.get_records("overrides")]
         return cls({frozenset((each.a, each.b)): each for each in read})
 
@@ -238,12 +238,12 @@ class Overrides:
         return frozenset(name for pair in self.by_pair for name in pair)
 
     def verdict(self, row: Row, other: Row) -> str:
-        """Return what holds for a pair; empty for nothing."""
+        """Return the verdict on a pair; empty when there is none."""
         override = self.by_pair.get(frozenset((row.name, other.name)))
-        return override.verdict if override and override.holds(row, other) else ""
+        return override.verdict if override and override.applies(row, other) else ""
 
     def partners(self, row: Row) -> set[Name]:
-        """Return the documents that were declared the same as one."""
+        """Return the documents that were declared the same as a document."""
         return {
             name
             for pair, override in self.by_pair.items()
@@ -252,7 +252,7 @@ class Overrides:
         }
 
     def judge(self, policy: Policy) -> Judge:
-        """Decide on pairs by signatures, where no word speaks against it, and by words where no signature tells."""
+        """Return the decision on pairs: by overrides, and by signatures where there is none."""
 
         def level(row: Row, lead: Row) -> str:
             verdict = self.verdict(row, lead) if self.by_pair else ""
@@ -266,11 +266,11 @@ class Overrides:
         return level
 
 
-def is_hash_of(packed: Packed, content: str) -> bool:
-    """Return whether a text is the one that a reader saw; a hash that is missing or of another scheme says nothing."""
+def has_content(packed: Packed, content: str) -> bool:
+    """Return whether a document has the content of a hash; a missing hash, or one of another scheme, matches any."""
     return not content.startswith(f"ch{packed.scheme}:") or content == content_key(packed)
 
 
-def overrides_of(overrides: Iterable[Override] = ()) -> Overrides:
+def index_overrides(overrides: Iterable[Override] = ()) -> Overrides:
     """Return manual decisions by pair."""
     return Overrides({frozenset((each.a, each.b)): each for each in overrides})

@@ -1,11 +1,11 @@
-"""Service of stored groups: follows what is written to an index, and settles its groups portion after portion.
+"""Service of stored groups: follows the writes to an index, and settles its groups portion after portion.
 
 Any number of processes may follow the same index. Each settles a portion against leads that no longer change, so all
-of them write the same, and a write onto another state than the one that was read is not done.
+of them write the same, and a write fails when its document has changed since it was read.
 
-One process at a time does so, which holds a lease, until all is done. Two that settle at the same time do no harm, only
-work twice. So two may take the lease in the same moment: who took it last holds it, and the other leaves off when it is
-about to hold it on.
+One process at a time settles: the one that holds the lease. Two that settle at the same time do no harm, they only do
+the work twice. So two may take the lease in the same moment: the last one holds it, and the other one stops when it
+renews the lease.
 """
 
 import time
@@ -24,9 +24,16 @@ from ibidem_engines.reindex import SeqNoRange, ShardRef
 from ibidem_engines.stored_groups import Assignment, Grouped, StoredGroups, WithGroups
 from ibidem_ingest.pairs.policy import Policy
 from ibidem_workers.brokers.lease import has_exited, this_process
-from ibidem_workers.groups.checkpoint import Checkpoint, as_record, by_part, has_settled, parsed, policy_of
+from ibidem_workers.groups.checkpoint import (
+    Checkpoint,
+    has_settled,
+    marks_as_record,
+    parse_marks,
+    parse_policy,
+    policy_as_record,
+)
 from ibidem_workers.groups.portion import Name, Overrides
-from ibidem_workers.groups.settle import Settler, renamed
+from ibidem_workers.groups.settle import Settler, start_group
 
 SIZE = 1_000
 """Documents in a portion."""
@@ -35,14 +42,14 @@ REFRESH = 20
 """Portions after which searches are brought up to date."""
 
 ROUNDS = 10
-"""Looks for something new before the rest is left to the next follower, which a writer that never stops would hold."""
+"""Looks for new writes before the rest is left to the next follower: a writer that never stops would keep this one."""
 
 Report = Callable[[int], None]
 """Called with the number of documents that were looked at."""
 
 
-def store_of(engine: Engine) -> StoredGroups:
-    """Give the groups of an engine's index."""
+def group_store(engine: Engine) -> StoredGroups:
+    """Return the store of an index's groups."""
     return cast("WithGroups", engine).groups()
 
 
@@ -54,7 +61,7 @@ class Follower:
         engine: The index; its ledger keeps the checkpoint.
         report: Called with the progress.
         size: Documents in a portion.
-        stop: Tells whether to stop before the next portion.
+        stop: Returns whether to stop before the next portion.
     """
 
     engine: Engine
@@ -63,32 +70,32 @@ class Follower:
     stop: Callable[[], bool] = lambda: False
 
     def catch_up(self) -> Checkpoint:
-        """Settle all that is there; returns once nothing is new, after so many rounds, or when it is stopped."""
+        """Settle all documents; returns when nothing is new, after so many rounds, or when it is stopped."""
         for _ in range(ROUNDS):
             if not self.step() or self.stop():
                 break
         return Checkpoint.read(self.engine)
 
     def step(self) -> bool:
-        """Settle what is new since the last time; returns whether there was anything."""
-        checkpoint = Checkpoint.read(self.engine)  # before searches see what is new: all up to it is then seen joined
-        store = store_of(self.engine)
+        """Settle the documents that are new since the last time; returns whether there were any."""
+        checkpoint = Checkpoint.read(self.engine)  # before the refresh: searches then see all joins up to it
+        store = group_store(self.engine)
         overrides = Overrides.of(self.engine)
-        changed = self._changed(store, checkpoint)
+        has_changes = self._follow_changes(store, checkpoint)
         upto = store.newest()
-        if not changed and by_part(upto) == checkpoint.seen:
+        if not has_changes and marks_as_record(upto) == checkpoint.seen:
             return False
         if any(checkpoint.after(part) > number for part, number in upto.items()):
             checkpoint.done = {}  # another index was made under this name
-        settler = Settler(store, policy_of(checkpoint.policy), overrides)
+        settler = Settler(store, parse_policy(checkpoint.policy), overrides)
         for part in upto:
-            self._through(settler, checkpoint, part, upto[part])
+            self._settle_part(settler, checkpoint, part, upto[part])
         if all(checkpoint.after(part) >= number for part, number in upto.items()):
-            checkpoint.seen = by_part(upto)
+            checkpoint.seen = marks_as_record(upto)
         checkpoint.save(self.engine)
         return True
 
-    def _through(self, settler: Settler, checkpoint: Checkpoint, part: ShardRef, upto: int) -> None:
+    def _settle_part(self, settler: Settler, checkpoint: Checkpoint, part: ShardRef, upto: int) -> None:
         """Settle one part up to a number."""
         portions = 0
         while not self.stop() and ((pending := checkpoint.in_hand(part)) or checkpoint.after(part) < upto):
@@ -115,19 +122,19 @@ class Follower:
 
         settler.settle(portion, {each: checkpoint.after(each) for each in settler.store.parts()}, plan)
 
-    def _changed(self, store: StoredGroups, checkpoint: Checkpoint) -> bool:
-        """Follow what no write shows: deletions and manual decisions."""
-        changed = False
+    def _follow_changes(self, store: StoredGroups, checkpoint: Checkpoint) -> bool:
+        """Follow deletions and manual decisions, which no write of a document shows."""
+        has_changes = False
         deletions = store.deletions()
         if deletions != checkpoint.deletions:
             inherit(store)
-            checkpoint.deletions, changed = deletions, True
+            checkpoint.deletions, has_changes = deletions, True
         overrides = override_hashes(self.engine)
         if overrides != checkpoint.overrides:
             keys = {key for key, _ in overrides.items() ^ checkpoint.overrides.items()}
             revisit(store, [(index, name) for key in keys for index, name in orjson.loads(key)])
-            checkpoint.overrides, changed = overrides, True
-        return changed
+            checkpoint.overrides, has_changes = overrides, True
+        return has_changes
 
 
 def override_hashes(engine: Engine) -> dict[str, str]:
@@ -136,30 +143,30 @@ def override_hashes(engine: Engine) -> dict[str, str]:
 
 
 def inherit(store: StoredGroups) -> None:
-    """Give each group whose lead was deleted a new one: the first of those that are left, under the same name.
+    """Make the first remaining member the lead of each group whose lead was deleted.
 
-    Who duplicates the new lead is decided when whoever groups comes to it.
+    Which members duplicate the new lead is decided when it is settled.
     """
     store.newest()
     for sizes in store.sizes():
-        led = {each.group for some in store.members(list(sizes), lead=True) for each in some}
-        heirs = [heir for group in sizes if group not in led for heir in first(store, group)]
+        lead_groups = {each.group for members in store.members(list(sizes), lead=True) for each in members}
+        heirs = [heir for group in sizes if group not in lead_groups for heir in first_member(store, group)]
         if heirs:
             store.assign([Assignment(each, each.group, lead=True) for each in heirs])
 
 
-def first(store: StoredGroups, group: str) -> Iterator[Grouped]:
+def first_member(store: StoredGroups, group: str) -> Iterator[Grouped]:
     """Yield the first document of a group, if there is one."""
-    for some in store.members([group]):
-        yield some[0]
+    for members in store.members([group]):
+        yield members[0]
         return
 
 
 def revisit(store: StoredGroups, names: list[Name]) -> None:
-    """Let documents be looked at again: one that follows a lead parts from it first."""
+    """Let documents be settled again; one that follows a lead leaves its group first."""
     store.newest()
     documents = store.read(sorted(set(names)))
-    changes = [Assignment(each, each.group, lead=True) if each.lead else renamed(each) for each in documents]
+    changes = [Assignment(each, each.group, lead=True) if each.lead else start_group(each) for each in documents]
     if changes:
         store.assign(changes)
 
@@ -181,17 +188,17 @@ def regroup(
         report: Called with the progress.
         size: Documents in a portion.
     """
-    store = store_of(engine)
+    store = group_store(engine)
     store.newest()
     if everything:
         for sizes in store.sizes():
-            for some in store.members(list(sizes), lead=False):
-                store.assign([renamed(each) for each in some])
+            for members in store.members(list(sizes), lead=False):
+                store.assign([start_group(each) for each in members])
     else:
         inherit(store)
     checkpoint = Checkpoint.read(engine)
     if policy is not None:
-        checkpoint.policy = as_record(policy)
+        checkpoint.policy = policy_as_record(policy)
     checkpoint.done, checkpoint.seen, checkpoint.pending = {}, {}, None
     if everything:
         checkpoint.joined = {}
@@ -202,12 +209,12 @@ def regroup(
 KEY = "groups/lease"
 
 SECONDS = 30.0
-"""For so long a lease holds that is not renewed."""
+"""Seconds after which a lease lapses that is not renewed."""
 
 
 @dataclass(slots=True)
 class Lease:
-    """The lease, as one process sees it.
+    """Lease on the settling of an index, as one process sees it.
 
     Args:
         engine: The index.
@@ -218,10 +225,10 @@ class Lease:
     engine: Engine
     name: str = field(default_factory=lambda: uuid4().hex)
     is_lost: bool = False
-    _renewed: float = 0.0
+    _renewal: float = 0.0
 
     def is_taken(self) -> bool:
-        """Return whether another one holds it, and is alive as far as is known."""
+        """Return whether another process holds the lease and is, as far as is known, alive."""
         entry = self.engine.get_record("runs", KEY) or {}
         until, process = entry.get("until", 0.0), str(entry.get("process", ""))
         if entry.get("name", self.name) == self.name or not isinstance(until, int | float):
@@ -229,39 +236,39 @@ class Lease:
         return time.time() < until and not has_exited(process)
 
     def take(self) -> bool:
-        """Take it, unless another one holds it, or takes it in the same moment and later."""
+        """Take the lease, unless another process holds it, or takes it in the same moment and later."""
         if self.is_taken():
             return False
         self._note(time.time() + SECONDS)
-        time.sleep(MOMENT)  # else all that saw it free settle a portion each before they see who has it
+        time.sleep(MOMENT)  # else each process that saw it free settles a portion before it sees who has the lease
         self.is_lost = self.is_taken()
         return not self.is_lost
 
     def renew(self) -> None:
-        """Hold it on, unless another one took it meanwhile."""
+        """Renew the lease, unless another process has taken it."""
         self.is_lost = self.is_lost or self.is_taken()
-        if not self.is_lost and time.monotonic() - self._renewed > SECONDS / 4:
+        if not self.is_lost and time.monotonic() - self._renewal > SECONDS / 4:
             self._note(time.time() + SECONDS)
 
     def give_back(self) -> None:
-        """Let go of it, unless another one has it."""
+        """Release the lease, unless another process has it."""
         if not self.is_taken():
             self._note(0.0)
 
     def _note(self, until: float) -> None:
-        self._renewed = time.monotonic()
+        self._renewal = time.monotonic()
         self.engine.put_records("runs", {KEY: {"name": self.name, "process": this_process(), "until": until}})
 
 
 MOMENT = 0.05
-"""Seconds after which whoever saw a lease free in the same moment has taken it too."""
+"""Seconds after which every process that saw the lease free in the same moment has taken it too."""
 
 PAUSE = 0.2
 """Seconds between two looks while another process settles."""
 
 
 def settle(engine: Engine, seconds: float, report: Report = lambda _: None) -> None:
-    """Settle what is new in an index, unless another process does.
+    """Settle the new documents of an index, unless another process does.
 
     Args:
         engine: The index.
@@ -271,10 +278,10 @@ def settle(engine: Engine, seconds: float, report: Report = lambda _: None) -> N
     lease, until = Lease(engine), time.monotonic() + seconds
 
     def ends() -> bool:
-        lease.renew()  # before the first portion too: else all that took it in the same moment settle one each
+        lease.renew()  # before the first portion too: else each process that took it in the same moment settles one
         return lease.is_lost or time.monotonic() > until
 
-    if lease.is_taken() or settled(engine):  # whoever settles is not held up by refreshes for those that wait
+    if lease.is_taken() or is_settled(engine):  # no refresh, which would slow down the one that settles
         return
     if lease.take():
         try:
@@ -284,16 +291,16 @@ def settle(engine: Engine, seconds: float, report: Report = lambda _: None) -> N
 
 
 def settle_all(engine: Engine, report: Report = lambda _: None) -> None:
-    """Settle all that was there at the beginning, or wait until another process did; others may go on writing."""
-    goal = store_of(engine).newest()
+    """Settle all documents written before the call, or wait until another process has; others may go on writing."""
+    goal = group_store(engine).newest()
     settle(engine, inf, report)
     while not has_settled(engine, goal):
         settle(engine, inf, report)
         time.sleep(PAUSE)
 
 
-def settled(engine: Engine) -> bool:
-    """Return whether all that was written is settled, and every manual decision followed."""
+def is_settled(engine: Engine) -> bool:
+    """Return whether all documents are settled and all manual decisions followed."""
     checkpoint = Checkpoint.read(engine)
-    written = by_part(store_of(engine).newest(parsed(checkpoint.seen)))
-    return written == checkpoint.seen and override_hashes(engine) == checkpoint.overrides
+    marks = marks_as_record(group_store(engine).newest(parse_marks(checkpoint.seen)))
+    return marks == checkpoint.seen and override_hashes(engine) == checkpoint.overrides

@@ -1,4 +1,4 @@
-"""One portion of documents, settled: who leads, who joins, and what becomes of those that followed a changed lead."""
+"""Settling of one portion: leads, joins, and new groups for the followers of a lead that was written again."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -10,11 +10,11 @@ from ibidem_engines.stored_groups import Assignment, Grouped, LeadKeys, StoredGr
 from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.signatures.content import group_name
 from ibidem_ingest.signatures.lookup_keys import lookup_keys_batch
-from ibidem_workers.groups.pairs import content_of, values_of
-from ibidem_workers.groups.portion import Join, Name, Overrides, Row, Rules, grouped
+from ibidem_workers.groups.pairs import content_keys, near_keys
+from ibidem_workers.groups.portion import Join, Name, Overrides, Row, Rules, group_portion
 
 ROUNDS = 5
-"""How often a portion is settled again when a lead that a document would join has disappeared meanwhile."""
+"""How often a portion is settled again when a lead that a document would join has disappeared."""
 
 
 class Outrun(Exception):
@@ -29,13 +29,13 @@ class Settler:
         store: The index's groups.
         policy: The figures.
         overrides: Manual decisions.
-        joined: Documents that joined since searches were last refreshed; a search may still show them as leads.
+        recent_joins: Documents that joined since searches were last refreshed; a search may still show them as leads.
     """
 
     store: StoredGroups
     policy: Policy
     overrides: Overrides
-    joined: set[Name] = field(default_factory=set)
+    recent_joins: set[Name] = field(default_factory=set)
 
     def settle(self, portion: Sequence[Grouped], before: Marks, plan: Callable[[Counter[str]], None]) -> None:
         """Settle a portion.
@@ -58,68 +58,70 @@ class Settler:
     def refresh(self) -> None:
         """Bring searches up to date."""
         self.store.newest()
-        self.joined.clear()
+        self.recent_joins.clear()
 
     def _settle(self, portion: Sequence[Grouped], before: Marks, plan: Callable[[Counter[str]], None]) -> None:
-        others = self._others(portion)
-        twins = self._twins(portion, others)
-        self._write([renamed(each) for each in twins])
+        followers = self._followers(portion)
+        twins = self._twins(portion, followers)
+        self._write([start_group(each) for each in twins])
         twin_ids = {each.name.id for each in twins}
         documents = {_name(each): each for each in portion if each.name.id not in twin_ids}
-        rows = [row for each in documents.values() if (row := row_of(each)) is not None]
+        rows = [row for each in documents.values() if (row := make_row(each)) is not None]
         rules = Rules(self.policy, self.overrides.judge(self.policy), self.overrides.names)
-        joins = grouped(rows, partial(self._find, before=before), rules)
+        joins = group_portion(rows, partial(self._find, before=before), rules)
         groups = self._groups(joins, documents)
         plan(Counter(join.level for join in joins))
-        self._write(self._successions(joins, documents, others, rules))
-        done = self._write([Assignment(documents[join.row.name], groups[join.lead.name], lead=False) for join in joins])
-        self.joined |= {join.row.name for join, written in zip(joins, done, strict=True) if written}
+        self._write(self._successions(joins, documents, followers, rules))
+        outcomes = self._write(
+            [Assignment(documents[join.row.name], groups[join.lead.name], lead=False) for join in joins]
+        )
+        self.recent_joins |= {join.row.name for join, has_joined in zip(joins, outcomes, strict=True) if has_joined}
 
-    def _others(self, portion: Sequence[Grouped]) -> Mapping[str, list[Grouped]]:
-        """Read the other members of the groups that these documents lead: none, unless one was written again."""
-        others: defaultdict[str, list[Grouped]] = defaultdict(list)
+    def _followers(self, portion: Sequence[Grouped]) -> Mapping[str, list[Grouped]]:
+        """Read the followers of these documents; there are none unless a lead was written again."""
+        followers: defaultdict[str, list[Grouped]] = defaultdict(list)
         names = [each.name.id for each in portion]
-        for some in self.store.members([each.group for each in portion if each.group], names):
-            for each in some:
-                if _name(each) not in self.joined:
-                    others[each.group].append(each)
-        return others
+        for members in self.store.members([each.group for each in portion if each.group], names):
+            for each in members:
+                if _name(each) not in self.recent_joins:
+                    followers[each.group].append(each)
+        return followers
 
-    def _twins(self, portion: Sequence[Grouped], others: Mapping[str, Sequence[Grouped]]) -> list[Grouped]:
-        """Name the documents of which another one leads the group: it went on when they were written again."""
-        led = {group for group, some in others.items() if any(each.lead for each in some)}
+    def _twins(self, portion: Sequence[Grouped], followers: Mapping[str, Sequence[Grouped]]) -> list[Grouped]:
+        """Return the documents whose group another document leads now, since they were written again."""
+        lead_groups = {group for group, members in followers.items() if any(each.lead for each in members)}
         twins = []
         for each in portion:
-            if each.group in led or not each.group:
+            if each.group in lead_groups or not each.group:
                 twins.append(each)
-            led.add(each.group)
+            lead_groups.add(each.group)
         return twins
 
     def _find(self, rows: Sequence[Row], before: Marks, *, copies: bool) -> list[Row]:
-        """Look among the leads that are settled; those that joined since are none."""
+        """Look up settled leads, without those that have joined a group since."""
         lookups = [each for each in self._lookups(rows, copies=copies) if each.values or each.several]
         hits = self.store.carriers(lookups, before) if lookups and any(before.values()) else []
         leads = {(hit.index, hit.id): Row((hit.index, hit.id), hit.order, hit.packed or b"") for hit in hits}
         partners = {name for row in rows if row.name in self.overrides.names for name in self.overrides.partners(row)}
-        leads |= {row.name: row for row in self._declared(partners - leads.keys(), before)}
+        leads |= {row.name: row for row in self._override_leads(partners - leads.keys(), before)}
         own = {row.name for row in rows}
-        return [row for name, row in leads.items() if name not in self.joined and name not in own]
+        return [row for name, row in leads.items() if name not in self.recent_joins and name not in own]
 
     def _lookups(self, rows: Sequence[Row], *, copies: bool) -> list[LeadKeys]:
-        """Name what the leads of each document are looked up by."""
-        signed = [(row.packed, row.value) for row in rows if row.packed is not None]
+        """Return the look-up keys of each document."""
+        values = [(row.packed, row.value) for row in rows if row.packed is not None]
         if copies:
-            return [content_of(packed) for packed, _ in signed]
-        keys = lookup_keys_batch([value for _, value in signed])
-        return [values_of(packed, self.policy, its) for (packed, _), its in zip(signed, keys, strict=True)]
+            return [content_keys(packed) for packed, _ in values]
+        keys = lookup_keys_batch([value for _, value in values])
+        return [near_keys(packed, self.policy, row_keys) for (packed, _), row_keys in zip(values, keys, strict=True)]
 
-    def _declared(self, names: set[Name], before: Marks) -> Iterable[Row]:
+    def _override_leads(self, names: set[Name], before: Marks) -> Iterable[Row]:
         for each in self.store.read(sorted(names), before) if names else ():
-            if each.lead and (row := row_of(each)) is not None:
+            if each.lead and (row := make_row(each)) is not None:
                 yield row
 
     def _groups(self, joins: Sequence[Join], documents: Mapping[Name, Grouped]) -> Mapping[Name, str]:
-        """Name the groups of the leads that are joined.
+        """Return the groups of the leads that are joined.
 
         Raises:
             Outrun: One is no lead any more.
@@ -137,61 +139,61 @@ class Settler:
         self,
         joins: Sequence[Join],
         documents: Mapping[Name, Grouped],
-        others: Mapping[str, list[Grouped]],
+        followers: Mapping[str, list[Grouped]],
         rules: Rules,
     ) -> list[Assignment]:
-        """Say what becomes of those that followed a document which was written again.
+        """Return new assignments for the followers of each lead that was written again.
 
-        Where it joins another lead, the first of them leads the group under its name. Where it leads on, those that do
-        not duplicate it part from it, and the name stays with the larger part. Who is made a lead is looked at again,
-        and so is who follows it.
+        Where the lead joins another lead, its first follower leads the group under the same name. Where it stays a
+        lead, followers that do not duplicate it leave, and the name stays with the larger part. New leads and their
+        followers are settled again.
         """
         joiners = {join.row.name for join in joins}
         changes: list[Assignment] = []
         for name, lead in documents.items():
-            followers = others.get(lead.group, [])
-            if not followers:
+            members = followers.get(lead.group, [])
+            if not members:
                 continue
             if name in joiners:
-                changes.append(Assignment(followers[0], lead.group, lead=True))
+                changes.append(Assignment(members[0], lead.group, lead=True))
                 continue
-            own = row_of(lead)
-            rows = [(each, row_of(each)) for each in followers]
+            own = make_row(lead)
+            rows = [(each, make_row(each)) for each in members]
             successors = [each for each, row in rows if own and row and rules.judge(row, own)]
-            changes += parted(lead, successors, [each for each in followers if each not in successors])
+            changes += split_group(lead, successors, [each for each in members if each not in successors])
         return changes
 
     def _write(self, changes: Sequence[Assignment]) -> list[bool]:
         return self.store.assign(changes) if changes else []
 
 
-def parted(lead: Grouped, members: Sequence[Grouped], others: Sequence[Grouped]) -> list[Assignment]:
-    """Part a group; the name stays with the larger part.
+def split_group(lead: Grouped, members: Sequence[Grouped], leavers: Sequence[Grouped]) -> list[Assignment]:
+    """Split a group; the name stays with the larger part.
 
     Args:
         lead: The lead.
-        members: Those that duplicate it still.
-        others: Those that do not.
+        members: Followers that still duplicate it.
+        leavers: Followers that do not.
     """
-    if len(others) <= len(members) + 1:
-        return [renamed(each) for each in others]
+    if len(leavers) <= len(members) + 1:
+        return [start_group(each) for each in leavers]
     name = fresh_name(lead)
-    follow = [Assignment(each, name, lead=False) for each in members]
-    return [Assignment(others[0], lead.group, lead=True), Assignment(lead, name, lead=True), *follow]
+    followers = [Assignment(each, name, lead=False) for each in members]
+    return [Assignment(leavers[0], lead.group, lead=True), Assignment(lead, name, lead=True), *followers]
 
 
-def renamed(document: Grouped) -> Assignment:
-    """Let a document lead a group of its own, under a name that no other was ever given."""
+def start_group(document: Grouped) -> Assignment:
+    """Let a document lead a group of its own, under a name that was never used."""
     return Assignment(document, fresh_name(document), lead=True)
 
 
 def fresh_name(document: Grouped) -> str:
-    """Make a name of a document's id and the number of its write, which is never given out twice."""
+    """Return a group name made of a document's id and the number of its write, which is never used twice."""
     return group_name(f"{document.name.id}\0{document.name.order}")
 
 
-def row_of(document: Grouped) -> Row | None:
-    """Give a document as one that is grouped; None for one without words or signatures."""
+def make_row(document: Grouped) -> Row | None:
+    """Return a document as a row to group; None when it has no words or signatures."""
     row = Row(_name(document), document.name.order, document.packed)
     return row if row.packed is not None and row.packed.length else None
 

@@ -42,7 +42,7 @@ from ibidem_engines.requests import RequestFlow
 from ibidem_engines.stored_groups import Collapsed, Members, Place
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.packed import id_of
-from ibidem_workers.groups.checkpoint import Checkpoint, parsed
+from ibidem_workers.groups.checkpoint import Checkpoint, parse_marks
 
 GROUPS, UNGROUPED = "_ibidem_groups", "_ibidem_ungrouped"
 CERTAIN = 100
@@ -169,7 +169,7 @@ class StoredDslBackend(StoredBackend):
 
     @override
     def collapse(self, place: Place, size: int) -> RequestFlow[Collapsed]:
-        settled = parsed(self.settled.done)
+        settled = parse_marks(self.settled.done)
         answer, page = yield from self._ranking().page(
             place, size, settled, self._further_parts(), self._cached_count()
         )
