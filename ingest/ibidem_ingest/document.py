@@ -24,7 +24,7 @@ _ONLY_JSON = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A text with a name: what is ingested, signed, stored and shown.
+    """Document: a text with an id, metadata and pages, as it is ingested, signed, stored and shown.
 
     Args:
         id: Its name in the source, at most 512 bytes of UTF-8.
@@ -56,7 +56,7 @@ class Document:
         return tuple(self.text.split(PAGE_BREAK))
 
     def as_record(self) -> dict[str, object]:
-        r"""Return the record that `read_record` turns into this document again; what is empty is left out.
+        r"""Return the record that `read_record` turns into this document again, without empty fields.
 
         >>> Document("a", "One page.\fAnother.", date="1787").as_record()
         {'id': 'a', 'text': 'One page.\x0cAnother.', 'date': '1787', 'language': 'en'}
@@ -89,8 +89,8 @@ def read_record(record: Mapping[str, object], where: str, max_text: int = MAX_TE
     A whole number is taken as its decimal string wherever a short string is wanted, null counts as missing, and every
     top-level field that no document has goes into `meta`, where a field of the same name wins (`moved` names them).
     `pages` is the list of the pages' texts; a form feed inside one becomes a line break, so that the pages keep
-    their numbers. Text and pages together have to be the same but for white space; the page breaks are then those of
-    `pages`. A language with a region (`en-GB`) counts as the language.
+    their numbers. Where a record has text and pages, both must agree except for white space; the page breaks are those
+    of `pages`. A language with a region (`en-GB`) counts as the language.
 
     Args:
         record: A JSON object.
@@ -194,13 +194,13 @@ def _join_pages(pages: object, max_text: int) -> str:
     return PAGE_BREAK.join(page.replace(PAGE_BREAK, "\n") for page in pages)
 
 
-def _check_pages(paged: str, text: str | None) -> str:
+def _check_pages(page_text: str, text: str | None) -> str:
     """Return the paged text once it is known to agree with the text given next to it."""
-    if text is None or text == paged:
-        return paged
-    one, other = "".join(text.split()), "".join(paged.split())
+    if text is None or text == page_text:
+        return page_text
+    one, other = "".join(text.split()), "".join(page_text.split())
     if one == other:
-        return paged
+        return page_text
     at = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
     raise _FieldError(
         "pages",
@@ -292,7 +292,7 @@ def _meta(record: Mapping[str, object]) -> Mapping[str, object]:
 
 
 def printable_id(record: Mapping[str, object]) -> str:
-    """Return the id as far as it can be shown, with whatever no terminal and no message takes written as escapes."""
+    """Return the id for messages, with unprintable characters escaped."""
     id_ = record.get("id") if isinstance(record, Mapping) else None
     if not isinstance(id_, str):
         return str(id_) if isinstance(id_, int) and not isinstance(id_, bool) and abs(id_) < 1 << 64 else ""

@@ -1,4 +1,4 @@
-"""Errors of every room, in one tree; a caller that catches `IbidemError` catches all of them.
+"""Errors of all packages, in one tree; a caller that catches `IbidemError` catches all of them.
 
 IbidemError
 ├── UsageError          an option, setting or request that is not understood   (exit code 2)
@@ -9,7 +9,7 @@ IbidemError
     ├── Unavailable     it may answer later: retried with backoff
     └── Permanent       it will answer the same again: never retried
         ├── NoIndex     the index is not there
-        └── DamagedRecord a record next to the index is not what was written there
+        └── DamagedRecord a record next to the index is not as it was written
 
 Values in messages are short and printable, with JSON's names for types. What files and libraries raise is translated
 into errors of ours by one table.
@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 
 class IbidemError(Exception):
-    """Something that ibidem could not do: what happened and what to do about it.
+    """Base of all errors of ibidem: what happened and what to do about it.
 
     Args:
         what: One sentence that names the thing and its place.
@@ -61,8 +61,8 @@ class Refusal:
     Args:
         where: The place it was read from: `news.jsonl:17`, `scan.pdf`, `message 3f…`.
         id: The document's id, or an empty string when it has none.
-        field: The field at fault, or an empty string when the whole is.
-        why: What was found and what would be right.
+        field: The field at fault, or an empty string when it is the whole document.
+        why: The fault, and what would be right.
     """
 
     where: str
@@ -94,7 +94,7 @@ _MOST = 60
 
 
 def short_repr(value: object) -> str:
-    """Write a value as a message shows it: short, and with escapes for what cannot be printed.
+    """Write a value for a message: short, and with unprintable characters escaped.
 
     >>> short_repr("a" * 100)
     "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'…"
@@ -125,7 +125,7 @@ def kind(value: object) -> str:
 
 
 def printable(text: str) -> str:
-    r"""Write what cannot be printed as escapes, so that no text steers a terminal.
+    r"""Escape unprintable characters, so that no text steers a terminal.
 
     >>> printable("a\x1b[2Jb")
     'a\\x1b[2Jb'
@@ -143,8 +143,8 @@ class Unreadable(Exception):
     """A file, or the rest of one, that cannot be read; its reader makes a refusal of it.
 
     Args:
-        why: What was found and what would be right.
-        field: The field at fault, or an empty string when the whole is.
+        why: The fault, and what would be right.
+        field: The field at fault, or an empty string when it is the whole file.
     """
 
     def __init__(self, why: str, field: str = "") -> None:
@@ -193,7 +193,7 @@ SENTENCES: dict[tuple[str, str], str | Callable[[BaseException], str]] = {
 
 @contextmanager
 def translate_errors() -> Iterator[None]:
-    """Turn what the libraries raise inside the block into `Unreadable`; what the table does not name passes."""
+    """Turn the errors of libraries inside the block into `Unreadable`; errors that the table does not name pass."""
     try:
         yield
     except Exception as error:
@@ -204,14 +204,14 @@ def translate_errors() -> Iterator[None]:
 
 
 def _sentence(error: BaseException) -> str | Callable[[BaseException], str] | None:
-    """Look an error up in the table, its own class first, then those it inherits from."""
+    """Look an error up in the table: its own class first, then its base classes."""
     names = ((cls.__module__.partition(".")[0], cls.__name__) for cls in type(error).__mro__)
     return next((SENTENCES[name] for name in names if name in SENTENCES), None)
 
 
 @contextmanager
 def translate_damage(kind: str) -> Iterator[None]:
-    """Turn whatever a library raises over a file that is not what it should be into `Unreadable`.
+    """Turn any error of a library over a damaged file into `Unreadable`.
 
     Args:
         kind: What the file should be.

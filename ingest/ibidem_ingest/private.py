@@ -1,4 +1,4 @@
-"""Folders and files that only their owner may read, whatever the process's umask is."""
+"""Folders and files that only their owner may read, with any umask of the process."""
 
 import contextlib
 import os

@@ -14,7 +14,7 @@ from typing import Literal, Protocol
 from ibidem_engines.query import Filter, Query
 from ibidem_ingest.document import Document
 from ibidem_ingest.signatures.lookup_keys import LookupField
-from ibidem_ingest.signatures.schema import Signatures, Stored
+from ibidem_ingest.signatures.schema import Signatures, StoredSignatures
 
 Ledger = Literal["runs", "dead", "tombstones", "overrides", "alerts", "presets"]
 
@@ -43,7 +43,7 @@ class Record:
     """
 
     document: Document
-    signatures: Signatures | Stored
+    signatures: Signatures | StoredSignatures
     version: int
     digest: str
     packed: bytes

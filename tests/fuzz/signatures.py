@@ -19,7 +19,7 @@ from ibidem_ingest.pairs.policy import LEVELS, Policy
 from ibidem_ingest.pairs.relations import relate
 from ibidem_ingest.signatures.long_text import LongSignatures, sign_long
 from ibidem_ingest.signatures.lookup_keys import long_clues, lookup_keys
-from ibidem_ingest.signatures.packed import id_of, pack, unpack
+from ibidem_ingest.signatures.packed import pack, read_id, unpack
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.sign import sign_batch, sign_one
 from ibidem_ingest.text.terms import is_term
@@ -79,14 +79,14 @@ def packed(data: bytes) -> None:
     one = unpack(data)
     columns = PackedColumns.of([data, None, packed_of(0), data, packed_of(5)])
     assert columns.signed.tolist() == [one is not None, False, True, one is not None, True]
-    id_of(data)
+    read_id(data)
     answer = {"_index": "i", "_id": "a", "_score": 1.0, "fields": {PACKED: [as_any_text(data)]}}
     read_hits({"hits": {"hits": [answer, answer | {"fields": {PACKED: [base64.b64encode(data).decode()]}}]}})
     for level in LEVELS:
         group(columns, Policy().at(level).within(30))
     if one is not None:
         assert columns.unpack_row(0) == one
-        assert columns.ids[0] == one.id == id_of(data)
+        assert columns.ids[0] == one.id == read_id(data)
         lookup_keys(one)
         for other in (one, unpack(packed_of(0))):
             assert other is not None

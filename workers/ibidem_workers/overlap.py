@@ -38,5 +38,5 @@ def overlap(calls: Iterable[Callable[[], Result]], most: int) -> Iterator[Result
             while under_way:
                 yield under_way.popleft().result()
         finally:
-            for call in under_way:
-                call.cancel()
+            for future in under_way:
+                future.cancel()

@@ -56,7 +56,7 @@ class RunRecord:
     meta_fields: list[str] = field(default_factory=list)
     passed_over: dict[str, int] = field(default_factory=dict)
     holder: str = ""
-    count_joined: dict[str, int] = field(default_factory=dict)
+    joined: dict[str, int] = field(default_factory=dict)
     languages: dict[str, int] = field(default_factory=dict)
 
     @property

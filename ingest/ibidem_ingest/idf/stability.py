@@ -1,7 +1,7 @@
 """Differences of two idf tables: the order of their terms, and the fingerprints that change (Conrad 2003, 6.2).
 
 A signature is only as stable as the table behind it. Spearman's rank correlation (the paper's formula 2, with ties)
-says how alike two tables are and hides how much depends on it: at .99 one short fingerprint in six changed.
+measures the similarity of two tables, but hides its effect: at .99 one short fingerprint in six changed.
 """
 
 from collections.abc import Iterable, Mapping
@@ -82,18 +82,18 @@ def changed_fingerprints(texts: Iterable[str], a: Table, b: Table) -> Mapping[in
         The share by length, 0 to 1; nothing when there are no texts.
     """
     differ = np.zeros(len(LENGTHS), np.int64)
-    signed = 0
+    counts = 0
     for text in texts:
         words = tokens(text)
         left, right = ([each.term for each in candidates(words, table)[0]] for table in (a, b))
-        differ += [not same for same in equal_prefixes(left, right)]
-        signed += 1
+        differ += [not equal for equal in equal_prefixes(left, right)]
+        counts += 1
     return (
-        {length: round(int(count) / signed, 4) for length, count in zip(LENGTHS, differ, strict=True)} if signed else {}
+        {length: round(int(count) / counts, 4) for length, count in zip(LENGTHS, differ, strict=True)} if counts else {}
     )
 
 
 def equal_prefixes(left: list[str], right: list[str]) -> Iterable[bool]:
-    """Tell for each length whether the first terms are the same in the same order."""
+    """Yield for each length whether the first terms are the same in the same order."""
     pairs = (left[at : at + 1] == right[at : at + 1] for at in range(len(LENGTHS)))
     return accumulate(pairs, lambda before, now: before and now)

@@ -3,7 +3,7 @@
 A table is built from the counts of a collection, or from the general ones of `wordfreq`.
 
 `<name>.idf` is a table; `<language>.current` holds the name of the language's current one, or `none`. Where a language
-has no current table yet, its default one is built, by whoever comes first.
+has no current table yet, the first process that needs it builds the default one.
 """
 
 import fcntl
@@ -70,8 +70,8 @@ def build_general(language: str) -> Table | None:
         if language in _UNSPACED or language not in wordfreq.available_languages("best"):
             return None
         frequencies = wordfreq.get_frequency_dict(language, "best")
-    spelled = ((_fix_final_sigma(word), frequency) for word, frequency in frequencies.items())
-    counts = {word: DOCUMENTS * (1 - (1 - f) ** WORDS) for word, f in spelled if is_one_term(word)}
+    words = ((_fix_final_sigma(word), frequency) for word, frequency in frequencies.items())
+    counts = {word: DOCUMENTS * (1 - (1 - f) ** WORDS) for word, f in words if is_one_term(word)}
     return Table.of(language, DOCUMENTS, counts, f"wordfreq {language} best")
 
 
@@ -146,8 +146,8 @@ class Tables:
     def current(self) -> dict[str, str]:
         """Return the name of each language's current table, where there is one."""
         languages = sorted(path.stem for path in self.folder.glob("*.current") if _CODE.fullmatch(path.stem))
-        pointed = {language: self._read_pointer(language) for language in languages}
-        return {language: name for language, name in pointed.items() if name not in ("", _NONE)}
+        pointers = {language: self._read_pointer(language) for language in languages}
+        return {language: name for language, name in pointers.items() if name not in ("", _NONE)}
 
     def keep(self, table: Table) -> None:
         """Put a table into the folder; it is current nowhere yet."""
@@ -182,7 +182,7 @@ class Tables:
         return name
 
     def _build(self, language: str) -> Table | None:
-        """Build a default table, unless another process has done it meanwhile: workers begin all at once."""
+        """Build a default table, unless another process has built it: all workers start at the same time."""
         with self._lock():
             name = self._read_pointer(language)
             return None if name == _NONE else self.named(name) or self._build_general(language)

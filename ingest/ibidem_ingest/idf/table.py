@@ -68,7 +68,7 @@ def layout_slots(hashes: Hashes) -> Hashes:
 
 
 def ranks(slots: Hashes, hashes: Hashes) -> Places:
-    """Return the rank of each term, `ABSENT` for those that are not in the table.
+    """Return the rank of each term, `ABSENT` for terms outside the table.
 
     >>> slots = layout_slots(np.array([1 << 63, 5, 9], np.uint64))
     >>> ranks(slots, np.array([9, 7, 1 << 63], np.uint64)).tolist() == [2, ABSENT, 0]
@@ -186,14 +186,14 @@ class Table:
         >>> [table.term(rank) for rank in range(table.size)], table.first_allowed
         (['rare', 'court'], 0)
         """
-        ordered = sorted((count, term) for term, count in counts.items() if count >= LEAST_DOCUMENTS)
-        if len(ordered) > MOST_TERMS:
-            raise TableError(f"{len(ordered):,} terms are more than a table holds", "count fewer documents")
-        terms = [term.encode() for _, term in ordered]
+        pairs = sorted((count, term) for term, count in counts.items() if count >= LEAST_DOCUMENTS)
+        if len(pairs) > MOST_TERMS:
+            raise TableError(f"{len(pairs):,} terms are more than a table holds", "count fewer documents")
+        terms = [term.encode() for _, term in pairs]
         letters = np.frombuffer(b"".join(terms), np.uint8)
         sizes = np.array([len(term) for term in terms], np.int64)
         ends = sizes.cumsum()
-        numbers = np.array([count for count, _ in ordered], np.float64)
+        numbers = np.array([count for count, _ in pairs], np.float64)
         name = _name(language, documents, numbers, ends, letters)
         slots = layout_slots(hash_tokens(letters.tobytes() + bytes(8), ends - sizes, ends)[0])
         return cls(name, language, documents, origin, numbers, slots, ends, letters)
@@ -209,7 +209,7 @@ class Table:
         return bisect_left(range(self.size), -HIGHEST, key=lambda rank: -self.idf_norm(rank))
 
     def ranks(self, hashes: Hashes) -> Places:
-        """Return the rank of each term by its `wh1`, `lookup.ABSENT` for those that are not in the table."""
+        """Return the rank of each term by its `wh1`, `lookup.ABSENT` for terms outside the table."""
         return ranks(self.slots, hashes)
 
     def rank(self, hash_: int) -> int:
@@ -235,13 +235,13 @@ class Table:
         return self.letters[start : int(self.ends[rank])].tobytes().decode()
 
     def save(self, path: Path) -> None:
-        """Write the table to a file, whole or not at all, whoever else writes the same one.
+        """Write the table to a file atomically, also when other processes write the same one.
 
         Raises:
             TableError: The file cannot be written.
         """
         parts: list[NDArray[Any]] = [self.counts, self.slots, self.ends, self.letters]
-        padded = [_pad(part.tobytes()) for part in parts]
+        blocks = [_pad(part.tobytes()) for part in parts]
         header = orjson.dumps(
             {
                 "scheme": SCHEME,
@@ -250,11 +250,11 @@ class Table:
                 "origin": self.origin,
                 "name": self.name,
                 "sizes": [part.size for part in parts],
-                "checksum": _checksum(padded),
+                "checksum": _checksum(blocks),
             }
         )
         start = _MAGIC + b"%08x\n" % len(header) + header
-        write_whole(path, [start + b" " * (-len(start) % 8), *padded])
+        write_whole(path, [start + b" " * (-len(start) % 8), *blocks])
 
     @classmethod
     def open(cls, path: Path) -> "Table":

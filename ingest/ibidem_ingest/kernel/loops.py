@@ -2,7 +2,7 @@
 
 They were made at installation, where a C compiler was (`hatch_build.py`), and are loaded when this module is. Each says
 of which source it was made: one of another source is not used. `IN_USE` is None where there is none, or none that fits;
-then numpy does the same in several times as long. The numpy version beside each call documents what its loop computes.
+then numpy does the same in several times as long. The numpy version next to each call documents what its loop computes.
 """
 
 import ctypes
@@ -82,7 +82,7 @@ class Loops:
         return octets.tobytes()
 
     def tokens(self, buffer: bytes) -> tuple[Places, Places]:
-        """Find what is between the spaces of a buffer, and return where each begins and ends."""
+        """Return where each word of a buffer, separated by spaces, begins and ends."""
         count = self._call("ibidem_count", buffer, len(buffer))
         starts, ends = np.empty(count, np.int64), np.empty(count, np.int64)
         self._call("ibidem_cut", buffer, len(buffer), starts, ends)
@@ -102,8 +102,8 @@ class Loops:
         """Do what `TokenBatch.join_tokens` does."""
         text, bounds = np.empty(len(buffer) + _BLOCK, np.uint8), np.empty(offsets.size, np.int64)
         self._call("ibidem_join", buffer, starts, ends, offsets, offsets.size - 1, text, bounds)
-        whole, limits = text[: bounds[-1]].tobytes(), bounds.tolist()
-        return [whole[a : b - 1] if b > a else b"" for a, b in pairwise(limits)]
+        data, limits = text[: bounds[-1]].tobytes(), bounds.tolist()
+        return [data[a : b - 1] if b > a else b"" for a, b in pairwise(limits)]
 
     def groups(
         self, buffer: bytes, starts: Places, ends: Places, hashes: Hashes, offsets: Places
@@ -120,7 +120,7 @@ class Loops:
         return [column[:count] for column in columns], one[: words[0]]
 
     def shapes(self, buffer: bytes, starts: Places, ends: Places) -> tuple[Octets, Octets]:
-        """Tell of tokens which hold ASCII digits, and which hold bytes that are no ASCII."""
+        """Return which tokens hold ASCII digits, and which hold bytes outside ASCII."""
         digit, high = np.empty(starts.size, np.uint8), np.empty(starts.size, np.uint8)
         self._call("ibidem_shapes", buffer, starts, ends, starts.size, digit, high)
         return digit, high
@@ -160,7 +160,7 @@ class Loops:
 
         Args:
             known: Ranks of the terms in the table, document by document, and where each document's begin and the end.
-            strange: Hashes of the others, likewise.
+            strange: Hashes of the terms outside the table, document by document.
             table: Terms of the table, and the number of all codes.
             sizes: Terms in the table that a set has at least, and terms that it has at most.
         """
@@ -171,9 +171,9 @@ class Loops:
 
     def shingles(self, hashes: Hashes, offsets: Places) -> Hashes:
         """Do what `Shingles.of` does."""
-        mixed = np.empty(hashes.size, np.uint64)
-        self._call("ibidem_shingles", hashes, offsets, offsets.size - 1, mixed)
-        return mixed
+        values = np.empty(hashes.size, np.uint64)
+        self._call("ibidem_shingles", hashes, offsets, offsets.size - 1, values)
+        return values
 
     def distinct(self, hashes: Hashes, offsets: Places) -> Places:
         """Do what `Shingles.distinct` does."""
@@ -267,12 +267,12 @@ class Loops:
         self._call("ibidem_band_keys", slots, slots.shape[1], rows, rows.size, first, last, keys)
         return keys
 
-    def run_keys(self, blocks: Octets, rows: Places, slots: tuple[int, int], apart: tuple[int, int]) -> Hashes:
+    def run_keys(self, blocks: Octets, rows: Places, slots: tuple[int, int], distances: tuple[int, int]) -> Hashes:
         """Do what `candidates.run_keys` does for some rows, from the first slot up to the last."""
         _check(rows, len(blocks))
         first, last = slots
         keys = np.empty((rows.size, last - first), np.uint64)
-        self._call("ibidem_run_keys", blocks, blocks.shape[1], rows, rows.size, first, last, *apart, keys)
+        self._call("ibidem_run_keys", blocks, blocks.shape[1], rows, rows.size, first, last, *distances, keys)
         return keys
 
     def shared_keys(self, keys: Array, rows: Places, marks: NDArray[np.bool_] | None) -> tuple[Array, Array]:
@@ -340,7 +340,7 @@ class Loops:
         return pairs[:count]
 
     def similar_slots(self, slots: Array, pairs: tuple[Places, Places], least: int, bands: int) -> NDArray[np.bool_]:
-        """Tell which pairs of rows have so many equal slots, and one equal band of three."""
+        """Return which pairs of rows have so many equal slots, and one equal band of three."""
         _check(pairs, len(slots))
         similar = np.empty(pairs[0].size, np.uint8)
         self._call("ibidem_equal_slots", slots, slots.shape[1], *pairs, similar.size, least, bands, similar)
@@ -349,37 +349,37 @@ class Loops:
     def shared_values(self, values: Array, pairs: tuple[Places, Places], filling: int) -> Places:
         """Count the values that pairs of rows share; each row ascends up to its filling."""
         _check(pairs, len(values))
-        shared = np.empty(pairs[0].size, np.int64)
-        self._call("ibidem_shared_values", values, values.shape[1], *pairs, shared.size, filling, shared)
-        return shared
+        counts = np.empty(pairs[0].size, np.int64)
+        self._call("ibidem_shared_values", values, values.shape[1], *pairs, counts.size, filling, counts)
+        return counts
 
     def shared_smallest(self, values: Array, pairs: tuple[Places, Places], filling: int) -> tuple[Places, Places]:
         """Count for pairs of rows the smallest values of both, as many as a row may have: the shared, then all."""
         _check(pairs, len(values))
-        shared, together = np.empty(pairs[0].size, np.int64), np.empty(pairs[0].size, np.int64)
-        columns = (values, values.shape[1], *pairs, shared.size, filling)
-        self._call("ibidem_shared_smallest", *columns, shared, together)
-        return shared, together
+        counts, together = np.empty(pairs[0].size, np.int64), np.empty(pairs[0].size, np.int64)
+        columns = (values, values.shape[1], *pairs, counts.size, filling)
+        self._call("ibidem_shared_smallest", *columns, counts, together)
+        return counts, together
 
     def equal_runs(
-        self, blocks: Octets, pairs: tuple[Places, Places], apart: tuple[int, int]
+        self, blocks: Octets, pairs: tuple[Places, Places], distances: tuple[int, int]
     ) -> tuple[Places, Places, NDArray[np.bool_]]:
-        """Count for pairs of noise blocks the equal slots and pairs of slots, and tell whether a band is equal."""
+        """Return for pairs of noise blocks the equal slots and pairs of slots, and whether a band is equal."""
         _check(pairs, len(blocks))
         size = pairs[0].size
         equal, two, band = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.uint8)
-        self._call("ibidem_equal_runs", blocks, blocks.shape[1], *pairs, size, *apart, equal, two, band)
+        self._call("ibidem_equal_runs", blocks, blocks.shape[1], *pairs, size, *distances, equal, two, band)
         return equal, two, band.view(bool)
 
     def screen(
         self, columns: Sequence[Array], figures: Sequence[int], lengths: Sequence[float], pairs: tuple[Places, Places]
     ) -> NDArray[np.bool_]:
-        """Tell which pairs of rows may be duplicates, for `pair_rules.verify` to decide on.
+        """Return which pairs of rows may be duplicates, for `pair_rules.verify` to decide on.
 
         Args:
             columns: The fields of `Screen` in `kernel.c` that are arrays, in their order.
-            figures: Those that are numbers.
-            lengths: Those that are shares of lengths.
+            figures: Thresholds that are numbers.
+            lengths: Thresholds that are ratios of lengths.
             pairs: Rows.
         """
         _check(pairs, len(columns[0]))
@@ -396,9 +396,9 @@ def _check(rows: "Array | tuple[Array, ...]", size: int) -> None:
     Raises:
         IndexError: A row is negative, or not below the size.
     """
-    for some in rows if isinstance(rows, tuple) else (rows,):
-        if some.size and int(some.view(f"u{some.itemsize}").max()) >= size:  # a negative one is a great number there
-            raise IndexError(f"rows have to be 0 to {size - 1}, not {some.min()} to {some.max()}")
+    for part in rows if isinstance(rows, tuple) else (rows,):
+        if part.size and int(part.view(f"u{part.itemsize}").max()) >= size:  # a negative one is a great number there
+            raise IndexError(f"rows have to be 0 to {size - 1}, not {part.min()} to {part.max()}")
 
 
 def _address(array: Array) -> int:

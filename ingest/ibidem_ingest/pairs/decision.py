@@ -6,7 +6,7 @@ The tables of `levels.md`, the strongest evidence first:
 |---|---|
 | `identical` | equal content hash |
 | `near` | min-hash: enough equal slots and a shared band; or full feature sets that share enough terms; or equal strict fingerprints; or equal profiles; or shared characters where what differs looks misread; each with its guards, all within the date window |
-| `partial` | where both are long, a relation of their pages, chunks or unique words (`relations`); else one text holds most five-word runs of the other, as far as min-hash tells |
+| `partial` | where both are long, a relation of their pages, chunks or unique words (`relations`); otherwise containment: one text holds most five-word runs of the other, as min-hash estimates |
 
 Feature sets count at lengths within 5 % and the profile not at all, because trials on four real collections
 (`benchmarks/quality.py`: on one half the figures were chosen, on the other they held) find no duplicate by the profile
@@ -15,7 +15,7 @@ fingerprint count for fewer than 50 tokens, where its six terms are half of the 
 
 Texts of fewer than 20 tokens whose titles differ are duplicates at no level (`signatures.content`).
 
-The decision is symmetric, and monotone: what is `identical` is also `near` and `partial`. It is not transitive.
+The decision is symmetric, and monotone: `identical` pairs are also `near` and `partial`. It is not transitive.
 """  # noqa: E501 - a row of a table is one line
 
 from collections.abc import Callable, Mapping
@@ -55,7 +55,7 @@ class Guards:
         days_apart: Days between the two date intervals, 0 where they overlap; None when a date is missing.
         length_ratio: Length of the shorter text by that of the longer, in tokens.
         numbers_agree: Whether the numbers agree (signatures.md 3b).
-        numbers_equal: Whether they are the same, as far as count and sketch tell.
+        numbers_equal: Whether their counts and sketches are equal.
     """
 
     days_apart: int | None
@@ -64,16 +64,16 @@ class Guards:
     numbers_equal: bool
 
     @classmethod
-    def between(cls, a: Packed, b: Packed) -> "Guards":
+    def compare(cls, a: Packed, b: Packed) -> "Guards":
         """Compare what guards a pair."""
         return cls(
             days_apart=days_apart(a, b),
             length_ratio=min(a.length, b.length) / max(a.length, b.length),
-            numbers_agree=agree(numbers_of(a), numbers_of(b)),
-            numbers_equal=numbers_of(a) == numbers_of(b),
+            numbers_agree=agree(unpack_numbers(a), unpack_numbers(b)),
+            numbers_equal=unpack_numbers(a) == unpack_numbers(b),
         )
 
-    def within(self, days: int | None) -> bool:
+    def are_within(self, days: int | None) -> bool:
         """Return whether the dates lie within a window of days; a missing date passes."""
         return days is None or self.days_apart is None or self.days_apart <= days
 
@@ -93,15 +93,15 @@ def days_apart(a: Packed, b: Packed) -> int | None:
     return max(0, a.date_from - b.date_to, b.date_from - a.date_to)
 
 
-def numbers_of(packed: Packed) -> Numbers:
-    """Return what is kept of a document's numbers."""
+def unpack_numbers(packed: Packed) -> Numbers:
+    """Return the count and sketch of a document's numbers."""
     return Numbers(packed.numbers, packed.number_sketch)
 
 
 def differ_where_they_must_not(a: Packed, b: Packed) -> bool:
     """Return whether the fields that must not differ do, or the titles of two short texts; a missing value passes."""
-    guarded = any(a.guard) and any(b.guard) and a.guard != b.guard
-    return guarded or (any(a.title) and any(b.title) and a.title != b.title)
+    guards_differ = any(a.guard) and any(b.guard) and a.guard != b.guard
+    return guards_differ or (any(a.title) and any(b.title) and a.title != b.title)
 
 
 def same_table(a: Packed, b: Packed) -> bool:
@@ -187,7 +187,7 @@ def misread(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Evidence | 
         return None
     runs, terms = noise.estimate_difference(share, one.runs, other.runs), noise.estimate_unknown(one, other)
     words = max(1.0, runs / noise.RUNS_OF_A_WORD)
-    least = rule.unknown + rule.numbers * (differing_numbers(numbers_of(a), numbers_of(b)) / words)
+    least = rule.unknown + rule.numbers * (differing_numbers(unpack_numbers(a), unpack_numbers(b)) / words)
     unknown = terms / words
     if unknown < least or terms * (one.runs + other.runs) < rule.lift * runs * (one.unknown + other.unknown):
         return None
@@ -208,7 +208,7 @@ def contained_shingles(a: Packed, b: Packed, policy: Policy, guards: Guards) -> 
 
 
 def is_smaller(a: Packed, b: Packed) -> bool:
-    """Tell which of two texts is the part: the one with fewer shingles; of equal ones either."""
+    """Return whether `a` has fewer shingles than `b`, or as many."""
     return (a.shingles, a.content, a.id) < (b.shingles, b.content, b.id)
 
 
@@ -237,13 +237,13 @@ DIRECTED: Mapping[str, str] = {"a": "contains", "b": "part_of"}
 
 def relation_evidence(a: Packed, b: Packed, long: Long, policy: Policy, guards: Guards) -> Evidence | None:
     """Partial by a relation of two long texts, named from the first document's side."""
-    turned = (a.content, a.id) > (b.content, b.id)
+    is_swap = (a.content, a.id) > (b.content, b.id)
     relation = relate(
-        *(long[::-1] if turned else long), whole=minhash.correct_for_chance(minhash.compare(a.slots, b.slots))
+        *(long[::-1] if is_swap else long), similarity=minhash.correct_for_chance(minhash.compare(a.slots, b.slots))
     )
     if policy.related is None or relation is None or relation.confidence < policy.related:
         return None
-    relation = relation.swap() if turned else relation
+    relation = relation.swap() if is_swap else relation
     figures = {
         "relation": relation.label,
         **({"direction": DIRECTED[relation.contains]} if relation.contains else {}),
@@ -271,14 +271,14 @@ def decide(a: Packed, b: Packed, policy: Policy, long: Long | None = None) -> Ev
         long: The long signatures of both, where both have them; only `partial` looks at them.
 
     Returns:
-        The strongest evidence, with the relation of two long texts in `why` besides; None when the two are no
+        The strongest evidence, with the relation of two long texts added to `why`; None when the two are no
         duplicates at this level.
     """
     if not a.length or not b.length or differ_where_they_must_not(a, b):
         return None
-    guards = Guards.between(a, b)
+    guards = Guards.compare(a, b)
     evidence = strongest(a, b, policy, guards)
-    if long is None or policy.level != "partial" or not guards.within(policy.window_days):
+    if long is None or policy.level != "partial" or not guards.are_within(policy.window_days):
         return evidence
     relation = relation_evidence(a, b, long, policy, guards)
     return replace(evidence, why={**relation.why, **evidence.why}) if evidence and relation else evidence or relation
@@ -287,7 +287,7 @@ def decide(a: Packed, b: Packed, policy: Policy, long: Long | None = None) -> Ev
 def strongest(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Evidence | None:
     """Go through the levels up to the one asked for; the first evidence counts."""
     for level in LEVELS[: LEVELS.index(policy.level) + 1]:
-        if level != "identical" and not guards.within(policy.window_days):
+        if level != "identical" and not guards.are_within(policy.window_days):
             return None
         for rule in RULES[level]:
             if evidence := rule(a, b, policy, guards):

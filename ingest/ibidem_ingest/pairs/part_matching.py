@@ -42,18 +42,18 @@ class Matches:
         return int(self.a.size)
 
 
-def match_parts(a: LongSignatures, b: LongSignatures, aligned: Alignment | None) -> Matches:
+def match_parts(a: LongSignatures, b: LongSignatures, alignment: Alignment | None) -> Matches:
     """Find the matching parts of two texts.
 
     Args:
         a: One text.
         b: The other.
-        aligned: Their unique words, where these were aligned.
+        alignment: Their unique words, where these were aligned.
     """
     width = max(1, len(b))
     slots, equal = count_pairs(equal_slots(a, b, width))
     profiles = np.unique(equal_profiles(a, b, width))
-    words, anchors = count_pairs(anchor_parts(a, b, aligned, width))
+    words, anchors = count_pairs(anchor_parts(a, b, alignment, width))
     keys = np.unique(np.concatenate((slots[equal >= pages.MATCHING], profiles, words[anchors >= LEAST_ANCHORS])))
     similar = look_up_values(keys, slots, equal) / pages.SLOTS
     similar[np.isin(keys, profiles)] = 1.0
@@ -63,14 +63,14 @@ def match_parts(a: LongSignatures, b: LongSignatures, aligned: Alignment | None)
 def equal_slots(a: LongSignatures, b: LongSignatures, width: int) -> Places:
     """Return a pair of parts for each slot that is equal in both."""
     number = np.arange(pages.SLOTS, dtype=np.int64) << 16
-    left, right = (number | each.sketches[each.filled] for each in (a, b))
-    rows = [np.repeat(np.flatnonzero(each.filled), pages.SLOTS) for each in (a, b)]
+    left, right = (number | each.sketches[each.has_signatures] for each in (a, b))
+    rows = [np.repeat(np.flatnonzero(each.has_signatures), pages.SLOTS) for each in (a, b)]
     return join_keys(left.ravel(), rows[0], right.ravel(), rows[1], width)
 
 
 def equal_profiles(a: LongSignatures, b: LongSignatures, width: int) -> Places:
     """Return the pairs of parts with equal profiles."""
-    rows = [np.flatnonzero(each.filled & (each.profiles != 0)) for each in (a, b)]
+    rows = [np.flatnonzero(each.has_signatures & (each.profiles != 0)) for each in (a, b)]
     left, right = (each.profiles[row].view(np.int64) for each, row in zip((a, b), rows, strict=True))
     return join_keys(left, rows[0], right, rows[1], width)
 
@@ -86,11 +86,11 @@ def join_keys(left: Places, a: Places, right: Places, b: Places, width: int) -> 
     return pairs
 
 
-def anchor_parts(a: LongSignatures, b: LongSignatures, aligned: Alignment | None, width: int) -> Places:
+def anchor_parts(a: LongSignatures, b: LongSignatures, alignment: Alignment | None, width: int) -> Places:
     """Return a pair of parts for each aligned word."""
-    if aligned is None or not aligned.counts:
+    if alignment is None or not alignment.counts:
         return np.zeros(0, np.int64)
-    pairs: Places = a.part_of_word[aligned.a] * width + b.part_of_word[aligned.b]
+    pairs: Places = a.part_of_word[alignment.a] * width + b.part_of_word[alignment.b]
     return pairs
 
 
@@ -100,9 +100,9 @@ def count_pairs(pairs: Places) -> tuple[Places, Places]:
     return keys, times
 
 
-def look_up_values(keys: Places, known: Places, values: Places) -> Places:
+def look_up_values(keys: Places, entries: Places, values: Places) -> Places:
     """Return the value of each key, 0 for one that is not known."""
-    if not known.size:
+    if not entries.size:
         return np.zeros(keys.size, np.int64)
-    at = np.minimum(np.searchsorted(known, keys), known.size - 1)
-    return np.where(known[at] == keys, values[at], 0)
+    at = np.minimum(np.searchsorted(entries, keys), entries.size - 1)
+    return np.where(entries[at] == keys, values[at], 0)

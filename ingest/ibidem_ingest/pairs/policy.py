@@ -17,7 +17,7 @@ class Slots:
     """Min-hash evidence (signatures.md 4).
 
     Args:
-        equal: The least number of equal slots, of 100; a band is shared besides.
+        equal: The least number of equal slots, of 100; a band must be equal too.
     """
 
     equal: int = 50
@@ -102,7 +102,7 @@ class Policy:
         slots: Min-hash.
         terms: Feature sets.
         fingerprint: Fingerprints.
-        profile: Least ratio of lengths beside equal document profiles; agreeing numbers are required besides.
+        profile: Least ratio of lengths for equal text profiles; the numbers must agree too.
         characters: Runs of characters, and words that were read wrongly.
         contained: Containment of shingles, at `partial`.
         related: Relations of long texts, at `partial`: the least confidence.

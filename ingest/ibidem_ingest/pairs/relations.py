@@ -19,7 +19,7 @@ Signals, for texts a and b:
 - *covered*: share of the shingles that are in the other, estimated from equal slots: two parts of n and m tokens and
   similarity s share s (n + m) / (1 + s) of them.
 - *fullness*: how much of the fuller-covered text's counterpart is there: the smaller of the two *covered*; where nine
-  tenths of both match, by the greater one, since noise lowers both alike.
+  tenths of both match, by the greater one, since noise lowers both equally.
 - *in step*: the mean similarity of each part to its best match, by what it would be with equal page breaks: c / (2 -
   c), c the greater *covered* (the paper's page-based similarity, made independent of noise).
 - *slope*, *rest*: of the linear fit p2 = slope · p1 + offset over matching parts, and Δ = max(p2) - (slope · max(p1) +
@@ -108,7 +108,7 @@ class Relation:
         contains: Which of the two holds the other; None where neither does.
         a: The first and last matching part of the one, from 1, a few stray ones set aside.
         b: Those of the other.
-        signals: What the confidence was made of.
+        signals: The signals that the confidence was made of.
     """
 
     name: Name
@@ -136,27 +136,27 @@ def _swap_side(signal: str) -> str:
     return f"{name}_{'b' if side == 'a' else 'a'}" if side in ("a", "b") else signal
 
 
-def relate(a: LongSignatures, b: LongSignatures, whole: float = 0.0) -> Relation | None:
-    """Say what two long texts are to each other.
+def relate(a: LongSignatures, b: LongSignatures, similarity: float = 0.0) -> Relation | None:
+    """Return the relation of two long texts.
 
     Args:
         a: One text.
         b: The other.
-        whole: How alike they are as a whole by min-hash, 0 to 1; shown among the signals.
+        similarity: Similarity of the whole texts by min-hash, 0 to 1; shown among the signals.
 
     Returns:
         The relation; None when too little matches.
     """
-    aligned = unique_words.compare(a.words, b.words)
-    matches = match_parts(a, b, aligned)
+    alignment = unique_words.compare(a.words, b.words)
+    matches = match_parts(a, b, alignment)
     if not len(matches):
         return None
     statistics = PartStatistics.of(a, b, matches)
     if max(statistics.matched_a, statistics.matched_b) < LEAST_MATCHED:
         return None
     signals = {
-        "whole": whole,
-        "aligned": aligned.its if aligned else 0.0,
+        "whole": similarity,
+        "aligned": alignment.its if alignment else 0.0,
         **statistics.signals(),
         **fit_line(a, b, matches),
     }
@@ -183,14 +183,14 @@ class PartStatistics:
 
     @classmethod
     def of(cls, a: LongSignatures, b: LongSignatures, matches: Matches) -> "PartStatistics":
-        """Look at the matching parts of two texts."""
+        """Compute the statistics of the matching parts of two texts."""
         tokens = a.tokens[matches.a].astype(float) + b.tokens[matches.b]
-        shared = matches.similar * tokens / (1 + matches.similar)
+        overlap = matches.similar * tokens / (1 + matches.similar)
         return cls(
             matched_share(a, matches.a),
             matched_share(b, matches.b),
-            covered_share(a, matches.a, shared),
-            covered_share(b, matches.b, shared),
+            covered_share(a, matches.a, overlap),
+            covered_share(b, matches.b, overlap),
             max(best_similarity(a, matches.a, matches.similar), best_similarity(b, matches.b, matches.similar)),
         )
 
@@ -217,17 +217,17 @@ class PartStatistics:
 
 def matched_share(text: LongSignatures, parts: Places) -> float:
     """Return the share of a text's parts with signatures that match."""
-    return np.unique(parts).size / max(1, int(np.count_nonzero(text.filled)))
+    return np.unique(parts).size / max(1, int(np.count_nonzero(text.has_signatures)))
 
 
-def covered_share(text: LongSignatures, parts: Places, shared: Shares) -> float:
+def covered_share(text: LongSignatures, parts: Places, overlap: Shares) -> float:
     """Return the share of a text's shingles that its matching parts share with the other's."""
-    shared_by_part = np.bincount(parts, shared, len(text))
+    shared_by_part = np.bincount(parts, overlap, len(text))
     return float(np.minimum(shared_by_part, text.tokens).sum() / max(1, int(text.tokens.sum())))
 
 
 def best_similarity(text: LongSignatures, parts: Places, similar: Shares) -> float:
-    """Return the mean similarity of a text's parts to their best matches, of those that match by slots."""
+    """Return the mean similarity of a text's parts to their best matches, for parts that match by slots."""
     highest = np.zeros(len(text))
     np.maximum.at(highest, parts, similar)
     return float(highest[highest > 0].mean()) if highest.any() else 0.0
@@ -249,8 +249,10 @@ def consecutive_correlation(a: LongSignatures, b: LongSignatures, matches: Match
     width = max(len(a), len(b)) + 1
     order = np.argsort(rows * width + columns)
     keys, similar = (rows * width + columns)[order], matches.similar[order]
-    next_to = np.flatnonzero(np.diff(keys) == 1)
-    return float((similar[next_to] + similar[next_to + 1]).sum() / max(1, int(np.count_nonzero(dense.filled))))
+    neighbours = np.flatnonzero(np.diff(keys) == 1)
+    return float(
+        (similar[neighbours] + similar[neighbours + 1]).sum() / max(1, int(np.count_nonzero(dense.has_signatures)))
+    )
 
 
 def choose_relation(statistics: PartStatistics, signals: Mapping[str, float], matches: Matches) -> Relation:

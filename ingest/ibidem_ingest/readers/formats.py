@@ -62,10 +62,10 @@ SUFFIXES = {
 }
 
 
-def format_of(name: str) -> Format | None:
-    """Tell the format of a file from its suffix; None when that says nothing. Only JSON Lines may be compressed.
+def guess_format(name: str) -> Format | None:
+    """Return the format of a file by its suffix; None when it has no known one. Only JSON Lines may be compressed.
 
-    >>> format_of("news.jsonl.xz"), format_of("page.HTM"), format_of("LICENSE"), format_of("scan.pdf.gz")
+    >>> guess_format("news.jsonl.xz"), guess_format("page.HTM"), guess_format("LICENSE"), guess_format("scan.pdf.gz")
     (<Format.JSONL: 'jsonl'>, <Format.HTML: 'html'>, None, None)
     """
     path = PurePath(name.lower())
@@ -142,7 +142,7 @@ class Tally:
 
 
 DEFAULT = "en"
-"""The language of a text that is too short, or too mixed, to tell."""
+"""Language of a text that is too short or too mixed for detection."""
 
 DETECT = "detect"
 """Setting with which the language is detected from the text."""
@@ -157,13 +157,13 @@ LEAST_CERTAINTY = 0.7
 RELATIVES = (frozenset({"no", "nb", "nn"}), frozenset({"bs", "hr", "sh", "sr"}), frozenset({"id", "ms"}))
 
 NO_LANGUAGE = "zxx"
-"""What the library calls a text without words: one that was misread throughout, not one in another language."""
+"""The library's code for a text without words: one that was misread throughout, not one in another language."""
 
 _CODE = re.compile("[a-z]{2,3}")
 
 
 def detect(text: str) -> str:
-    """Tell the language of a text; empty when it is not certain.
+    """Detect the language of a text; empty when it is not certain.
 
     >>> detect("Der Mieter hat die Miete am ersten Tag jedes Monats im Voraus und ohne Aufforderung zu zahlen.")
     'de'
@@ -213,12 +213,12 @@ class Choice:
     """Options for reading files.
 
     Args:
-        format: The format of files whose name tells none; None: such files are passed over.
-        force: Whether it is that of all files, whatever their names tell.
+        format: The format of files without a known suffix; None: such files are passed over.
+        force: Whether it is the format of all files, also of those with a known suffix.
         also_text: Suffixes of files that are read as text, each with its dot.
         follow_links: Whether links in folders are followed, wherever they lead.
-        id_prefix: Stands before every id, so that two folders with files of one name stay apart.
-        id_from: What names the document of a file: its path below the given folder, its name, or a hash of its text.
+        id_prefix: Prefix of every id, so that equal file names of two folders give different ids.
+        id_from: The id of a file's document: its path below the given folder, its name, or a hash of its text.
         language: That of documents that do not say theirs; `detect`: as their text has it.
         text_column: The column of a table that holds the texts; empty: `text`.
 
@@ -236,7 +236,7 @@ class Choice:
     text_column: str = ""
 
     def __post_init__(self) -> None:
-        """Check what no type does."""
+        """Check the values that no type checks."""
         parse_format(self.format)
         if self.force and self.format is None:
             raise UsageError("there is no format to force", "give it: --format FORMAT --force")
@@ -248,10 +248,10 @@ class Choice:
             if PurePath(f"x{suffix}").suffix != suffix:
                 raise UsageError(f"{short_repr(suffix)} is no suffix", "write them as --also-text .rst,.log")
 
-    def format_of(self, name: str) -> Format | None:
+    def choose_format(self, name: str) -> Format | None:
         """Return the format in which a file is read; None when it is not known.
 
-        >>> Choice("text").format_of("page.html"), Choice("text", force=True).format_of("page.html")
+        >>> Choice("text").choose_format("page.html"), Choice("text", force=True).choose_format("page.html")
         (<Format.HTML: 'html'>, <Format.TEXT: 'text'>)
         """
         default = parse_format(self.format)
@@ -259,14 +259,14 @@ class Choice:
             return default
         if PurePath(name.lower()).suffix in {suffix.lower() for suffix in self.also_text}:
             return Format.TEXT
-        return format_of(name) or default
+        return guess_format(name) or default
 
-    def language_of(self, text: str) -> str:
-        """Tell the language of a document that does not say it."""
+    def choose_language(self, text: str) -> str:
+        """Return the language of a document that does not name it."""
         return (detect(text) or DEFAULT) if self.language == DETECT else self.language
 
     def name(self, path: Path, root: Path | None) -> str:
-        """Name the document of a file by its place; empty where its text names it.
+        """Return the id of a file's document by its place; empty where the id is a hash of the text.
 
         Args:
             path: The file.
@@ -277,17 +277,17 @@ class Choice:
         return path.relative_to(root).as_posix() if root is not None and self.id_from == "path" else path.name
 
     def origin(self, path: Path, root: Path | None) -> str:
-        """Tell below which folder that name is unique; empty where the text names the document."""
+        """Return the folder below which that name is unique; empty where the id is a hash of the text."""
         if self.id_from == "hash":
             return ""
         folder = root if root is not None and self.id_from == "path" else path.parent
         return os.fsencode(os.path.abspath(folder)).decode(errors="backslashreplace")  # noqa: PTH100 - links stay links
 
 
-def hash_of(text: str) -> str:
+def text_hash(text: str) -> str:
     """Name a document by its text: 32 hex digits of BLAKE2b.
 
-    >>> hash_of("We the People")
+    >>> text_hash("We the People")
     '79af2f41f2e9bc3189050159afa952cf'
     """
     return blake2b(text.encode(errors="surrogatepass"), digest_size=16).hexdigest()

@@ -17,13 +17,14 @@ _CHARSET = re.compile(
     rb"""<(?:meta|\?xml)[^<>]*?(?:charset|encoding)\s*+=\s*+["']?\s*+([A-Za-z0-9_:.-]+)""", re.IGNORECASE
 )
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]+)*", re.ASCII)
-# Form feeds are white space in HTML; the other control characters, and what is none, are errors that no tree holds.
+# Form feeds are white space in HTML; other control characters, and code points that are no characters, are errors that
+# no tree holds.
 _CONTROLS = re.compile("[\x01-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffe\uffff]")
 # Only what the page says of itself is its date; the library would also guess from a copyright line.
 _DATES = {"extensive_search": False, "original_date": True, "min_date": "1000-01-01"}
 
 
-def record_of(path: Path, max_text: int) -> dict[str, object]:
+def html_record(path: Path, max_text: int) -> dict[str, object]:
     """Read an HTML file: its core text, `<title>`, language, and what its head says of date and address.
 
     Args:
@@ -58,10 +59,10 @@ def _decode(data: bytes) -> str:
         try:
             return data.decode().removeprefix("\ufeff")
         except UnicodeDecodeError:
-            declared = _CHARSET.search(data[:4_096])
-            if declared is None:
+            match = _CHARSET.search(data[:4_096])
+            if match is None:
                 raise
-            return _decode_charset(data, declared[1].decode().lower())
+            return _decode_charset(data, match[1].decode().lower())
 
 
 def _decode_charset(data: bytes, charset: str) -> str:
@@ -89,7 +90,7 @@ def _head(tree: Any, trafilatura: Any) -> dict[str, object]:
     head = tree.find("head")
     if head is None:
         return record
-    alone = _tree("<html><body></body></html>")
-    alone.insert(0, deepcopy(head))
-    metadata = trafilatura.extract_metadata(alone, date_config=_DATES)
+    root = _tree("<html><body></body></html>")
+    root.insert(0, deepcopy(head))
+    metadata = trafilatura.extract_metadata(root, date_config=_DATES)
     return record | {"date": iso_date(metadata.date or ""), "url": metadata.url or ""}

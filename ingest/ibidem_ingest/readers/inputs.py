@@ -13,17 +13,17 @@ from tempfile import TemporaryDirectory
 
 from ibidem_ingest.document import MAX_ID_BYTES, MAX_TEXT, ORIGIN, PAGE_BREAK, Document, read_record
 from ibidem_ingest.errors import Refusal, Refused, Unreadable, UsageError, short_repr, translate_errors
-from ibidem_ingest.readers.formats import Choice, Format, Tally, hash_of, parse_format, require
+from ibidem_ingest.readers.formats import Choice, Format, Tally, parse_format, require, text_hash
 from ibidem_ingest.readers.jsonl import read as lines_of
 from ibidem_ingest.readers.mail import mails
 from ibidem_ingest.readers.sandbox import SECONDS, Parse, SandboxedReader, SandboxPool
 from ibidem_ingest.readers.table import rows
-from ibidem_ingest.readers.text import record_of as text_record
+from ibidem_ingest.readers.text import text_record
 
 STANDARD_INPUT = "-"
 
 LINK = "link"
-"""Under which links in folders are counted."""
+"""Key under which links in folders are counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +57,14 @@ def printable(path: Path) -> str:
 
 
 def check(paths: Sequence[str | Path], choice: Choice) -> None:
-    """Make sure, before anything is read, that every path can be what was meant.
+    """Check, before anything is read, that every path exists and has a reader.
 
     Args:
         paths: Files, folders, and `-` for standard input.
         choice: How they are read.
 
     Raises:
-        UsageError: A path does not exist, its suffix tells no format, or the library for it is missing.
+        UsageError: A path does not exist, its suffix is of no format, or the library for it is missing.
     """
     for argument in paths:
         if str(argument) == STANDARD_INPUT:
@@ -81,10 +81,10 @@ def _check_path(path: Path, choice: Choice) -> None:
         why = getattr(error, "strerror", None) or str(error)
         raise UsageError(f"{printable(path)}: {why}", "give files, folders or - for standard input") from error
     if S_ISDIR(mode):
-        if (forced := parse_format(choice.format)) is not None:
-            require(forced)
+        if (format_ := parse_format(choice.format)) is not None:
+            require(format_)
         return
-    format_ = choice.format_of(path.name)
+    format_ = choice.choose_format(path.name)
     if format_ is None:
         remedy = f"name its format: --format {'|'.join(Format)}"
         raise UsageError(f"{printable(path)}: its name does not say what it contains", remedy)
@@ -92,7 +92,7 @@ def _check_path(path: Path, choice: Choice) -> None:
 
 
 def _mode(path: Path) -> int:
-    """Return what kind of file a path is, or 0 where the system does not tell; opening it then says why."""
+    """Return the kind of file of a path, or 0 where the system does not say; opening it then gives the error."""
     try:
         return path.stat().st_mode
     except OSError:
@@ -102,20 +102,20 @@ def _mode(path: Path) -> int:
 def sources(paths: Sequence[str | Path], choice: Choice, passed_over: Counter[str]) -> Iterator[InputFile | Refusal]:
     """Find the files of paths: folders with all that is below them, by name, each folder once.
 
-    Hidden files and folders are left alone, and so is what is no regular file; a folder that cannot be opened is a
+    Hidden files and folders are left alone, and so are devices and sockets; a folder that cannot be opened is a
     refusal, and what else is below it goes on. A link in a folder may lead anywhere, so it is counted and left alone
     unless links are to be followed; a path that is given may be one.
 
     Args:
         paths: Files, folders, and `-`, checked.
         choice: How they are read.
-        passed_over: Where the files whose suffix tells no format are counted, by suffix, and the links.
+        passed_over: Counts of the files without a known suffix, by suffix, and of the links.
     """
     for argument in paths:
         path = Path(argument)
         if str(argument) == STANDARD_INPUT:
             yield InputFile(None, STANDARD_INPUT, Format.JSONL)
-        elif (format_ := choice.format_of(path.name)) and not S_ISDIR(_mode(path)):
+        elif (format_ := choice.choose_format(path.name)) and not S_ISDIR(_mode(path)):
             yield _source(path, None, format_, choice)
         else:
             yield from _walk(path, path, choice, passed_over, set())
@@ -146,7 +146,7 @@ def _walk(
         mode = _mode(path)
         if S_ISDIR(mode):
             yield from _walk(path, root, choice, passed_over, known_folders)
-        elif format_ := choice.format_of(path.name):
+        elif format_ := choice.choose_format(path.name):
             if S_ISREG(mode) or not mode:
                 yield _source(path, root, format_, choice)
         else:
@@ -168,10 +168,10 @@ def read(  # noqa: PLR0913 - the options of reading, each with a default
 
     Args:
         paths: Files, folders (with all that is below them, in the order of names), and `-` for standard input.
-        choice: How they are read; a string is the format of those whose suffix tells none.
+        choice: How they are read; a string is the format of files without a known suffix.
         max_text: The most characters that a text may have.
         tally: Grows while reading: fields moved into `meta`, files passed over.
-        seconds: What reading one file in a foreign format may take.
+        seconds: Time that reading one file in a foreign format may take.
         processes: How many files in foreign formats are parsed at once, each by a process of its own.
 
     Raises:
@@ -182,11 +182,11 @@ def read(  # noqa: PLR0913 - the options of reading, each with a default
         raise UsageError(
             f"{short_repr(paths)} is no list of paths", "give several: read(['cases.jsonl', 'pleadings/'])"
         )
-    chosen = choice if isinstance(choice, Choice) else Choice(choice)
-    check(paths, chosen)
+    options = choice if isinstance(choice, Choice) else Choice(choice)
+    check(paths, options)
     tally = tally or Tally()
-    items = sources(paths, chosen, tally.passed_over)
-    return _documents(items, chosen, SandboxPool(max_text, seconds, processes), tally)
+    items = sources(paths, options, tally.passed_over)
+    return _documents(items, options, SandboxPool(max_text, seconds, processes), tally)
 
 
 Outcome = tuple[str, Document | Refusal]
@@ -230,12 +230,12 @@ def _documents(
 def _outcomes(
     items: Iterator[InputFile | Refusal], choice: Choice, max_text: int, tally: Tally, folders: ExitStack
 ) -> Iterator[Outcome | Parse[Outcome]]:
-    """Read what needs no other process, and say how to read the rest."""
+    """Read the formats that need no sandbox, and yield parses for the others."""
     for source in items:
         if isinstance(source, Refusal):
             yield source.where, source
         elif source.path is None or source.format is Format.JSONL:
-            for one in lines_of(source.path, source.where, max_text, tally, choice.language_of):
+            for one in lines_of(source.path, source.where, max_text, tally, choice.choose_language):
                 yield source.where, one
         elif source.format is Format.MBOX:
             yield from _read_mailbox(source, source.path, max_text, choice, folders)
@@ -250,7 +250,7 @@ def _outcomes(
 
 def _read_sandboxed(source: InputFile, path: Path, choice: Choice, reader: SandboxedReader) -> Outcome:
     """Read a file in a foreign format by a process of its own."""
-    return source.where, _document(source, partial(reader.record_of, source.format, path), reader.max_text, choice)
+    return source.where, _document(source, partial(reader.parse_record, source.format, path), reader.max_text, choice)
 
 
 def _read_copy(source: InputFile, copy: Path, choice: Choice, reader: SandboxedReader) -> Outcome:
@@ -292,8 +292,8 @@ def _read_table(source: InputFile, path: Path, max_text: int, choice: Choice) ->
         for number, record in rows(path, choice.text_column, max_text):
             one = _part(source, number, Format.CSV)
             text = str(record["text"])
-            identity = {} if record.get("id") else {"id": one.id or hash_of(text), ORIGIN: one.origin}
-            language = record.get("language") or choice.language_of(text)
+            identity = {} if record.get("id") else {"id": one.id or text_hash(text), ORIGIN: one.origin}
+            language = record.get("language") or choice.choose_language(text)
             try:
                 yield read_record(record | identity | {"language": language}, one.where, max_text)
             except Refused as refused:
@@ -325,8 +325,8 @@ def _document(
     try:
         record = dict(parse())
         text = _text(record)
-        identity = {"id": source.id or hash_of(text), ORIGIN: source.origin}
-        language = record.get("language") or choice.language_of(text)
+        identity = {"id": source.id or text_hash(text), ORIGIN: source.origin}
+        language = record.get("language") or choice.choose_language(text)
         return read_record(record | identity | {"language": language}, source.where, max_text)
     except Unreadable as error:
         return Refusal(source.where, source.id, error.field, error.why)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 _UNPACKED_PIECE = 1 << 18
-# A block of four bytes can stand for 128 KiB, so that this piece becomes 32 MiB at the very worst.
+# A block of four bytes can expand to 128 KiB, so that this piece becomes 32 MiB at worst.
 _ZSTD_PIECE = 1 << 10
 # What `xz -9` asks for is 65 MiB; a header may ask for gigabytes.
 _XZ_MEMORY = 256 << 20
@@ -73,19 +73,19 @@ class PiecesStream(io.RawIOBase):
 class ZstdStream(PiecesStream):
     """The content of the frames of a zstd file.
 
-    The library's own stream reader ends without a word where a file was cut; this one tells.
+    The library's own stream reader ends silently where a file was cut off; this one raises an error.
     """
 
     _frame: "zstandard.ZstdDecompressionObj | None" = None
 
     def _advance(self) -> bool:
-        compressed = self._ahead or self._raw.read(_ZSTD_PIECE)
-        if not compressed:
+        data = self._ahead or self._raw.read(_ZSTD_PIECE)
+        if not data:
             if self._frame is not None:
                 raise EOFError("the file ends within a frame")
             return False
         frame = self._frame or zstandard.ZstdDecompressor().decompressobj()
-        self._piece = memoryview(frame.decompress(compressed))
+        self._piece = memoryview(frame.decompress(data))
         self._frame, self._ahead = (None, frame.unused_data) if frame.eof else (frame, b"")
         return True
 
@@ -101,17 +101,17 @@ class XzStream(PiecesStream):
     def _advance(self) -> bool:
         stream = self._stream or lzma.LZMADecompressor(memlimit=_XZ_MEMORY)
         if stream.needs_input:
-            compressed = self._ahead or self._raw.read(_UNPACKED_PIECE)
+            data = self._ahead or self._raw.read(_UNPACKED_PIECE)
             self._ahead = b""
             if self._stream is None:
-                compressed = compressed.lstrip(b"\0")  # four null bytes or more may separate two streams
-            if not compressed:
+                data = data.lstrip(b"\0")  # four null bytes or more may separate two streams
+            if not data:
                 if self._stream is not None:
                     raise EOFError("the file ends within a stream")
                 return bool(self._raw.peek(1))
         else:
-            compressed = b""
-        self._piece = memoryview(stream.decompress(compressed, _UNPACKED_PIECE))
+            data = b""
+        self._piece = memoryview(stream.decompress(data, _UNPACKED_PIECE))
         self._stream, self._ahead = (None, stream.unused_data) if stream.eof else (stream, b"")
         return True
 
@@ -124,7 +124,7 @@ def open_compressed(path: Path | None) -> Iterator["io.BufferedReader[Any]"]:
         path: The file; None is standard input.
     """
     if path is None:
-        standard = io.BufferedReader(sys.stdin.buffer)  # type: ignore[type-var]  # whatever replaces it reads too
+        standard = io.BufferedReader(sys.stdin.buffer)  # type: ignore[type-var]  # a replacement has a buffer too
         try:
             yield _decompress(standard, "")
         finally:
@@ -183,7 +183,7 @@ _ID_FIRST = re.compile(rb'\s*\{\s*"id"\s*:\s*("(?:[^"\\]|\\.){0,512}"|\d{1,18})'
 
 
 def read(
-    path: Path | None, where: str, max_text: int, tally: Tally, language_of: LanguageOf = lambda _: ""
+    path: Path | None, where: str, max_text: int, tally: Tally, choose_language: LanguageOf = lambda _: ""
 ) -> Iterator[Document | Refusal]:
     """Read the documents of a file, compressed or not; empty lines are skipped.
 
@@ -192,7 +192,7 @@ def read(
         where: How the file is named to the user.
         max_text: The most characters that a text may have; a line that can hold more is skipped unread.
         tally: Where the fields that went into `meta` are counted.
-        language_of: Tells the language of a text whose record does not; empty when it cannot.
+        choose_language: Returns the language of a text whose record names none; empty when it cannot.
     """
     number = 0
     empty = True
@@ -200,12 +200,12 @@ def read(
         with translate_errors(), open_compressed(path) as stream:
             if stream.peek(len(BOM)).startswith(BOM):
                 stream.read(len(BOM))
-            for number, (line, whole) in enumerate(lines(stream, _limit(max_text)), 1):
+            for number, (line, is_whole) in enumerate(lines(stream, _limit(max_text)), 1):
                 if not line.isspace():
                     empty = False
                     place = f"{where}:{number}"
-                    if whole:
-                        yield _read_line(line, place, max_text, tally, language_of)
+                    if is_whole:
+                        yield _read_line(line, place, max_text, tally, choose_language)
                     else:
                         yield _length_refusal(line, place, max_text)
     except Unreadable as error:
@@ -222,7 +222,7 @@ def _limit(max_text: int) -> int:
     return max_text * BYTES_A_CHARACTER + BYTES_ASIDE
 
 
-def _read_line(line: bytes, where: str, max_text: int, tally: Tally, language_of: LanguageOf) -> Document | Refusal:
+def _read_line(line: bytes, where: str, max_text: int, tally: Tally, choose_language: LanguageOf) -> Document | Refusal:
     """Make a document of a line."""
     try:
         record = orjson.loads(line)
@@ -233,13 +233,13 @@ def _read_line(line: bytes, where: str, max_text: int, tally: Tally, language_of
         return refused.refusal
     if names := meta_fields(record):
         tally.moved.update(names)
-    if not record.get("language") and (language := language_of(document.text)):
+    if not record.get("language") and (language := choose_language(document.text)):
         return replace(document, language=language)
     return document
 
 
 def _not_json(line: bytes, where: str, max_text: int, error: orjson.JSONDecodeError) -> Document | Refusal:
-    """Find out what is wrong with a line that is not JSON."""
+    """Return the fault of a line that is not JSON."""
     try:
         text = line.decode()
     except UnicodeDecodeError as bad:

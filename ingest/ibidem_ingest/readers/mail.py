@@ -18,7 +18,7 @@ BEGIN = b"From "
 """The beginning of the line before each mail of a mailbox."""
 
 
-def record_of(path: Path, max_text: int) -> dict[str, object]:
+def mail_record(path: Path, max_text: int) -> dict[str, object]:
     """Read a mail: its subject is the title, its sender the source; attached texts are further pages.
 
     Args:
@@ -65,7 +65,7 @@ def mails(stream: BinaryIO, max_text: int) -> Iterator[bytes | None]:
 
 
 def _head(mail: EmailMessage) -> dict[str, object]:
-    """Read what is in the head, and name what is attached and no text."""
+    """Read the fields of the head, and the names of attachments that are no text."""
     names = [name for part in _parts(mail) if (name := part.get_filename())]
     meta = {name: _line(mail, name) for name in ("to", "cc", "message-id", "in-reply-to") if mail.get(name)}
     return {
@@ -95,7 +95,7 @@ def _parts(mail: EmailMessage) -> Iterator[EmailMessage]:
 
 
 def _text(part: EmailMessage) -> str:
-    """Read a text in whatever encoding it names; one that is not known is read as UTF-8."""
+    """Decode a text by the encoding that it names, or as UTF-8 when that is unknown."""
     data = part.get_payload(decode=True)
     if not isinstance(data, bytes):
         return ""

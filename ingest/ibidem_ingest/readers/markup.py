@@ -13,8 +13,7 @@ from typing import Any
 
 from ibidem_ingest.errors import Unreadable, translate_errors
 from ibidem_ingest.readers.formats import Format, load_library
-from ibidem_ingest.readers.text import EMPTY, first_line
-from ibidem_ingest.readers.text import text_of as plain_text_of
+from ibidem_ingest.readers.text import EMPTY, first_line, read_text
 
 FRONT = "---"
 """A line before and after what programs put before a text."""
@@ -34,7 +33,7 @@ def markdown_record(path: Path, max_text: int) -> dict[str, object]:
             missing.
     """
     library = load_library(Format.MARKDOWN)
-    source = strip_front(plain_text_of(path, max_text))
+    source = strip_front(read_text(path, max_text))
     with translate_errors():
         tokens = library.MarkdownIt("commonmark", {"maxNesting": 50}).enable("table").parse(source)
     blocks = list(_blocks(tokens))
@@ -46,7 +45,7 @@ def markdown_record(path: Path, max_text: int) -> dict[str, object]:
 
 
 def strip_front(source: str) -> str:
-    r"""Leave out what is between two lines of hyphens at the beginning, which programs read.
+    r"""Leave out the front matter: the lines between two lines of hyphens at the beginning.
 
     >>> strip_front("---\nlayout: post\n---\nWe the People")
     'We the People'
@@ -125,8 +124,8 @@ def rst_record(path: Path, max_text: int) -> dict[str, object]:
     Raises:
         Unreadable: It is empty, too large or not UTF-8, or the system does not let it be read.
     """
-    lines = plain_text_of(path, max_text).splitlines()
-    title = next((strip_marks(line) for line, under in pairwise(lines) if _is_title(line, under)), "")
+    lines = read_text(path, max_text).splitlines()
+    title = next((strip_marks(line) for line, next_line in pairwise(lines) if _is_title(line, next_line)), "")
     text = "\n".join(_visible_lines(lines)).strip()
     if not text:
         raise Unreadable(EMPTY)
@@ -144,8 +143,12 @@ def strip_marks(line: str) -> str:
     return line
 
 
-def _is_title(line: str, under: str) -> bool:
-    return bool(_LINE.fullmatch(under)) and any(map(str.isalnum, line)) and len(under.rstrip()) >= len(line.rstrip())
+def _is_title(line: str, next_line: str) -> bool:
+    return (
+        bool(_LINE.fullmatch(next_line))
+        and any(map(str.isalnum, line))
+        and len(next_line.rstrip()) >= len(line.rstrip())
+    )
 
 
 def _visible_lines(lines: list[str]) -> Iterator[str]:

@@ -12,7 +12,7 @@ from ibidem_ingest.readers.text import first_line
 _MARKS = str.maketrans({"\x02": None, "\ufffe": None, "\x00": None, "\r": None})
 
 
-def record_of(path: Path, max_text: int) -> dict[str, object]:
+def pdf_record(path: Path, max_text: int) -> dict[str, object]:
     """Read a PDF file, one page after the other; its title is the one it gives itself, else its first line.
 
     When it was made is not taken for its date.

@@ -26,10 +26,10 @@ import orjson
 from ibidem_ingest.errors import Unreadable
 from ibidem_ingest.readers.books import docx_record, epub_record
 from ibidem_ingest.readers.formats import Format
-from ibidem_ingest.readers.html import record_of as html_record
-from ibidem_ingest.readers.mail import record_of as mail_record
+from ibidem_ingest.readers.html import html_record
+from ibidem_ingest.readers.mail import mail_record
 from ibidem_ingest.readers.markup import markdown_record, rst_record
-from ibidem_ingest.readers.pdf import record_of as pdf_record
+from ibidem_ingest.readers.pdf import pdf_record
 
 SECONDS = 120.0
 """What reading one file may take."""
@@ -79,7 +79,7 @@ class SandboxedReader:
         """End the process."""
         self._end()
 
-    def record_of(self, format_: Format, path: Path) -> dict[str, object]:
+    def parse_record(self, format_: Format, path: Path) -> dict[str, object]:
         """Read a file.
 
         Raises:
@@ -146,8 +146,8 @@ class SandboxedReader:
 
 def _environment() -> dict[str, str]:
     """Return what Python needs of our environment, and no passwords: a file may get the better of what reads it."""
-    needed = {name: value for name, value in os.environ.items() if name.startswith(NEEDED)}
-    return needed | {"OPENBLAS_NUM_THREADS": "1"}  # each of its threads would count as memory
+    variables = {name: value for name, value in os.environ.items() if name.startswith(NEEDED)}
+    return variables | {"OPENBLAS_NUM_THREADS": "1"}  # each of its threads would count as memory
 
 
 def _pipe(pipe: Any) -> Any:
@@ -225,10 +225,10 @@ class SandboxPool:
                 self._threads.shutdown()
 
     def results(self, items: Iterable[T | Parse[T]]) -> Iterator[T]:
-        """Yield what is read, in the order in which it was found.
+        """Yield the outcomes of parsing in the order of the items.
 
         Args:
-            items: What is there already, and what reads the rest.
+            items: Outcomes, and parses that are still to be done.
         """
         waiting: deque[T | Future[T]] = deque()
         for one in items:

@@ -68,7 +68,7 @@ def _lines(file: TextIOWrapper, limit: int) -> Iterator[str]:
 
 
 def _record(names: list[str], cells: list[str], text_column: str) -> Row:
-    """Make a record of a row; cells that are empty are left out, but for the text."""
+    """Make a record of a row, without empty cells except the text."""
     row = {name: cell for name, cell in zip(names, cells, strict=False) if cell and name}
     text = row.pop(text_column, "")
     fields: Row = {name: row[name] for name in row if name in FIELDS - {"text", "pages", "meta", ORIGIN}}

@@ -13,7 +13,7 @@ BEGINNING = 2_000
 BYTES_A_CHARACTER = 4
 
 
-def record_of(path: Path, max_text: int) -> dict[str, object]:
+def text_record(path: Path, max_text: int) -> dict[str, object]:
     """Read a text file; form feeds end its pages, and its first line with words is its title.
 
     Args:
@@ -23,15 +23,15 @@ def record_of(path: Path, max_text: int) -> dict[str, object]:
     Raises:
         Unreadable: It is empty, too large or not UTF-8, or the system does not let it be read.
     """
-    text = text_of(path, max_text)
+    text = read_text(path, max_text)
     return {"text": text.removesuffix(PAGE_BREAK), "title": first_line(text)}
 
 
-def text_of(path: Path, max_text: int) -> str:
+def read_text(path: Path, max_text: int) -> str:
     """Read the text of a file in UTF-8.
 
     Raises:
-        Unreadable: As `record_of` does.
+        Unreadable: As `text_record` does.
     """
     data = content(path, max_text)
     with translate_errors():

@@ -1,7 +1,7 @@
-"""Content hash: the same words and figures in the same order, whatever the case, punctuation or white space.
+"""Content hash: equal for the same words and figures in the same order; case, punctuation, white space do not count.
 
-BLAKE2b (RFC 7693) cut to 128 bits: copies are deleted by it, so nobody may be able to write two texts that share it.
-A text of fewer than 20 tokens says little, so its title counts too.
+BLAKE2b (RFC 7693) cut to 128 bits: copies are deleted by it, so it must be impossible to construct two texts that share
+it. A text of fewer than 20 tokens says little, so its title counts too.
 
 Title of a short text: news flashes have their news in the title, and all the same few words below it.
 A text of fewer than 20 tokens is a duplicate only where the titles agree too: the title is part of its content hash,
@@ -23,7 +23,7 @@ SIZE = 16
 """Bytes of a hash."""
 
 BEFORE_TITLE = "\x1f"
-"""Stands between text and title; no token holds it."""
+"""Separator between text and title; no token holds it."""
 
 
 def sign(tokens: Sequence[str], name: str, title: str = "") -> str:
@@ -40,8 +40,8 @@ def sign(tokens: Sequence[str], name: str, title: str = "") -> str:
     >>> sign(["so", "ordered"], "op-17")
     'ch2:f8224d4f2de4c8400e372f625c86f72b'
     """
-    joined = " ".join(tokens).encode()
-    return format_hash(_digest(joined, title) if joined else b"", name)
+    data = " ".join(tokens).encode()
+    return format_hash(_digest(data, title) if data else b"", name)
 
 
 def sign_batch(batch: TokenBatch, titles: Sequence[str]) -> list[bytes]:
@@ -72,13 +72,13 @@ def compare(a: str, b: str) -> float:
     return float(a == b)
 
 
-def _digest(joined: bytes, title: str) -> bytes:
-    whole = joined + f"{BEFORE_TITLE}{title}".encode() if title else joined
-    return blake2b(whole, digest_size=SIZE).digest()
+def _digest(words: bytes, title: str) -> bytes:
+    data = words + f"{BEFORE_TITLE}{title}".encode() if title else words
+    return blake2b(data, digest_size=SIZE).digest()
 
 
 SHORT = 20
-"""Tokens from which on a text speaks for itself."""
+"""Tokens from which on a text needs no title."""
 
 
 def sign_title(words: Sequence[str], title: str) -> str:
@@ -95,8 +95,8 @@ def sign_title(words: Sequence[str], title: str) -> str:
     """
     if not title or not 0 < len(words) < SHORT:
         return ""
-    titled = tokens(title)
-    return "" if titled == list(words[: len(titled)]) else " ".join(titled)
+    title_words = tokens(title)
+    return "" if title_words == list(words[: len(title_words)]) else " ".join(title_words)
 
 
 def sign_titles(batch: TokenBatch, titles: Sequence[str]) -> list[str]:
@@ -109,7 +109,7 @@ def sign_titles(batch: TokenBatch, titles: Sequence[str]) -> list[str]:
 
 
 GROUP_NAME_SIZE = 12
-"""Bytes of a name: no two of a billion ids share one by chance, and nobody finds two that do in a lifetime."""
+"""Bytes of a name: no two of a billion ids share one by chance, and a search for two that do is too long."""
 
 
 def group_name(id_: str) -> str:

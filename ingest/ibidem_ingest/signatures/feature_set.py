@@ -96,7 +96,7 @@ def candidates(tokens: Sequence[str], table: Table) -> tuple[list[Candidate], li
     Returns:
         The candidates, rarest first; and `wh1` of the terms that are not in the table.
     """
-    known: dict[int, Candidate] = {}
+    by_rank: dict[int, Candidate] = {}
     strange = []
     for term, (first, _) in first_and_count(tokens).items():
         if not is_term(term):
@@ -106,8 +106,8 @@ def candidates(tokens: Sequence[str], table: Table) -> tuple[list[Candidate], li
         if rank == ABSENT:
             strange.append(hash_)
         elif rank >= table.first_allowed:
-            known.setdefault(rank, Candidate(rank, term, first))  # words of one hash are one word, as in a batch
-    return sorted(known.values()), strange
+            by_rank.setdefault(rank, Candidate(rank, term, first))  # words of one hash are one word, as in a batch
+    return sorted(by_rank.values()), strange
 
 
 def _offsets(document: Places, documents: int) -> Places:
@@ -240,14 +240,14 @@ def shares(a: FeatureSet, b: FeatureSet, least: int) -> bool:
     >>> shares(FeatureSet((1, 2, 3), full=False), FeatureSet((2, 3, 4), full=False), 2)
     True
     """
-    shared = left = right = 0
-    while shared < least:
-        if shared + min(len(a.codes) - left, len(b.codes) - right) < least:
+    common = at_a = at_b = 0
+    while common < least:
+        if common + min(len(a.codes) - at_a, len(b.codes) - at_b) < least:
             return False
-        mine, other = a.codes[left], b.codes[right]
-        shared += mine == other
-        left += mine <= other
-        right += other <= mine
+        code, other_code = a.codes[at_a], b.codes[at_b]
+        common += code == other_code
+        at_a += code <= other_code
+        at_b += other_code <= code
     return True
 
 

@@ -62,8 +62,8 @@ def sign(tokens: Sequence[str], table: Table, bin_size: int = BIN) -> Fingerprin
     offsets = [candidate.first - origin for candidate in rarest]
     binned = [-(-offset // bin_size) * bin_size for offset in offsets]
     ends, counts = [2 * len(terms)], [len(terms)]
-    strict, placed = (_digests(_interleave(terms, places), ends, counts) for places in (offsets, binned))
-    return FingerprintColumns(strict, placed, counts, _scheme(bin_size)).rows()[0]
+    strict, bins = (_digests(_interleave(terms, places), ends, counts) for places in (offsets, binned))
+    return FingerprintColumns(strict, bins, counts, _scheme(bin_size)).rows()[0]
 
 
 class FingerprintColumns(NamedTuple):
@@ -104,11 +104,11 @@ def sign_batch(batch: TokenBatch, rarest: RarestTerms, bin_size: int = BIN) -> F
         digests = [_sha1(text[a : b - 1]) if b > a else b"" for a, b in pairwise(at)]
         return FingerprintColumns(digests[::2], digests[1::2], counts.tolist(), _scheme(bin_size))
     ends = counts.cumsum()
-    within = np.arange(counts.sum()) - np.repeat(ends - counts, counts)
-    first = rarest.first.take(np.repeat(rarest.offsets[:-1], counts) + within)
-    some = counts > 0
-    origins = np.minimum.reduceat(first, (ends - counts)[some]) if first.size else first
-    offsets = first - np.repeat(origins, counts[some])
+    position = np.arange(counts.sum()) - np.repeat(ends - counts, counts)
+    first = rarest.first.take(np.repeat(rarest.offsets[:-1], counts) + position)
+    mask = counts > 0
+    origins = np.minimum.reduceat(first, (ends - counts)[mask]) if first.size else first
+    offsets = first - np.repeat(origins, counts[mask])
     places = zip(batch.starts.take(first).tolist(), batch.ends.take(first).tolist(), strict=True)
     terms = [batch.buffer[start:end] for start, end in places]
     bounds, sizes = (2 * ends).tolist(), counts.tolist()

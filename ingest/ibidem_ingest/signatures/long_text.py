@@ -20,7 +20,7 @@ from ibidem_ingest.document import PAGE_BREAK, Document
 from ibidem_ingest.signatures import pages, unique_words
 from ibidem_ingest.signatures.pages import Profiles, Sketches
 from ibidem_ingest.signatures.unique_words import UniqueWords
-from ibidem_ingest.text.terms import TermGroups, places_to_group_by
+from ibidem_ingest.text.terms import TermGroups, sort_tokens
 from ibidem_ingest.text.tokens import TokenBatch, join_broken_words
 from ibidem_ingest.text.word_hash import Places, Shingles, distinct
 
@@ -64,7 +64,7 @@ class LongSignatures:
         return int(self.tokens.size)
 
     @cached_property
-    def filled(self) -> NDArray[np.bool_]:
+    def has_signatures(self) -> NDArray[np.bool_]:
         """(p,) whether a part has signatures, and is not blank or nearly so."""
         return self.tokens >= pages.LEAST_TOKENS
 
@@ -114,7 +114,7 @@ class LongSignatures:
         """Return the values under which the text is looked up, without repeats and in order."""
         clues: dict[LongClue, list[str]] = {
             "profiles": distinct("p", self.profiles[self.profiles != 0]),
-            "page_bands": distinct("q", pages.band_keys(self.sketches[self.filled])),
+            "page_bands": distinct("q", pages.band_keys(self.sketches[self.has_signatures])),
             "sampled": distinct("s", self.words.sample_keys()),
         }
         return {clue: values for clue, values in clues.items() if values}
@@ -169,42 +169,42 @@ def sign_long(document: Document) -> LongSignatures | None:
     >>> signed and (signed.parts, len(signed), signed.tokens.tolist())
     ('pages', 2, [3, 2])
     """
-    paged = PagedTokens.of([document.text])
-    place = places_to_group_by(paged.batch)
-    sequences = Shingles.of(paged.batch.hashes, paged.batch.offsets)
-    return sign_batch(paged, TermGroups.of(paged.batch, place), sequences, place)[0]
+    page_tokens = PagedTokens.of([document.text])
+    place = sort_tokens(page_tokens.batch)
+    sequences = Shingles.of(page_tokens.batch.hashes, page_tokens.batch.offsets)
+    return sign_batch(page_tokens, TermGroups.of(page_tokens.batch, place), sequences, place)[0]
 
 
 def sign_batch(
-    paged: PagedTokens, groups: TermGroups, sequences: Shingles, place: Places | None
+    page_tokens: PagedTokens, groups: TermGroups, sequences: Shingles, place: Places | None
 ) -> list[LongSignatures | None]:
     """Sign several texts part by part, as `sign_long` does each.
 
     Args:
-        paged: The texts.
+        page_tokens: The texts.
         groups: Their distinct words.
         sequences: Their shingles.
-        place: What `term_groups.places_to_group_by` gives for their tokens.
+        place: `terms.sort_tokens` of their tokens.
     """
-    if not ((np.diff(paged.first) > 1) | (paged.batch.lengths >= LEAST_TOKENS)).any():
-        return [None] * len(paged.batch)
-    texts = [paged.parts(text, sequences) for text in range(len(paged.batch))]
-    long = [kind == "pages" or paged.batch.lengths[text] >= LEAST_TOKENS for text, (kind, _) in enumerate(texts)]
+    if not ((np.diff(page_tokens.first) > 1) | (page_tokens.batch.lengths >= LEAST_TOKENS)).any():
+        return [None] * len(page_tokens.batch)
+    texts = [page_tokens.parts(text, sequences) for text in range(len(page_tokens.batch))]
+    long = [kind == "pages" or page_tokens.batch.lengths[text] >= LEAST_TOKENS for text, (kind, _) in enumerate(texts)]
     if not any(long):
         return [None] * len(texts)
     ends = np.concatenate([[0], *(offsets[1:] for _, offsets in texts)])
-    sketches, profiles = pages.sign_batch(divide_tokens(paged.batch, ends), place)
-    unique, places = unique_words.sign_batch(paged.batch, groups)
-    signed: list[LongSignatures | None] = []
+    sketches, profiles = pages.sign_batch(divide_tokens(page_tokens.batch, ends), place)
+    unique, places = unique_words.sign_batch(page_tokens.batch, groups)
+    results: list[LongSignatures | None] = []
     at = 0
     for text, (kind, offsets) in enumerate(texts):
-        here = slice(at, at + offsets.size - 1)
-        at = here.stop
+        rows = slice(at, at + offsets.size - 1)
+        at = rows.stop
         once = np.diff(np.searchsorted(places[text], offsets)).astype(np.uint32)
         lengths = np.diff(offsets).astype(np.uint32)
-        whole = LongSignatures(kind, sketches[here], profiles[here], lengths, once, unique[text])
-        signed.append(whole if long[text] else None)
-    return signed
+        signatures = LongSignatures(kind, sketches[rows], profiles[rows], lengths, once, unique[text])
+        results.append(signatures if long[text] else None)
+    return results
 
 
 def divide_tokens(batch: TokenBatch, offsets: Places) -> TokenBatch:

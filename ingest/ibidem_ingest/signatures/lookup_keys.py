@@ -5,8 +5,8 @@ same). All others are keys of eight characters (`word_hash`), made of a number o
 s0 + s1 · 2^16 + s2 · 2^32 + band · 2^48; of the 25 rarest terms of a full feature set the term's code + the first five
 bytes of the idf table's name · 2^24. Of the runs of characters (`noise`) 32 pairs of slots, 2 i and 2 i + 5 modulo 64:
 s0 + s1 · 2^8 + i · 2^16 + length of the runs · 2^24 + the first four bytes of the idf table's name · 2^32. Two readings
-of a text share several of these, other texts hardly three: so many are asked for as the decision needs. The clean copy
-of a misread text has them too, since it is to be found. They take little room: many documents have one in common.
+of a text share several of these, other texts hardly three: a look-up requires as many as the decision needs. The clean
+copy of a misread text has them too, so that it is found. They take little room: many documents have one in common.
 """
 
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ LookupField = Literal[
     "sampled",
 ]
 LONG_CLUES: tuple[LongClue, ...] = get_args(LongClue)
-"""What long texts are looked up by besides: all from their long signatures."""
+"""Further kinds of keys of long texts, all from their long signatures."""
 
 
 _NONE = bytes(8)
@@ -77,18 +77,18 @@ def lookup_keys(packed: Packed) -> dict[LookupField, list[str]]:
 
 
 def lookup_keys_batch(values: Sequence[bytes]) -> list[dict[LookupField, list[str]]]:
-    """Return the look-up values of several documents, as `lookup_keys` does of each; none of what is damaged.
+    """Return the look-up values of several documents, as `lookup_keys` does of each; none for a damaged one.
 
     Args:
         values: Their packed values.
     """
     columns = PackedColumns.of(values)
     weak = (columns.flags & WEAK) != 0
-    banded = iter(_bands_batch(columns.slots[columns.slot_count > 0]))
+    band_rows = iter(_bands_batch(columns.slots[columns.slot_count > 0]))
     full, rarest = rare_batch(columns)
     rare_ = iter(rarest)
-    spelled = columns.noise[:, noise.SLOTS] > 0
-    characters_ = iter(rows("c", character_values(columns.idf[spelled], columns.noise[spelled])))
+    has_noise = columns.noise[:, noise.SLOTS] > 0
+    characters_ = iter(rows("c", character_values(columns.idf[has_noise], columns.noise[has_noise])))
     entries: list[dict[LookupField, list[str]]] = []
     for at, value in enumerate(values):
         its: dict[LookupField, list[str]] = {}
@@ -105,10 +105,10 @@ def lookup_keys_batch(values: Sequence[bytes]) -> list[dict[LookupField, list[st
         if hashes[64:] != _NONE_HEX:
             its["profile"] = [f"tp1:{hashes[64:]}"]
         if columns.slot_count[at]:
-            its["bands"] = next(banded)
+            its["bands"] = next(band_rows)
         if full[at]:
             its["rare"] = next(rare_)
-        if spelled[at]:
+        if has_noise[at]:
             its["characters"] = next(characters_)
     return entries
 

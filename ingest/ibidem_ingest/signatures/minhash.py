@@ -170,7 +170,7 @@ def sign_batch(documents: Shingles, k: int = SLOTS) -> NDArray[np.uint16]:
 
 
 def stored_slots(slots: Sequence[int]) -> tuple[int, ...]:
-    """Return what is stored of the slots of one document: the lowest 16 bits of each."""
+    """Return the stored part of the slots of one document: the lowest 16 bits of each."""
     return tuple(slot & 0xFFFF for slot in slots)
 
 
@@ -214,7 +214,7 @@ def containment(a: Sequence[int], b: Sequence[int], shingles_a: int, shingles_b:
         shingles_b: Number of distinct shingles of the other.
 
     Returns:
-        0 to 1; 0 with fewer than 10 equal slots, since so few tell nothing.
+        0 to 1; 0 with fewer than 10 equal slots, which are too few for an estimate.
     """
     if not a or len(a) != len(b) or equal_slots(a, b) < LEAST_FOR_CONTAINMENT:
         return 0.0
@@ -228,9 +228,9 @@ def sketch(hashes: Sequence[int], k: int = SLOTS) -> list[int]:
         return []
     slots = [_EMPTY] * k
     for number, multiplier in enumerate((1, *ROUND_MULTIPLIERS)):
-        for mixed in _remix(hashes, multiplier) if number else hashes:
-            slot = (mixed >> 32) * k >> 32
-            slots[slot] = min(slots[slot], number << 61 | mixed >> 3)
+        for value in _remix(hashes, multiplier) if number else hashes:
+            slot = (value >> 32) * k >> 32
+            slots[slot] = min(slots[slot], number << 61 | value >> 3)
         if _EMPTY not in slots:
             return slots
     return [_own_minimum(hashes, slot) if value == _EMPTY else value for slot, value in enumerate(slots)]
@@ -259,11 +259,11 @@ def sketch_batch(documents: Shingles, k: int = SLOTS) -> Hashes:
     _drop(slots, row, hashes, 0)
     owner = np.arange(counts.size)
     for number, multiplier in enumerate(ROUND_MULTIPLIERS, 1):
-        unfilled = (slots.take(owner, axis=0) == np.uint64(_EMPTY)).any(axis=1) & (counts > 0)
-        if not unfilled.any():
+        has_gaps = (slots.take(owner, axis=0) == np.uint64(_EMPTY)).any(axis=1) & (counts > 0)
+        if not has_gaps.any():
             return slots
-        still = np.repeat(unfilled, counts)
-        hashes, row, owner, counts = hashes[still], row[still], owner[unfilled], counts[unfilled]
+        still = np.repeat(has_gaps, counts)
+        hashes, row, owner, counts = hashes[still], row[still], owner[has_gaps], counts[has_gaps]
         _drop(slots, row, _rounds(hashes, multiplier), number)
     _fill_empty(slots, documents)
     return slots
@@ -271,21 +271,21 @@ def sketch_batch(documents: Shingles, k: int = SLOTS) -> Hashes:
 
 def _rounds(hashes: Hashes, multiplier: int) -> Hashes:
     """Do what `_remix` does."""
-    mixed = hashes * np.uint64(multiplier)
-    mixed ^= mixed >> np.uint64(29)
-    mixed *= np.uint64(C4)
-    mixed ^= mixed >> np.uint64(32)
-    return mixed
+    values = hashes * np.uint64(multiplier)
+    values ^= values >> np.uint64(29)
+    values *= np.uint64(C4)
+    values ^= values >> np.uint64(32)
+    return values
 
 
-def _drop(slots: Hashes, row: Places, mixed: Hashes, number: int) -> None:
+def _drop(slots: Hashes, row: Places, hashes: Hashes, number: int) -> None:
     """Drop each value into its slot; those filled in an earlier round hold smaller ones and stay."""
-    place = mixed >> np.uint64(32)
+    place = hashes >> np.uint64(32)
     place *= np.uint64(slots.shape[1])
     place >>= np.uint64(32)
     at = place.view(np.int64)
     at += row
-    values = mixed >> np.uint64(3)
+    values = hashes >> np.uint64(3)
     if number:
         values |= np.uint64(number << 61)
     np.minimum.at(slots.reshape(-1), at, values)
@@ -305,8 +305,8 @@ def _fill_empty(slots: Hashes, documents: Shingles) -> None:
     ends = counts.take(row).cumsum()
     start = 0
     while start < row.size:
-        done = int(ends[start - 1]) if start else 0
-        end = max(start + 1, int(np.searchsorted(ends, done + _AT_ONCE, "right")))
+        offset = int(ends[start - 1]) if start else 0
+        end = max(start + 1, int(np.searchsorted(ends, offset + _AT_ONCE, "right")))
         slots[row[start:end], slot[start:end]] = _own_minima(documents, row[start:end], slot[start:end])
         start = end
 
@@ -315,16 +315,16 @@ def _own_minima(documents: Shingles, row: Places, slot: Places) -> Hashes:
     """Return the smallest value of a document's shingles under a slot's function, for pairs of document and slot."""
     sizes = np.diff(documents.offsets).take(row)
     begins = sizes.cumsum() - sizes
-    within = np.arange(sizes.sum()) - np.repeat(begins, sizes)
-    hashes = documents.hashes.take(np.repeat(documents.offsets.take(row), sizes) + within)
+    position = np.arange(sizes.sum()) - np.repeat(begins, sizes)
+    hashes = documents.hashes.take(np.repeat(documents.offsets.take(row), sizes) + position)
     return np.minimum.reduceat(_own_values(hashes, np.repeat(slot, sizes)), begins)
 
 
 def _own_values(hashes: Hashes, slot: Places) -> Hashes:
     """Return the values of shingles under their slots' own functions."""
-    mixed: Hashes = hashes * np.array(SLOT_MULTIPLIERS, np.uint64)[slot]
-    mixed ^= mixed >> np.uint64(32)
-    mixed *= np.uint64(C2)
-    mixed >>= np.uint64(3)
-    mixed |= np.uint64(_LAST)
-    return mixed
+    values: Hashes = hashes * np.array(SLOT_MULTIPLIERS, np.uint64)[slot]
+    values ^= values >> np.uint64(32)
+    values *= np.uint64(C2)
+    values >>= np.uint64(3)
+    values |= np.uint64(_LAST)
+    return values

@@ -1,4 +1,4 @@
-"""Noise: what tells a text that was scanned and misread from one that says something else.
+"""Noise block: distinguishes a text that was scanned and misread from a text with other content.
 
 Hardly a run of five words survives where letters are misread, but most runs of five characters do. So 64 slots of eight
 bits hold a min-hash over the runs of a text's letters and digits, without blanks (one permutation with several rounds:
@@ -160,10 +160,10 @@ def no_blocks(documents: int) -> Blocks:
 
 def rows(blocks: Blocks) -> list[bytes]:
     """Return the block of each document; `NONE` where it says nothing."""
-    written, size = blocks.tobytes(), _COLUMNS.itemsize
+    data, size = blocks.tobytes(), _COLUMNS.itemsize
     return [
-        written[at : at + size] if runs else NONE
-        for at, runs in zip(range(0, len(written), size), blocks["runs"].tolist(), strict=True)
+        data[at : at + size] if runs else NONE
+        for at, runs in zip(range(0, len(data), size), blocks["runs"].tolist(), strict=True)
     ]
 
 
@@ -232,12 +232,12 @@ class Runs(NamedTuple):
 
 def _join_letters(batch: TokenBatch) -> LetterBatch:
     """Take the blanks out of a batch."""
-    spelled, sizes = batch.buffer.translate(None, b" "), batch.ends - batch.starts
+    text, sizes = batch.buffer.translate(None, b" "), batch.ends - batch.starts
     if batch.buffer.isascii():
-        letters = np.frombuffer(spelled, np.uint8).astype(np.uint32)
+        letters = np.frombuffer(text, np.uint8).astype(np.uint32)
     else:
         letters = np.frombuffer(
-            spelled.decode("utf-8", "surrogatepass").encode("utf-32-le", "surrogatepass"), "<u4"
+            text.decode("utf-8", "surrogatepass").encode("utf-32-le", "surrogatepass"), "<u4"
         ).astype(np.uint32, copy=False)
         begins = np.frombuffer(batch.buffer, np.uint8) & 0xC0 != 0x80
         blanks = np.diff(batch.starts, append=len(batch.buffer)) - sizes
@@ -246,9 +246,9 @@ def _join_letters(batch: TokenBatch) -> LetterBatch:
     return LetterBatch(letters, counts, batch.lengths)
 
 
-def _sketch(spelled: LetterBatch) -> Runs:
+def _sketch(batch: LetterBatch) -> Runs:
     """Sketch the runs of documents."""
-    letters, counts, lengths = spelled
+    letters, counts, lengths = batch
     run = np.where(lengths < LONG, SHORT_RUN, LONG_RUN)
     run[(lengths < SHORTEST) | (counts < run)] = 0
     return Runs(sketch(letters, counts, run), run, counts)
@@ -263,11 +263,11 @@ def _blocks(runs: Runs, strange: Hashes, offsets: Places, table: Table) -> Block
         offsets: Where each document's begin, and the end.
         table: The idf table.
     """
-    counted = np.maximum(runs.letters - runs.run + 1, 1)
+    run_counts = np.maximum(runs.letters - runs.run + 1, 1)
     blocks = no_blocks(runs.run.size)
     blocks["slots"] = runs.slots
     blocks["run"] = runs.run | (POOR if table.size < FEW_TERMS else 0)
-    blocks["runs"] = np.where(runs.run > 0, np.minimum(255, np.rint(8 * np.log2(counted))), 0)
+    blocks["runs"] = np.where(runs.run > 0, np.minimum(255, np.rint(8 * np.log2(run_counts))), 0)
     blocks["unknown"] = np.minimum(np.diff(offsets), 0xFFFF)
     blocks["terms"] = sketch_terms(strange, offsets)
     blocks[blocks["runs"] == 0] = 0
@@ -277,12 +277,12 @@ def _blocks(runs: Runs, strange: Hashes, offsets: Places, table: Table) -> Block
 def sketch_terms(strange: Hashes, offsets: Places) -> Slots:
     """Return the 8 slots of each document's unknown terms; zeros where there are none."""
     slots = np.zeros((offsets.size - 1, OF_TERMS), np.uint8)
-    some = np.flatnonzero(np.diff(offsets))
-    if some.size:
-        mixed = strange[:, None] * np.array(SLOT_MULTIPLIERS[:OF_TERMS], np.uint64)
-        mixed ^= mixed >> np.uint64(32)
-        mixed *= np.uint64(C2)
-        slots[some] = np.minimum.reduceat(mixed, offsets[:-1].take(some), axis=0).astype(np.uint8)
+    rows = np.flatnonzero(np.diff(offsets))
+    if rows.size:
+        values = strange[:, None] * np.array(SLOT_MULTIPLIERS[:OF_TERMS], np.uint64)
+        values ^= values >> np.uint64(32)
+        values *= np.uint64(C2)
+        slots[rows] = np.minimum.reduceat(values, offsets[:-1].take(rows), axis=0).astype(np.uint8)
     return slots
 
 
@@ -297,12 +297,12 @@ def sketch(letters: Letters, counts: Places, run: Places) -> Slots:
     hashes = _run_hashes(letters, counts, run)
     runs = np.where(run > 0, counts - run + 1, 0)
     first = counts.cumsum() - counts
-    mixed = _mix(hashes, 0)
+    values = _mix(hashes, 0)
     at = np.repeat(np.arange(counts.size) * SLOTS, counts)
-    at += mixed >> np.uint32(26)
-    at[_tail_letters(first, counts, runs)] = counts.size * SLOTS  # one slot more, which is nobody's
+    at += values >> np.uint32(26)
+    at[_tail_letters(first, counts, runs)] = counts.size * SLOTS  # one further slot, of no document
     lowest = np.full(counts.size * SLOTS + 1, _EMPTY)
-    np.minimum.at(lowest, at, mixed)  # within a slot the bits above the value are the same
+    np.minimum.at(lowest, at, values)  # within a slot the bits above the value are the same
     smallest = lowest[:-1].reshape(-1, SLOTS)
     open_ = np.flatnonzero((smallest == _EMPTY).any(axis=1) & (run > 0))
     for number in range(ROUNDS if open_.size else 0):
@@ -329,35 +329,35 @@ def _tail_letters(first: Places, counts: Places, runs: Places) -> Places:
 
 def _run_hashes(letters: Letters, counts: Places, run: Places) -> Letters:
     """Return the hash of the run that begins at each letter; runs beyond a document's end are not looked at."""
-    padded = np.concatenate((letters, np.zeros(LONG_RUN, np.uint32)))
+    points = np.concatenate((letters, np.zeros(LONG_RUN, np.uint32)))
     size = letters.size
-    two = padded[:-1] * np.uint32(A)
-    two += padded[1:]
+    two = points[:-1] * np.uint32(A)
+    two += points[1:]
     four = two[:-2] * np.uint32(A * A & 0xFFFFFFFF)
     four += two[2:]
     five = four[:size] * np.uint32(A)
-    five += padded[4 : size + 4]
+    five += points[4 : size + 4]
     long = run == LONG_RUN
     if not long.any():
         return five
     seven = four[:size] * np.uint32(A * A * A & 0xFFFFFFFF)
     seven += two[4 : size + 4] * np.uint32(A)
-    seven += padded[6 : size + 6]
+    seven += points[6 : size + 6]
     return np.where(np.repeat(long, counts), seven, five)
 
 
 def _mix(hashes: Letters, number: int) -> Letters:
-    mixed = hashes + np.uint32(number * A & 0xFFFFFFFF)
-    mixed ^= mixed >> np.uint32(16)
-    mixed *= np.uint32(M1)
-    mixed ^= mixed >> np.uint32(13)
-    mixed *= np.uint32(M2)
-    mixed ^= mixed >> np.uint32(16)
-    return mixed
+    values = hashes + np.uint32(number * A & 0xFFFFFFFF)
+    values ^= values >> np.uint32(16)
+    values *= np.uint32(M1)
+    values ^= values >> np.uint32(13)
+    values *= np.uint32(M2)
+    values ^= values >> np.uint32(16)
+    return values
 
 
-def _drop(smallest: Letters, mixed: Letters, owner: Places) -> None:
+def _drop(smallest: Letters, values: Letters, owner: Places) -> None:
     """Keep the smallest value that falls into each slot."""
     at = owner * SLOTS
-    at += mixed >> np.uint32(26)
-    np.minimum.at(smallest.reshape(-1), at, mixed & _VALUE)
+    at += values >> np.uint32(26)
+    np.minimum.at(smallest.reshape(-1), at, values & _VALUE)

@@ -1,4 +1,4 @@
-"""Noise blocks of many texts at once: what `noise` reads and compares one by one, with the same results."""
+"""Noise blocks of many texts at once, read and compared with the same results as `noise` has for one."""
 
 from dataclasses import dataclass
 
@@ -22,7 +22,7 @@ RUNS = np.array([2 ** (code / 8) for code in range(256)])
 
 
 def equal_runs(blocks: Codes, a: Rows, b: Rows) -> tuple[Rows, Rows, Bools]:
-    """Count for pairs of noise blocks the equal slots and pairs of slots, and tell whether a band is equal."""
+    """Return for pairs of noise blocks the equal slots and pairs of slots, and whether a band is equal."""
     if loops.IN_USE:
         return loops.IN_USE.equal_runs(blocks, (a, b), noise.APART)
     equal = blocks[a, : noise.SLOTS] == blocks[b, : noise.SLOTS]
@@ -50,7 +50,7 @@ def estimate_difference(share: Figures, a: Figures, b: Figures) -> Figures:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class NoiseFigures:
-    """Figures of noise blocks besides the slots of the runs of characters, read as `noise.read` reads one.
+    """Figures of noise blocks without the slots of the character runs, read as `noise.read` reads one.
 
     Args:
         runs: (n,) about how many runs.

@@ -79,8 +79,8 @@ def sign_batch(batch: TokenBatch, groups: TermGroups) -> NumberColumns:
     bounds = np.searchsorted(keys, np.arange(len(batch) + 1) << 16)
     sizes = np.minimum(np.diff(bounds), SKETCH)
     sketch = np.zeros((len(batch), SKETCH), np.uint16)
-    filled = np.arange(SKETCH) < sizes[:, None]
-    sketch[filled] = keys.take((bounds[:-1, None] + np.arange(SKETCH))[filled]) & 0xFFFF
+    mask = np.arange(SKETCH) < sizes[:, None]
+    sketch[mask] = keys.take((bounds[:-1, None] + np.arange(SKETCH))[mask]) & 0xFFFF
     return NumberColumns(np.minimum(np.bincount(document, minlength=len(batch)), MOST), sketch, sizes)
 
 

@@ -1,4 +1,4 @@
-"""Many packed values at once, as columns: what grouping a window of hits works on."""
+"""Packed columns: many packed values as arrays, on which the grouping of a window works."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -118,7 +118,7 @@ class PackedColumns:
 
     @classmethod
     def of(cls, values: Sequence[bytes | None]) -> "PackedColumns":
-        """Decode packed values; never raises, whatever they hold.
+        """Decode packed values; never raises, also for damaged ones.
 
         >>> PackedColumns.of([None, b"damaged"]).signed.tolist()
         [False, False]
@@ -196,7 +196,7 @@ class PackedBuffer:
         whole: (n,) bool: whether the parts of a value fit together.
         heads: (n,) the parts at the same place in each.
         term_count: (n,) int64.
-        terms: (n, 180) uint8, three bytes a term; beyond the count whatever follows.
+        terms: (n, 180) uint8, three bytes a term; undefined beyond the count.
         slot_count: (n,) int64, 0 or 100 where whole.
         slots: (n, 100) uint16; 0 where there are none.
         names: (n, 2) int64: where an id begins and ends.
@@ -214,7 +214,7 @@ class PackedBuffer:
     @classmethod
     def of(cls, values: PackedValues) -> "PackedBuffer":
         """Cut values that lie side by side; a missing one is empty."""
-        values = values.lifted
+        values = values.lift_schemes()
         octets, begin, length = values.octets, values.begin, np.maximum(values.size, 0)
         term_count = octets[begin + HEAD_COLUMNS.itemsize].astype(np.int64)
         slots_at = HEAD_COLUMNS.itemsize + 1 + term_count * TERM_BYTES
@@ -237,7 +237,7 @@ class PackedBuffer:
         )
 
     def readable(self, rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Tell which of some rows have an id that is text."""
+        """Return which of some rows have an id that is text."""
         begin, end = self.names.T
         octets = np.frombuffer(self.text, np.uint8)
         readable = rows.copy()
@@ -257,7 +257,7 @@ def _cut(octets: NDArray[np.uint8], begin: Whole, size: int) -> NDArray[np.uint8
 
 
 def _is_consistent(heads: Rows, term_count: Whole, slot_count: Whole) -> NDArray[np.bool_]:
-    """Tell for each value whether scheme, flags and length agree with what is there."""
+    """Return for each value whether scheme, flags and length agree with the rest."""
     flags = heads["flags"]
     fitting: NDArray[np.bool_] = (
         ((heads["scheme"] == SCHEME) | (heads["scheme"] == EARLIER))
@@ -278,7 +278,7 @@ def _terms(octets: NDArray[np.uint8], count: Whole) -> Whole32:
 
 
 def _is_disordered(terms: Whole32) -> NDArray[np.bool_]:
-    """Tell for each row whether its terms do not ascend."""
+    """Return for each row whether its terms do not ascend."""
     falls = (terms[:, 1:] <= terms[:, :-1]) & (terms[:, 1:] != NO_TERM)
     disordered: NDArray[np.bool_] = falls.any(axis=1)
     return disordered

@@ -75,8 +75,7 @@ class PackedValues(Sequence[bytes | None]):
         """The memory, byte by byte."""
         return np.frombuffer(self.text, np.uint8)
 
-    @property
-    def lifted(self) -> "PackedValues":
+    def lift_schemes(self) -> "PackedValues":
         """The values with the places of scheme 2 (`packed.lift_scheme`): themselves where none is of scheme 1."""
         first = self.octets[self.begin]
         if not ((first == EARLIER) & (self.size > 0)).any():
@@ -85,7 +84,7 @@ class PackedValues(Sequence[bytes | None]):
 
     @property
     def ids(self) -> "IdColumn":
-        """The id in each value, as `packed.id_of` finds it."""
+        """The id in each value, as `packed.read_id` finds it."""
         octets, size = self.octets, np.maximum(self.size, 0)
         scheme = octets[self.begin]
         head = np.where(scheme == EARLIER, EARLIER_HEAD, HEAD.size)
@@ -105,7 +104,7 @@ def end_places(size: Places) -> Places:
 
 
 def hold_high_octets(octets: Octets, begin: Places, size: Places) -> Bools:
-    """Tell for each piece of memory whether it holds a byte that is no ASCII.
+    """Return for each piece of memory whether it holds a byte outside ASCII.
 
     >>> octets = np.frombuffer("ab é ".encode(), np.uint8)
     >>> hold_high_octets(octets, np.array([0, 2, 3]), np.array([2, 0, 2])).tolist()
@@ -143,9 +142,9 @@ class IdColumn(Sequence[str]):
         >>> list(IdColumn.of(["a", "", "é"]))
         ['a', '', 'é']
         """
-        written = [each.encode("utf-8", "surrogatepass") for each in ids]
-        size = np.array([len(each) for each in written], np.int64)
-        return cls(b"".join(written), end_places(size) - size, size)
+        names = [each.encode("utf-8", "surrogatepass") for each in ids]
+        size = np.array([len(each) for each in names], np.int64)
+        return cls(b"".join(names), end_places(size) - size, size)
 
     def __len__(self) -> int:
         """Return the number of documents."""
@@ -181,7 +180,7 @@ class IdColumn(Sequence[str]):
 
     @property
     def keys(self) -> list[NDArray[np.uint64]] | None:
-        """Numbers that are ordered as the ids are, those that count most first; None where ids are too long for that.
+        """Numbers in the order of the ids, the most significant first; None where ids are too long.
 
         Eight bytes make one; where all are equal, the shorter id comes first.
         """

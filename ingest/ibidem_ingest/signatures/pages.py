@@ -34,7 +34,7 @@ def sign_batch(batch: TokenBatch, place: Places | None = None) -> tuple[Sketches
 
     Args:
         batch: The tokens of the pages, a document of the batch for each.
-        place: What `term_groups.places_to_group_by` gives for them, where that is known.
+        place: `terms.sort_tokens` of them, where it is known.
 
     Returns:
         (pages, 34) slots and (pages,) profiles; zeros for pages without signatures.
@@ -49,9 +49,9 @@ def sign_batch(batch: TokenBatch, place: Places | None = None) -> tuple[Sketches
         return _sign(batch, place)
     sketches, profiles = np.zeros((len(batch), SLOTS), np.uint16), np.zeros(len(batch), np.uint64)
     for first, end in cut:
-        some = batch.slice(first, end)
-        if (some.lengths >= LEAST_TOKENS).any():  # where nothing is written, zeros take no memory
-            sketches[first:end], profiles[first:end] = _sign(some)
+        part = batch.slice(first, end)
+        if (part.lengths >= LEAST_TOKENS).any():  # where nothing is written, zeros take no memory
+            sketches[first:end], profiles[first:end] = _sign(part)
     return sketches, profiles
 
 
@@ -145,9 +145,9 @@ def local_minima(hashes: Hashes) -> Places:
         return np.zeros(0, np.int64)
     highest = np.iinfo(np.uint64).max
     blocks = -(-hashes.size // LEAST) + 1
-    padded = np.full(blocks * LEAST, highest, np.uint64)
-    padded[: hashes.size] = hashes
-    rows = padded.reshape(blocks, LEAST)
+    block_hashes = np.full(blocks * LEAST, highest, np.uint64)
+    block_hashes[: hashes.size] = hashes
+    rows = block_hashes.reshape(blocks, LEAST)
     upward = np.minimum.accumulate(rows, axis=1).ravel()
     downward = np.minimum.accumulate(rows[:, ::-1], axis=1)[:, ::-1].ravel()
     window = np.minimum(downward[: -LEAST + 1], upward[LEAST - 1 :])  # of LEAST hashes from each place on

@@ -32,7 +32,7 @@ class Signatures:
         slots: 100 min-hash slots of 16 bits; empty for a text without words.
         idf: Name of the idf table: 16 hex digits; empty when no table speaks the document's language.
         title: Tokens of the title, joined by one space, of a text with fewer than 20 tokens; empty for others.
-        noise: What tells misread words (76 bytes); empty when it says nothing.
+        noise: Noise block (76 bytes); empty when there is none.
         long: Long signatures, encoded (`longsignatures`); empty for a short text.
     """
 
@@ -54,8 +54,8 @@ class Signatures:
     long: bytes = b""
 
 
-class Stored(NamedTuple):
-    """Signatures that engines store besides the packed value: fields of `Signatures`.
+class StoredSignatures(NamedTuple):
+    """Signatures that engines store in addition to the packed value: fields of `Signatures`.
 
     Args:
         length: As there, like all that follows.

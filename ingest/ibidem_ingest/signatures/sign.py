@@ -17,9 +17,9 @@ from ibidem_ingest.signatures.fingerprint import FingerprintColumns
 from ibidem_ingest.signatures.long_text import LEAST_TOKENS, PagedTokens
 from ibidem_ingest.signatures.noise import Blocks
 from ibidem_ingest.signatures.packed import pack
-from ibidem_ingest.signatures.schema import LATER_KEYS, SCHEMA, Signatures, Stored
+from ibidem_ingest.signatures.schema import LATER_KEYS, SCHEMA, Signatures, StoredSignatures
 from ibidem_ingest.signatures.signed_columns import SignedColumns
-from ibidem_ingest.text.terms import TermGroups, places_to_group_by
+from ibidem_ingest.text.terms import TermGroups, sort_tokens
 from ibidem_ingest.text.tokens import TokenBatch, tokens
 from ibidem_ingest.text.word_hash import Shingles, shingles, wh1
 
@@ -103,17 +103,17 @@ def sign_one(document: Document, table: Table | None) -> Signatures:
     words = tokens(document.text)
     hashes = shingles([wh1(word) for word in words])
     figures = numbers.sign(words)
-    printed = fingerprint.sign(words, table) if table else fingerprint.NONE
+    fingerprints = fingerprint.sign(words, table) if table else fingerprint.NONE
     features = feature_set.sign(words, table) if table else feature_set.NONE
-    titled = content.sign_title(words, document.title)
-    noisy = noise.sign(words, table) if table else noise.NONE
+    title = content.sign_title(words, document.title)
+    noise_block = noise.sign(words, table) if table else noise.NONE
     return Signatures(
         length=len(words),
         shingles=len(set(hashes)),
-        content=content.sign(words, document.id, titled),
-        fingerprint=printed.strict,
-        fingerprint_binned=printed.binned,
-        weak=printed.weak,
+        content=content.sign(words, document.id, title),
+        fingerprint=fingerprints.strict,
+        fingerprint_binned=fingerprints.binned,
+        weak=fingerprints.weak,
         profile=text_profile.sign(words),
         numbers=figures.distinct,
         number_sketch=figures.sketch,
@@ -121,8 +121,8 @@ def sign_one(document: Document, table: Table | None) -> Signatures:
         full=features.full,
         slots=minhash.stored_slots(minhash.sketch(hashes)),
         idf=table.name if table else "",
-        title=titled,
-        noise=noisy,
+        title=title,
+        noise=noise_block,
         long=encode_long(document, len(words)),
     )
 
@@ -134,9 +134,9 @@ def sign_batch(documents: Sequence[Document], table: Table | None) -> list[Signa
 
 def sign_columns(documents: Sequence[Document], table: Table | None) -> SignedColumns:
     """Sign documents as `sign_batch` does, and leave their signatures in columns."""
-    paged = PagedTokens.of([document.text for document in documents])
-    batch = paged.batch
-    place = places_to_group_by(batch)
+    page_tokens = PagedTokens.of([document.text for document in documents])
+    batch = page_tokens.batch
+    place = sort_tokens(batch)
     groups = TermGroups.of(batch, place)
     sequences = Shingles.of(batch.hashes, batch.offsets)
     titles = content.sign_titles(batch, [document.title for document in documents])
@@ -154,7 +154,7 @@ def sign_columns(documents: Sequence[Document], table: Table | None) -> SignedCo
         fingerprints=fingerprints,
         features=features,
         noise=noisy,
-        long=[each.encode() if each else b"" for each in long_text.sign_batch(paged, groups, sequences, place)],
+        long=[each.encode() if each else b"" for each in long_text.sign_batch(page_tokens, groups, sequences, place)],
     )
 
 
@@ -188,8 +188,8 @@ def _sign_by_idf(
 
 def sign_and_pack(
     documents: Sequence[Document], tables: Tables, distinct: Sequence[str] = ()
-) -> list[tuple[Stored, bytes]]:
-    """Sign documents, and pack the signatures of each: what is stored besides the packed value, and this value.
+) -> list[tuple[StoredSignatures, bytes]]:
+    """Sign documents, and return for each the signatures stored in addition to the packed value, and that value.
 
     Args:
         documents: As for `sign`; all in one batch.
@@ -201,39 +201,39 @@ def sign_and_pack(
 
 def _signed_batch(documents: Sequence[Document], tables: Tables) -> list[Signatures]:
     """Sign a batch, the documents of each idf table together."""
-    return _map_by_table(documents, tables, _sign_with)
+    return _map_by_table(documents, tables, _sign_table)
 
 
 def _map_by_table(
     documents: Sequence[Document], tables: Tables, work: Callable[[Sequence[Document], Table | None], Sequence[T]]
 ) -> list[T]:
-    """Do some work on the documents of each idf table together; what comes of each, in their order."""
+    """Apply a function to the documents of each idf table together; the results are in the order of the documents."""
     places: dict[Table | None, list[int]] = defaultdict(list)
     current = {language: tables.of(language) for language in {document.language for document in documents}}
     for place, document in enumerate(documents):
         places[current[document.language]].append(place)
-    done: dict[int, T] = {}
+    results: dict[int, T] = {}
     for table, these in places.items():
-        done |= zip(these, work([documents[place] for place in these], table), strict=True)
-    return [done[place] for place in range(len(documents))]
+        results |= zip(these, work([documents[place] for place in these], table), strict=True)
+    return [results[place] for place in range(len(documents))]
 
 
 def _sign_and_pack(
     documents: Sequence[Document], table: Table | None, distinct: Sequence[str]
-) -> list[tuple[Stored, bytes]]:
+) -> list[tuple[StoredSignatures, bytes]]:
     if _is_little(documents):
-        alone = [(document, sign_one(document, table)) for document in documents]
-        return [(stored(each), pack(document, each, distinct)) for document, each in alone]
+        rows = [(document, sign_one(document, table)) for document in documents]
+        return [(stored_signatures(each), pack(document, each, distinct)) for document, each in rows]
     columns = sign_columns(documents, table)
-    return list(zip(columns.stored(), columns.pack(documents, distinct), strict=True))
+    return list(zip(columns.stored_rows(), columns.pack(documents, distinct), strict=True))
 
 
-def stored(signatures: Signatures) -> Stored:
-    """Return the signatures that engines store besides the packed value."""
-    return Stored(signatures.length, signatures.content, signatures.idf, signatures.long)
+def stored_signatures(signatures: Signatures) -> StoredSignatures:
+    """Return the signatures that engines store in addition to the packed value."""
+    return StoredSignatures(signatures.length, signatures.content, signatures.idf, signatures.long)
 
 
-def _sign_with(documents: Sequence[Document], table: Table | None) -> list[Signatures]:
+def _sign_table(documents: Sequence[Document], table: Table | None) -> list[Signatures]:
     if _is_little(documents):
         return [sign_one(document, table) for document in documents]
     return sign_batch(documents, table)

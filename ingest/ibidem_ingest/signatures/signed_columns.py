@@ -30,7 +30,7 @@ from ibidem_ingest.signatures.packed import (
     hash_value,
 )
 from ibidem_ingest.signatures.packed_columns import HEAD_COLUMNS
-from ibidem_ingest.signatures.schema import SLOTS, Signatures, Stored
+from ibidem_ingest.signatures.schema import SLOTS, Signatures, StoredSignatures
 from ibidem_ingest.text.word_hash import Places
 
 _NO_HASH = bytes(content.SIZE)
@@ -90,17 +90,17 @@ class SignedColumns:
         )
         return list(starmap(Signatures, zip(*columns, strict=True)))
 
-    def stored(self) -> list[Stored]:
-        """Return the signatures of each document that engines store besides its packed value."""
+    def stored_rows(self) -> list[StoredSignatures]:
+        """Return for each document the signatures that engines store in addition to its packed value."""
         contents = map(content.format_hash, self.contents, self.names)
         idf = [self.idf] * len(self.names)
-        return list(map(Stored, self.lengths.tolist(), contents, idf, self.long))
+        return list(map(StoredSignatures, self.lengths.tolist(), contents, idf, self.long))
 
     def pack(self, documents: Sequence[Document], distinct: Sequence[str] = ()) -> list[bytes]:
         """Pack them with the dates, sources and ids of their documents, as `packed.pack` does each.
 
         Args:
-            documents: Whose signatures these are.
+            documents: The documents of these signatures.
             distinct: Names of the fields that must not differ, as for `packed.pack`.
         """
         heads = self._heads(documents, distinct).tobytes()
@@ -114,15 +114,15 @@ class SignedColumns:
         rows = zip(names, counts.tolist(), (TERM_BYTES * counts.cumsum()).tolist(), self.lengths.tolist(), strict=True)
         packed, head, slot = [], 0, 0
         for name, count, end, length in rows:
-            stored = minima[slot : slot + wide] if length else b"\0"
+            minima_part = minima[slot : slot + wide] if length else b"\0"
             its = terms[end - TERM_BYTES * count : end]
             name_length = len(name).to_bytes(2, "little")
-            packed.append(b"%b%c%b%b%b%b" % (heads[head : head + size], count, its, stored, name_length, name))
+            packed.append(b"%b%c%b%b%b%b" % (heads[head : head + size], count, its, minima_part, name_length, name))
             head, slot = head + size, slot + wide
         return packed
 
     def _heads(self, documents: Sequence[Document], distinct: Sequence[str]) -> NDArray[np.void]:
-        """Fill what is at the same place in each value."""
+        """Fill the fields that are at the same place in each value."""
         heads = np.zeros(len(documents), HEAD_COLUMNS)
         heads["scheme"] = SCHEME
         heads["flags"] = self._flags()
@@ -173,5 +173,5 @@ def _first_words(hashes: Sequence[bytes], size: int) -> NDArray[np.uint64]:
 
 def _hashes(values: Sequence[str]) -> list[int]:
     """Hash values to four bytes each, as `hash_value` does; many are equal."""
-    known = {value: int.from_bytes(hash_value(value.encode()), "little") for value in set(values)}
-    return [known[value] for value in values]
+    by_value = {value: int.from_bytes(hash_value(value.encode()), "little") for value in set(values)}
+    return [by_value[value] for value in values]

@@ -46,19 +46,19 @@ def sign(tokens: Sequence[str], *, log: bool = False) -> str:
     counts = Counter(token for token in tokens if len(token) >= LEAST_CHARACTERS)
     highest = max(counts.values(), default=0)
     values = {token: _value(count, highest, log=log) for token, count in counts.items()}
-    ordered = sorted((-value, token) for token, value in values.items() if value)
-    if len(ordered) < LEAST_KEPT:
+    pairs = sorted((-value, token) for token, value in values.items() if value)
+    if len(pairs) < LEAST_KEPT:
         return ""
-    lines = "\n".join(f"{token} {-value}" for value, token in ordered)
+    lines = "\n".join(f"{token} {-value}" for value, token in pairs)
     return (LOG_SCHEME if log else SCHEME) + xxhash.xxh3_128_hexdigest(lines.encode())
 
 
 def sign_batch(batch: TokenBatch, groups: TermGroups, *, log: bool = False) -> list[bytes]:
     """Sign several documents, as `sign` does each; the hash alone, and none of a document with too few."""
-    written, bounds, sizes = _write_lines(batch, groups, log=log)
+    data, bounds, sizes = _write_lines(batch, groups, log=log)
     digest = xxhash.xxh3_128_digest
     return [
-        digest(written[start : end - 1]) if size >= LEAST_KEPT else b""
+        digest(data[start : end - 1]) if size >= LEAST_KEPT else b""
         for size, start, end in zip(sizes, bounds, bounds[1:], strict=False)
     ]
 
@@ -114,23 +114,23 @@ def _order(vocabulary: Vocabulary, document: Places, value: Places, word: Places
     leading = vocabulary.leading.take(word).byteswap()
     order = _stable_order(document, _stable_order(value.max(initial=0) - value, np.argsort(leading)))
     document, value, leading = document.take(order), value.take(order), leading.take(order)
-    tied = leading[1:] == leading[:-1]
-    tied &= value[1:] == value[:-1]
-    tied &= document[1:] == document[:-1]
-    for start, end in _runs(tied):
+    ties = leading[1:] == leading[:-1]
+    ties &= value[1:] == value[:-1]
+    ties &= document[1:] == document[:-1]
+    for start, end in _runs(ties):
         order[start:end] = sorted(order[start:end].tolist(), key=lambda each: vocabulary.word(int(word[each])))
     return order
 
 
 def _stable_order(key: Places, order: Places) -> Places:
-    """Order by a key of small numbers, ascending, what is in order already; equal ones stay as they are."""
+    """Sort an order by a key of small numbers, ascending and stable."""
     small = key.astype(np.uint16) if key.max(initial=0) < 1 << 16 else key  # 16 bits are sorted by radix
     return order.take(np.argsort(small.take(order), kind="stable"))
 
 
-def _runs(tied: "np.typing.NDArray[np.bool_]") -> list[tuple[int, int]]:
+def _runs(ties: "np.typing.NDArray[np.bool_]") -> list[tuple[int, int]]:
     """Return the stretches in which each is tied to the one before."""
-    edges = np.flatnonzero(np.diff(np.concatenate(([False], tied, [False])).astype(np.int8)))
+    edges = np.flatnonzero(np.diff(np.concatenate(([False], ties, [False])).astype(np.int8)))
     return [(start, end + 1) for start, end in edges.reshape(-1, 2).tolist()]
 
 
@@ -152,6 +152,6 @@ def _lines(vocabulary: Vocabulary, value: Places, word: Places) -> tuple[bytes, 
     text[ends - 1] = _NEWLINE
     text[ends - 2] = _ZERO + value % 10
     for place in range(1, int(digits.max(initial=1))):
-        here = np.flatnonzero(digits > place)
-        text[ends.take(here) - 2 - place] = _ZERO + value.take(here) // 10**place % 10
+        rows = np.flatnonzero(digits > place)
+        text[ends.take(rows) - 2 - place] = _ZERO + value.take(rows) // 10**place % 10
     return text.tobytes(), ends

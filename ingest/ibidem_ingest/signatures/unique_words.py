@@ -74,9 +74,9 @@ class UniqueWords:
         return self.words.size >= LEAST_WORDS and not self.alphabetical
 
     def sample_keys(self) -> Hashes:
-        """Return keys of neighbouring pairs, about 64 of them, those that are multiples of a power of two.
+        """Return keys of about 64 neighbouring pairs: the keys that are multiples of a power of two.
 
-        What is a multiple of 32 is one of 4 as well, so that a chapter and its book still meet.
+        A multiple of 32 is one of 4 as well, so that a chapter and its book share keys.
         """
         if not self.comparable:
             return np.zeros(0, np.uint64)
@@ -145,16 +145,16 @@ def sign_batch(batch: TokenBatch, groups: TermGroups) -> tuple[list[UniqueWords]
     leading = vocabulary.leading.take(word).byteswap()
     rising = np.concatenate(([False], leading[1:] >= leading[:-1]))
     bounds = np.searchsorted(first, batch.offsets).tolist()
-    signed, places = [], []
+    results, places = [], []
     for start, end in pairwise(bounds):
         if end - start < LEAST_WORDS:
-            signed.append(NONE)
+            results.append(NONE)
             places.append(np.zeros(0, np.int64))
             continue
-        ordered = np.count_nonzero(rising[start + 1 : end]) >= ALPHABETICAL * (end - start)
-        signed.append(UniqueWords(words[start:end], bool(ordered)))
+        is_alphabetical = np.count_nonzero(rising[start + 1 : end]) >= ALPHABETICAL * (end - start)
+        results.append(UniqueWords(words[start:end], bool(is_alphabetical)))
         places.append(first[start:end])
-    return signed, places
+    return results, places
 
 
 def compare(a: UniqueWords, b: UniqueWords) -> Alignment | None:
@@ -168,12 +168,12 @@ def compare(a: UniqueWords, b: UniqueWords) -> Alignment | None:
     left, right = common_places(a, b)
     if left.size < least_common_length(a.words.size, b.words.size):
         return None
-    aligned = longest(left, right)
-    length = aligned[0].size
+    alignment = longest(left, right)
+    length = alignment[0].size
     if length < 2:
         return None
     sizes = a.words.size, b.words.size
-    return Alignment(*aligned, sequence_similarity(length, *sizes), length / sqrt(sizes[0] * sizes[1]))
+    return Alignment(*alignment, sequence_similarity(length, *sizes), length / sqrt(sizes[0] * sizes[1]))
 
 
 def sequence_similarity(length: int, a: int, b: int) -> float:
@@ -249,9 +249,9 @@ def longest(left: Places, right: Places) -> tuple[Places, Places]:
 
 def trace_back(left: Places, right: Places, before: Sequence[int], last: int) -> tuple[Places, Places]:
     """Go back from the last member of a subsequence to its first."""
-    chosen = []
+    chain = []
     while last >= 0:
-        chosen.append(last)
+        chain.append(last)
         last = before[last]
-    rows = np.array(chosen[::-1], np.int64)
+    rows = np.array(chain[::-1], np.int64)
     return left[rows], right[rows]

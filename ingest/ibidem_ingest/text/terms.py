@@ -16,7 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem_ingest.kernel import loops
-from ibidem_ingest.text.tokens import DIGIT, LETTER, LOWER, SINGLE_DIGIT, TokenBatch, code_points, kinds, kinds_of
+from ibidem_ingest.text.tokens import (
+    DIGIT,
+    LETTER,
+    LOWER,
+    SINGLE_DIGIT,
+    TokenBatch,
+    character_kinds,
+    code_points,
+    kinds,
+)
 from ibidem_ingest.text.word_hash import Hashes, Places, eight_bytes, further_words
 
 Octets = NDArray[np.uint8]
@@ -60,14 +69,14 @@ def is_term(token: str) -> bool:
     """
     if token.isascii():
         return token.isalpha() and len(token) >= LEAST_LETTERS
-    return _TERM.fullmatch(kinds_of(token)) is not None
+    return _TERM.fullmatch(character_kinds(token)) is not None
 
 
 def has_digit(token: str) -> bool:
     """Return whether a token holds a digit."""
     if token.isascii():
         return not token.isalpha()
-    return not {DIGIT, SINGLE_DIGIT}.isdisjoint(kinds_of(token))
+    return not {DIGIT, SINGLE_DIGIT}.isdisjoint(character_kinds(token))
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -121,10 +130,10 @@ class TokenShapes:
 
 
 def _octets_of_tokens(buffer: bytes, starts: Places, ends: Places, leading: Hashes) -> tuple[Flags, Places]:
-    """Tell which tokens hold an ASCII digit, and list those to be looked at again: long ones, or not in ASCII."""
+    """Return which tokens hold an ASCII digit, and the tokens to check again: long ones, or not in ASCII."""
     if loops.IN_USE:
-        digit, above = loops.IN_USE.shapes(buffer, starts, ends)
-        return digit != 0, np.flatnonzero(above)
+        digit, non_ascii = loops.IN_USE.shapes(buffer, starts, ends)
+        return digit != 0, np.flatnonzero(non_ascii)
     sizes = ends - starts
     digits, high = _digits(leading), leading & _HIGH
     for tokens, further in further_words(eight_bytes(buffer), starts, sizes, _LONG):
@@ -147,7 +156,7 @@ _STEP, _LONG_TERM = 8, 64
 
 @dataclass(frozen=True, eq=False)
 class Vocabulary:
-    """The distinct tokens of a batch, of whatever document, in no meaningful order; one may be there twice.
+    """The distinct tokens of a batch over all documents, in no order; a token may occur twice.
 
     Args:
         hashes: `wh1` of each word.
@@ -203,7 +212,7 @@ class TermGroups:
 
         Args:
             batch: The tokens.
-            place: What `places_to_group_by` gives for them, where that is known: it does not depend on the documents.
+            place: `sort_tokens` of them, where it is known: it does not depend on the documents.
 
         >>> groups = TermGroups.of(TokenBatch.of(["no means no", "no"]))
         >>> words = [groups.vocabulary.word(number).decode() for number in groups.word]
@@ -236,7 +245,7 @@ class TermGroups:
 
 
 def _differs_from_previous(batch: TokenBatch, place: Places, which: Places) -> Flags:
-    """Tell which tokens are not the one before them, though their hashes are equal: `wh1` is no cryptographic hash.
+    """Return which tokens differ from the one before them with the same hash: `wh1` is no cryptographic hash.
 
     One document's words say nothing of another's so, though both are signed in one batch.
 
@@ -245,24 +254,24 @@ def _differs_from_previous(batch: TokenBatch, place: Places, which: Places) -> F
         place: Their places.
         which: Numbers of those to be looked at, from 1 on.
     """
-    here, before = place.take(which), place.take(which - 1)
-    starts, others = batch.starts.take(here), batch.starts.take(before)
-    sizes = batch.ends.take(here) - starts
-    unlike: Flags = sizes != batch.ends.take(before) - others
-    unlike |= batch.leading.take(here) != batch.leading.take(before)
+    current, previous = place.take(which), place.take(which - 1)
+    starts, previous_starts = batch.starts.take(current), batch.starts.take(previous)
+    sizes = batch.ends.take(current) - starts
+    unlike: Flags = sizes != batch.ends.take(previous) - previous_starts
+    unlike |= batch.leading.take(current) != batch.leading.take(previous)
     open_ = np.flatnonzero(~unlike & (sizes > _STEP))
-    starts, others, sizes = starts.take(open_), others.take(open_), sizes.take(open_)
+    starts, previous_starts, sizes = starts.take(open_), previous_starts.take(open_), sizes.take(open_)
     words = eight_bytes(batch.buffer)
-    both = (further_words(words, first, sizes, _LONG_TERM) for first in (starts, others))
+    both = (further_words(words, first, sizes, _LONG_TERM) for first in (starts, previous_starts))
     for (tokens, one), (_, other) in zip(*both, strict=True):
         unlike[open_.take(tokens)] |= one != other
     for at in np.flatnonzero(sizes > _LONG_TERM).tolist():
-        one, other = (batch.buffer[first : first + sizes[at]] for first in (starts[at], others[at]))
+        one, other = (batch.buffer[first : first + sizes[at]] for first in (starts[at], previous_starts[at]))
         unlike[open_[at]] = one != other
     return unlike
 
 
-def places_to_group_by(batch: TokenBatch) -> Places | None:
+def sort_tokens(batch: TokenBatch) -> Places | None:
     """Order the tokens of a batch, once for however it is divided; None where compiled loops need no order."""
     return None if loops.IN_USE else sorted_places(batch.hashes)
 
@@ -290,13 +299,13 @@ def sorted_places(hashes: Hashes) -> Places:
         return _sorted_keys(hashes)
     top = (hashes >> np.uint64(48)).astype(np.uint16)
     places: Places = np.argsort(top, kind="stable")
-    ordered, top = hashes.take(places), top.take(places)
-    differ = (ordered[1:] != ordered[:-1]) & (top[1:] == top[:-1])
+    sorted_hashes, top = hashes.take(places), top.take(places)
+    differ = (sorted_hashes[1:] != sorted_hashes[:-1]) & (top[1:] == top[:-1])
     if differ.any():
-        mixed = np.zeros(1 << 16, bool)
-        mixed[top[1:][differ]] = True
-        here = np.flatnonzero(mixed.take(top))
-        places[here] = places.take(here).take(np.argsort(ordered.take(here), kind="stable"))
+        has_both = np.zeros(1 << 16, bool)
+        has_both[top[1:][differ]] = True
+        rows = np.flatnonzero(has_both.take(top))
+        places[rows] = places.take(rows).take(np.argsort(sorted_hashes.take(rows), kind="stable"))
     return places
 
 
@@ -316,7 +325,7 @@ def _sorted_keys(hashes: Hashes) -> Places:
     keys.sort()
     keys &= low
     places: Places = keys.view(np.int64)
-    ordered = hashes.take(places)
-    if (ordered[1:] < ordered[:-1]).any():
+    sorted_hashes = hashes.take(places)
+    if (sorted_hashes[1:] < sorted_hashes[:-1]).any():
         return np.argsort(hashes, kind="stable")
     return places

@@ -1,4 +1,4 @@
-"""Tokens, as `tok1` cuts them: in a plain version for short texts, and in a batched one without an object per word.
+"""Tokenizer `tok1`: a plain version for short texts, and a batched one without an object per word.
 
 Words broken at the end of a line or page are joined, characters unknown to Unicode 14.0 become blanks; then NFKC, lower
 case, NFKC. A token is a run of letters, marks and digits that begins with a letter or digit; a *single* character is a
@@ -45,10 +45,10 @@ def code_points(text: str) -> NDArray[np.uint32]:
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4").astype(np.uint32, copy=False)
 
 
-def kinds_of(text: str) -> bytes:
+def character_kinds(text: str) -> bytes:
     """Return one byte for each character: its kind.
 
-    >>> kinds_of("Año 7, 日本")
+    >>> character_kinds("Año 7, 日本")
     b'Lll-D--SS'
     """
     return kinds().take(code_points(text)).tobytes()
@@ -102,12 +102,12 @@ def join_broken_words(text: str) -> str:
     'the defendant in the holding\x0c, Franco-\nPrussian'
     """
     pattern = _ASCII_BREAK if text.isascii() else _BREAK
-    joined = None
+    result = None
     for match in pattern.finditer(text):
         if _is_joint(text, match):
-            joined = joined or _JoinedText(text)
-            joined.cut(match)
-    return joined.rest() if joined else text
+            result = result or _JoinedText(text)
+            result.cut(match)
+    return result.rest() if result else text
 
 
 def _is_joint(text: str, match: re.Match[str]) -> bool:
@@ -136,7 +136,7 @@ class _JoinedText:
         self.waiting += match[2].count("\f")
 
     def rest(self) -> str:
-        """Return the text so far and what is left of it."""
+        """Return the text so far and the rest of it."""
         self._add(len(self.text))
         return "".join([*self.pieces, "\f" * self.waiting])
 
@@ -175,7 +175,7 @@ def tokens(text: str) -> list[str]:
     if text.isascii():
         return _ASCII_TOKEN.findall(text.lower())
     text = _normal_form(text)
-    return [text[match.start() : match.end()] for match in _TOKEN.finditer(kinds_of(text))]
+    return [text[match.start() : match.end()] for match in _TOKEN.finditer(character_kinds(text))]
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,7 +204,8 @@ class TokenBatch:
 
         Args:
             texts: The texts.
-            joined: Whose broken words are joined already, since doing it twice would join more; nobody's when None.
+            joined: In which texts broken words are joined already, since to join twice would join more; in none when
+                None.
 
         >>> batch = TokenBatch.of(["Held: affirmed.", "", "12 U.S.C."])
         >>> batch.buffer, batch.offsets.tolist()
@@ -264,7 +265,7 @@ class TokenBatch:
 
 
 def _stretches(buffer: bytes) -> tuple[Places, Places]:
-    """Find what is between the spaces of a buffer that begins and ends with one."""
+    """Return the places of the words between the spaces of a buffer that begins and ends with one."""
     if loops.IN_USE:
         return loops.IN_USE.tokens(buffer)
     space = np.frombuffer(buffer, np.uint8) == _SPACE
@@ -273,7 +274,7 @@ def _stretches(buffer: bytes) -> tuple[Places, Places]:
 
 
 def _normal_form(text: str) -> str:
-    """Blank out what Unicode 14.0 does not know, before NFKC, so that all Python versions agree; then normalise."""
+    """Blank out characters unknown to Unicode 14.0, so that all Python versions agree; then normalise by NFKC."""
     points = code_points(text)
     unknown = kinds().take(points) == UNASSIGNED
     if unknown.any():
@@ -287,9 +288,9 @@ def _normal_bytes(text: str) -> bytes:
         return text.encode().translate(_ASCII_FOLD)
     points = code_points(text)
     if points.max() < _SIMPLE_BELOW:
-        folded = _simple_fold().take(points)
-        if folded.max() < _NOT_SIMPLE:
-            return _utf8(folded)
+        characters = _simple_fold().take(points)
+        if characters.max() < _NOT_SIMPLE:
+            return _utf8(characters)
     return _utf8(_separate(code_points(_normal_form(text))))
 
 
@@ -307,7 +308,7 @@ def _simple_fold() -> CodePoints:
     fold = np.full(_SIMPLE_BELOW, _NOT_SIMPLE, np.uint32)
     for point in range(_SIMPLE_BELOW):
         normal = _normal_form(chr(point))
-        shapes = set(kinds_of(normal))
+        shapes = set(character_kinds(normal))
         if shapes <= {OTHER, UNASSIGNED}:
             fold[point] = _SPACE
         elif len(normal) == 1 and shapes <= {LETTER, LOWER, DIGIT} and point != _SIGMA and point not in _JAMO:
@@ -316,12 +317,12 @@ def _simple_fold() -> CodePoints:
 
 
 def _separate(points: CodePoints) -> CodePoints:
-    """Blank out what is no part of a token, and put a space on both sides of a single character and its marks."""
+    """Replace separators by blanks, and put a space on both sides of a single character and its marks."""
     shapes = kinds().take(points)
     mark = shapes == MARK
     base = np.maximum.accumulate(
         np.where(mark, 0, np.arange(points.size))
-    )  # of a mark: where the character before stands
+    )  # of a mark: the place of the character before
     mask = ~np.isin(shapes.take(base), (OTHER, UNASSIGNED, MARK))
     single = np.isin(shapes, (SINGLE, SINGLE_DIGIT))
     cut = single | ~mark & np.concatenate(([False], single.take(base)[:-1]))
@@ -342,8 +343,8 @@ def _normal_buffer(texts: Sequence[str], joined: Flags) -> tuple[bytes, Places]:
         texts, raw = _with_joined_words(texts, joined)
         buffer = loops.IN_USE.fold(raw) if loops.IN_USE else raw.translate(_ASCII_FOLD)
         return buffer, _begins(texts)
-    whole = (text if done else join_broken_words(text) for text, done in zip(texts, joined, strict=True))
-    parts = [_normal_bytes(text) for text in whole]
+    sources = (text if skip else join_broken_words(text) for text, skip in zip(texts, joined, strict=True))
+    parts = [_normal_bytes(text) for text in sources]
     return b" ".join([b"", *parts, _TAIL]), _begins(parts)
 
 
@@ -372,8 +373,8 @@ def _with_joined_words(texts: Sequence[str], joined: Flags) -> tuple[Sequence[st
     if not hyphens.size:
         return texts, raw
     numbers = np.searchsorted(_begins(texts), hyphens, "right") - 1
-    broken = set(numbers[~joined[numbers]].tolist())
-    texts = [join_broken_words(text) if number in broken else text for number, text in enumerate(texts)]
+    text_numbers = set(numbers[~joined[numbers]].tolist())
+    texts = [join_broken_words(text) if number in text_numbers else text for number, text in enumerate(texts)]
     return texts, " ".join(["", *texts, _TAIL.decode()]).encode()
 
 

@@ -4,8 +4,8 @@
 
 The token's UTF-8 is read as little-endian words of eight bytes, the last one filled with zeros. All arithmetic is
 modulo 2^64. Tokens of at most eight bytes never collide, since each step can be undone. Before a further word comes in,
-what is there is mixed once more: a difference in a word's last letters has not reached the low bits by then, and one or
-two letters of the next word could take it back.
+the hash so far is mixed once more: a difference in a word's last letters has not reached the low bits by then, and one
+or two letters of the next word could take it back.
 
     h = first word · C1;  h = h ⊕ (h >> 32)
     for each further word w:  h = h · C4;  h = h ⊕ (h >> 29);  h = (h ⊕ w) · C2;  h = h ⊕ (h >> 31)
@@ -17,13 +17,14 @@ The hash of a shingle is a sum of the five `wh1` hashes, each times its own odd 
 
     s = ((h1 · A + h2) · B + (h3 · A + h4)) · C + h5;  s = s ⊕ (s >> 32);  then the last step of `wh1`
 
-A document of one to four tokens is one shingle; what is missing counts as zero. One without tokens has none.
+A document of one to four tokens is one shingle; missing tokens count as zero. A document without tokens has none.
 
 Encoding of look-up keys: a letter for the field and seven digits for the value, eight characters each.
 
 A key is the letter of its class and seven digits to the base 32 (`0` to `v`, the highest first): the highest 35 bits of
 the value times an odd constant, modulo 2^64 (multiply-shift hashing: Dietzfelbinger, Hagerup, Katajainen, Penttonen
-1997, doi:10.1006/jagm.1997.0873). Two values share a key by chance once in 2^34: what is found is compared anyway.
+1997, doi:10.1006/jagm.1997.0873). Two values share a key by chance once in 2^34: documents that are found are compared
+anyway.
 
     key = letter, base32((value · C2 mod 2^64) >> 29)
 """
@@ -63,27 +64,27 @@ def wh1(token: str) -> int:
 
 def hash_bytes(data: bytes) -> int:
     """Hash the UTF-8 of one token."""
-    mixed = int.from_bytes(data[:8], "little") * C1 & _MASK
-    mixed ^= mixed >> 32
+    state = int.from_bytes(data[:8], "little") * C1 & _MASK
+    state ^= state >> 32
     for start in range(8, len(data), 8):
-        mixed = mixed * C4 & _MASK
-        mixed ^= mixed >> 29
-        mixed = (mixed ^ int.from_bytes(data[start : start + 8], "little")) * C2 & _MASK
-        mixed ^= mixed >> 31
-    return finish_int(mixed)
+        state = state * C4 & _MASK
+        state ^= state >> 29
+        state = (state ^ int.from_bytes(data[start : start + 8], "little")) * C2 & _MASK
+        state ^= state >> 31
+    return finish_int(state)
 
 
-def finish_int(mixed: int) -> int:
+def finish_int(state: int) -> int:
     """Take the last step of `wh1`, which shingles share."""
-    mixed = mixed * C3 & _MASK
-    return mixed ^ mixed >> 29
+    state = state * C3 & _MASK
+    return state ^ state >> 29
 
 
-def finish(mixed: Hashes) -> Hashes:
+def finish(values: Hashes) -> Hashes:
     """Do what `finish_int` does to every value, in place."""
-    mixed *= np.uint64(C3)
-    mixed ^= mixed >> np.uint64(29)
-    return mixed
+    values *= np.uint64(C3)
+    values ^= values >> np.uint64(29)
+    return values
 
 
 def hash_tokens(buffer: bytes, starts: Places, ends: Places) -> tuple[Hashes, Hashes]:
@@ -114,7 +115,7 @@ def eight_bytes(buffer: bytes) -> Hashes:
 
 
 def further_words(words: Hashes, starts: Places, sizes: Places, most: int) -> Iterator[tuple[Places, Hashes]]:
-    """Go through what follows the first eight bytes of each token, eight bytes at a time.
+    """Yield the bytes after the first eight of each token, eight bytes at a time.
 
     Args:
         words: The words of eight bytes at every position of a buffer.
@@ -187,8 +188,8 @@ class Shingles:
     """The shingles of several documents, as many to each as it has tokens.
 
     Args:
-        hashes: Shingle hashes in text order, document by document, uint64. A document's last shingle stands once more
-            in the places of its last four tokens, where no other begins: no set and no minimum knows the difference.
+        hashes: Shingle hashes in text order, document by document, uint64. A document's last shingle is repeated
+            in the places of its last four tokens, where no other begins: it changes no set and no minimum.
         offsets: Where each document's shingles begin, and the end: its tokens' offsets.
     """
 
@@ -221,10 +222,10 @@ class Shingles:
         """Count the distinct shingles of each document."""
         if loops.IN_USE:
             return loops.IN_USE.distinct(self.hashes, self.offsets)
-        ordered = self.hashes.copy()
+        hashes = self.hashes.copy()
         counts = []
         for start, end in pairwise(self.offsets.tolist()):
-            part = ordered[start:end]
+            part = hashes[start:end]
             part.sort()
             counts.append(np.count_nonzero(part[1:] != part[:-1]) + (start < end))
         return np.array(counts, np.int64)
@@ -235,19 +236,19 @@ def _hash_all(hashes: Hashes) -> Hashes:
     size = hashes.size
     pairs = hashes * np.uint64(A)
     pairs[:-1] += hashes[1:]
-    mixed = pairs * np.uint64(B)
-    mixed[:-2] += pairs[2:]
-    mixed *= np.uint64(C)
-    mixed[: max(0, size - 4)] += hashes[4:]
-    mixed ^= mixed >> np.uint64(32)
-    return finish(mixed)
+    sums = pairs * np.uint64(B)
+    sums[:-2] += pairs[2:]
+    sums *= np.uint64(C)
+    sums[: max(0, size - 4)] += hashes[4:]
+    sums ^= sums >> np.uint64(32)
+    return finish(sums)
 
 
 def _hash_short(hashes: Hashes, offsets: Places, lengths: Places, short: Places) -> Hashes:
     """Hash the one shingle of documents of one to four tokens."""
     column = np.arange(SHINGLE)
-    there = column < lengths[short, None]
-    tokens = np.where(there, hashes.take(np.where(there, offsets[short, None] + column, 0)), np.uint64(0))
+    mask = column < lengths[short, None]
+    tokens = np.where(mask, hashes.take(np.where(mask, offsets[short, None] + column, 0)), np.uint64(0))
     return _hash_all(tokens.reshape(-1))[::SHINGLE]
 
 
@@ -290,8 +291,8 @@ def texts(letter: Letter, values: Hashes) -> list[str]:
 
 def rows(letter: Letter, values: Hashes) -> list[list[str]]:
     """Return the keys of each of several rows of values as strings."""
-    written, wide = _strings(keys(letter, values)), values.shape[1]  # in half the time of the array's own `tolist`
-    return [written[at : at + wide] for at in range(0, len(written), wide)]
+    strings, wide = _strings(keys(letter, values)), values.shape[1]  # in half the time of the array's own `tolist`
+    return [strings[at : at + wide] for at in range(0, len(strings), wide)]
 
 
 def distinct(letter: Letter, values: Hashes) -> list[str]:
@@ -303,13 +304,13 @@ def _mix(values: Hashes) -> Hashes:
     return values * np.uint64(C2) >> np.uint64(29)
 
 
-def _hex_digits(letter: Letter, mixed: Hashes) -> NDArray[np.bytes_]:
-    digits = mixed[..., None] >> _SHIFTS & np.uint64(31)
-    written = np.full((*mixed.shape, DIGITS + 1), ord(letter), np.uint8)
-    written[..., 1:] = _ALPHABET.take(digits.view(np.int64))
-    return written.view("S8")[..., 0]
+def _hex_digits(letter: Letter, values: Hashes) -> NDArray[np.bytes_]:
+    digits = values[..., None] >> _SHIFTS & np.uint64(31)
+    octets = np.full((*values.shape, DIGITS + 1), ord(letter), np.uint8)
+    octets[..., 1:] = _ALPHABET.take(digits.view(np.int64))
+    return octets.view("S8")[..., 0]
 
 
-def _strings(written: NDArray[np.bytes_]) -> list[str]:
-    joined = written.tobytes().decode()
-    return [joined[at : at + DIGITS + 1] for at in range(0, len(joined), DIGITS + 1)]
+def _strings(octets: NDArray[np.bytes_]) -> list[str]:
+    text = octets.tobytes().decode()
+    return [text[at : at + DIGITS + 1] for at in range(0, len(text), DIGITS + 1)]

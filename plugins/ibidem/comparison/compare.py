@@ -159,7 +159,7 @@ def signals(a: Packed, b: Packed) -> dict[str, Mapping[str, object]]:
     evidence: dict[str, Mapping[str, object]] = {"length": {"a": a.length, "b": b.length}}
     if not (a.length and b.length):
         return evidence
-    guards = Guards.between(a, b)
+    guards = Guards.compare(a, b)
     evidence["length"] = {"a": a.length, "b": b.length, "ratio": round(guards.length_ratio, 3)}
     evidence["content"] = {"equal": equal_content(a, b)}
     evidence["minhash"] = slots(a, b)
@@ -231,7 +231,9 @@ def idf_signals(a: Packed, b: Packed) -> dict[str, Mapping[str, object]]:
 def part_signals(a: Packed, b: Packed, long: Long | None) -> dict[str, Mapping[str, object]]:
     """Return what the pages or chunks of two long texts say, whether or not it suffices; nothing of short ones."""
     relation = (
-        relate(*long, whole=minhash.correct_for_chance(minhash.compare(a.slots, b.slots))) if long is not None else None
+        relate(*long, similarity=minhash.correct_for_chance(minhash.compare(a.slots, b.slots)))
+        if long is not None
+        else None
     )
     if long is None or relation is None:
         return {}

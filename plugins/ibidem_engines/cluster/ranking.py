@@ -21,7 +21,7 @@ from ibidem_engines.hits import HitColumns, no_cursor, read_ranking_cursor, writ
 from ibidem_engines.query import Query
 from ibidem_engines.reindex import SourceDocument
 from ibidem_engines.requests import RequestFlow, Target
-from ibidem_ingest.signatures.packed import id_of
+from ibidem_ingest.signatures.packed import read_id
 from ibidem_ingest.signatures.packed_values import ROOM, IdColumn, PackedValues
 
 FAST_BASE64: Any = import_module("pybase64") if find_spec("pybase64") else None
@@ -58,7 +58,7 @@ def read_hit(hit: Mapping[str, Any], sorted_by: int) -> Hit:
     packed = read_binary(hit, PACKED)
     return Hit(
         hit["_index"],
-        hit.get("_id") or id_of(packed or b""),
+        hit.get("_id") or read_id(packed or b""),
         hit.get("_score") or 0.0,
         packed,
         order_of(hit["_seq_no"]) if "_seq_no" in hit else 0,

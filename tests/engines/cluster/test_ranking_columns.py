@@ -14,7 +14,7 @@ from ibidem_engines.cluster.bulk import order_of
 from ibidem_engines.cluster.ranking import read_hits
 from ibidem_engines.engine import Hit
 from ibidem_engines.hits import HitColumns, HitNames, packed_of
-from ibidem_ingest.signatures.packed import id_of
+from ibidem_ingest.signatures.packed import read_id
 from support.signed_records import make_record
 
 VALUES = [make_record(name).packed for name in ("a", "b", "é1", "reuters-12345", "x" * 70)]
@@ -33,7 +33,7 @@ def hit_of(hit: Mapping[str, Any]) -> Hit:
         packed = None
     return Hit(
         hit["_index"],
-        hit.get("_id") or (id_of(packed) if packed else ""),
+        hit.get("_id") or (read_id(packed) if packed else ""),
         hit.get("_score") or 0.0,
         packed,
         order_of(hit["_seq_no"]) if "_seq_no" in hit else 0,

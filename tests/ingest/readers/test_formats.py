@@ -8,7 +8,7 @@ import random
 import pytest
 
 from ibidem_ingest.errors import UsageError
-from ibidem_ingest.readers.formats import LEAST_LETTERS, READ, Format, detect, format_of, parse_format
+from ibidem_ingest.readers.formats import LEAST_LETTERS, READ, Format, detect, guess_format, parse_format
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ from ibidem_ingest.readers.formats import LEAST_LETTERS, READ, Format, detect, f
     ],
 )
 def test_the_suffix_tells_the_format(name: str, expected: Format | None) -> None:
-    assert format_of(name) is expected
+    assert guess_format(name) is expected
 
 
 def test_a_wrong_format_is_answered_with_the_right_ones() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ibidem_ingest.errors import Unreadable
-from ibidem_ingest.readers.html import record_of
+from ibidem_ingest.readers.html import html_record
 
 BODY = """<nav><a href="/">Home</a> <a href="/about">About us</a></nav>
 <article><h1>Opinion</h1>{}</article><footer>Copyright 2020 The Gazette</footer>"""
@@ -22,7 +22,7 @@ PAGE = (
 def read(tmp_path: Path, html: str | bytes, max_text: int = 10_000) -> dict[str, object]:
     path = tmp_path / "f.html"
     path.write_bytes(html if isinstance(html, bytes) else html.encode())
-    return record_of(path, max_text)
+    return html_record(path, max_text)
 
 
 def test_only_the_core_text_is_read(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, Unreadable
 from ibidem_ingest.readers import read
-from ibidem_ingest.readers.mail import mails, record_of
+from ibidem_ingest.readers.mail import mail_record, mails
 from support.examples import examples
 
 
@@ -28,7 +28,7 @@ def mail(text: str = "Dear Sir,\nthe rent has not arrived.", subject: str = "Ihr
 def read_mail(folder: Path, data: bytes) -> dict[str, object]:
     path = folder / "a.eml"
     path.write_bytes(data)
-    return record_of(path, 100_000)
+    return mail_record(path, 100_000)
 
 
 def test_subject_sender_date_and_body_are_the_document(tmp_path: Path) -> None:

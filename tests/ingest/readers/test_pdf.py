@@ -5,14 +5,14 @@ from pathlib import Path
 import pytest
 
 from ibidem_ingest.errors import Unreadable
-from ibidem_ingest.readers.pdf import record_of
+from ibidem_ingest.readers.pdf import pdf_record
 from support.pdf_files import pdf
 
 
 def read(tmp_path: Path, data: bytes, max_text: int = 1_000) -> dict[str, object]:
     path = tmp_path / "f.pdf"
     path.write_bytes(data)
-    return record_of(path, max_text)
+    return pdf_record(path, max_text)
 
 
 def test_each_page_is_a_page_also_an_empty_one(tmp_path: Path) -> None:

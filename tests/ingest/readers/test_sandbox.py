@@ -57,7 +57,7 @@ def apart() -> Iterator[SandboxedReader]:
 @pytest.mark.slow
 def test_the_process_says_nothing_of_itself(page: Path, capfd: pytest.CaptureFixture[str]) -> None:
     with SandboxedReader(100_000) as apart:
-        apart.record_of(Format.HTML, page)
+        apart.parse_record(Format.HTML, page)
     assert capfd.readouterr() == ("", "")
 
 
@@ -66,17 +66,17 @@ def test_the_process_is_given_no_passwords(page: Path, monkeypatch: pytest.Monke
     for name in ("IBIDEM_BROKER", "ibidem_engine", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "amqp://me:s3cr3t@mq//")
     with SandboxedReader(1_000, 60, (sys.executable, "-c", TELLS)) as apart:
-        record = apart.record_of(Format.HTML, page)
+        record = apart.parse_record(Format.HTML, page)
     assert record["PATH"] == os.environ["PATH"]
     assert "s3cr3t" not in str(record)
 
 
 @pytest.mark.slow
 def test_a_file_is_read_as_it_is_in_this_process(apart: SandboxedReader, page: Path) -> None:
-    assert apart.record_of(Format.HTML, page)["title"] == "Duty"
+    assert apart.parse_record(Format.HTML, page)["title"] == "Duty"
     with pytest.raises(Unreadable, match="cannot be read"):
-        apart.record_of(Format.HTML, page.with_name("b.html"))
-    assert apart.record_of(Format.HTML, page)["title"] == "Duty"
+        apart.parse_record(Format.HTML, page.with_name("b.html"))
+    assert apart.parse_record(Format.HTML, page)["title"] == "Duty"
 
 
 @pytest.mark.slow
@@ -85,7 +85,7 @@ def test_a_file_that_takes_too_long_is_refused(page: Path) -> None:
         SandboxedReader(1_000, 0.2, (sys.executable, "-c", HANGS)) as apart,
         pytest.raises(Unreadable, match="more than"),
     ):
-        apart.record_of(Format.HTML, page)
+        apart.parse_record(Format.HTML, page)
 
 
 STARTS = f"""
@@ -94,7 +94,7 @@ from pathlib import Path
 from ibidem_ingest.readers.sandbox import SandboxedReader
 from ibidem_ingest.readers.formats import Format
 with SandboxedReader(1_000, 60, (sys.executable, "-c", {FOR_EVER!r})) as apart:
-    apart.record_of(Format.HTML, Path("a.html"))
+    apart.parse_record(Format.HTML, Path("a.html"))
 """
 
 
@@ -115,7 +115,7 @@ def test_a_file_that_ends_the_process_is_refused_each_time(page: Path) -> None:
     with SandboxedReader(1_000, 60, (sys.executable, "-c", ENDS)) as apart:
         for _ in range(2):
             with pytest.raises(Unreadable, match="ended the process"):
-                apart.record_of(Format.HTML, page)
+                apart.parse_record(Format.HTML, page)
 
 
 @pytest.mark.slow

@@ -73,7 +73,7 @@ def test_a_file_in_hand_does_not_keep_a_run_from_ending(folder: Path) -> None:
     with pool:
         (reader,) = pool._readers
         reader.command = hangs
-        documents = pool.results([lambda apart: apart.record_of(Format.HTML, folder / "00.html")])
+        documents = pool.results([lambda apart: apart.parse_record(Format.HTML, folder / "00.html")])
         threading.Timer(0.5, os.kill, (os.getpid(), 2)).start()
         with pytest.raises(KeyboardInterrupt):
             next(documents)

@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 
 from ibidem_ingest.errors import Unreadable
-from ibidem_ingest.readers.text import first_line, record_of
+from ibidem_ingest.readers.text import first_line, text_record
 
 
 def read(tmp_path: Path, data: bytes, max_text: int = 1_000) -> dict[str, object]:
     path = tmp_path / "f.txt"
     path.write_bytes(data)
-    return record_of(path, max_text)
+    return text_record(path, max_text)
 
 
 def test_the_first_line_that_is_not_blank_is_the_title(tmp_path: Path) -> None:

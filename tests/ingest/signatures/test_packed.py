@@ -18,8 +18,8 @@ from ibidem_ingest.signatures.packed import (
     WEAK,
     guard,
     hash_value,
-    id_of,
     pack,
+    read_id,
     unpack,
 )
 from ibidem_ingest.signatures.schema import Signatures
@@ -160,7 +160,7 @@ def test_a_value_of_the_first_scheme_is_read_without_title_and_noise(signed: Sig
     now, before = unpack(value), unpack(earlier)
     assert now is not None
     assert before == replace(now, scheme=1, title=bytes(4), noise=bytes(76))
-    assert id_of(earlier) == "reut-17"
+    assert read_id(earlier) == "reut-17"
 
 
 def test_terms_that_do_not_ascend_count_as_damage() -> None:

@@ -20,7 +20,7 @@ from ibidem_ingest.signatures.sign import (
     sign_columns,
     sign_one,
     sign_stream,
-    stored,
+    stored_signatures,
 )
 
 WORDS = [a + b + c for a in "bcdfgh" for b in "aeiou" for c in "lmnrst"]
@@ -75,7 +75,9 @@ def test_a_batch_is_packed_as_each_of_its_documents(
 def test_a_long_text_is_packed_in_columns_as_it_is_alone(tables: Tables) -> None:
     several = [Document("a", " ".join(WORDS * 300)), Document("b", "one page\fanother"), Document("c", "")]
     alone = list(sign_stream(several, tables))
-    assert sign_and_pack(several, tables) == [(stored(each), pack(document, each)) for document, each in alone]
+    assert sign_and_pack(several, tables) == [
+        (stored_signatures(each), pack(document, each)) for document, each in alone
+    ]
     assert [bool(signatures.long) for _, signatures in alone] == [True, True, False]
 
 

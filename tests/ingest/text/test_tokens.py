@@ -15,11 +15,11 @@ from ibidem_ingest.text.tokens import (
     OTHER,
     UNASSIGNED,
     WIDEST,
+    character_kinds,
     code_points,
     join_broken_words,
     kind,
     kinds,
-    kinds_of,
     normal_length,
 )
 
@@ -68,7 +68,7 @@ def test_this_python_normalises_all_known_characters_as_the_first_one_did() -> N
     ],
 )
 def test_kinds_of_scripts(characters: str, expected: str) -> None:
-    assert kinds_of(characters).decode() == expected
+    assert character_kinds(characters).decode() == expected
     assert [chr(kind(character)) for character in characters] == list(expected)
 
 

@@ -33,7 +33,7 @@ class Pending:
     part: str
     after: int
     upto: int
-    count_joined: dict[str, int]
+    joined: dict[str, int]
 
 
 @dataclass(slots=True)
@@ -52,7 +52,7 @@ class Checkpoint:
 
     done: dict[str, int] = field(default_factory=dict)
     seen: dict[str, int] = field(default_factory=dict)
-    count_joined: dict[str, int] = field(default_factory=dict)
+    joined: dict[str, int] = field(default_factory=dict)
     pending: Pending | None = None
     deletions: int = 0
     overrides: dict[str, str] = field(default_factory=dict)

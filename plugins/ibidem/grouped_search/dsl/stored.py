@@ -41,7 +41,7 @@ from ibidem_engines.engine import Hit
 from ibidem_engines.requests import RequestFlow
 from ibidem_engines.stored_groups import Collapsed, Members, Place
 from ibidem_ingest.errors import UsageError
-from ibidem_ingest.signatures.packed import id_of
+from ibidem_ingest.signatures.packed import read_id
 from ibidem_workers.groups.checkpoint import Checkpoint, parse_marks
 
 GROUPS, UNGROUPED = "_ibidem_groups", "_ibidem_ungrouped"
@@ -179,7 +179,7 @@ class StoredDslBackend(StoredBackend):
         self._collapsed = page
         self._keep(answer["hits"]["hits"])
         packed = [head.hit for head in page.heads if head.hit.packed]
-        self.renamed = not self.source.ids and any(id_of(hit.packed or b"") != hit.id for hit in packed)
+        self.renamed = not self.source.ids and any(read_id(hit.packed or b"") != hit.id for hit in packed)
         return page
 
     @override
