@@ -29,7 +29,7 @@ TIMES = (1, 3, 10)
 QUERIES = ("bank", "trade", "oil prices", "shares", "said year", "market")
 
 
-def shown(seconds: float) -> str:
+def format_seconds(seconds: float) -> str:
     """Write seconds in a unit that suits them."""
     return f"{seconds:.2f} s" if seconds >= 1 else f"{seconds * 1e3:.1f} ms"
 
@@ -49,15 +49,15 @@ class Growth:
     @property
     def exponent(self) -> float:
         """The slope of the straight line through the logarithms."""
-        sizes, took = (list(map(math.log, each)) for each in (self.seconds, self.seconds.values()))
-        return statistics.linear_regression(sizes, took).slope
+        sizes, seconds = (list(map(math.log, each)) for each in (self.seconds, self.seconds.values()))
+        return statistics.linear_regression(sizes, seconds).slope
 
     def __str__(self) -> str:
-        took = " | ".join(f"{size:,}: {shown(seconds)}" for size, seconds in self.seconds.items())
-        return f"| {self.what} | {took} | {self.exponent:.2f} |"
+        times = " | ".join(f"{size:,}: {format_seconds(seconds)}" for size, seconds in self.seconds.items())
+        return f"| {self.what} | {times} | {self.exponent:.2f} |"
 
 
-def grown(what: str, least: int, work: Callable[[int], object], rounds: int) -> Growth:
+def measure_growth(what: str, least: int, work: Callable[[int], object], rounds: int) -> Growth:
     """Measure processor time on n, 3 n and 10 n documents, the least of some rounds."""
     seconds = {}
     for size in (least * times for times in TIMES):
@@ -70,15 +70,20 @@ def grown(what: str, least: int, work: Callable[[int], object], rounds: int) -> 
     return Growth(what, seconds)
 
 
-def in_memory(collections: Path, tables: Tables, packed: Sequence[bytes], rounds: int) -> Iterator[Growth]:
+def in_memory(collections: Path, tables: Tables, signatures: Sequence[bytes], rounds: int) -> Iterator[Growth]:
     """Measure how signing and grouping grow."""
     several = documents(collections, 300 * TIMES[-1])
     pages = values(islice(stories(collections / PAGES), 9_000 * TIMES[-1]), tables)
-    yield grown("all signatures, documents of 800 words", 300, lambda size: sign(several[:size], tables), rounds)
-    yield grown(
-        "a window of newswire, grouped", 1_000, lambda size: group(PackedColumns.of(packed[:size]), Policy()), rounds
+    yield measure_growth(
+        "all signatures, documents of 800 words", 300, lambda size: sign(several[:size], tables), rounds
     )
-    yield grown(
+    yield measure_growth(
+        "a window of newswire, grouped",
+        1_000,
+        lambda size: group(PackedColumns.of(signatures[:size]), Policy()),
+        rounds,
+    )
+    yield measure_growth(
         "a whole index of pages, grouped", 9_000, lambda size: group(PackedColumns.of(pages[:size]), Policy()), 1
     )
 
@@ -89,12 +94,12 @@ def on_disk(several: Sequence[Document]) -> Iterator[Growth]:
     for size in (2_000 * times for times in TIMES):
         with tempfile.TemporaryDirectory() as folder:
             loads[size] = through_the_queue(lambda size=size: iter(several[:size]), Path(folder), 0).run
-            searches[size] = searched(Path(folder))
+            searches[size] = measure_search(Path(folder))
     yield Growth("stories through queue and workers into SQLite (elapsed)", loads)
     yield Growth("a search there, `near`, window of 500, ten groups shown (elapsed)", searches)
 
 
-def searched(folder: Path) -> float:
+def measure_search(folder: Path) -> float:
     """Measure a search, the median over queries of the least of three."""
     request = parse_request({"dedupe": "indent"})
     spans = []

@@ -31,26 +31,26 @@ def conditions() -> str:
     """Say when, at which commit, where and by which command figures are taken."""
     today = datetime.now(UTC).strftime("%d %B %Y").lstrip("0")
     cores = len(os.sched_getaffinity(0))
-    command = " ".join(["python", f"benchmarks/{Path(sys.argv[0]).name}", *shown(sys.argv[1:])])
+    command = " ".join(["python", f"benchmarks/{Path(sys.argv[0]).name}", *hide_collections(sys.argv[1:])])
     return f"Taken on {today} at commit {commit()} by `{command}`, Python {platform.python_version()}, {cores} cores."
 
 
-def shown(arguments: Iterable[str]) -> list[str]:
+def hide_collections(arguments: Iterable[str]) -> list[str]:
     """Leave out where the collections are, which is another place on each machine."""
-    left = list(arguments)
-    if "--collections" in left:
-        at = left.index("--collections")
-        del left[at : at + 2]
-    return left
+    remaining = list(arguments)
+    if "--collections" in remaining:
+        at = remaining.index("--collections")
+        del remaining[at : at + 2]
+    return remaining
 
 
 def commit() -> str:
     """Return the commit that is measured, marked when the code was changed since."""
-    changed = told_by_git("status", "--porcelain", "--", *CODE)
-    return told_by_git("rev-parse", "--short=10", "HEAD") + (", changed since," if changed else "")
+    changes = ask_git("status", "--porcelain", "--", *CODE)
+    return ask_git("rev-parse", "--short=10", "HEAD") + (", changed since," if changes else "")
 
 
-def told_by_git(*arguments: str) -> str:
+def ask_git(*arguments: str) -> str:
     """Ask git about the project."""
     command = ["git", "-C", str(ROOT), *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()

@@ -55,11 +55,11 @@ def client_seconds() -> float:
 
 def server_seconds(url: str) -> float:
     """Return the processor time of all nodes of a server on this machine."""
-    return sum(map(process_seconds, processes_of(url))) if url else 0.0
+    return sum(map(process_seconds, node_processes(url))) if url else 0.0
 
 
 @cache
-def processes_of(url: str) -> tuple[int, ...]:
+def node_processes(url: str) -> tuple[int, ...]:
     """Ask a server for the numbers of its nodes' processes."""
     nodes = ask(url, "GET", "/_nodes/process")["nodes"].values()
     return tuple(int(each["process"]["id"]) for each in nodes)

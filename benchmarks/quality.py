@@ -1,27 +1,27 @@
-"""How well duplicates agree with labels at every level, beside other methods; written to docs/figures/quality.md.
+"""Agreement of duplicates with labels at every level, compared with other methods; written to docs/figures/quality.md.
 
     python benchmarks/quality.py [--collections FOLDER] [--seeds N] [COLLECTION …]
 
 Pairs: precision, recall and F1 over all pairs, as `ibidem evaluate` counts them, at the default figures. These were
-chosen on one half of each collection (its duplicate sets divided by a hash); the first figures are those of the other
-half, the F1 behind them that of the whole. The other methods are those of `benchmarks/peers.py`: datasketch at 0.5, 0.7
-and 0.8 and at the threshold that is best for this collection, which was chosen on the labels themselves and which
-nobody could choose in earnest (over several seeds: the mean, with the lowest and the highest F1); SimHash at 3 bits and
-at its best; Solr's TextProfileSignature.
+chosen on one half of each collection (its duplicate sets divided by a hash); the first figures are for the other half,
+the last F1 is for the whole. The other methods are those of `benchmarks/peers.py`: datasketch at 0.5, 0.7 and 0.8 and
+at the best threshold of this collection, which is chosen on the labels themselves and so cannot be known in practice
+(over several seeds: the mean, with the lowest and the highest F1); SimHash at 3 bits and at its best; Solr's
+TextProfileSignature.
 
-Besides: the same level without runs of characters, so that their worth is seen, and the figures that `ibidem tune`
-chooses on the first half, which are the default ones where others are no better there.
+Further rows: the same level without runs of characters, which shows their effect, and the thresholds that `ibidem tune`
+chooses on the first half: the default ones where others are no better there.
 
-Newswire and codes are measured by two truths each. A text of fewer than 20 tokens is a duplicate only where the titles
-agree too, which labels that were computed from texts do not know: newswire is measured with the labels as they are, and
-without the pairs of such texts that have other titles. Of codes half of the five-word runs, and half of the words of
-each in runs of eight words or more that both have, since no text with misread letters fulfils the first.
+Newswire and codes have two ground truths each. A text of fewer than 20 tokens is a duplicate only where the titles
+agree too, but the labels were computed from texts alone: newswire is measured with the labels as they are, and without
+pairs of such texts with different titles. For codes, duplicates share half of their five-word runs; or half of the
+words of each are in common runs of eight words or more, since no text with misread letters fulfils the first.
 
-Sets: those of the labels that were found with the very same documents, those that were not, and those found that no
-label knows, as the papers count them. Published, each on its authors' own collection: Conrad, Guo and Schriber 2003,
-Table 8, news judged by librarians: precision 0.908, recall 0.963; pairs of books, Yalniz, Can and Manmatha 2011, Table
-3: precision 1.000, recall 0.957 (1,092 English books), and of parts of books 0.995 and 0.919. How relations of books
-agree with labels is told by `benchmarks/books.py`.
+Sets: label sets that were found with exactly the same documents (agree), label sets that were not (missed), and sets
+found that are no label set (over), as the papers count them. Published, each on its authors' own collection: Conrad,
+Guo and Schriber 2003, Table 8, news judged by librarians: precision 0.908, recall 0.963; pairs of books, Yalniz, Can
+and Manmatha 2011, Table 3: precision 1.000, recall 0.957 (1,092 English books), and of parts of books 0.995 and 0.919.
+`benchmarks/books.py` measures how relations of books agree with labels.
 """
 
 import argparse
@@ -62,24 +62,24 @@ from measured import write
 from peers import THRESHOLDS, by_datasketch, by_profile, by_simhash, min_hashes
 
 ROW_THRESHOLDS = (0.5, 0.7, 0.8)
-"""Thresholds of datasketch that are told beside the best."""
+"""Thresholds of datasketch that have a row, next to the best one."""
 
 
 @dataclass(frozen=True, slots=True)
-class Labelled:
+class LabelledCollection:
     """A collection with labels.
 
     Args:
         name: Its folder.
         labels: The file of labels.
-        level: The level that is meant for it.
+        level: The level to measure.
         least: The F1 to reach there, over the whole.
-        positive: Which listed pairs are duplicates.
-        also: What they have to be besides.
-        unjudged: A file of pairs that the labels do not speak about.
-        filters: Which documents are taken.
-        preset: The preset that is meant for it; the default figures when empty.
-        titles: Whether pairs of short texts with other titles are taken from the labels.
+        positive: Condition on the listed pairs that are duplicates.
+        also: A second condition on them.
+        unjudged: A file of pairs without a judgement.
+        filters: Which documents are read.
+        preset: The preset for it; the default thresholds when empty.
+        titles: Whether to leave out pairs of short texts with different titles.
     """
 
     name: str
@@ -95,14 +95,14 @@ class Labelled:
 
     @property
     def truth(self) -> str:
-        """Which truth is meant, where there are two."""
+        """Name of the ground truth, where there are two."""
         if self.titles:
             return ", titles of short texts agree"
         return f", {self.positive} and {self.also}" if self.also else ""
 
     @property
     def policy(self) -> Policy:
-        """The figures that are meant for it."""
+        """The policy of its preset."""
         return PRESETS[self.preset].policy if self.preset else Policy()
 
 
@@ -110,27 +110,27 @@ NORMAL = (Filter("meta.texttype", "NORM"),)
 """Stories, without tables and flashes."""
 
 COLLECTIONS = (
-    Labelled("newspaper_ocr_overproof", "clusters.tsv", "near", 0.98, preset="scans"),
-    Labelled("ota_terms_en", "clusters.tsv", "near", 0.845, unjudged="unjudged.tsv", preset="law"),
-    Labelled("reuters21578", "pairs_exact.tsv", "near", 0.958, "jac5>=0.5", filters=NORMAL),
-    Labelled("reuters21578", "pairs_exact.tsv", "near", 0.958, "jac5>=0.5", filters=NORMAL, titles=True),
-    Labelled("civil_code_sections", "pairs_exact.tsv", "near", 0.91, "jac5>=0.5"),
-    Labelled("civil_code_sections", "pairs_exact.tsv", "near", 0.74, "cov_a>=0.5", also="cov_b>=0.5"),
-    Labelled("gitenberg_editions", "clusters.tsv", "partial", 0.94, unjudged="unjudged.tsv"),
-    Labelled("cis_ocr_pages", "clusters.tsv", "partial", 0.94),
-    Labelled("ecco_tcp_pages", "pairs.tsv", "partial", 0.97),
+    LabelledCollection("newspaper_ocr_overproof", "clusters.tsv", "near", 0.98, preset="scans"),
+    LabelledCollection("ota_terms_en", "clusters.tsv", "near", 0.845, unjudged="unjudged.tsv", preset="law"),
+    LabelledCollection("reuters21578", "pairs_exact.tsv", "near", 0.958, "jac5>=0.5", filters=NORMAL),
+    LabelledCollection("reuters21578", "pairs_exact.tsv", "near", 0.958, "jac5>=0.5", filters=NORMAL, titles=True),
+    LabelledCollection("civil_code_sections", "pairs_exact.tsv", "near", 0.91, "jac5>=0.5"),
+    LabelledCollection("civil_code_sections", "pairs_exact.tsv", "near", 0.74, "cov_a>=0.5", also="cov_b>=0.5"),
+    LabelledCollection("gitenberg_editions", "clusters.tsv", "partial", 0.94, unjudged="unjudged.tsv"),
+    LabelledCollection("cis_ocr_pages", "clusters.tsv", "partial", 0.94),
+    LabelledCollection("ecco_tcp_pages", "pairs.tsv", "partial", 0.97),
 )
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Truth:
-    """What is true of a collection, and what may be counted.
+    """Ground truth of a collection.
 
     Args:
         ids: Its documents.
         pairs: Pairs that are duplicates.
-        unjudged: Pairs that the labels do not speak about.
-        second: Documents of the half that no figure was chosen on.
+        unjudged: Pairs without a judgement, which are not counted.
+        second: Documents of the half that no threshold was chosen on.
     """
 
     ids: Sequence[str]
@@ -140,46 +140,46 @@ class Truth:
 
     @classmethod
     def of(
-        cls, folder: Path, labelled: Labelled, ids: Sequence[str], title: Mapping[str, int] | None = None
+        cls, folder: Path, target: LabelledCollection, ids: Sequence[str], title: Mapping[str, int] | None = None
     ) -> "Truth":
         """Read the labels of a collection and halve it.
 
         Args:
-            folder: Where they are.
-            labelled: Which of them count.
-            ids: The documents that there are.
-            title: Of each document the hash of its title, where its text is short; else 0.
+            folder: The folder of the collection.
+            target: The collection and its conditions.
+            ids: Its documents.
+            title: For each document the hash of its title where its text is short, else 0.
         """
-        none = parse_condition("")
-        pairs = read_pairs(folder / labelled.labels, parse_condition(labelled.positive), ids)
-        if labelled.also:
-            pairs &= read_pairs(folder / labelled.labels, parse_condition(labelled.also), ids)
+        anything = parse_condition("")
+        pairs = read_pairs(folder / target.labels, parse_condition(target.positive), ids)
+        if target.also:
+            pairs &= read_pairs(folder / target.labels, parse_condition(target.also), ids)
         pairs = {(a, b) for a, b in pairs if not title or title[a] == title[b] or not title[a] or not title[b]}
-        unjudged = read_pairs(folder / labelled.unjudged, none, ids) if labelled.unjudged else set()
+        unjudged = read_pairs(folder / target.unjudged, anything, ids) if target.unjudged else set()
         sets = components(ids, pairs)
         second = {name for name, part in zip(ids, sets, strict=True) if zlib.crc32(ids[part].encode()) & 1}
         return cls(ids, pairs, unjudged, second)
 
     def figures(self, pairs: set[Pair]) -> PairFigures:
-        """Compare pairs found with those that are duplicates."""
+        """Compare the pairs that were found with the ground truth."""
         return PairFigures.of(self.pairs - self.unjudged, pairs - self.unjudged)
 
-    def of_second(self, pairs: set[Pair]) -> PairFigures:
-        """Compare them on the second half; a pair across the halves counts where its first document is."""
-        return PairFigures.of(self.there(self.pairs - self.unjudged), self.there(pairs - self.unjudged))
+    def second_figures(self, pairs: set[Pair]) -> PairFigures:
+        """Compare them on the second half; a pair across the halves counts in the half of its first document."""
+        return PairFigures.of(self.second_pairs(self.pairs - self.unjudged), self.second_pairs(pairs - self.unjudged))
 
-    def there(self, pairs: set[Pair]) -> set[Pair]:
+    def second_pairs(self, pairs: set[Pair]) -> set[Pair]:
         """Keep the pairs of the second half."""
         return {pair for pair in pairs if pair[0] in self.second}
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What a method reaches on a collection.
+    """Figures of a method on a collection.
 
     Args:
         method: Its name.
-        second: Precision, recall and F1 on the half that no figure was chosen on; means over seeds.
+        second: Precision, recall and F1 on the half that no threshold was chosen on; means over seeds.
         f1: F1 over the whole; one for each seed.
     """
 
@@ -189,8 +189,8 @@ class Row:
 
     @classmethod
     def of(cls, method: str, truth: Truth, runs: Sequence[set[Pair]]) -> "Row":
-        """Measure what a method found, once for each seed."""
-        halves = [truth.of_second(pairs) for pairs in runs]
+        """Measure the pairs that a method found, one set for each seed."""
+        halves = [truth.second_figures(pairs) for pairs in runs]
         means = [statistics.mean(getattr(each, name) for each in halves) for name in ("precision", "recall", "f1")]
         return cls(method, (means[0], means[1], means[2]), tuple(truth.figures(pairs).f1 for pairs in runs))
 
@@ -204,42 +204,43 @@ class Row:
         return f"| {self.method} | {' | '.join(f'{each:.3f}' for each in self.second)} | {self.mean:.3f}{spread} |"
 
 
-def ours(truth: Truth, collection: Collection, labelled: Labelled) -> Iterator[Row]:
-    """Measure every level at the default figures, and those that are meant for the collection."""
+def own_rows(truth: Truth, collection: Collection, target: LabelledCollection) -> Iterator[Row]:
+    """Measure ibidem: every level at the default thresholds, and the collection's preset."""
     for level in LEVELS:
         yield Row.of(f"ibidem, {level}", truth, [found_pairs(collection, Policy(level=level))])
-    without = Policy(level=labelled.level, characters=None)
-    yield Row.of(f"ibidem, {labelled.level}, without characters", truth, [found_pairs(collection, without)])
-    if labelled.level == "near":
-        yield tuned(truth, collection)
-    if labelled.preset:
-        pairs = found_pairs(collection, labelled.policy.at(labelled.level))
-        yield Row.of(f"ibidem, {labelled.level}, preset {labelled.preset}", truth, [pairs])
+    rule = Policy(level=target.level, characters=None)
+    yield Row.of(f"ibidem, {target.level}, without characters", truth, [found_pairs(collection, rule)])
+    if target.level == "near":
+        yield tune_row(truth, collection)
+    if target.preset:
+        pairs = found_pairs(collection, target.policy.at(target.level))
+        yield Row.of(f"ibidem, {target.level}, preset {target.preset}", truth, [pairs])
 
 
-def tuned(truth: Truth, collection: Collection) -> Row:
-    """Measure the figures that `ibidem tune` chooses on the first half."""
+def tune_row(truth: Truth, collection: Collection) -> Row:
+    """Measure the thresholds that `ibidem tune` chooses on the first half."""
     rows = [row for row, name in enumerate(truth.ids) if name not in truth.second]
     columns = PackedColumns.of([collection.columns.values[row] for row in rows])
     half = Collection([truth.ids[row] for row in rows], columns, {}, frozenset(), 0)
-    there = set(half.ids)
-    some = (
-        {pair for pair in pairs if there.issuperset(pair)} for pairs in (truth.pairs - truth.unjudged, truth.unjudged)
+    half_ids = set(half.ids)
+    pair_sets = (
+        {pair for pair in pairs if half_ids.issuperset(pair)}
+        for pairs in (truth.pairs - truth.unjudged, truth.unjudged)
     )
-    choice = tune_on(half, *some)
+    choice = tune_on(half, *pair_sets)
     figures = choice.chosen if choice.improves else Figures()
     return Row.of(f"ibidem tune on the first half: {figures}", truth, [found_pairs(collection, figures.policy)])
 
 
-def theirs(truth: Truth, documents: Sequence[Document], seeds: int) -> Iterator[Row]:
+def peer_rows(truth: Truth, documents: Sequence[Document], seeds: int) -> Iterator[Row]:
     """Measure the other methods."""
-    yield from of_datasketch(truth, documents, seeds)
+    yield from datasketch_rows(truth, documents, seeds)
     by_bits = {bits: Row.of(f"SimHash, {bits} bits", truth, [pairs]) for bits, pairs in by_simhash(documents).items()}
     yield from selection(by_bits, (3,))
     yield Row.of("Solr's TextProfileSignature", truth, [by_profile(documents)])
 
 
-def of_datasketch(truth: Truth, documents: Sequence[Document], seeds: int) -> Iterator[Row]:
+def datasketch_rows(truth: Truth, documents: Sequence[Document], seeds: int) -> Iterator[Row]:
     """Measure datasketch at the usual thresholds and at its best."""
     runs: dict[float, list[set[Pair]]] = {threshold: [] for threshold in THRESHOLDS}
     for seed in range(1, seeds + 1):
@@ -251,78 +252,78 @@ def of_datasketch(truth: Truth, documents: Sequence[Document], seeds: int) -> It
 
 
 def selection(rows: Mapping[float, Row], thresholds: Sequence[float]) -> Iterator[Row]:
-    """Yield the rows that are told always, and the best one."""
+    """Yield the rows of fixed thresholds, and the best one."""
     best = max(rows, key=lambda key: rows[key].mean)
     yield from (rows[key] for key in thresholds if key != best)
     yield Row(f"{rows[best].method}, its best", rows[best].second, rows[best].f1)
 
 
-def sets_found(truth: Truth, collection: Collection, policy: Policy) -> Iterator[str]:
-    """Say how many duplicate sets agree, as Conrad's Table 8 counts them: on the second half, and on the whole."""
+def set_lines(truth: Truth, collection: Collection, policy: Policy) -> Iterator[str]:
+    """Count the duplicate sets that agree, as Conrad's Table 8 does: on the second half, and on the whole."""
     groups = group(collection.columns, policy, None, *collection.build_matcher(policy)).lead.tolist()
     true = components(truth.ids, truth.pairs)
     rows = [row for row, name in enumerate(truth.ids) if name in truth.second]
-    yield told_sets("Sets", SetFigures.of([true[row] for row in rows], [groups[row] for row in rows]))
-    yield told_sets("Of the whole", SetFigures.of(true, groups))
+    yield set_line("Sets", SetFigures.of([true[row] for row in rows], [groups[row] for row in rows]))
+    yield set_line("Of the whole", SetFigures.of(true, groups))
 
 
-def found_by(truth: Truth, collection: Collection, policy: Policy) -> str:
-    """Say which kind of evidence joins how many pairs, as `ibidem evaluate` does, over the whole."""
+def evidence_line(truth: Truth, collection: Collection, policy: Policy) -> str:
+    """Count the pairs of each kind of evidence, as `ibidem evaluate` does, over the whole."""
     evidence = {pair: name for pair, name in found_evidence(collection, policy).items() if pair not in truth.unjudged}
-    counted = count_evidence(evidence, truth.pairs).items()
-    text = "; ".join(f"{name} {each.found:,} ({each.right:,} right)" for name, each in counted)
+    counts = count_evidence(evidence, truth.pairs).items()
+    text = "; ".join(f"{name} {each.found:,} ({each.right:,} right)" for name, each in counts)
     return f"Found by, of the whole: {text}."
 
 
-def told_sets(where: str, sets: SetFigures) -> str:
-    """Write sets down, with their recall and precision."""
+def set_line(where: str, sets: SetFigures) -> str:
+    """Write the line of sets, with their recall and precision."""
     recall = sets.agree / max(1, sets.agree + sets.missed)
     precision = sets.agree / max(1, sets.agree + sets.over)
     text = f"{sets.agree:,} agree, {sets.missed:,} missed, {sets.over:,} over"
     return f"{where}: {text}: precision {precision:.3f}, recall {recall:.3f}."
 
 
-def section(labelled: Labelled, folder: Path, tables: Tables, seeds: int) -> Iterator[str]:
-    """Measure a collection and write it down."""
-    documents = list(filter_documents(split_refusals([], read([folder / "docs.jsonl.xz"])), labelled.filters, set()))
+def section(target: LabelledCollection, folder: Path, tables: Tables, seeds: int) -> Iterator[str]:
+    """Measure a collection and yield the lines of its section."""
+    documents = list(filter_documents(split_refusals([], read([folder / "docs.jsonl.xz"])), target.filters, set()))
     collection = sign_collection(documents, tables)
     titles = dict(zip(collection.ids, collection.columns.title.tolist(), strict=True))
-    truth = Truth.of(folder, labelled, collection.ids, titles if labelled.titles else None)
-    own, others = list(ours(truth, collection, labelled)), list(theirs(truth, documents, seeds))
-    meant = own[-1] if labelled.preset else own[LEVELS.index(labelled.level)]
-    best = max(others, key=lambda row: row.mean)
-    yield f"## {labelled.name}{labelled.truth}\n"
+    truth = Truth.of(folder, target, collection.ids, titles if target.titles else None)
+    rows, peers = list(own_rows(truth, collection, target)), list(peer_rows(truth, documents, seeds))
+    main_row = rows[-1] if target.preset else rows[LEVELS.index(target.level)]
+    best = max(peers, key=lambda row: row.mean)
+    yield f"## {target.name}{target.truth}\n"
     yield f"{len(documents):,} documents, {len(truth.pairs - truth.unjudged):,} pairs that are duplicates."
-    yield from sets_found(truth, collection, labelled.policy.at(labelled.level))
-    yield found_by(truth, collection, labelled.policy.at(labelled.level))
+    yield from set_lines(truth, collection, target.policy.at(target.level))
+    yield evidence_line(truth, collection, target.policy.at(target.level))
     yield ""
     yield "| method | precision | recall | F1 | F1 of the whole |\n|---|---|---|---|---|"
-    yield from map(str, [*own, *others])
-    reached = "reached" if meant.mean >= labelled.least else "NOT reached"
-    yield f"\n{meant.method}, beside {best.method}:"
-    yield f"F1 {compared(meant.second[2], best.second[2])} on the half that no figure was chosen on,"
-    yield f"{compared(meant.mean, best.mean)} on the whole. To reach on the whole: {labelled.least}, {reached}.\n"
+    yield from map(str, [*rows, *peers])
+    verdict = "reached" if main_row.mean >= target.least else "NOT reached"
+    yield f"\n{main_row.method}, compared with {best.method}:"
+    yield f"F1 {compare(main_row.second[2], best.second[2])} on the half that no figure was chosen on,"
+    yield f"{compare(main_row.mean, best.mean)} on the whole. To reach on the whole: {target.least}, {verdict}.\n"
 
 
-def compared(ours: float, theirs: float) -> str:
-    """Say which of two figures is the higher one."""
-    verdict = "better than" if ours > theirs else "as good as" if ours == theirs else "NOT as good as"
-    return f"{ours:.3f} is {verdict} {theirs:.3f}"
+def compare(own: float, peer: float) -> str:
+    """Say which of two F1 is the higher one."""
+    verdict = "better than" if own > peer else "as good as" if own == peer else "NOT as good as"
+    return f"{own:.3f} is {verdict} {peer:.3f}"
 
 
 def main() -> None:
-    """Print the figures and write them down."""
+    """Print the figures and write the page."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    names = [labelled.name for labelled in COLLECTIONS]
+    names = [target.name for target in COLLECTIONS]
     options.add_argument("names", nargs="*", metavar="COLLECTION", choices=[*names, []], help="all when none is named")
     options.add_argument("--collections", type=Path, default=Path("../shared/data"))
     options.add_argument("--seeds", type=int, default=3, help="of datasketch's permutations")
     arguments = options.parse_args()
     lines = ["".join((__doc__ or "").partition("\n\nPairs: ")[1:]).strip(), ""]
     with tempfile.TemporaryDirectory() as folder:
-        for labelled in COLLECTIONS:
-            if not arguments.names or labelled.name in arguments.names:
-                for line in section(labelled, arguments.collections / labelled.name, Tables(folder), arguments.seeds):
+        for target in COLLECTIONS:
+            if not arguments.names or target.name in arguments.names:
+                for line in section(target, arguments.collections / target.name, Tables(folder), arguments.seeds):
                     print(line, flush=True)
                     lines.append(line)
     if not arguments.names:

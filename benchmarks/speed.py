@@ -1,18 +1,18 @@
-"""How fast ibidem is beside others, and how that grows with the collection; written to docs/figures/speed.md.
+"""Speed of ibidem compared with other libraries, and its growth with the collection; written to docs/figures/speed.md.
 
     python benchmarks/speed.py [--collections FOLDER] [--rounds N] [--without-servers]
 
-Each figure is a ratio: both sides run in turn in one process, and each turn makes a ratio; the median of the turns
-stands here, with the lowest and the highest. So the day's noise falls on both sides, and can be seen. Above 1, ibidem
-is the faster one; below 1, it does more than the other does, and this is what that costs. Signing and grouping:
-processor time of one thread. Loads: elapsed time, and processor time of all processes, the server among them.
+Each figure is a ratio: both sides run in turn in one process, and each turn gives a ratio; the table has the median of
+the turns, the lowest and the highest. So noise of the machine affects both sides, and is visible. Above 1, ibidem is
+faster; below 1, it does more than the other side, and the ratio is the cost of that. Signing and grouping: processor
+time of one thread. Loads: elapsed time, and processor time of all processes, including the server.
 
 Growth: the same work on n, 3 n and 10 n documents; the exponent is the slope of the straight line through the
 logarithms (1: twice the documents take twice the time; 2: four times).
 
-What is compared is told by the benchmarks whose parts run here: `signing`, `grouping`, `ingest`, `clusters`. The
-servers are those in IBIDEM_TEST_OPENSEARCH and IBIDEM_TEST_ELASTICSEARCH, or started as the tests start them. How long
-a search takes beside the servers' own `collapse` is measured by `benchmarks/search.py`.
+The benchmarks whose parts run here say what is compared: `signing`, `grouping`, `ingest`, `clusters`. The servers are
+the ones in IBIDEM_TEST_OPENSEARCH and IBIDEM_TEST_ELASTICSEARCH, or started as the tests start them.
+`benchmarks/search.py` compares searches with the servers' own `collapse`.
 """
 
 import argparse
@@ -28,7 +28,7 @@ from pathlib import Path
 
 from clusters import BARE, BATCH, FILTERS, load, load_bare, make_engine
 from grouping import NEWSWIRE, stories, values
-from growth import in_memory, on_disk, shown
+from growth import format_seconds, in_memory, on_disk
 from ibidem.dedupe.leader_clustering import group
 from ibidem_engines.engine import Record
 from ibidem_engines.records import records
@@ -47,131 +47,137 @@ from signing import datasketch_minhash, documents, gaoya_minhash, our_minhash, r
 SIGNED = 500
 WINDOW = 500
 STORIES = 5_000
-"""Documents that are signed beside peers, hits of a window, and stories that are loaded into a server."""
+"""Documents that are signed, hits of a window, and stories that are loaded into a server."""
 
 Work = Callable[[], object]
 Clock = Callable[[], float]
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
-    """Two ways to the same end.
+class Comparison:
+    """Times of ibidem and of a peer for the same task.
 
     Args:
-        what: The one, ibidem's.
-        than: The other.
-        ours: Seconds of each turn.
-        theirs: Seconds of the other in the same turns.
+        task: What ibidem did.
+        peer: What the peer did.
+        own_seconds: Seconds of ibidem in each turn.
+        peer_seconds: Seconds of the peer in the same turns.
     """
 
-    what: str
-    than: str
-    ours: Sequence[float]
-    theirs: Sequence[float]
+    task: str
+    peer: str
+    own_seconds: Sequence[float]
+    peer_seconds: Sequence[float]
 
     def __str__(self) -> str:
-        ratios = [other / own for own, other in zip(self.ours, self.theirs, strict=True)]
+        ratios = [peer / own for own, peer in zip(self.own_seconds, self.peer_seconds, strict=True)]
         spread = f"{min(ratios):.2f} to {max(ratios):.2f}"
-        took = " | ".join(shown(statistics.median(each)) for each in (self.ours, self.theirs))
-        return f"| {self.what} | {self.than} | {took} | {statistics.median(ratios):.2f} | {spread} |"
+        times = " | ".join(format_seconds(statistics.median(each)) for each in (self.own_seconds, self.peer_seconds))
+        return f"| {self.task} | {self.peer} | {times} | {statistics.median(ratios):.2f} | {spread} |"
 
 
-def beside(names: tuple[str, str], ours: Work, theirs: Work, rounds: int, clock: Clock = time.process_time) -> Beside:
-    """Run two ways in turn, and in the other order every other time; a first turn is not counted."""
-    times: dict[Work, list[float]] = {ours: [], theirs: []}
+def compare(
+    names: tuple[str, str], own_work: Work, peer_work: Work, rounds: int, clock: Clock = time.process_time
+) -> Comparison:
+    """Run ibidem and a peer in turn, in alternating order; a first turn is not counted."""
+    times: dict[Work, list[float]] = {own_work: [], peer_work: []}
     for turn in range(rounds + 1):
-        for work in (ours, theirs)[:: 1 if turn % 2 else -1]:
+        for work in (own_work, peer_work)[:: 1 if turn % 2 else -1]:
             begin = clock()
             work()
             times[work] += [clock() - begin] if turn else []
-    return Beside(*names, times[ours], times[theirs])
+    return Comparison(*names, times[own_work], times[peer_work])
 
 
-def signing(collections: Path, tables: Tables, rounds: int) -> Iterator[Beside]:
-    """Sign beside other libraries."""
+def compare_signing(collections: Path, tables: Tables, rounds: int) -> Iterator[Comparison]:
+    """Compare signing with other libraries."""
     several = documents(collections, SIGNED)
     texts = [each.text for each in several]
     what = f"min-hash of {len(texts)} documents of 800 words"
     peers = {"gaoya": gaoya_minhash, "rensa": rensa_minhash, "datasketch": datasketch_minhash}
     for name, peer in peers.items():
         work = lambda peer=peer: peer(texts)  # noqa: E731 - the peer of this turn
-        yield beside((what, f"{name}, min-hash"), lambda: our_minhash(several), work, rounds)
-        yield beside(("all signatures of the same", f"{name}, min-hash"), lambda: sign(several, tables), work, rounds)
+        yield compare((what, f"{name}, min-hash"), lambda: our_minhash(several), work, rounds)
+        yield compare(("all signatures of the same", f"{name}, min-hash"), lambda: sign(several, tables), work, rounds)
 
 
-def grouping(packed: Sequence[bytes], rounds: int) -> Beside:
-    """Group a window beside the plainest way: sets of rare terms, every pair compared."""
-    window = packed[:WINDOW]
+def compare_grouping(signatures: Sequence[bytes], rounds: int) -> Comparison:
+    """Compare the grouping of a window with a naive one: sets of rare terms, every pair compared."""
+    window = signatures[:WINDOW]
     sets = [frozenset(row.tolist()) for row in PackedColumns.of(window).terms]
 
-    def every_pair() -> int:
+    def compare_pairs() -> int:
         return sum(len(a & b) >= 40 for a, b in combinations(sets, 2))
 
     names = (f"a window of {WINDOW} grouped by all signatures", "rare terms of every pair as Python sets")
-    return beside(names, lambda: group(PackedColumns.of(window), Policy()), every_pair, rounds)
+    return compare(names, lambda: group(PackedColumns.of(window), Policy()), compare_pairs, rounds)
 
 
-def queued(collections: Path, rounds: int) -> Iterator[Beside]:
-    """Load newswire through queue and workers into SQLite, beside a bare FTS5 table; reading included in both."""
-    elapsed, processor, bare = [], [], []
+def compare_queue(collections: Path, rounds: int) -> Iterator[Comparison]:
+    """Compare a load of newswire through queue and workers into SQLite with a bare FTS5 table; both read the files."""
+    seconds, processor, bare = [], [], []
     for _ in range(rounds):
         with tempfile.TemporaryDirectory() as folder:
             bare.append(spent(lambda folder=folder: bare_load(lambda: newswire(collections), Path(folder))))
             cost = through_the_queue(lambda: newswire(collections), Path(folder), 0)
-            elapsed.append(cost.run)
+            seconds.append(cost.run)
             processor.append(cost.processor)
-    what, than = "newswire through queue and workers into SQLite", "bare FTS5 table, one process"
-    yield Beside(f"{what} (elapsed)", than, elapsed, [each.elapsed for each in bare])
-    yield Beside(f"{what} (processor, workers' start included)", than, processor, [each.client for each in bare])
+    task, peer = "newswire through queue and workers into SQLite", "bare FTS5 table, one process"
+    yield Comparison(f"{task} (elapsed)", peer, seconds, [each.elapsed for each in bare])
+    yield Comparison(f"{task} (processor, workers' start included)", peer, processor, [each.client for each in bare])
 
 
-def both(names: tuple[str, str], ours: Work, theirs: Work, rounds: int, url: str = "") -> Iterator[Beside]:
-    """Run two ways in turn as `beside` does; elapsed time, and processor time of client and server together."""
-    costs: dict[Work, list[Spent]] = {ours: [], theirs: []}
+def compare_loads(
+    names: tuple[str, str], own_work: Work, peer_work: Work, rounds: int, url: str = ""
+) -> Iterator[Comparison]:
+    """Run two loads in turn as `compare` does; elapsed time, and processor time of client and server together."""
+    costs: dict[Work, list[Spent]] = {own_work: [], peer_work: []}
     for turn in range(rounds + 1):
-        for work in (ours, theirs)[:: 1 if turn % 2 else -1]:
-            took = spent(work, url)
-            costs[work] += [took] if turn else []
-    what, than = names
+        for work in (own_work, peer_work)[:: 1 if turn % 2 else -1]:
+            cost = spent(work, url)
+            costs[work] += [cost] if turn else []
+    task, peer = names
     for clock in ("elapsed", "processor"):
-        sides = [[float(getattr(each, clock)) for each in costs[work]] for work in (ours, theirs)]
-        yield Beside(f"{what} ({clock})", than, *sides)
+        sides = [[float(getattr(each, clock)) for each in costs[work]] for work in (own_work, peer_work)]
+        yield Comparison(f"{task} ({clock})", peer, *sides)
 
 
-def written(kind: str, url: str, several: Sequence[Document], tables: Tables, rounds: int) -> Iterator[Beside]:
-    """Sign stories and write them to a server, beside the client's own helper without signatures."""
+def compare_writes(
+    kind: str, url: str, several: Sequence[Document], tables: Tables, rounds: int
+) -> Iterator[Comparison]:
+    """Compare signing and writing stories to a server with the client's own helper without signatures."""
 
-    def signed() -> list[Record]:
+    def sign_stories() -> list[Record]:
         return [one for at in range(0, len(several), BATCH) for one in records(several[at : at + BATCH], tables)]
 
-    def written_signed() -> None:
+    def write_signed() -> None:
         with closing(make_engine(url, "full")) as engine:
-            load(engine, signed())
+            load(engine, sign_stories())
 
-    bare = signed()
+    bare = sign_stories()
     names = (f"{len(bare):,} stories signed and written to {kind}", "the client's `helpers.bulk`, no signatures")
-    yield from both(names, written_signed, lambda: load_bare(url, bare), rounds, url)
+    yield from compare_loads(names, write_signed, lambda: load_bare(url, bare), rounds, url)
     if kind in FILTERS:
-        filtered = (names[0], "`helpers.bulk` into `min_hash`, 100 buckets")
-        yield from both(filtered, written_signed, lambda: load_bare(url, bare, min_hash=True), rounds, url)
+        names = (names[0], "`helpers.bulk` into `min_hash`, 100 buckets")
+        yield from compare_loads(names, write_signed, lambda: load_bare(url, bare, min_hash=True), rounds, url)
     for name in (BARE, "measured-full"):
         remove_indices(url, name)
 
 
 def table(arguments: argparse.Namespace, tables: Tables) -> Iterator[str]:
-    """Measure everything and write it down."""
+    """Yield the lines of the page."""
     several = list(stories(arguments.collections / NEWSWIRE))
-    packed = values(several, tables)
-    yield "## Beside others\n"
-    yield "| ibidem | beside | ibidem | the other | ratio | spread |\n|---|---|---|---|---|---|"
-    yield from map(str, signing(arguments.collections, tables, arguments.rounds))
-    yield str(grouping(packed, arguments.rounds))
-    yield from map(str, queued(arguments.collections, arguments.rounds))
+    signatures = values(several, tables)
+    yield "## Compared with others\n"
+    yield "| ibidem | compared with | ibidem | the other | ratio | spread |\n|---|---|---|---|---|---|"
+    yield from map(str, compare_signing(arguments.collections, tables, arguments.rounds))
+    yield str(compare_grouping(signatures, arguments.rounds))
+    yield from map(str, compare_queue(arguments.collections, arguments.rounds))
     if not arguments.without_servers:
         yield from on_servers(several[:STORIES], tables, arguments.rounds)
     yield "\n## Growth\n"
     yield "| work | n | 3 n | 10 n | exponent |\n|---|---|---|---|---|"
-    yield from map(str, in_memory(arguments.collections, tables, packed, arguments.rounds))
+    yield from map(str, in_memory(arguments.collections, tables, signatures, arguments.rounds))
     yield from map(str, on_disk(several))
 
 
@@ -180,13 +186,13 @@ def on_servers(several: Sequence[Document], tables: Tables, rounds: int) -> Iter
     servers = Servers(["opensearch", "elasticsearch"])
     try:
         for kind in ("opensearch", "elasticsearch"):
-            yield from map(str, written(kind, servers.url(kind), several, tables, rounds))
+            yield from map(str, compare_writes(kind, servers.url(kind), several, tables, rounds))
     finally:
         servers.stop()
 
 
 def main() -> None:
-    """Print the figures and write them down."""
+    """Print the figures and write the page."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--collections", type=Path, default=Path("../shared/data"))
     options.add_argument("--rounds", type=int, default=5)

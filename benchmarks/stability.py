@@ -40,7 +40,7 @@ from ibidem_ingest.signatures.sign import sign_stream
 from ibidem_ingest.text.terms import is_term
 from ibidem_ingest.text.tokens import tokens
 from measured import FIGURES, write
-from quality import COLLECTIONS, Labelled, Truth
+from quality import COLLECTIONS, LabelledCollection, Truth
 
 SAMPLED = 1_000
 SHOWN = (1, 6, 12, 30)
@@ -66,7 +66,7 @@ class Series:
         ends: Its slices; a document without a date is in none.
     """
 
-    labelled: Labelled
+    labelled: LabelledCollection
     title: str
     ends: Ends
 
