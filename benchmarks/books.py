@@ -1,18 +1,19 @@
-"""What books are to each other, found and not handed over, and what it costs; written to docs/figures/books.md.
+"""Relations of books, found through the index, and their cost; written to docs/figures/books.md.
 
     python benchmarks/books.py [--collections FOLDER] [--rounds N]
 
-Relations: every pair of `ecco_tcp_pages` that the level `partial` joins, found through shared clues over the whole
+Relations: every pair of `ecco_tcp_pages` that the level `partial` joins, found through shared keys over the whole
 collection, with its labels (text relation and pagination, computed from exact overlap) and with the figures that
 Spasojevic and Poncin published for their own books. A label of a direction that its own coverage contradicts (the text
-said to be held is covered less than the other) is told apart. `its` and `cs`: which of the two scores of unique words
-finds parts of books, on excerpts of 2,000 words from the middle of each of `gitenberg_editions`, by other editions.
+said to be contained is covered less than the other) is counted separately. `its` and `cs`: which of the two scores of
+unique words finds parts of books, on excerpts of 2,000 words from the middle of each of `gitenberg_editions`, by other
+editions.
 
 Cost: seconds of processor time on one core, the median of the rounds. A book of 100,000 words with all signatures; the
 alignment of the unique words of two editions; and collections of 100, 300 and 1,000 books (real ones, and runs of their
-pages beginning at random places): finding candidates and grouping them as `ibidem groups` does, signing aside, with the
-exponent of growth. All pairs of such a collection grow with the square of its size, since it is made of the same books;
-what a user waits for are its groups, for which a text is compared with the first of each.
+pages beginning at random places): finding candidates and grouping them as `ibidem groups` does, without signing, with
+the exponent of growth. All pairs of such a collection grow with the square of its size, since it is made of the same
+books; a user waits for its groups, for which a text is compared with the first of each.
 """
 
 import argparse
@@ -68,7 +69,7 @@ def books(collections: Path, name: str) -> list[Document]:
 
 
 def related_pairs(collection: Collection) -> dict[tuple[str, str], dict[str, object]]:
-    """Find all pairs at `partial`: what the first is to the second."""
+    """Find all pairs at `partial`, with the relation of the first to the second."""
     related, suspected = collection.build_matcher(PARTIAL)
     if related is None:
         raise RuntimeError("nothing decides on long texts at this level")
@@ -92,7 +93,7 @@ def seen_from(relations: dict[tuple[str, str], dict[str, object]], a: str, b: st
 
 
 def right(label: dict[str, str], relation: str, direction: str) -> bool:
-    """Tell whether a relation is what its label says."""
+    """Return whether a relation agrees with its label."""
     text, pages = label["text_relation"], label["pagination"]
     if text == "same_text":
         return relation in (EITHER if pages == "mixed" else (pages,))
@@ -102,20 +103,20 @@ def right(label: dict[str, str], relation: str, direction: str) -> bool:
 
 
 def contradicted(label: dict[str, str]) -> bool:
-    """Tell whether the text that a label says is held is covered less than the other."""
+    """Return whether the text that is contained by its label is covered less than the other."""
     less = {"a_contained_in_b": ("cov_a", "cov_b"), "b_contained_in_a": ("cov_b", "cov_a")}.get(label["text_relation"])
     return less is not None and float(label[less[0]]) < float(label[less[1]])
 
 
 def kind(label: dict[str, str]) -> str:
-    """Name a label's kind."""
+    """Return a label's kind."""
     if label["text_relation"] == "same_text":
         return f"same text, {label['pagination'].replace('_', ' ')}"
     return "contained" if "contained" in label["text_relation"] else "overlap in part"
 
 
 def relations(collections: Path, tables: Tables) -> Iterator[str]:
-    """Tell the relations of the books with labels."""
+    """Yield the relations of the books with labels."""
     collection = sign_collection(books(collections, ECCO), tables)
     relations = related_pairs(collection)
     with (collections / ECCO / "pairs.tsv").open(encoding="utf-8") as table:
@@ -136,14 +137,14 @@ def relations(collections: Path, tables: Tables) -> Iterator[str]:
                 f"| {label['a']} | {label['b']} | {label['text_relation']}, {label['pagination']} | "
                 f"{label['cov_a']} / {label['cov_b']} | {text} | {why} |"
             )
-    yield "| label | pairs | told so | label contradicted by its own coverage |\n|---|---|---|---|"
+    yield "| label | pairs | found so | label contradicted by its own coverage |\n|---|---|---|---|"
     for name, count in sorted(every.items()):
         yield f"| {name} | {count} | {hit[name]} | {odd[name]} |"
     yield "\nWhere label and relation disagree:\n"
-    yield "| a | b | label | covered a / b | told | |\n|---|---|---|---|---|---|"
+    yield "| a | b | label | covered a / b | relation found | |\n|---|---|---|---|---|---|"
     yield from missed
     pairs = {frozenset((label["a"], label["b"])) for label in labels}
-    yield "\nFurther pairs that were found:\n\n| a | b | told | confidence |\n|---|---|---|---|"
+    yield "\nFurther pairs that were found:\n\n| a | b | relation found | confidence |\n|---|---|---|---|"
     for (a, b), why in relations.items():
         if frozenset((a, b)) not in pairs:
             yield f"| {a} | {b} | {why.get('relation') or why.get('signature')} | {why.get('confidence', '')} |"
@@ -153,7 +154,7 @@ def relations(collections: Path, tables: Tables) -> Iterator[str]:
 
 
 def scores(collections: Path) -> Iterator[str]:
-    """Tell which score of unique words finds excerpts."""
+    """Yield how many excerpts each score of unique words finds."""
     works = {}
     with (collections / EDITIONS / "clusters.tsv").open(encoding="utf-8") as table:
         works = {row["id"]: row["cluster"] for row in csv.DictReader(table, delimiter="\t")}
@@ -200,7 +201,7 @@ def seconds(rounds: int, run: Callable[[], object]) -> float:
 
 
 def costs(collections: Path, tables: Tables, rounds: int) -> Iterator[str]:
-    """Tell what one book and one pair cost."""
+    """Yield the cost of one book and of one pair."""
     paged = books(collections, ECCO)
     pages = [page for book in paged for page in book.text.split("\f")]
     long_book: list[str] = []
@@ -231,7 +232,7 @@ def grown(sources: Sequence[Document], size: int) -> list[Document]:
 
 
 def growth(collections: Path, tables: Tables) -> Iterator[str]:
-    """Tell what collections of books cost."""
+    """Yield the cost of collections of books."""
     sources = books(collections, ECCO)
     yield "| books | groups | signing, s | finding and grouping, s |\n|---|---|---|---|"
     times = []

@@ -1,11 +1,11 @@
-"""What signatures cost on OpenSearch and Elasticsearch: a load and the disk; a search is measured by `search.py`.
+"""Cost of signatures on OpenSearch and Elasticsearch: of a load and on disk; `search.py` measures searches.
 
     python benchmarks/clusters.py [--collections FOLDER] [--stories N]
 
 The servers are those in IBIDEM_TEST_OPENSEARCH and IBIDEM_TEST_ELASTICSEARCH, or started as the tests start them, with
-small heaps. Load: elapsed seconds of one process in requests of 500 documents, read and signed before, with the part
-that was this process's own; beside it the client's `helpers.bulk` of the same documents without signatures. Disk: after
-a flush, a wait until the server keeps no history for copies of the shard, and a merge into one segment.
+small heaps. Load: elapsed seconds of one process in requests of 500 documents, read and signed before, with the
+processor time of this process; compared with the client's `helpers.bulk` of the same documents without signatures.
+Disk: after a flush, a wait until the server keeps no history for copies of the shard, and a merge into one segment.
 """
 
 import argparse
@@ -63,7 +63,7 @@ def timed(work: Callable[[], object]) -> tuple[float, float]:
 
 
 MIN_HASH = "min_hash"
-"""The engine's own way to near duplicates, as a layout."""
+"""Layout with the engine's own filter for near duplicates."""
 
 FILTERS = ("opensearch",)
 """Servers that have that filter: Elasticsearch's jars in Maven's repository come without it."""
@@ -75,7 +75,7 @@ _FILTERS: dict[str, Any] = {
 
 
 def with_min_hash(body: dict[str, Any]) -> dict[str, Any]:
-    """Let an index keep 100 buckets of the engine's own min-hash over runs of five words, beside the text."""
+    """Let an index keep 100 buckets of the engine's own min-hash over runs of five words, next to the text."""
     analysis = body["settings"]["analysis"]
     own = analysis["analyzer"]["ibidem_text"]
     analysis["filter"] = _FILTERS
@@ -86,7 +86,7 @@ def with_min_hash(body: dict[str, Any]) -> dict[str, Any]:
 
 
 def load_bare(url: str, stories: Sequence[Record], name: str = BARE, *, min_hash: bool = False) -> None:
-    """Load documents as anybody would, with the client's own helper."""
+    """Load documents without ibidem, with the client's own helper."""
     make_bare(url, name, min_hash=min_hash)
     send_bare(url, (each.document for each in stories), name)
 
@@ -119,7 +119,7 @@ def load(engine: Engine, stories: Sequence[Record]) -> None:
 
 
 def measure_loads(url: str, stories: Sequence[Record]) -> None:
-    """Print what a load takes with and without signatures; the indexes stay."""
+    """Print the cost of a load with and without signatures; the indexes stay."""
     bare, own = timed(lambda: load_bare(url, stories))
     print(f"  {'helpers.bulk, bare':22}{bare:6.1f} s  (own {own:.1f} s)")
     for kind in LAYOUTS[url.partition("+")[0]]:
@@ -139,7 +139,7 @@ def make_engine(url: str, kind: str, name: str = "") -> Engine:
 
 
 def measure_disk(url: str, count: int) -> None:
-    """Print what signatures add to a document on disk."""
+    """Print the bytes that signatures add to a document on disk."""
     kinds = {BARE: "bare"} | {f"measured-{kind}": kind for kind in LAYOUTS[url.partition("+")[0]]}
     sizes = on_disk(url, list(kinds))
     for name, size in sizes.items():
@@ -159,7 +159,7 @@ def on_disk(url: str, names: Sequence[str]) -> dict[str, int]:
 
 
 def is_released(url: str, name: str) -> bool:
-    """Tell whether no lease keeps a write of an index: a merge keeps the source of each such document twice."""
+    """Return whether no lease keeps a write of an index: a merge keeps the source of each such document twice."""
     shards = ask(url, "GET", f"/{name}/_stats?level=shards")["indices"][name]["shards"]
     return all(
         lease["retaining_seq_no"] > copy["seq_no"]["max_seq_no"]

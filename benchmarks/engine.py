@@ -1,4 +1,4 @@
-"""What the SQLite engine costs: a load with look-ups beside a bare FTS5 load, and a window beside a plain search.
+"""Cost of the SQLite engine: a load with look-ups next to a bare FTS5 load, and a window next to a plain search.
 
     python benchmarks/engine.py [--collections FOLDER] [--stories N]
 
@@ -28,7 +28,7 @@ from ibidem_ingest.signatures.packed import unpack
 
 BATCH = 400
 MOST_HITS = 50
-"""As a worker asks."""
+"""Hits of a look-up, as a worker requests them."""
 
 ROUNDS = 21
 ALIKE: tuple[LookupField, ...] = ("fingerprint", "profile", "bands")
@@ -79,7 +79,7 @@ def searches(batch: Sequence[Record], looked_up: Sequence[LookupField]) -> list[
 
 
 def look_up(engine: Engine, batch: Sequence[Record], spent: dict[str, float]) -> int:
-    """Look for copies first, and for what is alike where there are none; count the documents with candidates."""
+    """Look for copies first, then for near duplicates; count the documents with candidates."""
     count = 0
     for looked_up in (("content",), ALIKE):
         begin = time.process_time()
@@ -94,7 +94,7 @@ def look_up(engine: Engine, batch: Sequence[Record], spent: dict[str, float]) ->
 
 
 def plain_search(engine: Engine, query: Query) -> None:
-    """Search as without any of this: the ten best, shown."""
+    """Search without grouping: show the ten best."""
     hits = engine.search(query, 10).hits
     engine.fetch([(hit.index, hit.id) for hit in hits], query)
 
@@ -106,7 +106,7 @@ def wide_search(engine: Engine, query: Query) -> None:
 
 
 def load(engine: Engine, stories: Sequence[Record]) -> None:
-    """Write and look up batch after batch, and print what each part took."""
+    """Write and look up batch after batch, and print the time of each part."""
     spent = {"write": 0.0, "values": 0.0, "find": 0.0}
     count = 0
     for batch in batches(stories):

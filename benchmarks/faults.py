@@ -8,9 +8,8 @@ and then every document must be in the index once, in its newest version, the ac
 pending and no letter dead. The seed decides what is submitted, what is killed, when, and for how long it is away.
 Servers are started here, as the tests start them; `--minutes` ends the rounds early.
 
-Of a cluster of three nodes, of OpenSearch or of what `--engine` names, the one that holds the primary shard is lost in
-the middle of an ingest, `--nodes` times.
-The laws must hold while it is away, and again when it is back.
+In a cluster of three nodes, of OpenSearch or of the engine that `--engine` names, the node with the primary shard is
+lost in the middle of an ingest, `--nodes` times. The invariants must hold while it is away, and again when it is back.
 
 Bad documents go through the file queue into SQLite; every good one must be indexed, and every bad one listed with its
 place and reason.
@@ -48,20 +47,20 @@ PAIRS: dict[tuple[Broker, EngineName], int] = {
     ("redis", "elasticsearch"): 2,
     ("rabbitmq", "elasticsearch"): 1,
 }
-"""Of a hundred rounds; those that wait for a search engine to start again take many times as long."""
+"""Share of a hundred rounds; rounds that wait for a search engine to start again take many times as long."""
 
 DOCUMENTS = {"sqlite": 60, "opensearch": 24, "elasticsearch": 24}
 
 
 @dataclass
 class Rounds:
-    """What came of the rounds of one pair."""
+    """Results of the rounds of one pair of broker and engine."""
 
     name: str
     played: list[tuple[Round, Played]] = field(default_factory=list)
 
     def row(self) -> str:
-        """Tell it as a line of a table."""
+        """Write it as a row of a table."""
         victims = Counter(round_.victim for round_, _ in self.played)
         deaths = ", ".join(f"{name} {count}" for name, count in sorted(victims.items(), key=str))
         again = sum(played.attempts > 1 for _, played in self.played)
@@ -80,16 +79,16 @@ class Rounds:
         return f"| {' | '.join(map(str, cells))} |"
 
     def wrong(self) -> list[str]:
-        """List what broke a law."""
+        """List the broken invariants."""
         return [each for _, played in self.played for each in played.wrong]
 
     def count(self, word: str) -> int:
-        """Count what broke a law, by a word of it."""
+        """Count the broken invariants, by a word of each."""
         return sum(word in each for each in self.wrong())
 
 
 def pairs(rounds: int) -> Iterator[tuple[Broker, EngineName, int]]:
-    """Share rounds out among the pairs."""
+    """Divide rounds among the pairs."""
     left, shares = rounds, sum(PAIRS.values())
     for (broker, engine), share in PAIRS.items():
         count = min(left, -(-rounds * share // shares))
@@ -99,7 +98,7 @@ def pairs(rounds: int) -> Iterator[tuple[Broker, EngineName, int]]:
 
 
 def one_round(setting: Setting, rng: random.Random, victim: Victim, documents: int) -> tuple[Round, Played]:
-    """Play a round and print it; one that does not come to its end breaks the law."""
+    """Play a round and print it; a round that does not end breaks an invariant."""
     for where, breakable in setting.breakable.items():
         if isinstance(breakable, Trouble):
             setting.breakable[where] = Trouble(breakable.network, rng.choice(KINDS))
@@ -117,7 +116,7 @@ def one_round(setting: Setting, rng: random.Random, victim: Victim, documents: i
 def rounds_of(own: Own, count: int, pair: tuple[Broker, EngineName], seed: int, until: float) -> Rounds:
     """Play the rounds of one pair."""
     broker, engine = pair
-    rng = random.Random(f"{seed} {broker} {engine}")  # noqa: S311 - a lot that can be drawn again
+    rng = random.Random(f"{seed} {broker} {engine}")  # noqa: S311 - a choice that can be repeated
     rounds = Rounds(f"{broker} to {engine}")
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -134,10 +133,10 @@ def rounds_of(own: Own, count: int, pair: tuple[Broker, EngineName], seed: int, 
 
 
 def losses(count: int, seed: int, engine: Clustered) -> Iterator[Loss]:
-    """Lose a node of a cluster again and again, each time one that may hold what came back from the others."""
+    """Lose a node of a cluster again and again, each time one that may hold shards recovered from the others."""
     if not count:
         return
-    rng = random.Random(f"{seed} nodes")  # noqa: S311 - likewise
+    rng = random.Random(f"{seed} nodes")  # noqa: S311 - a choice that can be repeated
     with (
         tempfile.TemporaryDirectory() as folder,
         Nodes(engine) as nodes,
@@ -150,7 +149,7 @@ def losses(count: int, seed: int, engine: Clustered) -> Iterator[Loss]:
 
 
 def lost_nodes(ends: Sequence[Loss], engine: Clustered) -> Iterator[str]:
-    """Write what came of the losses of nodes."""
+    """Write the results of the losses of nodes."""
     if not ends:
         return
     wrong = [each for one in ends for each in one.wrong]
@@ -165,7 +164,7 @@ def lost_nodes(ends: Sequence[Loss], engine: Clustered) -> Iterator[str]:
 def page(
     seed: int, played_rounds: Sequence[Rounds], nodes: Sequence[Loss], engine: Clustered, bad: Mixed | None
 ) -> Iterator[str]:
-    """Write what was measured."""
+    """Yield the lines of the page."""
     played = sum(len(each.played) for each in played_rounds)
     if played:
         gaps, twice = (sum(each.count(word) for each in played_rounds) for word in ("lost", "times"))
@@ -197,7 +196,7 @@ def main() -> None:
     parser.add_argument("--bad", type=int, default=10_000, help="bad documents among them")
     parser.add_argument("--write", action="store_true", help="write docs/figures/faults.md")
     options = parser.parse_args()
-    bad, lots = None, random.Random(options.seed)  # noqa: S311 - likewise
+    bad, lots = None, random.Random(options.seed)  # noqa: S311 - a choice that can be repeated
     if options.good:
         with tempfile.TemporaryDirectory() as folder:
             bad = taken_in(Path(folder), mixed(lots, options.good, options.bad))

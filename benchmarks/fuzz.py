@@ -1,11 +1,11 @@
-"""Feeds every parser a great many inputs that nobody meant, and says how many ended it in an error that is not ours.
+"""Feed every parser very many malformed inputs, and count those that ended it in an error that is not ours.
 
     python benchmarks/fuzz.py [--inputs N] [--seed N] [--only NAME …] [--write]
 
 The targets are those of `tests/fuzz`, which CI feeds some hundred inputs each. Here libFuzzer (atheris) changes their
 examples with an eye on which lines of ours an input reaches. An input that takes over 30 seconds or 2 GB of memory
-counts as a crash. What is found is kept in `tests/fuzz/cases/TARGET/`, where the tests feed it again. `--write` puts
-the figures on `docs/figures/fuzz.md`; those of targets that were left out stay as they are.
+counts as a crash. Crashing inputs are kept in `tests/fuzz/cases/TARGET/`, where the tests feed them again. `--write`
+puts the figures on `docs/figures/fuzz.md`; figures of targets that were left out stay.
 """
 
 import argparse
@@ -30,13 +30,13 @@ sys.path[0] = str(ROOT / "tests")  # in the place of this folder, which has file
 
 OURS = ["fuzz", "ibidem", "ibidem_engines", "ibidem_ingest", "ibidem_workers"]
 ARITHMETIC = [f"ibidem_ingest.{name}" for name in ("text.word_hash", "signatures.minhash", "signatures.text_profile")]
-"""Where one path leads through, which would only be slower under observation."""
+"""Modules with a single path, which coverage would only slow down."""
 
 SECONDS, MEGABYTES = 30, 2_048
-"""What one input may take."""
+"""Time and memory that one input may take."""
 
 PART = 20_000
-"""Inputs of a process: while it observes, what it holds grows by up to some ten thousand bytes with each."""
+"""Inputs of a process: with coverage, its memory grows by up to some ten thousand bytes with each."""
 
 LONGEST = 8_192
 """Bytes of an input; examples may be longer."""
@@ -47,7 +47,7 @@ ROW = re.compile(r"^\| `(\S+)` \| ([\d,]+) \| ([\d,]+) \| ([\d,]+) \| ([\d,]+) \
 
 @dataclass(frozen=True, slots=True)
 class Fed:
-    """What came of one target.
+    """Result of one target.
 
     Args:
         name: The target's.
@@ -55,7 +55,7 @@ class Fed:
         crashes: How many ended it in an error that is not ours, or took too much.
         seconds: How long that took.
         peak: Most memory of a process, in MB.
-        commit: What was fed.
+        commit: The commit that was fuzzed.
     """
 
     name: str
@@ -96,7 +96,7 @@ def fed(name: str, inputs: int, seed: int) -> Fed:
 
 
 def part(name: str, inputs: int, seed: int) -> tuple[int, int, int, int]:
-    """Feed some inputs in a process of their own, and read what that says at its end: those of `Fed`."""
+    """Feed some inputs in a process of their own, and read the figures that it prints at its end."""
     command = [sys.executable, __file__, "--here", name, "--inputs", str(inputs), "--seed", str(seed)]
     with tempfile.TemporaryDirectory(prefix="ibidem-fuzz-") as folder:  # it ends without removing its own
         environment = os.environ | {"TMPDIR": folder}
@@ -112,14 +112,14 @@ def part(name: str, inputs: int, seed: int) -> tuple[int, int, int, int]:
 def feed(name: str, inputs: int, seed: int) -> None:
     """Feed one target in this process; ends it."""
     with atheris.instrument_imports(include=OURS, exclude=ARITHMETIC):
-        from fuzz.table import CASES, TARGETS, cases  # noqa: PLC0415 - what is imported here is observed
+        from fuzz.table import CASES, TARGETS, cases  # noqa: PLC0415 - imports here are covered
     target = TARGETS[name]
     names: set[str] = set()
 
     def one(data: bytes) -> None:
         try:
             target.feed(data)
-        except Exception:  # noqa: BLE001 - whatever it is, it is what is looked for
+        except Exception:  # noqa: BLE001 - any unexpected error is a finding
             place = "".join(traceback.format_exc().splitlines(keepends=True)[-3:])
             where = repr([(frame.filename, frame.lineno) for frame in traceback.extract_tb(sys.exc_info()[2])][-1])
             if where not in names:

@@ -1,11 +1,11 @@
-"""What the gateway costs: what it adds to a grouped search, and how many searches it answers for fifty clients at once.
+"""Cost of the gateway: the time it adds to a grouped search, and its throughput for fifty clients at once.
 
     python benchmarks/gateway.py [--collections FOLDER] [--stories N] [--seconds S] [--kind opensearch] [--write]
 
 The server is the one in IBIDEM_TEST_OPENSEARCH (or _ELASTICSEARCH), or started as the tests start it; the gateway is
 `ibidem serve`, a process of its own. All three, and the clients, share the machine's processors.
 
-The page: the list of each query as a browser gets it, with the files that stand beside it, in turn.
+The page: the list of each query as a browser gets it, with its files, in turn.
 One at a time: each query is asked through the official client, wrapped and sent straight to the engine, and through the
 same client pointed at the gateway; they take turns, and the figure is the median of the differences.
 At once: fifty connections ask the gateway for grouped searches, the engine for the very requests that these cost it
@@ -50,7 +50,7 @@ OPTIONS = {"dedupe": "indent", "dedupe_level": "near", "dedupe_window": 500}
 
 
 def added_ms(kind: str, engine: str, gateway: str) -> tuple[float, float, float]:
-    """Measure a grouped search one at a time: straight, through the gateway, and what lies between, in milliseconds."""
+    """Measure a grouped search one at a time: direct, through the gateway, and the difference, in milliseconds."""
     with CLIENTS[kind](engine) as straight, CLIENTS[kind](gateway) as through:
         wrapped = ibidem.wrap(straight)
         pairs = [
@@ -98,7 +98,7 @@ async def once(method: str, url: str, content: bytes | None) -> Any:
 
 
 def page(gateway: str) -> str:
-    """Measure the page of a list: how long it takes with all that it needs, and how much of it is no result."""
+    """Measure the page of a list: the time with all its files, and the share of it without results."""
     where = urlsplit(gateway)
     connection = HTTPConnection(where.hostname or "", where.port)
 
@@ -127,7 +127,7 @@ def page(gateway: str) -> str:
 
 
 def report(kind: str, engine: str, gateway: str, seconds: float) -> Iterator[str]:
-    """Yield what was measured."""
+    """Yield the lines of the page."""
     yield page(gateway)
     yield ""
     straight, through, added = added_ms(kind, engine, gateway)

@@ -1,4 +1,4 @@
-"""What signing on the way costs: `_bulk` through a gateway that signs, beside the same `_bulk` straight to the engine.
+"""Cost of signing in the gateway: `_bulk` through a gateway that signs, compared with `_bulk` direct to the engine.
 
     python benchmarks/gateway_writes.py [--collections FOLDER] [--stories N] [--kind opensearch] [--write]
 
@@ -7,8 +7,8 @@ The server is the one in IBIDEM_TEST_OPENSEARCH (or _ELASTICSEARCH), or started 
 
 Four ways take turns, each into an index of its own that is made for the turn, in requests of 500 documents: plain
 straight to the engine, plain through the gateway, signed on the way, and straight to the engine with the signatures
-that were made before. Processor time is that of the client, of the gateway with its processes, and of the engine as
-it tells.
+that were made before. Processor time is that of the client, of the gateway with its processes, and of the engine by
+its own count.
 """
 
 import argparse
@@ -46,7 +46,7 @@ TICK = os.sysconf("SC_CLK_TCK")
 
 @dataclass(frozen=True)
 class Cost:
-    """What writing all documents once took, in seconds: elapsed, and of the processors."""
+    """Cost of writing all documents once, in seconds: elapsed, and processor time."""
 
     elapsed: float
     client: float
@@ -104,7 +104,7 @@ def gateway_seconds() -> float:
 
 
 def is_java(process: int) -> bool:
-    """Tell whether a process is the engine, which tells its time itself."""
+    """Return whether a process is the engine, which counts its own time."""
     try:
         return Path(f"/proc/{process}/comm").read_text().strip() == "java"
     except OSError:
@@ -112,7 +112,7 @@ def is_java(process: int) -> bool:
 
 
 def measure(engine: str, base: str, requests: Sequence[bytes], index: str) -> Cost:
-    """Write all documents into an index that is made anew.
+    """Write all documents into a new index.
 
     Args:
         engine: Its address.
@@ -143,7 +143,7 @@ def measure(engine: str, base: str, requests: Sequence[bytes], index: str) -> Co
 
 
 def report(engine: str, gateway: str, stories: Sequence[Record]) -> Iterator[str]:
-    """Yield what was measured."""
+    """Yield the lines of the page."""
     straight = engine.partition("+")[2]
     with_signatures = [(one.document.id, as_source(one, Fields(), "full")) for one in stories]
     plain = bodies([(id_, without_ours(source)) for id_, source in with_signatures])
@@ -170,7 +170,7 @@ def report(engine: str, gateway: str, stories: Sequence[Record]) -> Iterator[str
         elapsed = statistics.median(one.elapsed / other.elapsed for one, other in pairs)
         processor = statistics.median(one.processor / other.processor for one, other in pairs)
         yield (
-            f"“{name}” beside “{peer}”: {elapsed:.2f} times as long, {processor:.2f} times the processor time "
+            f"“{name}” compared with “{peer}”: {elapsed:.2f} times as long, {processor:.2f} times the processor time "
             f"(medians of {TURNS} turns)."
         )
         yield ""

@@ -1,4 +1,4 @@
-"""Collections of any size out of some signed stories: each generation is like the first, and no duplicate of it.
+"""Collections of any size made of some signed stories: generations like the first, with no duplicates between them.
 
 A generation's duplicates are those of the stories. Of the 25 rarest terms of a story four are kept, so that the
 documents under a term grow with the collection, as they do in a real one; five would make two documents candidates.
@@ -30,7 +30,7 @@ def grown(stories: Sequence[Record], size: int) -> Iterator[Record]:
 
 
 def generation(stories: Sequence[Record], number: int) -> Iterator[Record]:
-    """Yield the stories as those of another generation; the first are the stories themselves."""
+    """Yield the stories of another generation; the first generation is the stories themselves."""
     for one in stories:
         document = replace(one.document, id=f"{number}-{one.document.id}", text=short(one.document.text))
         signed = shifted(one.signatures, number) if number else one.signatures
@@ -43,7 +43,7 @@ def short(text: str) -> str:
 
 
 def shifted(signed: Signatures, number: int) -> Signatures:
-    """Change what duplicates are found by, the same way for all of a generation."""
+    """Change the look-up keys, in the same way for all of a generation."""
     mask = int.from_bytes(hashlib.blake2b(str(number).encode(), digest_size=2).digest(), "little") & LOW | 1
     terms = {code if at in POSITIONS else code ^ mask for at, code in enumerate(signed.terms)}
     return replace(

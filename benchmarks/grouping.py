@@ -1,4 +1,4 @@
-"""How quickly a window of hits is grouped, packed values decoded and all, and a whole index.
+"""Speed of grouping a window of hits, decoding included, and of grouping a whole index.
 
     python benchmarks/grouping.py [--collections FOLDER] [--rounds N] [--whole N]
 
@@ -42,7 +42,7 @@ WORDS = 800
 
 @dataclass(frozen=True, slots=True)
 class Timed:
-    """What grouping a window cost.
+    """Cost of grouping a window.
 
     Args:
         decode: Milliseconds of decoding the packed values, the median.
@@ -90,7 +90,7 @@ def near_copies(story: Document, count: int) -> list[Document]:
 
 
 def windows(newswire: Sequence[Document], tables: Tables) -> dict[str, list[bytes]]:
-    """Make the windows that are timed."""
+    """Make the windows to measure."""
     rng = random.Random(5)  # noqa: S311 - windows keep no secret
     packed = values(newswire, tables)
     longest = max(newswire, key=lambda story: len(story.text))
@@ -118,7 +118,7 @@ def timed(window: Sequence[bytes], policy: Policy, rounds: int) -> Timed:
 
 
 def slices(path: Path) -> Iterator[list[Hit]]:
-    """Read a file of packed values as an index gives them, a thousand at a time."""
+    """Read a file of packed values as from an index, a thousand at a time."""
     with path.open("rb") as file:
         chunks = iter(lambda: file.read(2), b"")
         hits = (Hit("index", f"{at:07}", 0.0, file.read(int.from_bytes(size))) for at, size in enumerate(chunks))
@@ -127,7 +127,7 @@ def slices(path: Path) -> Iterator[list[Hit]]:
 
 
 def group_file(path: Path) -> None:
-    """Group the packed values of a file as `ibidem groups` does, and say what it took."""
+    """Group the packed values of a file as `ibidem groups` does, and print its cost."""
     engine = open_engine(f"sqlite:////{path.parent}/empty.sqlite", "empty")  # for long texts: `near` asks for none
     start = time.process_time()
     names, columns = sort_documents(*read_slices(slices(path), lambda _: None, LongTextIndex(engine, Policy())))

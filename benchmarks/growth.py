@@ -1,4 +1,4 @@
-"""How the cost of signing, grouping, loading and searching grows with the number of documents; `speed` prints it."""
+"""Growth of the cost of signing, grouping, loading and searching with the number of documents; `speed` prints it."""
 
 import math
 import statistics
@@ -36,11 +36,11 @@ def format_seconds(seconds: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """The same work on more and more documents.
+    """Times of the same task on more and more documents.
 
     Args:
-        what: The work.
-        seconds: What it took, by the number of documents.
+        what: The task.
+        seconds: Its time, by the number of documents.
     """
 
     what: str
@@ -89,7 +89,7 @@ def in_memory(collections: Path, tables: Tables, signatures: Sequence[bytes], ro
 
 
 def on_disk(several: Sequence[Document]) -> Iterator[Growth]:
-    """Measure how a load, and a search in what was loaded, grow."""
+    """Measure how a load, and a search in the loaded index, grow."""
     loads, searches = {}, {}
     for size in (2_000 * times for times in TIMES):
         with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""What a hot key costs: searches and look-ups in an index in which very many documents are equal.
+"""Cost of a hot key: searches and look-ups in an index with very many equal documents.
 
     python benchmarks/hotkey.py [--documents N] [--equal N] [--rounds N] [--sqlite] [--write]
 
@@ -6,8 +6,8 @@ Two indexes of the same made-up stories are searched in turn, query by query. On
 the other 100,000 stories of its words in other orders, so that both match and rank alike. They are made in SQLite, and
 in the OpenSearch that IBIDEM_TEST_OPENSEARCH names, unless `--sqlite` is given. Of each query counts the least of all
 rounds; a figure is the median over the queries, a ratio that of the medians. The queries hold words of the story that
-is copied, so that its copies fill every window. Beside it stand the cost of a search that does not group at all, and
-whether an answer said that look-ups were cut.
+is copied, so that its copies fill every window. The tables also have the cost of a search without grouping, and whether
+an answer said that look-ups were cut.
 """
 
 import argparse
@@ -46,7 +46,7 @@ Way = Callable[[Engine, str], object]
 
 
 def main() -> None:
-    """Fill the indexes, search them, and print what that takes."""
+    """Fill the indexes, search them, and print the times."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--documents", type=int, default=20_000)
     parser.add_argument("--equal", type=int, default=100_000)
@@ -64,11 +64,11 @@ def main() -> None:
 
 
 def table(documents: int, equal: int) -> list[str]:
-    """Say what was measured."""
+    """Yield the introduction of the page."""
     return [
         f"Milliseconds in an index of {documents:,} made-up stories and {equal:,} of the words of one of them in",
         f"other orders (without), and in one that holds {equal:,} copies of that one instead (with). All queries hold",
-        "words of that one. `cut` says whether the answer told that look-ups were cut.",
+        "words of that one. `cut` says whether the answer said that look-ups were cut.",
         "",
     ]
 
@@ -134,7 +134,7 @@ def shuffled(one: Document, count: int, tables: Tables) -> Iterator[Record]:
 
 
 def ways(documents: Sequence[Document]) -> Mapping[str, Way]:
-    """Name what is compared: takes an engine and words."""
+    """Return the searches to compare by name; each takes an engine and words."""
     return {
         "search, not grouped": lambda engine, typed: searched(engine, typed, dedupe="off"),
         "search, identical": lambda engine, typed: searched(engine, typed, dedupe_level="identical"),
@@ -171,7 +171,7 @@ def compared(engines: Sequence[Engine], documents: Sequence[Document], rounds: i
 
 
 def said_cut(answer: object) -> str:
-    """Tell whether an answer says that look-ups were cut."""
+    """Return whether an answer says that look-ups were cut."""
     if not isinstance(answer, Mapping):
         return ""
     return "yes" if answer.get("capped") or answer.get("dedupe", {}).get("capped") else "no"

@@ -1,16 +1,16 @@
-"""How quickly documents go through the file queue into SQLite: newswire, books, pages, 200,000 pages and stories.
+"""Speed of ingest through the file queue into SQLite: newswire, books, pages, 200,000 pages and stories.
 
     python benchmarks/ingest.py [--collections FOLDER] [--books] [--pages] [--large] [--workers N]
 
 Newswire: 21,577 stories. The clock runs from the moment when the first worker says that it takes messages to the moment
 when the account of the last batch is read; reading, validating, cutting and sending all lie within it. The workers'
-start (imports, idf table) is printed beside it; modules are compiled, as in an installation after its first start.
+start (imports, idf table) is printed separately; modules are compiled, as in an installation after its first start.
 
-Books: 98 with 19,557 pages, so that long signatures are made. Pages: 92,428, a document each. Beside each stands
-the peak memory of the largest process, which is a worker.
+Books: 98 with 19,557 pages, so that long signatures are made. Pages: 92,428, a document each. Each with the peak
+memory of the largest process, which is a worker.
 
-Large: pages and newswire, again under new ids until there are 200,000; beside it a bare load of the same texts into an
-FTS5 table of title and text, one process, transactions of 500, reading included in both.
+Large: pages and newswire, again under new ids until there are 200,000; compared with a bare load of the same texts
+into an FTS5 table of title and text, one process, transactions of 500, reading included in both.
 """
 
 import argparse
@@ -47,7 +47,7 @@ Source = Callable[[], Iterator[Document | Refusal]]
 
 @dataclass(frozen=True)
 class Cost:
-    """What one run took.
+    """Cost of one run.
 
     Args:
         start: Seconds until the first worker was ready.
@@ -92,7 +92,7 @@ def large(collections: Path) -> Iterator[Document | Refusal]:
 
 
 def compile_modules() -> None:
-    """Import what a worker imports, once, so that modules are compiled; also where the environment keeps none."""
+    """Import the modules of a worker once, so that they are compiled, also where the environment keeps no bytecode."""
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     subprocess.run([sys.executable, "-c", "import ibidem_workers.worker"], check=True)
 
@@ -124,13 +124,13 @@ def through_the_queue(source: Source, folder: Path, workers: int) -> Cost:
 
 
 def processor_time() -> float:
-    """Return the processor time of this process and of those that it started and that have ended, in seconds."""
+    """Return the processor time of this process and of its ended children, in seconds."""
     usage = (resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN))
     return sum(one.ru_utime + one.ru_stime for one in usage)
 
 
 def peak_memory() -> float:
-    """Return the most memory that a process had which this one started and which has ended, in megabytes."""
+    """Return the most memory of an ended child of this process, in megabytes."""
     return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
 
 

@@ -1,4 +1,4 @@
-"""How many misread copies are found in each language; written to docs/figures/languages.md.
+"""Recall of misread copies in each language; written to docs/figures/languages.md.
 
     apt-get download gnome-user-docs debian-handbook manpages-de manpages-fr …
     for package in *.deb; do dpkg -x "$package" FOLDER; done
@@ -8,7 +8,7 @@ Texts of Debian's packages in thirteen languages, cut into pieces of 300 words: 
 handbook (gnome-user-docs, debian-handbook); *manuals*, pages of manpages-de, -fr, -es … that share whole paragraphs
 about options, authors and licences. Pieces of fewer than 50 words and those left untranslated are not taken, and one
 half of the others by a hash. So many of the letters of a copy are read as others, of Latin letters as recognition
-confuses them. A piece and its copy are duplicates, all other pairs are not, but for those that are near without any
+confuses them. A piece and its copy are duplicates, all other pairs are not, except pairs that are near without any
 noise, by a quarter of the five-word runs or by one of the two presets. The least share of runs was chosen on manuals of
 eight languages; on prose nothing was chosen. *Terms*: those of the idf table; below 100,000 only the preset `scans`
 counts misread words, and scripts without spaces have no table. Recall, with precision behind it, by the default figures
@@ -46,7 +46,7 @@ MANUALS = {"pt": "pt_BR", "zh": "zh_CN"}
 RATES = (0.05, 0.1)
 WORDS = 300
 FEWEST = 100
-"""Pieces of a language, at the least."""
+"""Fewest pieces of a language."""
 
 POLICIES = {"near": Policy(), "near, preset scans": PRESETS["scans"].policy}
 Texts = Iterator[tuple[str, str]]
@@ -122,7 +122,7 @@ def row(kind: str, language: str, documents: Sequence[Document], tables: Tables)
 
 
 def rows(folder: Path, most: int) -> Iterator[str]:
-    """Measure each language that is there."""
+    """Measure each language of the collections."""
     heads = [f"{name}, {rate:.0%} misread".replace("%", " %") for rate in RATES for name in POLICIES]
     yield f"| texts | language | pieces | terms | {' | '.join(heads)} |"
     yield f"|{'---|' * (4 + len(heads))}"
@@ -136,7 +136,7 @@ def rows(folder: Path, most: int) -> Iterator[str]:
 
 
 def main() -> None:
-    """Print the figures and write them down."""
+    """Print the figures and write the page."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--collections", type=Path, required=True)
     options.add_argument("--texts", type=int, default=400)

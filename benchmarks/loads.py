@@ -1,13 +1,13 @@
-"""Ingest through the queue into a cluster beside the client's `helpers.bulk`; written to docs/figures/loads.md.
+"""Ingest through the queue into a cluster compared with the client's `helpers.bulk`; written to docs/figures/loads.md.
 
     python benchmarks/loads.py [--collections FOLDER] [--stories N] [--rounds N] [--workers N] [--server NAME] [--write]
 
 Newswire is read from its file by both sides. Ours goes through the file queue and worker processes, which sign, into
 the layout `full`; the other's is `helpers.bulk` of one process, in requests of 500, into the same index without the
 object `ibidem`. Both sides run in turn, in the other order every other time, and a first turn is not counted: each
-turn makes a ratio, and the median stands here with the lowest and the highest. The clock runs from when every worker
+turn gives a ratio; the table has the median, the lowest and the highest. The clock runs from when every worker
 takes messages until the account of the last batch is read. Processor time is that of all processes: submitter, workers,
-server; what the workers take to start stands beside it.
+server; the start of the workers is listed separately.
 """
 
 import argparse
@@ -42,7 +42,7 @@ SERVERS = ("opensearch", "elasticsearch")
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What a load took, in seconds.
+    """Cost of a load, in seconds.
 
     Args:
         elapsed: By the clock.
@@ -99,7 +99,7 @@ def queued(url: str, collections: Path, count: int, workers: int) -> Load:
 
 def wait_for_all(pool: Pool) -> None:
     """Wait until every worker takes messages."""
-    while not all(worker.ready for worker in pool._workers):  # noqa: SLF001 - what it tells is whether one is
+    while not all(worker.ready for worker in pool._workers):  # noqa: SLF001 - `is_ready` says only whether one is
         pool.check()
         time.sleep(LOOKS_EVERY_S)
 
@@ -152,8 +152,8 @@ ROWS: list[str] = []
 
 
 def lines(arguments: argparse.Namespace) -> Iterator[str]:
-    """Measure and write down."""
-    yield "| server | documents | rate beside `helpers.bulk` | processor time beside it |\n|---|---|---|---|"
+    """Measure, and yield the lines."""
+    yield "| server | documents | rate / `helpers.bulk` | processor time / `helpers.bulk` |\n|---|---|---|---|"
     servers = Servers(arguments.server)
     try:
         for kind in arguments.server:

@@ -1,4 +1,4 @@
-"""Where figures are kept that README and docs name: one page for each benchmark, with when and how it was taken."""
+"""Pages of figures, one for each benchmark, with the time, commit and command of the measurement."""
 
 import os
 import platform
@@ -19,7 +19,7 @@ def write(name: str, title: str, lines: Iterable[str]) -> Path:
     Args:
         name: Of the page.
         title: Its heading.
-        lines: What was measured, in Markdown.
+        lines: The figures, in Markdown.
     """
     FIGURES.mkdir(exist_ok=True)
     path = FIGURES / f"{name}.md"
@@ -36,7 +36,7 @@ def conditions() -> str:
 
 
 def hide_collections(arguments: Iterable[str]) -> list[str]:
-    """Leave out where the collections are, which is another place on each machine."""
+    """Leave out the folder of the collections, which differs on each machine."""
     remaining = list(arguments)
     if "--collections" in remaining:
         at = remaining.index("--collections")
@@ -51,6 +51,6 @@ def commit() -> str:
 
 
 def ask_git(*arguments: str) -> str:
-    """Ask git about the project."""
+    """Return the output of a git command."""
     command = ["git", "-C", str(ROOT), *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()

@@ -1,13 +1,13 @@
-"""What signatures cost in OpenSearch beside the engine's own filter; written to docs/figures/min_hash.md.
+"""Cost of signatures in OpenSearch compared with the engine's own filter; written to docs/figures/min_hash.md.
 
     python benchmarks/min_hash.py [--collections FOLDER] [--stories N] [--rounds N]
 
-Newswire, signed before. *Filter*: `min_hash` over runs of five words with 100 buckets, indexed and not stored, which is
-what a user would take without ibidem; it finds what shares a bucket and decides nothing. Each index is filled in turn,
-round after round; processor time for each document, of client and server, the median of the rounds, and of the ratios
-beside the filter of the same round. Bytes: of the last round, after a merge into one segment.
+Newswire, signed before. *Filter*: `min_hash` over runs of five words with 100 buckets, indexed and not stored, the
+choice of a user without ibidem; it finds documents that share a bucket and decides nothing. Each index is filled in
+turn, round after round; processor time for each document, of client and server, the median of the rounds, and of the
+ratios to the filter of the same round. Bytes: of the last round, after a merge into one segment.
 
-The server is the one in IBIDEM_TEST_OPENSEARCH, or started as the tests start it; what others ask meanwhile counts too.
+The server is the one in IBIDEM_TEST_OPENSEARCH, or started as the tests start it; requests of others count too.
 """
 
 import argparse
@@ -52,7 +52,7 @@ def fill(url: str, what: str, signed: Sequence[Record]) -> None:
 
 def rows(costs: Mapping[str, Sequence[Spent]], sizes: Mapping[str, int], count: int) -> Iterator[str]:
     """Write a row for each index."""
-    yield f"| {count:,} stories | bytes more | client | server | server, beside the filter | spread |"
+    yield f"| {count:,} stories | bytes more | client | server | server / filter | spread |"
     yield "|---|---|---|---|---|---|"
     for what, name in INDEXES.items():
         ratios = [own.server / other.server for own, other in zip(costs[what], costs[FILTER], strict=True)]
@@ -66,7 +66,7 @@ def rows(costs: Mapping[str, Sequence[Spent]], sizes: Mapping[str, int], count: 
 
 
 def main() -> None:
-    """Print the figures and write them down."""
+    """Print the figures and write the page."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--collections", type=Path, default=Path("../shared/data"))
     options.add_argument("--stories", type=int, default=5_000)
@@ -90,7 +90,7 @@ def main() -> None:
     lines = list(rows(costs, sizes, len(signed)))
     sys.stdout.write("\n".join(lines) + "\n")
     about = "".join((__doc__ or "").partition("\n\nNewswire")[1:]).strip()
-    write("min_hash", "What signatures cost beside the engine's own filter", [about, "", *lines])
+    write("min_hash", "Cost of signatures compared with the engine's own filter", [about, "", *lines])
 
 
 if __name__ == "__main__":

@@ -38,12 +38,12 @@ CLIENTS: Mapping[str, Callable[..., Any]] = {
 
 
 def body(typed: str, size: int) -> dict[str, Any]:
-    """Ask for some words, as the command line does."""
+    """Search for words, as the command line does."""
     return {"query": dsl.clause(parse_query(typed), Fields()), "size": size, "track_total_hits": True}
 
 
 def load(url: str, stories: Sequence[Record], index: str) -> None:
-    """Make the index anew, in one segment as it is after a while."""
+    """Make a new index, merged into one segment as after some time of use."""
     remove_indices(url, index)
     engine = open_engine(url, index)
     engine.create()
@@ -64,7 +64,7 @@ def signed(source: Path, count: int | None) -> list[Record]:
 
 @contextlib.contextmanager
 def serve(engine: str, index: str, folder: Path, **more: str) -> Iterator[tuple[str, int]]:
-    """Run `ibidem serve` before an engine, with more settings; gives its address and the number of its process."""
+    """Run `ibidem serve` before an engine, with more settings; yields its address and process id."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -79,7 +79,7 @@ def serve(engine: str, index: str, folder: Path, **more: str) -> Iterator[tuple[
 
 
 def wait_for(port: int) -> None:
-    """Wait until somebody listens."""
+    """Wait until the port accepts connections."""
     for _ in range(1_800):
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
             return

@@ -1,10 +1,10 @@
-"""How many misread copies are found, by how much of them is misread; written to docs/figures/noise.md.
+"""Recall of misread copies, by their share of misread letters; written to docs/figures/noise.md.
 
     python benchmarks/noise.py [--collections FOLDER] [--texts N]
 
 Made by hand: of 2,000 newswire stories of 50 words or more, so many of the letters of a copy are read as others, as
 recognition confuses them (e and c, h and b, n and u …), one time in five as any other letter. Pairs of a story and its
-copy are duplicates, all other pairs are not, but for those that are found between the stories as they are. Recall, with
+copy are duplicates, all other pairs are not, except pairs that are found between the stories as they are. Recall, with
 precision behind it: the default figures, those without runs of characters, the preset `scans`, the rule of Conrad, Guo
 and Schriber 2003 as published, and datasketch at 0.5 and 0.3.
 """
@@ -77,7 +77,7 @@ def figures(true: set[Pair], pairs: set[Pair], beside: set[Pair]) -> str:
 
 
 def known(pair: Pair, beside: set[Pair]) -> bool:
-    """Tell whether two stories, or copies of them, are alike without any noise."""
+    """Return whether two stories, or copies of them, are near duplicates without any noise."""
     a, b = (name.removesuffix("~") for name in pair)
     return a != b and order_pair(a, b) in beside
 
@@ -101,7 +101,7 @@ def rows(documents: Sequence[Document], tables: Tables) -> Iterator[str]:
 
 
 def main() -> None:
-    """Print the figures and write them down."""
+    """Print the figures and write the page."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--collections", type=Path, default=Path("../shared/data"))
     options.add_argument("--texts", type=int, default=2_000)

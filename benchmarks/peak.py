@@ -1,9 +1,9 @@
-"""How much memory signing one document takes at most, whatever it looks like.
+"""Peak memory of signing one document, for the worst shapes of text.
 
     python benchmarks/peak.py [--characters N] [--shapes NAME …] [--write]
 
-A document of the longest allowed length, in shapes that are as hard as we know: each is signed in a process of its own,
-whose most memory the kernel tells, less what it held before. Ordinary prose of the same length stands beside them.
+A document of the longest allowed length, in the hardest shapes that we know: each is signed in a process of its own;
+its peak memory is as the kernel counts it, less its memory before. Ordinary prose of the same length is listed too.
 """
 
 import argparse
@@ -27,7 +27,7 @@ RNG = random.Random(11)  # noqa: S311 - made-up data keeps no secret
 
 
 def main() -> None:
-    """Sign each shape in a process of its own, and print what that takes."""
+    """Sign each shape in a process of its own, and print its memory."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--characters", type=int, default=LONGEST)
     parser.add_argument("--shapes", nargs="*", choices=SHAPES, default=list(SHAPES))
@@ -46,7 +46,7 @@ def main() -> None:
 
 
 def table(characters: int) -> list[str]:
-    """Say what was measured."""
+    """Yield the introduction of the page."""
     return [
         f"Megabytes that a process holds at most while it signs one document of {characters:,} characters, with the",
         "interpreter, the libraries and the table of word frequencies; then what of this the document takes, in all",
@@ -85,7 +85,7 @@ def peak(path: Path, characters: int) -> str:
 
 
 def most_mb() -> float:
-    """Return the most megabytes that this process ever held; `ru_maxrss` would count what its parent held too."""
+    """Return the most megabytes that this process ever held; `ru_maxrss` would include its parent's."""
     status = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
     return next(int(line.split()[1]) for line in status if line.startswith("VmHWM:")) / 1024
 

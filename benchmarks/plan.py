@@ -1,4 +1,4 @@
-"""What signing ten million documents takes, computed from the pages of figures that were measured on fewer.
+"""Cost of signing ten million documents, computed from pages of figures that were measured on fewer.
 
 python benchmarks/plan.py
 """
@@ -14,12 +14,12 @@ STORIES = "newswire stories"
 
 
 def number(text: str) -> float:
-    """Read a number as pages write it."""
+    """Read a number of a page."""
     return float(text.replace(",", ""))
 
 
 def rates() -> tuple[float, float]:
-    """Read how many documents a second a server takes plainly, and a backfill signs."""
+    """Read how many documents a second a server takes without signatures, and a backfill signs."""
     page = (FIGURES / "backfill.md").read_text(encoding="utf-8")
     figures = re.findall(r"([\d,]+) documents a second", page)
     plain, signed = map(number, figures)
@@ -27,7 +27,7 @@ def rates() -> tuple[float, float]:
 
 
 def added() -> tuple[float, float, float]:
-    """Read what signatures add to a story in each layout of OpenSearch, and the milliseconds of signing one."""
+    """Read the bytes that signatures add to a story in each layout of OpenSearch, and the time of signing, in ms."""
     page = (FIGURES / "sizing.md").read_text(encoding="utf-8")
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines() if line[:1] == "|"]
     cells = dict(zip(rows[0], next(row for row in rows if row[0].startswith(STORIES)), strict=True))

@@ -1,4 +1,4 @@
-"""How many requests a server answers for fifty clients at once."""
+"""Throughput of a server for fifty clients at once."""
 
 import asyncio
 import statistics
@@ -14,11 +14,11 @@ JSON = {"content-type": "application/json"}
 
 @dataclass(frozen=True)
 class Rate:
-    """What fifty clients got.
+    """Answers to fifty clients.
 
     Args:
-        seconds: For how long they asked.
-        errors: Answers that were none.
+        seconds: Duration of the test.
+        errors: Requests without a good answer.
         took: Milliseconds of each answer.
     """
 
@@ -45,7 +45,7 @@ def together(rates: Sequence[Rate]) -> Rate:
 
 
 async def at_once(base: str, requests: Sequence[tuple[str, bytes]], seconds: float) -> Rate:
-    """Ask from fifty connections, each as soon as it has its answer, for some seconds."""
+    """Send requests over fifty connections for some seconds, each as soon as the last is answered."""
     took: list[float] = []
     errors = 0
     ends = time.monotonic() + seconds

@@ -1,4 +1,4 @@
-"""How much memory processes hold, as the kernel tells it, and how it stands after an hour beside after five minutes."""
+"""Resident memory of processes, and its growth from five minutes to an hour."""
 
 import statistics
 from collections.abc import Mapping, Sequence
@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 SETTLED_S = 300.0
-"""When a process has read and made all that it keeps: the memory that it is compared with."""
+"""Seconds after which a process holds all that it keeps: the memory to compare with."""
 
 WITHIN_S = 60.0
-"""The memory at a time is the median of so many seconds, since each batch comes and goes."""
+"""The memory at a time is the median over so many seconds, since it varies with each batch."""
 
 
 def resident_mb(pid: int) -> float | None:
@@ -32,7 +32,7 @@ class Memory:
     """The memory of processes over time.
 
     Args:
-        pids: The processes by the name that they are shown under.
+        pids: The processes by their names in the table.
         taken: For each of them the seconds since the start and the megabytes, in order.
     """
 
@@ -40,7 +40,7 @@ class Memory:
     taken: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
 
     def sample(self, at: float) -> None:
-        """Look at every process.
+        """Take a sample of every process.
 
         Args:
             at: Seconds since the start.

@@ -1,11 +1,11 @@
-"""How many of the ten passages that a language model is given are different texts, and what that costs.
+"""Distinct texts among the ten passages for a language model, and the cost of finding them.
 
     python benchmarks/retrieval.py [--collections FOLDER] [--queries N] [--documents N] [--write]
 
 The server is the one in IBIDEM_TEST_OPENSEARCH, or started as the tests start it. Newswire stories are signed and
 indexed; the titles of some of them are the questions. A retriever of LangChain takes ten passages for each: the
 server's own ranking as it is; the ten that LangChain's maximal marginal relevance chooses among its first fifty; and
-the ten groups that a wrapped client puts first. Which stories repeat each other is the collection's own word (exact
+the ten groups that a wrapped client puts first. Which stories repeat each other is a label of the collection (exact
 overlap, `pairs_exact.tsv`, half of the five-word runs or more), and no signature of ibidem's.
 
 No language model runs here: a passage's vector is its tf-idf vector, projected at random onto 256 dimensions, which
@@ -54,7 +54,7 @@ Vectors = Mapping[str, NDArray[np.float64]]
 
 
 class Retriever(BaseRetriever):
-    """Ten passages for a question, chosen by one way of asking."""
+    """Retriever: returns ten passages for a question."""
 
     ask: Callable[[str], Ids]
 
@@ -68,7 +68,7 @@ def words(text: str) -> list[str]:
 
 
 def vectors(records: Sequence[Record]) -> tuple[Vectors, Callable[[str], NDArray[np.float64]]]:
-    """Project tf-idf vectors at random; returns those of the stories, and what makes one of a question."""
+    """Project tf-idf vectors at random; returns the vectors of the stories, and the embedding of a question."""
     counts = {record.document.id: Counter(words(record.document.text)) for record in records}
     among = Counter(word for each in counts.values() for word in each)
     draw = np.random.default_rng(7)
@@ -85,7 +85,7 @@ def vectors(records: Sequence[Record]) -> tuple[Vectors, Callable[[str], NDArray
 
 
 def texts(collection: Path, names: Ids) -> dict[str, str]:
-    """Name the text of each story: stories that share half of their five-word runs are one text."""
+    """Return the text number of each story: stories that share half of their five-word runs are one text."""
     lead = {name: name for name in names}
 
     def root(name: str) -> str:
@@ -102,7 +102,7 @@ def texts(collection: Path, names: Ids) -> dict[str, str]:
 
 
 def ways(client: Any, known: Vectors, vector: Callable[[str], NDArray[np.float64]]) -> dict[str, Callable[[str], Ids]]:
-    """Return the ways of asking, by their names on the page."""
+    """Return the retrievers by their names on the page."""
     grouped = ibidem.wrap(client)
 
     def body(question: str, size: int) -> dict[str, Any]:
@@ -130,14 +130,14 @@ def ways(client: Any, known: Vectors, vector: Callable[[str], NDArray[np.float64
 
 
 def first_different(names: Ids, text: Mapping[str, str]) -> set[str]:
-    """Name the first ten texts of a ranking."""
+    """Return the first ten texts of a ranking."""
     return set(list(dict.fromkeys(text[name] for name in names))[:TEN])
 
 
 def rows(
     client: Any, retrievers: Mapping[str, Callable[[str], Ids]], questions: Ids, text: Mapping[str, str]
 ) -> Iterator[str]:
-    """Measure every way and yield its row."""
+    """Measure every retriever and yield its row."""
     best = [
         first_different([hit["_id"] for hit in client.search(index=INDEX, body=_best(question))["hits"]["hits"]], text)
         for question in questions

@@ -1,14 +1,14 @@
-"""What a search with dedupe takes beside the servers' own `collapse`, on OpenSearch and Elasticsearch with the plugin.
+"""Cost of a search with dedupe, compared with the servers' own `collapse`, on both servers with the plugin.
 
     python benchmarks/search.py [--collections FOLDER] [--stories N] [--rounds N] [--seconds S] [--kind K] [--write]
 
 Each server is one node that is started here with the plugin (`make plugin` comes first) and a small heap; the index has
-one shard of one segment. All ways go through the official client and take turns, query by query, and show three
+one shard of one segment. All variants go through the official client and take turns, query by query, and show three
 duplicates of a group; searches by stored groups are measured by `benchmarks/stored.py`. Of each query counts the least
 of all rounds, which other work on the machine lengthens least; a figure is the median over the queries, a ratio the
-median of the queries' ratios to native `collapse` with `inner_hits` of 3. Own is the processor's time in the client's
+median of the queries' ratios to native `collapse` with `inner_hits` of 3. Own is the processor time in the client's
 process, also the least of the rounds; the server's is that of the node's process, and of the gateway's where it takes
-part, the mean of the rounds, collection of garbage included.
+part, the mean of the rounds, garbage collection included.
 
 At once: fifty connections ask for plain searches of ten, and for ten groups; they take turns.
 """
@@ -54,18 +54,18 @@ Spent = tuple[float, float, float]
 
 
 def collapse(size: int | None) -> dict[str, Any]:
-    """Ask for the server's own collapse, with so many hits of each group."""
+    """Search with the server's own collapse, with so many hits of each group."""
     inner = {} if size is None else {"inner_hits": {"name": "copies", "size": size}}
     return {"collapse": {"field": "ibidem.content", **inner}}
 
 
 def asked_of_plugin(level: str, window: int) -> dict[str, Any]:
-    """Ask the plugin."""
+    """Search with the plugin."""
     return {"ext": {"ibidem": {"dedupe": "collapse", "level": level, "window": window, "max_per_group": 3}}}
 
 
 def native_ways(client: Any, size: int) -> dict[str, Way]:
-    """Name what the servers do by themselves."""
+    """Return the searches of the servers without ibidem, by name."""
     parts = {"plain": {}, "collapse": collapse(None), NATIVE: collapse(3)}
     return {
         name: lambda typed, part=part: client.search(index=INDEX, body=body(typed, size) | part)
@@ -74,7 +74,7 @@ def native_ways(client: Any, size: int) -> dict[str, Way]:
 
 
 def grouped_ways(client: Any, gateway: Any, size: int, window: int) -> dict[str, Way]:
-    """Name the ways to groups out of a window."""
+    """Return the searches that group a window, by name."""
     wrapped = ibidem.wrap(client)
 
     def by_plugin(typed: str, level: str) -> Any:
@@ -100,17 +100,17 @@ def grouped_ways(client: Any, gateway: Any, size: int, window: int) -> dict[str,
 
 
 def options(level: str, window: int) -> dict[str, Any]:
-    """Write what is asked of dedupe."""
+    """Return the parameters of dedupe."""
     return {"dedupe": "collapse", "dedupe_level": level, "dedupe_window": window, "dedupe_max_per_group": 3}
 
 
 def processor_ms(processes: Sequence[int]) -> float:
-    """Read the milliseconds that processes have had of the processor so far, by the clock that Linux has for each."""
+    """Return the processor milliseconds of processes so far, by Linux's clock of each process."""
     return sum(time.clock_gettime(~process << 3 | 2) for process in processes) * 1e3
 
 
 def least_ms(ways: Mapping[str, Way], processes: Sequence[int], rounds: int) -> dict[str, list[Spent]]:
-    """Measure what each query takes, the ways taking turns; the first two rounds warm up."""
+    """Measure each query, the searches taking turns; the first two rounds warm up."""
     took: dict[str, list[list[Spent]]] = {name: [[] for _ in QUERIES] for name in ways}
     for number in range(rounds + 2):
         for at, typed in enumerate(QUERIES):
@@ -123,7 +123,7 @@ def least_ms(ways: Mapping[str, Way], processes: Sequence[int], rounds: int) -> 
 
 
 def least_of(spent: Sequence[Spent]) -> Spent:
-    """Return the least of what elapsed and of the client's own, and the mean of the servers'."""
+    """Return the least elapsed time and client's time, and the mean of the servers' time."""
     elapsed, own, servers = zip(*spent, strict=True)
     return min(elapsed), min(own), statistics.mean(servers)
 
@@ -143,7 +143,7 @@ def table(client: Any, gateway: Any, processes: Sequence[int], rounds: int) -> I
 
 
 def throughput(server: str, gateway: str, seconds: float) -> Iterator[str]:
-    """Yield rows of what fifty clients get, and how many grouped searches that is to a plain one."""
+    """Yield rows of the throughput for fifty clients, and of its ratio to plain searches."""
     path = f"/{INDEX}/_search"
     plain = [(path, orjson.dumps(body(typed, 10))) for typed in QUERIES]
     plugin = [(path, orjson.dumps(body(typed, 10) | asked_of_plugin("near", 500))) for typed in QUERIES]
@@ -160,7 +160,7 @@ def throughput(server: str, gateway: str, seconds: float) -> Iterator[str]:
 
 @contextmanager
 def started(kind: str) -> Iterator[str]:
-    """Run one node with the plugin; gives its address."""
+    """Run one node with the plugin; yields its address."""
     port, transport = free_ports(2)
 
     def prepare(folder: Path) -> Launch:
@@ -176,14 +176,14 @@ def started(kind: str) -> Iterator[str]:
 
 
 def process_of(url: str) -> int:
-    """Ask a node for the number of its process."""
+    """Return the process id of a node."""
     (node,) = ask(url, "GET", "/_nodes/process")["nodes"].values()
     number: int = node["process"]["id"]
     return number
 
 
 def report(kind: str, stories: Sequence[Record], rounds: int, seconds: float) -> Iterator[str]:
-    """Yield what was measured on one server."""
+    """Yield the lines of one server."""
     with ExitStack() as stack:
         url = stack.enter_context(started(kind))
         load(url, stories, INDEX)
@@ -215,8 +215,8 @@ def main() -> None:
     stories = signed(options.collections / "reuters21578" / "docs.jsonl.xz", options.stories)
     lines = [
         f"{len(stories):,} newswire stories, one shard, `collapse` with three duplicates of a group shown; elapsed",
-        "milliseconds of a whole search, and the processor's of client and servers. `benchmarks/search.py` tells how",
-        "each figure is taken; searches by stored groups stand in [stored groups](stored.md).",
+        "milliseconds of a whole search, and the processor's of client and servers. `benchmarks/search.py` says how",
+        "each figure is taken; searches by stored groups are in [stored groups](stored.md).",
         "",
     ]
     for kind in options.kind or CLIENTS:

@@ -1,14 +1,14 @@
-"""How quickly documents are signed, beside the min-hash of other libraries, and in how much memory.
+"""Speed of signing compared with the min-hash of other libraries, and its memory.
 
     python benchmarks/signing.py [--collections FOLDER] [--documents N] [--rounds N] [--memory N]
 
 Speed: newswire joined and cut into documents of 800 words; min-hash of 100 hashes over shingles of five words. All
-contenders get the same list of strings, in one process, one thread and in turn; seconds of processor time, the median
+libraries get the same list of strings, in one process, one thread and in turn; seconds of processor time, the median
 of the rounds. gaoya cuts, hashes and signs in Rust (its only interface also puts each document into an index).
 datasketch and rensa take lists of shingles: these are made by one regular expression and joins, and datasketch hashes
 them with xxh32, which is faster than its default.
 
-Memory: a process of its own signs a stream of such documents, and says how much it ever held.
+Memory: a process of its own signs a stream of such documents, and prints the most that it held.
 """
 
 import argparse
@@ -55,7 +55,7 @@ def documents(collections: Path, count: int) -> list[Document]:
 
 
 def our_minhash(several: Sequence[Document]) -> None:
-    """Sign min-hash alone."""
+    """Make min-hash sketches alone."""
     for batch in batches(several):
         tokens = TokenBatch.of([document.text for document in batch])
         minhash.sign_batch(Shingles.of(tokens.hashes, tokens.offsets))
@@ -90,7 +90,7 @@ def rensa_minhash(texts: Sequence[str]) -> None:
 
 
 def in_turn(contenders: dict[str, Contender], rounds: int) -> dict[str, float]:
-    """Run each contender once, then all in turn; return the median seconds of processor time of each."""
+    """Run each library once, then all in turn; return the median seconds of processor time of each."""
     seconds: dict[str, list[float]] = {name: [] for name in contenders}
     for turn in range(rounds + 1):
         for name, contender in contenders.items():
@@ -118,7 +118,7 @@ def speed(several: Sequence[Document], tables: Tables, rounds: int) -> None:
 
 
 def memory(collections: Path, count: int, tables: Path) -> None:
-    """Sign so many documents in this process, and print what it ever held."""
+    """Sign so many documents in this process, and print the most memory that it held."""
     stream = islice(chain.from_iterable(repeat(documents(collections, 200))), count)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     done = sum(1 for _ in sign_stream(stream, Tables(tables)))
@@ -127,7 +127,7 @@ def memory(collections: Path, count: int, tables: Path) -> None:
 
 
 def apart(part: str, arguments: argparse.Namespace, folder: str) -> None:
-    """Run a part in a process of its own, before this one grows: Linux counts what the parent ever held."""
+    """Run a part in a process of its own, before this one grows: Linux includes the most that the parent held."""
     own = [sys.executable, __file__, "--collections", str(arguments.collections), "--memory", str(arguments.memory)]
     subprocess.run([*own, part, folder], check=True)
 

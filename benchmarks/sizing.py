@@ -1,11 +1,12 @@
-"""What a document costs: bytes in each kind of index, and time to sign it; written to docs/figures/sizing.md.
+"""Cost of a document: bytes in each kind of index, and time to sign it; written to docs/figures/sizing.md.
 
     python benchmarks/sizing.py [--collections FOLDER] [--without-servers] [--documents N]
 
 The first documents of each collection, some megabytes of them; bytes a document. *Text*: its bytes. *Packed*: the value
-that a search reads for every hit of a window. *Parts*: pages or chunks and unique words, which long texts have besides.
-Then what signatures and their look-up values add to a document in each kind of index: SQLite beside a bare FTS5 table
-of title and text, the servers beside the same index without the object `ibidem`, both after a merge into one segment.
+that a search reads for every hit of a window. *Parts*: pages or chunks and unique words, which long texts have in
+addition. Then what signatures and their look-up values add to a document in each kind of index: SQLite compared with a
+bare FTS5 table of title and text, the servers with the same index without the object `ibidem`, both after a merge into
+one segment.
 *min_hash*: what the engine's own filter adds to that index, 100 buckets over runs of five words, indexed, not stored.
 The lean layout compresses texts, too: below 0, this saves more than signatures cost. Signing: processor time of one
 thread, all signatures. A worker's memory: the most that the largest of them held while a collection went through the
@@ -47,36 +48,36 @@ KINDS = {
     "ota_terms_en": ("contracts", 10),
     "ecco_tcp_pages": ("books, paged", 1),
 }
-"""What they are, and for how many millions of them costs are told besides."""
+"""Description of the documents of each collection, and for how many millions of them the page has costs."""
 
 CHARACTERS = 6_000_000
 DOCUMENTS = 5_000
-"""So much of a collection is measured, whichever comes first."""
+"""Limits of the part of a collection that is measured; the first one reached counts."""
 
 
 WORKED = ("reuters21578", "ecco_tcp_pages")
-"""Collections that workers take whole, those first that need less memory."""
+"""Collections that workers take whole, in the order of the memory that they need."""
 
 
 SPENT: dict[tuple[str, str, str], Spent] = {}
-"""What loads took, by collection, server and layout."""
+"""Costs of loads, by collection, server and layout."""
 
 COUNTED: dict[str, int] = {}
-"""How many documents of each collection are measured."""
+"""Number of measured documents of each collection."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a document of a kind costs, on the average.
+    """Mean cost of a document of a kind.
 
     Args:
         kind: What it is.
-        millions: For how many costs are told besides.
+        millions: For how many millions the page has costs.
         count: Documents measured.
         words: Words of its text, the median.
         text: Bytes of its text.
         packed: Bytes of its packed value.
-        parts: Bytes of what is kept of its pages or chunks and its unique words.
+        parts: Bytes of the signatures of its pages or chunks and of its unique words.
         seconds: To sign it.
         added: Bytes that signatures add, by the kind of index.
     """
@@ -112,7 +113,7 @@ class Cost:
         return f"| {self.kind} ({self.count:,}) | {sizes} | {added} | {self.seconds * 1e3:.2f} ms |"
 
     def many(self, indexes: Sequence[str]) -> str:
-        """Write what millions of them cost."""
+        """Write the cost of millions of them."""
         sizes = (self.added[name] * self.millions / 1e3 if name in self.added else None for name in indexes)
         added = " | ".join("" if size is None else f"{size:,.0f} GB" for size in sizes)
         hours = self.seconds * self.millions * 1e6 / 3600
@@ -228,7 +229,7 @@ def worker_memory(collections: Path) -> Iterator[str]:
 
 
 def table(costs: Sequence[Cost]) -> Iterator[str]:
-    """Write the costs down."""
+    """Yield the tables of costs."""
     indexes = list(costs[0].added)
     yield f"| documents | words | text | packed | parts | {' | '.join(f'{each}, more' for each in indexes)} | signing |"
     yield "|---" * (len(indexes) + 6) + "|"
@@ -242,9 +243,9 @@ def table(costs: Sequence[Cost]) -> Iterator[str]:
 
 
 def told_of_loads() -> Iterator[str]:
-    """Write down the processor time of loads."""
+    """Yield the table of the processor time of loads."""
     yield "\nProcessor time of a load, for each document: of the server, and of the client (signed before):\n"
-    yield "| documents | index | server | client | server, beside `min_hash` |\n|---|---|---|---|---|"
+    yield "| documents | index | server | client | server / `min_hash` |\n|---|---|---|---|---|"
     for (name, kind, layout), cost in SPENT.items():
         filtered = SPENT.get((name, kind, MIN_HASH))
         beside = f"{cost.server / filtered.server:.2f}" if filtered else ""
@@ -253,7 +254,7 @@ def told_of_loads() -> Iterator[str]:
 
 
 def main() -> None:
-    """Print the figures and write them down."""
+    """Print the figures and write the page."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--collections", type=Path, default=Path("../shared/data"))
     options.add_argument("--without-servers", action="store_true", help="leave OpenSearch and Elasticsearch out")

@@ -9,7 +9,7 @@ machine's processors with the servers and this benchmark.
 
 A search's time runs from the moment when it was due to the end of its answer, so that one that had to wait for others
 counts its waiting. Memory is what the kernel calls resident, each ten seconds. In the end the account of the run is
-compared with what was handed in, and every text of the index with the newest one handed in under its id.
+compared with the documents sent, and every text of the index with the newest one sent under its id.
 """
 
 import argparse
@@ -55,13 +55,13 @@ IBIDEM = Path(sys.executable).with_name("ibidem")
 
 @dataclass(slots=True)
 class Soak:
-    """What is taken while it runs.
+    """Samples taken while it runs.
 
     Args:
         began: The start, by `time.monotonic`.
         answers: Of each search: seconds after the start when it was due, and milliseconds until its answer.
         failed: Why searches had no answer.
-        indexed: Seconds after the start, documents in the index, and those that were handed in, without repeats.
+        indexed: Seconds after the start, documents in the index, and documents sent, without repeats.
         load: Processes that ran or waited for a processor, as the kernel averages them over a minute.
     """
 
@@ -78,7 +78,7 @@ class Soak:
 
 @contextlib.contextmanager
 def running(folder: Path, settings: dict[str, str], *typed: str, **streams: Any) -> Iterator[subprocess.Popen[str]]:
-    """Run a command of ibidem beside this process; it is asked to end with the context."""
+    """Run a command of ibidem in parallel to this process; it is asked to end with the context."""
     environment = os.environ | {f"IBIDEM_{name}": value for name, value in settings.items()}
     with (folder / f"{typed[0]}.log").open("wb") as log:
         process = subprocess.Popen([IBIDEM, *typed], env=environment, stderr=log, text=True, **streams)
@@ -102,7 +102,7 @@ def hand_in(stream: Stream, ingest: subprocess.Popen[str], rate: float, soak: So
 
 
 async def search_steadily(gateway: str, index: str, rate: float, soak: Soak, seconds: float) -> None:
-    """Ask for a search each time that one is due, whether the one before was answered or not."""
+    """Send a search each time that one is due, also before the last one is answered."""
 
     async def once(number: int, due: float) -> None:
         request = {**body(QUERIES[number % len(QUERIES)], 10), "dedupe": "indent"}
@@ -151,7 +151,7 @@ def by_quarter(soak: Soak, seconds: float) -> Iterator[str]:
 
 
 def wrong_in_the_end(url: str, index: str, stream: Stream) -> int:
-    """Count the ids that are missing in the index, too many there, or stand there with another text than the newest."""
+    """Count the ids that are missing in the index, superfluous, or there with another text than the newest."""
     missing = dict(stream.newest)
     wrong = 0
     with opensearchpy.OpenSearch(url.partition("+")[2], timeout=60) as client:
@@ -161,7 +161,7 @@ def wrong_in_the_end(url: str, index: str, stream: Stream) -> int:
 
 
 def account(status: dict[str, Any], stream: Stream, wrong: int) -> Iterator[str]:
-    """Yield what was handed in, and what became of it."""
+    """Yield the documents sent, and their outcomes."""
     totals = stream.given
     yield (
         f"Handed in: {sum(totals.values()):,} documents: {totals['new']:,} new ones, {totals['copy']:,} copies under"
@@ -170,13 +170,13 @@ def account(status: dict[str, Any], stream: Stream, wrong: int) -> Iterator[str]
     )
     yield ""
     fates = " + ".join(f"{status[fate]:,} {fate}" for fate in ("indexed", "unchanged", "stale", "refused"))
-    yield f"The account: {status['read']:,} read = {fates}; duplicates found meanwhile: {status['duplicates']}."
+    yield f"The account: {status['read']:,} read = {fates}; duplicates found: {status['duplicates']}."
     yield ""
     yield f"In the end the index holds {len(stream.newest):,} ids; missing, too many or with an older text: {wrong}."
 
 
 def report(soak: Soak, memory: Memory, seconds: float) -> Iterator[str]:
-    """Yield what was taken while it ran."""
+    """Yield the samples."""
     yield from by_quarter(soak, seconds)
     yield ""
     behind = statistics.median(sent - stored for _, stored, sent in soak.indexed)
@@ -195,7 +195,7 @@ def report(soak: Soak, memory: Memory, seconds: float) -> Iterator[str]:
 
 
 def soaked(url: str, broker: str, options: argparse.Namespace, folder: Path) -> Iterator[str]:
-    """Run it all, and yield what to write."""
+    """Run the hour, and yield the lines of the page."""
     index, seconds = f"soak-{os.getpid()}", options.minutes * 60.0
     settings = {"ENGINE": url, "BROKER": broker, "INDEX": index, "TABLES": str(folder / "tables")}
     stream = Stream(options.collections)

@@ -1,17 +1,17 @@
-"""How many fingerprints change when the idf table is counted anew; written to docs/figures/stability.md.
+"""Share of fingerprints that change when the idf table is counted again; written to docs/figures/stability.md.
 
     python benchmarks/stability.py [--collections FOLDER]
 
 The experiment of Conrad, Guo and Schriber (2003, section 6.2, Figures 1 to 4) on newswire by month and on contracts by
 year. A table is counted from all documents up to the end of each slice. Fingerprints of 1 to 30 terms are made of 1,000
 documents of the first slice (all, where there are fewer), drawn by lot, with one table and with the next: the share of
-them that differ. The default table of ibidem is the same before and after, whatever the collection does, so that its
-share would be 0; how much the collection's own table differs from it stands beside.
+them that differ. The default table of ibidem does not change with the collection, so that its share would be 0; the
+last rows compare the collection's own table with it.
 
-What it does to duplicates: precision, recall and F1 of all pairs of the collection at `near`, as
+Effect on duplicates: precision, recall and F1 of all pairs of the collection at `near`, as
 `benchmarks/quality.py` counts them, with the default table, with the collection's own one of the first slice and of the
 last, and with half of the documents (by a hash of their ids) still signed with the table before the last. The same by
-rare words alone, min-hash aside. *Full sets* is the share of documents with 60 rare terms in the table.
+rare words alone, without min-hash. *Full sets* is the share of documents with 60 rare terms in the table.
 """
 
 import argparse
@@ -50,7 +50,7 @@ PAPER = (
     "| *in the paper, 7 to 10 % a month* | | *769,535 and more* | *0.9808 to 0.9903* |"
     " *17 %* | *17 %* | | *33 to 42 %* |"
 )
-"""Its Table 4 (terms without digits) and what it says of its Figure 1."""
+"""Its Table 4 (terms without digits) and the text on its Figure 1."""
 
 Ends = Mapping[str, str]
 """For each slice, by its name, the date before which its documents were published."""
@@ -117,13 +117,13 @@ class Grown:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What changes from one table to another.
+    """Changes from one table to another.
 
     Args:
-        name: Of the two tables.
-        growth: Documents more, as a share of those before; None where the one was not made of the other.
+        name: Names of the two tables.
+        growth: Further documents, as a share of the earlier ones; None where one table is not made of the other.
         common: Terms that both hold.
-        spearman: The rank correlation of these.
+        spearman: Rank correlation of these.
         shares: The share of fingerprints that differ, by their length.
     """
 
@@ -183,7 +183,7 @@ def signings(grown: Grown, folder: str) -> Iterator[tuple[str, dict[str, bytes]]
 
 
 def rows(grown: Grown, truth: Truth, policy: Policy, folder: str) -> Iterator[str]:
-    """Measure what tables do to duplicates."""
+    """Measure duplicates with different tables."""
     rare = replace(policy, slots=None)
     for name, values in signings(grown, folder):
         collection = Collection(list(values), PackedColumns.of(list(values.values())), {}, set(), 0)
@@ -194,7 +194,7 @@ def rows(grown: Grown, truth: Truth, policy: Policy, folder: str) -> Iterator[st
 
 
 def section(series: Series, folder: Path) -> Iterator[str]:
-    """Measure a collection and write it down."""
+    """Measure a collection and yield its section."""
     labelled = series.labelled
     everything = list(split_refusals([], read([folder / "docs.jsonl.xz"])))
     grown = Grown.of(everything, series.ends)
@@ -224,7 +224,7 @@ def section(series: Series, folder: Path) -> Iterator[str]:
 
 
 def main() -> None:
-    """Print the figures and write them down."""
+    """Print the figures and write the page."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--collections", type=Path, default=Path("../shared/data"))
     arguments = options.parse_args()

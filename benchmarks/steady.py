@@ -1,4 +1,4 @@
-"""A stream of documents without an end, as a busy publisher has it: mostly new ones, with copies and new versions."""
+"""Endless stream of documents, as of a busy publisher: mostly new ones, with copies and new versions."""
 
 import json
 import random
@@ -21,22 +21,22 @@ COLLECTIONS = {
 """Newswire, pages of a journal, statutes, contracts: drawn in the proportion of their sizes."""
 
 SHARES = {"new": 0.75, "copy": 0.10, "near": 0.05, "version": 0.05, "again": 0.05}
-"""What comes: a new document, a copy of one under another id, one with some words changed, a newer version of one, and
-one that came before, with nothing changed."""
+"""Shares of the kinds: a new document, a copy of one under another id, one with some words changed, a newer version of
+one, and one that came before, unchanged."""
 
 REMEMBERED = 5_000
-"""Documents of which there are copies and new versions; they are replaced by lot as others come."""
+"""Documents of which copies and new versions are made; they are replaced at random as others come."""
 
 
 @dataclass(slots=True)
 class Stream:
-    """Documents one after the other, and what the index must hold of them in the end.
+    """Documents one after the other, and the texts that the index must hold in the end.
 
     Args:
         collections: The folder of the collections.
-        seed: Of the choices made by lot.
-        newest: For each id that was given out: the hash of its newest text.
-        given: How many documents of each kind were given out.
+        seed: Seed of the random choices.
+        newest: Hash of the newest text of each id.
+        given: Number of documents of each kind so far.
     """
 
     collections: Path

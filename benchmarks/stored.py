@@ -1,14 +1,14 @@
-"""Stored groups: do they agree with the grouping of a whole index, what do they cost, and what does a hot key.
+"""Stored groups: agreement with the grouping of a whole index, their cost, and the cost of a hot key.
 
     python benchmarks/stored.py [--collections FOLDER] [--part NAME]… [--documents N] [--stories N] [--copies N]
                                 [--sizes N,N] [--rounds N] [--write]
 
 Newswire is written in the order of its dates to an index of its own, in SQLite and in the servers that
 `IBIDEM_TEST_OPENSEARCH` and `IBIDEM_TEST_ELASTICSEARCH` name. Then groups are settled, by one process and by eight that
-begin at the same time, of which one settles and the others wait, and compared with what `ibidem groups` finds in the
-same order. Seconds are those of signing and writing, and of settling, in one process each and one after the other, so
-that their ratio is what counts. Growth is that of settling stories and generations of them, as a power of their number.
-A search is compared with native collapse.
+begin at the same time, of which one settles and the others wait, and compared with the groups of `ibidem groups` in
+the same order. Seconds are those of signing and writing, and of settling, in one process each and one after the other,
+so that their ratio is what counts. Growth is that of settling stories and generations of them, as a power of their
+number. A search is compared with native collapse.
 """
 
 import argparse
@@ -76,7 +76,7 @@ def settle(engine: Engine) -> float:
 
 
 def settle_apart(address: str, index: str, ready: Barrier, ends: SimpleQueue[float]) -> None:
-    """Settle groups in a process of its own, once all are started; hands back its processor time from then on."""
+    """Settle groups in a process of its own, once all are started; returns its processor time from then on."""
     engine = open_engine(address, index)
     ready.wait()
     began = time.process_time()
@@ -85,7 +85,7 @@ def settle_apart(address: str, index: str, ready: Barrier, ends: SimpleQueue[flo
 
 
 def leads(engine: Engine) -> dict[str, str]:
-    """Name the lead of each document by the stored groups."""
+    """Return the lead of each document by the stored groups."""
     store = group_store(engine)
     store.newest()
     names = [hit.id for some in engine.scan() for hit in some]
@@ -108,7 +108,7 @@ def agreement(engine: Engine) -> tuple[int, int]:
 
 
 def places(folder: str) -> Iterator[tuple[str, str]]:
-    """Name the engines."""
+    """Return the engines by name."""
     yield "SQLite", f"sqlite:////{folder}/index.sqlite"
     for name in ("OpenSearch", "Elasticsearch"):
         if address := os.environ.get(f"IBIDEM_TEST_{name.upper()}"):
@@ -142,7 +142,7 @@ def newswire(folder: str, documents: Sequence[Document], tables: Tables) -> Iter
 def several(address: str, url: str, index: str, workers: int) -> Spent:
     """Let processes settle the same index at the same time; from when all are started until the last has settled.
 
-    What they take to start and to end is not settling, and on two processors it is more.
+    Their start and end is not settling, and takes longer than it on two processors.
     """
     fresh = multiprocessing.get_context("spawn")
     ready, ends = fresh.Barrier(workers + 1), fresh.SimpleQueue()
@@ -159,7 +159,7 @@ def several(address: str, url: str, index: str, workers: int) -> Spent:
 
 
 def growth(folder: str, documents: Sequence[Document], sizes: Sequence[int], tables: Tables) -> Iterator[str]:
-    """Yield a row for each size: what signing, writing and settling took in SQLite, and the memory of the process.
+    """Yield a row for each size: the time of signing, writing and settling in SQLite, and the memory of the process.
 
     Processor time, which other work on the machine lengthens least; all of it is this process's in SQLite.
     """
@@ -168,7 +168,7 @@ def growth(folder: str, documents: Sequence[Document], sizes: Sequence[int], tab
     parts = [list(records(some, tables)) for some in iter(lambda: list(islice(every, BATCH)), [])]
     signed = [one for some in parts for one in some]
     spent_each = (time.process_time() - began) / len(signed)
-    whole = sign(documents, tables)  # of which a record keeps what engines store beside the packed value
+    whole = sign(documents, tables)  # a record keeps the signatures that engines store in addition to the packed value
     signed = [replace(one, signatures=each) for one, each in zip(signed, whole, strict=True)]
     before: tuple[int, float] | None = None
     for size in sizes:
@@ -299,7 +299,7 @@ def search_part(arguments: argparse.Namespace, folder: str, documents: Sequence[
 
 
 def plan_part(arguments: argparse.Namespace, folder: str, documents: Sequence[Document], tables: Tables) -> list[str]:
-    """Compute what a billion documents take."""
+    """Compute the cost of a billion documents."""
     del arguments, folder, documents, tables
     return [
         "Computed from [what a document costs](sizing.md) and from the figures above, for newswire stories.",

@@ -1,4 +1,4 @@
-"""What a billion documents take, computed from the pages of figures; `stored` prints it."""
+"""Cost of a billion documents, computed from the pages of figures; `stored` prints it."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence

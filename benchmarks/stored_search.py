@@ -1,4 +1,4 @@
-"""A search with `dedupe_by=stored` beside native collapse on the same field; `stored` prints it.
+"""A search with `dedupe_by=stored` compared with native collapse on the same field; `stored` prints it.
 
 Both go through one official client and take turns, query by query. Of each query counts the least of all rounds, which
 other work on the machine lengthens least; a figure is the median over the queries, a ratio the median of the queries'
@@ -23,7 +23,7 @@ from processor import process_seconds
 
 QUERIES = ("bank", "trade", "shares", "dlrs", "export", "said year", "market", "the")
 PLACES = ((10, 1), (10, 400), (25, 1), (25, 160))
-"""Groups on a page, and which page; pages that few queries reach are read for those that do."""
+"""Groups on a page, and the page number; a page is measured with the queries that reach it."""
 
 STORED: Mapping[str, Any] = {"dedupe": "collapse", "dedupe_by": "stored", "dedupe_max_per_group": 3}
 
@@ -37,13 +37,13 @@ Spent = tuple[float, float, float]
 
 
 def body(typed: str, size: int, page: int) -> dict[str, Any]:
-    """Ask for some words, as the command line does."""
+    """Search for words, as the command line does."""
     start = (page - 1) * size
     return {"query": dsl.clause(parse_query(typed), Fields()), "from": start, "size": size, "track_total_hits": True}
 
 
 def ways(client: Any, index: str, size: int, page: int) -> dict[str, Callable[[str], Any]]:
-    """Name the ways that are compared."""
+    """Return the searches to compare, by name."""
     wrapped, first = ibidem.wrap(client), ibidem.wrap(client)
     collapse = {"field": "ibidem.group", "inner_hits": {"name": "copies", "size": 3}}
     return {
@@ -64,18 +64,18 @@ def without_counts(client: Any) -> Any:
 
 
 def server_ms(client: Any) -> float:
-    """Return the processor's milliseconds of the server."""
+    """Return the processor milliseconds of the server."""
     return sum(process_seconds(each) for each in processes(client)) * 1e3
 
 
 @cache
 def processes(client: Any) -> list[int]:
-    """Ask a client for the numbers of its nodes' processes."""
+    """Return the process ids of a client's nodes."""
     return [int(each["process"]["id"]) for each in client.nodes.info(metric="process")["nodes"].values()]
 
 
 def least(searches: Mapping[str, Callable[[str], Any]], client: Any, rounds: int) -> dict[str, list[Spent]]:
-    """Measure the least of what each query takes, the ways taking turns; the first round warms up."""
+    """Measure the least time of each query, the searches taking turns; the first round warms up."""
     reached = [typed for typed in QUERIES if searches["native collapse"](typed)["hits"]["hits"]]
     took: dict[str, list[list[Spent]]] = {name: [[] for _ in reached] for name in searches}
     for number in range(rounds + 1):
