@@ -31,6 +31,7 @@ NOTHING = "\x00"
 SEVERAL = 3
 AT_THE_BEGINNING = frozenset(("match", "fullmatch"))
 METHODS = AT_THE_BEGINNING | {"search", "split", "findall", "finditer", "sub", "subn"}
+_IMPORT = "\nimport re\n"
 Node = tuple[Any, Any]
 parser: Any = importlib.import_module("re._parser")  # the tree that `re` itself works with has no public name
 
@@ -92,7 +93,7 @@ def expressions() -> list[Expression]:
             for each in compiled_patterns(value):
                 methods = re.findall(rf"\b{name}\.(\w+)\(", source) or METHODS
                 known.add(Expression.of(each.pattern, each.flags, methods))
-        for call, plain in written(ast.parse(source)) if "re." in source else ():
+        for call, plain in written(ast.parse(source)) if _IMPORT in source else ():
             method = call.func.attr  # type: ignore[attr-defined] # a call of a function of `re`, as `written` says
             if plain and method in METHODS:
                 known.add(Expression.of(call.args[0].value, 0, [method]))  # type: ignore[attr-defined] # a constant

@@ -15,7 +15,8 @@ NAMES = [pytest.param(name, marks=[pytest.mark.slow] * (name == "mbox")) for nam
 """Mails of a mailbox are parsed in processes."""
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TARGETS)
 def test_no_input_ends_a_parser_in_an_error_that_is_not_ours(name: str) -> None:
     target = TARGETS[name]
 
