@@ -46,7 +46,7 @@ class Cell:
     """A piece of a picture.
 
     Args:
-        text: What is in it.
+        text: Its text.
         kind: `same` in both documents, `own` in one alone, or empty.
     """
 
@@ -66,7 +66,7 @@ def picture(title: str, lines: Sequence[Line]) -> str:
     """Draw lines of cells, each with a name before it.
 
     Args:
-        title: What the picture shows, for those who cannot see it.
+        title: Description of the picture, for readers who cannot see it.
         lines: Names and cells.
     """
     drawn: list[str] = []
@@ -181,7 +181,7 @@ def once(words: Sequence[str]) -> list[str]:
 
 
 def main() -> None:
-    """Draw all pictures beside this file."""
+    """Draw all pictures into this folder."""
     with tempfile.TemporaryDirectory() as folder:
         table = Tables(folder).of("en")
         if table is None:
