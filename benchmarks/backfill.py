@@ -35,7 +35,7 @@ from measured import write
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from processor import Spent, process_seconds, server_seconds, spent
+from processor import TimeCost, measure_cost, process_seconds, server_seconds
 from servers.indices import ask, remove_indices
 from servers.session import Servers
 
@@ -76,7 +76,7 @@ def documents(collections: Path) -> Iterator[Document]:
     return (one for one in source if isinstance(one, Document))
 
 
-def fill(address: str, source: Iterator[Document]) -> tuple[int, Spent]:
+def fill(address: str, source: Iterator[Document]) -> tuple[int, TimeCost]:
     """Fill an index as its owners do; returns how many documents, and the cost of the requests."""
     remove_indices(address, INDEX)
     ask(address, "PUT", f"/{INDEX}", json.dumps(MAPPING))
@@ -84,16 +84,16 @@ def fill(address: str, source: Iterator[Document]) -> tuple[int, Spent]:
     while some := list(islice(source, BULK)):
         lines = [line for one in some for line in ({"index": {"_id": one.id}}, stored(one))]
         body = "".join(f"{json.dumps(line)}\n" for line in lines)
-        loads.append(spent(partial(ask, address, "POST", f"/{INDEX}/_bulk", body), address))
+        loads.append(measure_cost(partial(ask, address, "POST", f"/{INDEX}/_bulk", body), address))
         count += len(some)
     elapsed, client, server = (sum(some) for some in zip(*map(astuple, loads), strict=True))
-    return count, Spent(elapsed, client, server)
+    return count, TimeCost(elapsed, client, server)
 
 
-def rewrite(address: str) -> Spent:
+def rewrite(address: str) -> TimeCost:
     """Let the engine write each document again."""
     ask(address, "POST", f"/{INDEX}/_refresh")
-    return spent(partial(ask, address, "POST", f"/{INDEX}/_update_by_query"), address)
+    return measure_cost(partial(ask, address, "POST", f"/{INDEX}/_update_by_query"), address)
 
 
 def stored(one: Document) -> dict[str, object]:
@@ -112,8 +112,8 @@ class Run:
     """
 
     progress: list[Progress]
-    signing: Spent
-    settling: Spent
+    signing: TimeCost
+    settling: TimeCost
 
 
 def run(settings: Settings, engine: Engine, count: int) -> Run:
@@ -123,12 +123,12 @@ def run(settings: Settings, engine: Engine, count: int) -> Run:
     began, server = time.perf_counter(), server_seconds(settings.engine)
     process = subprocess.Popen(command, env=environment | settings.as_environment(), stdout=subprocess.DEVNULL)
     progress: list[Progress] = []
-    signing: Spent | None = None
+    signing: TimeCost | None = None
 
-    def whole() -> Spent:
+    def whole() -> TimeCost:
         """Measure the work up to now."""
         client = sum(map(seconds, [process.pid, *children(process.pid)]))
-        return Spent(time.perf_counter() - began, client, server_seconds(settings.engine) - server)
+        return TimeCost(time.perf_counter() - began, client, server_seconds(settings.engine) - server)
 
     last = whole()
     while process.poll() is None:
@@ -144,7 +144,7 @@ def run(settings: Settings, engine: Engine, count: int) -> Run:
     if process.returncode not in (0, 3):
         raise SystemExit(f"backfill left with {process.returncode}")
     signing = signing or last
-    settling = Spent(
+    settling = TimeCost(
         last.elapsed - signing.elapsed,
         last.client - signing.client,
         server_seconds(settings.engine) - server - signing.server,
@@ -178,7 +178,7 @@ def resident(pid: int) -> float:
     return int(lines.get("VmRSS", "0 kB").split()[0]) / 1024
 
 
-def per(cost: Spent, count: int) -> str:
+def per(cost: TimeCost, count: int) -> str:
     """Write a table's cells: seconds, documents a second, and processor time of each document."""
     cells = (
         f"{cost.elapsed:.0f}",
@@ -188,7 +188,9 @@ def per(cost: Spent, count: int) -> str:
     return " | ".join(cells)
 
 
-def page(head: str, count: int, peers: Mapping[str, Spent], measured: Run, counts: Mapping[str, object]) -> list[str]:
+def page(
+    head: str, count: int, peers: Mapping[str, TimeCost], measured: Run, counts: Mapping[str, object]
+) -> list[str]:
     """Write what was measured.
 
     Args:

@@ -70,18 +70,18 @@ def books(collections: Path, name: str) -> list[Document]:
 
 def related_pairs(collection: Collection) -> dict[tuple[str, str], dict[str, object]]:
     """Find all pairs at `partial`, with the relation of the first to the second."""
-    related, suspected = collection.build_matcher(PARTIAL)
-    if related is None:
+    match, long_pairs = collection.build_matcher(PARTIAL)
+    if match is None:
         raise RuntimeError("nothing decides on long texts at this level")
-    pairs = duplicates(collection.columns, PARTIAL, related, suspected)
+    pairs = duplicates(collection.columns, PARTIAL, match, long_pairs)
     relations = {}
     for row, other in zip(pairs.row.tolist(), pairs.earlier.tolist(), strict=True):
-        evidence = related.evidence(row, other)
+        evidence = match.evidence(row, other)
         relations[collection.ids[row], collection.ids[other]] = dict(evidence.why) if evidence else {}
     return relations
 
 
-def seen_from(relations: dict[tuple[str, str], dict[str, object]], a: str, b: str) -> tuple[str, str]:
+def relation_from(relations: dict[tuple[str, str], dict[str, object]], a: str, b: str) -> tuple[str, str]:
     """Return relation and direction as seen from the first of two; nothing where they were not found."""
     turn = {"part_of": "contains", "contains": "part_of"}
     if (a, b) in relations:
@@ -102,7 +102,7 @@ def right(label: dict[str, str], relation: str, direction: str) -> bool:
     return relation in HOLDING and direction == ("part_of" if text == "a_contained_in_b" else "contains")
 
 
-def contradicted(label: dict[str, str]) -> bool:
+def is_contradicted(label: dict[str, str]) -> bool:
     """Return whether the text that is contained by its label is covered less than the other."""
     less = {"a_contained_in_b": ("cov_a", "cov_b"), "b_contained_in_a": ("cov_b", "cov_a")}.get(label["text_relation"])
     return less is not None and float(label[less[0]]) < float(label[less[1]])
@@ -122,18 +122,18 @@ def relations(collections: Path, tables: Tables) -> Iterator[str]:
     with (collections / ECCO / "pairs.tsv").open(encoding="utf-8") as table:
         labels = list(csv.DictReader(table, delimiter="\t"))
     every, hit, odd = Counter(map(kind, labels)), Counter(), Counter()
-    missed = []
+    differences = []
     for label in labels:
-        relation, direction = seen_from(relations, label["a"], label["b"])
+        relation, direction = relation_from(relations, label["a"], label["b"])
         if right(label, relation, direction):
             hit[kind(label)] += 1
-        elif contradicted(label):
+        elif is_contradicted(label):
             odd[kind(label)] += 1
         if not right(label, relation, direction):
-            why = "its own coverage contradicts it" if contradicted(label) else ""
+            why = "its own coverage contradicts it" if is_contradicted(label) else ""
             text = relation or "nothing"
             text += f", {direction}" if direction and direction != relation else ""
-            missed.append(
+            differences.append(
                 f"| {label['a']} | {label['b']} | {label['text_relation']}, {label['pagination']} | "
                 f"{label['cov_a']} / {label['cov_b']} | {text} | {why} |"
             )
@@ -142,7 +142,7 @@ def relations(collections: Path, tables: Tables) -> Iterator[str]:
         yield f"| {name} | {count} | {hit[name]} | {odd[name]} |"
     yield "\nWhere label and relation disagree:\n"
     yield "| a | b | label | covered a / b | relation found | |\n|---|---|---|---|---|---|"
-    yield from missed
+    yield from differences
     pairs = {frozenset((label["a"], label["b"])) for label in labels}
     yield "\nFurther pairs that were found:\n\n| a | b | relation found | confidence |\n|---|---|---|---|"
     for (a, b), why in relations.items():
@@ -158,15 +158,15 @@ def scores(collections: Path) -> Iterator[str]:
     works = {}
     with (collections / EDITIONS / "clusters.tsv").open(encoding="utf-8") as table:
         works = {row["id"]: row["cluster"] for row in csv.DictReader(table, delimiter="\t")}
-    whole = {each.id: sign_long(each) for each in books(collections, EDITIONS)}
+    signatures = {each.id: sign_long(each) for each in books(collections, EDITIONS)}
     excerpts = {each.id: excerpt(each) for each in books(collections, EDITIONS)}
     counts = {"its": [0, 0], "cs": [0, 0]}
     pairs = 0
-    for (name, part), (other, book) in ((a, b) for a in excerpts.items() for b in whole.items()):
+    for (name, part), (other, book) in ((a, b) for a in excerpts.items() for b in signatures.items()):
         if name == other or part is None or book is None:
             continue
-        same = works[name] == works[other]
-        pairs += same
+        is_same_work = works[name] == works[other]
+        pairs += is_same_work
         if not (part.words.comparable and book.words.comparable):
             continue
         length = longest(*common_places(part.words, book.words))[0].size
@@ -176,7 +176,7 @@ def scores(collections: Path) -> Iterator[str]:
             "cs": length >= LEAST_ALIGNED and length / (sizes[0] * sizes[1]) ** 0.5 >= CS,
         }
         for score, enough in reached.items():
-            counts[score][0 if same else 1] += enough
+            counts[score][0 if is_same_work else 1] += enough
     yield f"| score | of {pairs} excerpts by other editions of the work | by other works |\n|---|---|---|"
     for score, (hits, wrong) in counts.items():
         yield f"| `{score}` ≥ {ITS if score == 'its' else CS} | {hits} | {wrong} |"
@@ -202,8 +202,8 @@ def seconds(rounds: int, run: Callable[[], object]) -> float:
 
 def costs(collections: Path, tables: Tables, rounds: int) -> Iterator[str]:
     """Yield the cost of one book and of one pair."""
-    paged = books(collections, ECCO)
-    pages = [page for book in paged for page in book.text.split("\f")]
+    documents = books(collections, ECCO)
+    pages = [page for book in documents for page in book.text.split("\f")]
     long_book: list[str] = []
     while sum(len(page.split()) for page in long_book) < WORDS:
         long_book.append(pages[len(long_book)])
@@ -213,9 +213,9 @@ def costs(collections: Path, tables: Tables, rounds: int) -> Iterator[str]:
     yield f"- a book of {words:,} words on {len(long_book)} pages, all signatures: {per_book * 1e3:.1f} ms"
     editions = [long.words for each in books(collections, EDITIONS) if (long := sign_long(each)) is not None]
     pairs = [(a, b) for a, b in combinations(editions, 2) if compare(a, b) is not None]
-    aligned = seconds(rounds, lambda: [compare(a, b) for a, b in pairs]) / len(pairs)
+    align_seconds = seconds(rounds, lambda: [compare(a, b) for a, b in pairs]) / len(pairs)
     mean = sum(a.words.size for a, _ in pairs) / len(pairs)
-    yield f"- aligning two editions, {mean:,.0f} unique words: {aligned * 1e3:.2f} ms"
+    yield f"- aligning two editions, {mean:,.0f} unique words: {align_seconds * 1e3:.2f} ms"
 
 
 def grown(sources: Sequence[Document], size: int) -> list[Document]:
@@ -240,12 +240,12 @@ def growth(collections: Path, tables: Tables) -> Iterator[str]:
         texts = grown(sources, size)
         begin = time.process_time()
         collection = sign_collection(texts, tables)
-        signed = time.process_time() - begin
+        sign_seconds = time.process_time() - begin
         begin = time.process_time()
-        related, suspected = collection.build_matcher(PARTIAL)
-        grouping = group(collection.columns, PARTIAL, None, related, suspected)
+        match, long_pairs = collection.build_matcher(PARTIAL)
+        grouping = group(collection.columns, PARTIAL, None, match, long_pairs)
         times.append(time.process_time() - begin)
-        yield f"| {size:,} | {len(grouping.leads):,} | {signed:.1f} | {times[-1]:.1f} |"
+        yield f"| {size:,} | {len(grouping.leads):,} | {sign_seconds:.1f} | {times[-1]:.1f} |"
     exponent = log(times[-1] / times[0]) / log(SIZES[-1] / SIZES[0])
     yield f"\nFrom {SIZES[0]} to {SIZES[-1]:,} books the cost grows with the power {exponent:.2f} of their number."
 

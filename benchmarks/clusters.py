@@ -55,7 +55,7 @@ def batches(stories: Sequence[Record]) -> Iterator[Sequence[Record]]:
     return (stories[at : at + BATCH] for at in range(0, len(stories), BATCH))
 
 
-def timed(work: Callable[[], object]) -> tuple[float, float]:
+def measure_seconds(work: Callable[[], object]) -> tuple[float, float]:
     """Measure elapsed seconds and the processor seconds of this process."""
     begin, own = time.perf_counter(), time.process_time()
     work()
@@ -108,8 +108,8 @@ def send_bare(url: str, documents: Iterable[Document], name: str = BARE) -> None
         | {"date": each.date, "source": each.source, "meta": dict(each.meta)}
         for each in documents
     )
-    with client(f"http://{url.partition('://')[2]}") as connected:
-        bulk(connected, actions, chunk_size=BATCH)
+    with client(f"http://{url.partition('://')[2]}") as connection:
+        bulk(connection, actions, chunk_size=BATCH)
 
 
 def load(engine: Engine, stories: Sequence[Record]) -> None:
@@ -120,11 +120,11 @@ def load(engine: Engine, stories: Sequence[Record]) -> None:
 
 def measure_loads(url: str, stories: Sequence[Record]) -> None:
     """Print the cost of a load with and without signatures; the indexes stay."""
-    bare, own = timed(lambda: load_bare(url, stories))
+    bare, own = measure_seconds(lambda: load_bare(url, stories))
     print(f"  {'helpers.bulk, bare':22}{bare:6.1f} s  (own {own:.1f} s)")
     for kind in LAYOUTS[url.partition("+")[0]]:
         engine = make_engine(url, kind)
-        took, own = timed(lambda engine=engine: load(engine, stories))
+        took, own = measure_seconds(lambda engine=engine: load(engine, stories))
         print(f"  {f'written, {kind}':22}{took:6.1f} s  (own {own:.1f} s)  {bare / took:.2f} of bare")
         engine.close()
 
@@ -143,8 +143,8 @@ def measure_disk(url: str, count: int) -> None:
     kinds = {BARE: "bare"} | {f"measured-{kind}": kind for kind in LAYOUTS[url.partition("+")[0]]}
     sizes = on_disk(url, list(kinds))
     for name, size in sizes.items():
-        added = "" if name == BARE else f"  {(size - sizes[BARE]) / count:6.0f} bytes a document more"
-        print(f"  {f'on disk, {kinds[name]}':22}{size / 1e6:6.1f} MB{added}")
+        growth = "" if name == BARE else f"  {(size - sizes[BARE]) / count:6.0f} bytes a document more"
+        print(f"  {f'on disk, {kinds[name]}':22}{size / 1e6:6.1f} MB{growth}")
 
 
 def on_disk(url: str, names: Sequence[str]) -> dict[str, int]:

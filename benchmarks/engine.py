@@ -40,7 +40,7 @@ def batches(stories: Sequence[Record]) -> list[Sequence[Record]]:
     return [stories[at : at + BATCH] for at in range(0, len(stories), BATCH)]
 
 
-def timed(work: Callable[[], object]) -> float:
+def processor_seconds(work: Callable[[], object]) -> float:
     """Measure processor seconds."""
     begin = time.process_time()
     work()
@@ -78,7 +78,7 @@ def searches(batch: Sequence[Record], looked_up: Sequence[LookupField]) -> list[
     ]
 
 
-def look_up(engine: Engine, batch: Sequence[Record], spent: dict[str, float]) -> int:
+def look_up(engine: Engine, batch: Sequence[Record], seconds: dict[str, float]) -> int:
     """Look for copies first, then for near duplicates; count the documents with candidates."""
     count = 0
     for looked_up in (("content",), ALIKE):
@@ -86,8 +86,8 @@ def look_up(engine: Engine, batch: Sequence[Record], spent: dict[str, float]) ->
         lookups = searches(batch, looked_up)
         middle = time.process_time()
         answers = engine.find(lookups)
-        spent["find"] += time.process_time() - middle
-        spent["values"] += middle - begin
+        seconds["find"] += time.process_time() - middle
+        seconds["values"] += middle - begin
         count += sum(bool(answer.hits) for answer in answers)
         batch = [each for each, answer in zip(batch, answers, strict=True) if not answer.hits]
     return count
@@ -107,15 +107,15 @@ def wide_search(engine: Engine, query: Query) -> None:
 
 def load(engine: Engine, stories: Sequence[Record]) -> None:
     """Write and look up batch after batch, and print the time of each part."""
-    spent = {"write": 0.0, "values": 0.0, "find": 0.0}
+    seconds = {"write": 0.0, "values": 0.0, "find": 0.0}
     count = 0
     for batch in batches(stories):
         begin = time.process_time()
         engine.write(batch)
-        spent["write"] += time.process_time() - begin
-        count += look_up(engine, batch, spent)
-    for name, seconds in spent.items():
-        print(f"{name:18} {seconds:6.2f} s  {1e6 * seconds / len(stories):6.1f} µs a document")
+        seconds["write"] += time.process_time() - begin
+        count += look_up(engine, batch, seconds)
+    for name, took in seconds.items():
+        print(f"{name:18} {took:6.2f} s  {1e6 * took / len(stories):6.1f} µs a document")
     print(f"with candidates    {count}")
 
 
@@ -133,18 +133,18 @@ def main() -> None:
             each for at in range(0, len(documents), BATCH) for each in records(documents[at : at + BATCH], tables)
         ]
         print(f"{len(stories)} stories, batches of {BATCH}, SQLite {sqlite3.sqlite_version}")
-        bare = timed(lambda: bare_load(Path(folder) / "bare.sqlite", stories))
+        bare = processor_seconds(lambda: bare_load(Path(folder) / "bare.sqlite", stories))
         print(f"bare FTS5 load     {bare:6.2f} s")
         engine = open_engine(f"sqlite:///{folder}/index.sqlite", "news")
         engine.create()
         load(engine, stories)
         print(f"file               {(Path(folder) / 'index.sqlite').stat().st_size / 1e6:6.1f} MB")
-        for typed in QUERIES:
-            query = parse_query(typed)
+        for words in QUERIES:
+            query = parse_query(words)
             plain = median_ms(lambda query=query: plain_search(engine, query))
             wide = median_ms(lambda query=query: wide_search(engine, query))
             total = engine.search(query, 1).total
-            print(f"{typed!r}: {total} match; ten shown {plain:.1f} ms, window of 500 and ten shown {wide:.1f} ms")
+            print(f"{words!r}: {total} match; ten shown {plain:.1f} ms, window of 500 and ten shown {wide:.1f} ms")
         engine.close()
 
 

@@ -63,7 +63,7 @@ class Rounds:
         """Write it as a row of a table."""
         victims = Counter(round_.victim for round_, _ in self.played)
         deaths = ", ".join(f"{name} {count}" for name, count in sorted(victims.items(), key=str))
-        again = sum(played.attempts > 1 for _, played in self.played)
+        again = sum(results.attempts > 1 for _, results in self.played)
         documents = sum(round_.documents for round_, _ in self.played)
         other = len(self.wrong()) - self.count("lost") - self.count("times")
         cells = (
@@ -80,7 +80,7 @@ class Rounds:
 
     def wrong(self) -> list[str]:
         """List the broken invariants."""
-        return [each for _, played in self.played for each in played.wrong]
+        return [each for _, results in self.played for each in results.wrong]
 
     def count(self, word: str) -> int:
         """Count the broken invariants, by a word of each."""
@@ -89,10 +89,10 @@ class Rounds:
 
 def pairs(rounds: int) -> Iterator[tuple[Broker, EngineName, int]]:
     """Divide rounds among the pairs."""
-    left, shares = rounds, sum(PAIRS.values())
+    remaining, shares = rounds, sum(PAIRS.values())
     for (broker, engine), share in PAIRS.items():
-        count = min(left, -(-rounds * share // shares))
-        left -= count
+        count = min(remaining, -(-rounds * share // shares))
+        remaining -= count
         if count:
             yield broker, engine, count
 
@@ -104,16 +104,16 @@ def one_round(setting: Setting, rng: random.Random, victim: Victim, documents: i
             setting.breakable[where] = Trouble(breakable.network, rng.choice(KINDS))
     round_ = Round.drawn(rng, victim, documents)
     try:
-        played = play(setting, round_)
+        results = play(setting, round_)
     except (subprocess.TimeoutExpired, OSError) as error:
-        played = Played(
+        results = Played(
             [f"the round did not come to its end: {error}"], killed=True, attempts=1, recognised=0, seconds=0
         )
-    print(f"  {victim} after {round_.after:.2f}: {played.seconds:.1f} s", *played.wrong[:5], sep="; ", flush=True)
-    return round_, played
+    print(f"  {victim} after {round_.after:.2f}: {results.seconds:.1f} s", *results.wrong[:5], sep="; ", flush=True)
+    return round_, results
 
 
-def rounds_of(own: Own, count: int, pair: tuple[Broker, EngineName], seed: int, until: float) -> Rounds:
+def play_rounds(own: Own, count: int, pair: tuple[Broker, EngineName], seed: int, until: float) -> Rounds:
     """Play the rounds of one pair."""
     broker, engine = pair
     rng = random.Random(f"{seed} {broker} {engine}")  # noqa: S311 - a choice that can be repeated
@@ -165,13 +165,13 @@ def page(
     seed: int, played_rounds: Sequence[Rounds], nodes: Sequence[Loss], engine: Clustered, bad: Mixed | None
 ) -> Iterator[str]:
     """Yield the lines of the page."""
-    played = sum(len(each.played) for each in played_rounds)
-    if played:
+    results = sum(len(each.played) for each in played_rounds)
+    if results:
         gaps, twice = (sum(each.count(word) for each in played_rounds) for word in ("lost", "times"))
         breaches = sum(len(each.wrong()) for each in played_rounds)
         yield "## Rounds of killing"
         yield ""
-        yield f"{played} rounds with seed {seed}: {gaps} documents lost, {twice} there twice, {breaches} laws broken."
+        yield f"{results} rounds with seed {seed}: {gaps} documents lost, {twice} there twice, {breaches} laws broken."
         yield "A round submits documents, kills something at a random moment, brings it back, gives the command again"
         yield "where it was ended, and looks at every document. A network is cut, hung or slowed."
         yield ""
@@ -205,7 +205,7 @@ def main() -> None:
     for broker, engine, count in pairs(options.rounds):
         if time.monotonic() < until:
             with Own() as own:
-                rounds.append(rounds_of(own, count, (broker, engine), options.seed, until))
+                rounds.append(play_rounds(own, count, (broker, engine), options.seed, until))
     node_losses = list(losses(options.nodes, options.seed, options.engine))
     lines = list(page(options.seed, rounds, node_losses, options.engine, bad))
     print(*lines, sep="\n")

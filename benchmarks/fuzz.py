@@ -46,7 +46,7 @@ ROW = re.compile(r"^\| `(\S+)` \| ([\d,]+) \| ([\d,]+) \| ([\d,]+) \| ([\d,]+) \
 
 
 @dataclass(frozen=True, slots=True)
-class Fed:
+class FuzzResult:
     """Result of one target.
 
     Args:
@@ -79,20 +79,20 @@ def main() -> None:
         feed(arguments.here, arguments.inputs, arguments.seed)
     from fuzz.table import TARGETS  # noqa: PLC0415 - behind the other process's, which has to observe it
 
-    done = []
+    results = []
     for name in arguments.only or TARGETS:
-        done.append(fed(name, arguments.inputs, arguments.seed))
-        print(json.dumps(asdict(done[-1])), flush=True)
+        results.append(feed_part(name, arguments.inputs, arguments.seed))
+        print(json.dumps(asdict(results[-1])), flush=True)
     if arguments.write:
-        write(done, list(TARGETS))
+        write(results, list(TARGETS))
 
 
-def fed(name: str, inputs: int, seed: int) -> Fed:
+def feed_part(name: str, inputs: int, seed: int) -> FuzzResult:
     """Feed one target, each part of the inputs from a seed of its own."""
     sizes = [min(PART, inputs - at) for at in range(0, inputs, PART)]
     parts = [part(name, size, seed + number) for number, size in enumerate(sizes)]
-    counted = [sum(column) for column in zip(*(each[:3] for each in parts), strict=True)]
-    return Fed(name, *counted, max(each[3] for each in parts), measured.commit())
+    sums = [sum(column) for column in zip(*(each[:3] for each in parts), strict=True)]
+    return FuzzResult(name, *sums, max(each[3] for each in parts), measured.commit())
 
 
 def part(name: str, inputs: int, seed: int) -> tuple[int, int, int, int]:
@@ -100,8 +100,10 @@ def part(name: str, inputs: int, seed: int) -> tuple[int, int, int, int]:
     command = [sys.executable, __file__, "--here", name, "--inputs", str(inputs), "--seed", str(seed)]
     with tempfile.TemporaryDirectory(prefix="ibidem-fuzz-") as folder:  # it ends without removing its own
         environment = os.environ | {"TMPDIR": folder}
-        ended = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment, check=False)
-    output = ended.stdout.decode(errors="replace")
+        process = subprocess.run(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment, check=False
+        )
+    output = process.stdout.decode(errors="replace")
     count = len(set(re.findall(r"^kept (\S+)", output, re.MULTILINE)))
     if "stat::number_of_executed_units" not in output or re.search(r"SUMMARY: libFuzzer", output):
         sys.stderr.write(output[-6_000:])
@@ -135,7 +137,7 @@ def feed(name: str, inputs: int, seed: int) -> None:
         for number, data in enumerate((*target.examples, *cases(name))):
             (corpus / str(number)).write_bytes(data)
         words = Path(folder) / "words"
-        words.write_text("".join(f'"{escaped(word)}"\n' for word in target.words if word), encoding="ascii")
+        words.write_text("".join(f'"{escape(word)}"\n' for word in target.words if word), encoding="ascii")
         dictionary = [f"-dict={words}"] if words.stat().st_size else []
         longest = max(LONGEST, *map(len, target.examples))
         limits = [
@@ -149,7 +151,7 @@ def feed(name: str, inputs: int, seed: int) -> None:
         atheris.Fuzz()
 
 
-def escaped(word: bytes) -> str:
+def escape(word: bytes) -> str:
     """Write a word as libFuzzer's dictionaries have it."""
     return "".join(f"\\x{byte:02X}" for byte in word)
 
@@ -164,12 +166,13 @@ def _took(output: str) -> int:
     return int(match[1]) if match else 0
 
 
-def write(done: Sequence[Fed], order: Sequence[str]) -> None:
+def write(results: Sequence[FuzzResult], order: Sequence[str]) -> None:
     """Put the figures on their page."""
     rows_by_name = {
-        name: Fed(name, *map(whole, figures), commit) for name, *figures, commit in ROW.findall(told_before())
+        name: FuzzResult(name, *map(read_number, figures), commit)
+        for name, *figures, commit in ROW.findall(told_before())
     }
-    rows_by_name |= {each.name: each for each in done}
+    rows_by_name |= {each.name: each for each in results}
     rows = [rows_by_name[name] for name in order if name in rows_by_name]
     measured.write(
         "fuzz",
@@ -193,7 +196,7 @@ def told_before() -> str:
     return PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""
 
 
-def whole(text: str) -> int:
+def read_number(text: str) -> int:
     """Read a whole number with commas."""
     return int(text.replace(",", ""))
 

@@ -38,7 +38,7 @@ from ibidem.grouped_search.dsl.request import read_search
 from ibidem.grouped_search.dsl.search import dsl_search
 from ibidem_engines.requests import ApiRequest, run_sync
 from measured import write
-from newswire import CLIENTS, QUERIES, body, load, serve, signed
+from newswire import CLIENTS, QUERIES, body, load, serve, sign_stories
 from rates import CLIENTS_AT_ONCE, JSON, at_once, together
 from servers.indices import remove_indices
 from servers.session import Servers
@@ -52,14 +52,14 @@ OPTIONS = {"dedupe": "indent", "dedupe_level": "near", "dedupe_window": 500}
 def added_ms(kind: str, engine: str, gateway: str) -> tuple[float, float, float]:
     """Measure a grouped search one at a time: direct, through the gateway, and the difference, in milliseconds."""
     with CLIENTS[kind](engine) as straight, CLIENTS[kind](gateway) as through:
-        wrapped = ibidem.wrap(straight)
+        wrapper = ibidem.wrap(straight)
         pairs = [
             (
-                took_ms(lambda typed=typed: wrapped.search(index=INDEX, body=body(typed, 10), **OPTIONS)),
-                took_ms(lambda typed=typed: through.search(index=INDEX, body=body(typed, 10) | OPTIONS)),
+                took_ms(lambda query=query: wrapper.search(index=INDEX, body=body(query, 10), **OPTIONS)),
+                took_ms(lambda query=query: through.search(index=INDEX, body=body(query, 10) | OPTIONS)),
             )
             for _ in range(ROUNDS)
-            for typed in QUERIES
+            for query in QUERIES
         ]
     straight_ms, through_ms = (statistics.median(each) for each in zip(*pairs, strict=True))
     return straight_ms, through_ms, statistics.median(through - straight for straight, through in pairs)
@@ -86,8 +86,8 @@ def costs(engine: str) -> list[tuple[str, bytes]]:
             requests.append((f"{ask.path}?{query}", content))
         return asyncio.run(once(ask.method, f"{engine}{ask.path}?{query}", None if ask.method == "GET" else content))
 
-    for typed in QUERIES:
-        run_sync(dsl_search(read_search(INDEX, body(typed, 10), {}, parse_request(OPTIONS)), around), send)
+    for query in QUERIES:
+        run_sync(dsl_search(read_search(INDEX, body(query, 10), {}, parse_request(OPTIONS)), around), send)
     return requests
 
 
@@ -110,16 +110,16 @@ def page(gateway: str) -> str:
             raise RuntimeError(f"{path}: {read[:300]!r}")
         return read
 
-    shown = got("/").decode()
-    files = [path for path in re.findall(r'(?:href|src)="(/[^"]*)"', shown) if "/static/" in path]
-    weight = len(shown) + sum(len(got(path)) for path in files)
+    html = got("/").decode()
+    files = [path for path in re.findall(r'(?:href|src)="(/[^"]*)"', html) if "/static/" in path]
+    weight = len(html) + sum(len(got(path)) for path in files)
 
-    def whole(path: str) -> None:
+    def load_page(path: str) -> None:
         for each in (path, *files):
             got(each)
 
-    lists = [f"/?{urlencode({'q': typed})}" for typed in QUERIES]
-    took = [statistics.median(took_ms(lambda path=path: whole(path)) for _ in range(ROUNDS)) for path in lists]
+    lists = [f"/?{urlencode({'q': query})}" for query in QUERIES]
+    took = [statistics.median(took_ms(lambda path=path: load_page(path)) for _ in range(ROUNDS)) for path in lists]
     return (
         f"The page: {statistics.median(took):.0f} ms complete (slowest query {max(took):.0f} ms); "
         f"{weight / 1e3:.0f} kB without results, in {1 + len(files)} files."
@@ -130,14 +130,14 @@ def report(kind: str, engine: str, gateway: str, seconds: float) -> Iterator[str
     """Yield the lines of the page."""
     yield page(gateway)
     yield ""
-    straight, through, added = added_ms(kind, engine, gateway)
-    yield f"One at a time: {straight:.1f} ms wrapped, {through:.1f} ms through the gateway: it adds {added:+.1f} ms."
+    straight, through, overhead = added_ms(kind, engine, gateway)
+    yield f"One at a time: {straight:.1f} ms wrapped, {through:.1f} ms through the gateway: it adds {overhead:+.1f} ms."
     yield ""
-    grouped = [(f"/{INDEX}/_search", orjson.dumps(body(typed, 10) | OPTIONS)) for typed in QUERIES]
-    plain = [(f"/{INDEX}/_search", orjson.dumps(body(typed, 10))) for typed in QUERIES]
+    group_requests = [(f"/{INDEX}/_search", orjson.dumps(body(query, 10) | OPTIONS)) for query in QUERIES]
+    plain = [(f"/{INDEX}/_search", orjson.dumps(body(query, 10))) for query in QUERIES]
     parts = costs(engine)
     kinds = {
-        "gateway, grouped": (gateway, grouped),
+        "gateway, grouped": (gateway, group_requests),
         "engine, the windows and fetches alone": (engine, parts),
         "gateway, passed on": (gateway, plain),
         "engine, plain searches of ten": (engine, plain),
@@ -154,9 +154,11 @@ def report(kind: str, engine: str, gateway: str, seconds: float) -> Iterator[str
     yield from (rate.row(name) for name, rate in rates.items())
     yield ""
     each = len(parts) / len(QUERIES)
-    alone = "engine, the windows and fetches alone"
-    share = statistics.median(turn["gateway, grouped"].per_second * each / turn[alone].per_second for turn in turns)
-    possible = rates[alone].per_second / each
+    engine_name = "engine, the windows and fetches alone"
+    share = statistics.median(
+        turn["gateway, grouped"].per_second * each / turn[engine_name].per_second for turn in turns
+    )
+    possible = rates[engine_name].per_second / each
     yield f"The engine alone could answer {possible:.0f} grouped searches a second."
     yield f"The gateway reaches {share:.2f} of that (median of the turns)."
 
@@ -170,7 +172,7 @@ def main() -> None:
     parser.add_argument("--kind", choices=sorted(CLIENTS), default="opensearch")
     parser.add_argument("--write", action="store_true", help="keep the figures in docs/figures")
     options = parser.parse_args()
-    stories = signed(options.collections / "reuters21578" / "docs.jsonl.xz", options.stories)
+    stories = sign_stories(options.collections / "reuters21578" / "docs.jsonl.xz", options.stories)
     servers = Servers([options.kind])
     try:
         url = servers.url(options.kind)

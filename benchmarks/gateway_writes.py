@@ -33,7 +33,7 @@ from ibidem_engines.cluster.source import as_source
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Record
 from measured import write
-from newswire import CLIENTS, serve, signed
+from newswire import CLIENTS, serve, sign_stories
 from servers.indices import ask, remove_indices
 from servers.session import Servers
 
@@ -96,10 +96,10 @@ def gateway_seconds() -> float:
         process = int(each.parent.name)
         parents[process] = int(status[1])
         took[process] = sum(map(int, status[11:15])) / TICK
-    ours = {os.getpid()}
+    own_pids = {os.getpid()}
     for _ in range(4):
-        ours |= {process for process, parent in parents.items() if parent in ours}
-    pids = (each for each in ours - {os.getpid()} if not is_java(each))
+        own_pids |= {process for process, parent in parents.items() if parent in own_pids}
+    pids = (each for each in own_pids - {os.getpid()} if not is_java(each))
     return sum(took.get(each, 0.0) for each in pids)
 
 
@@ -122,9 +122,9 @@ def measure(engine: str, base: str, requests: Sequence[bytes], index: str) -> Co
     """
     remove_indices(engine, index)
     if index == SIGNED:
-        opened = open_engine(engine, index)
-        opened.create()
-        opened.close()
+        store = open_engine(engine, index)
+        store.create()
+        store.close()
     else:
         properties = {name: {"type": "text"} for name in ("title", "text")}
         settings = {"number_of_shards": 1, "number_of_replicas": 0}
@@ -154,7 +154,8 @@ def report(engine: str, gateway: str, stories: Sequence[Record]) -> Iterator[str
         "gateway, signed on the way": (gateway, plain, SIGNED),
     }
     turns = [
-        {name: measure(engine, base, some, index) for name, (base, some, index) in ways.items()} for _ in range(TURNS)
+        {name: measure(engine, base, requests, index) for name, (base, requests, index) in ways.items()}
+        for _ in range(TURNS)
     ]
     yield "| written | documents a second | processor ms a document: client | gateway | engine |"
     yield "|---|---|---|---|---|"
@@ -189,7 +190,7 @@ def main() -> None:
     parser.add_argument("--kind", choices=sorted(CLIENTS), default="opensearch")
     parser.add_argument("--write", action="store_true", help="keep the figures in docs/figures")
     options = parser.parse_args()
-    stories = signed(options.collections / "reuters21578" / "docs.jsonl.xz", options.stories)
+    stories = sign_stories(options.collections / "reuters21578" / "docs.jsonl.xz", options.stories)
     servers = Servers([options.kind])
     try:
         url = servers.url(options.kind)

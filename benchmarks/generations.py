@@ -33,8 +33,10 @@ def generation(stories: Sequence[Record], number: int) -> Iterator[Record]:
     """Yield the stories of another generation; the first generation is the stories themselves."""
     for one in stories:
         document = replace(one.document, id=f"{number}-{one.document.id}", text=short(one.document.text))
-        signed = shifted(one.signatures, number) if number else one.signatures
-        yield Record(document, replace(signed, long=b""), 1, f"{one.digest[:24]}{number:08x}", pack(document, signed))
+        signatures = shift(one.signatures, number) if number else one.signatures
+        yield Record(
+            document, replace(signatures, long=b""), 1, f"{one.digest[:24]}{number:08x}", pack(document, signatures)
+        )
 
 
 def short(text: str) -> str:
@@ -42,25 +44,25 @@ def short(text: str) -> str:
     return " ".join(text.split()[:WORDS])
 
 
-def shifted(signed: Signatures, number: int) -> Signatures:
+def shift(signatures: Signatures, number: int) -> Signatures:
     """Change the look-up keys, in the same way for all of a generation."""
     mask = int.from_bytes(hashlib.blake2b(str(number).encode(), digest_size=2).digest(), "little") & LOW | 1
-    terms = {code if at in POSITIONS else code ^ mask for at, code in enumerate(signed.terms)}
+    terms = {code if at in POSITIONS else code ^ mask for at, code in enumerate(signatures.terms)}
     return replace(
-        signed,
-        content=hashed(signed.content, number),
-        fingerprint=hashed(signed.fingerprint, number),
-        fingerprint_binned=hashed(signed.fingerprint_binned, number),
-        profile=hashed(signed.profile, number),
+        signatures,
+        content=rehash(signatures.content, number),
+        fingerprint=rehash(signatures.fingerprint, number),
+        fingerprint_binned=rehash(signatures.fingerprint_binned, number),
+        profile=rehash(signatures.profile, number),
         terms=tuple(sorted(terms)),
-        full=signed.full and len(terms) == len(signed.terms),
-        slots=tuple((slot + 257 * number) % 65_536 for slot in signed.slots),
-        title=f"{signed.title} {number}" if signed.title else "",
+        full=signatures.full and len(terms) == len(signatures.terms),
+        slots=tuple((slot + 257 * number) % 65_536 for slot in signatures.slots),
+        title=f"{signatures.title} {number}" if signatures.title else "",
         noise=b"",
     )
 
 
-def hashed(value: str, number: int) -> str:
+def rehash(value: str, number: int) -> str:
     """Make another value of the same scheme."""
     scheme, _, digits = value.partition(":")
     if not digits or digits.startswith("none"):

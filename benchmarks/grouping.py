@@ -41,17 +41,17 @@ WORDS = 800
 
 
 @dataclass(frozen=True, slots=True)
-class Timed:
+class WindowCost:
     """Cost of grouping a window.
 
     Args:
         decode: Milliseconds of decoding the packed values, the median.
-        whole: Milliseconds of decoding and grouping.
+        total: Milliseconds of decoding and grouping.
         groups: How many groups there are.
     """
 
     decode: float
-    whole: float
+    total: float
     groups: int
 
 
@@ -92,29 +92,29 @@ def near_copies(story: Document, count: int) -> list[Document]:
 def windows(newswire: Sequence[Document], tables: Tables) -> dict[str, list[bytes]]:
     """Make the windows to measure."""
     rng = random.Random(5)  # noqa: S311 - windows keep no secret
-    packed = values(newswire, tables)
+    signatures = values(newswire, tables)
     longest = max(newswire, key=lambda story: len(story.text))
     return {
-        "500 newswire stories by lot": rng.sample(packed, 500),
-        "500 newswire stories in order": packed[5_000:5_500],
+        "500 newswire stories by lot": rng.sample(signatures, 500),
+        "500 newswire stories in order": signatures[5_000:5_500],
         "500 texts of 800 words, 100 versions": values(with_versions(newswire, rng), tables),
-        "10,000 newswire stories by lot": rng.sample(packed, 10_000),
-        "10,000 newswire stories in order": packed[:10_000],
-        "10,000 equal copies of one": [packed[newswire.index(longest)]] * 10_000,
+        "10,000 newswire stories by lot": rng.sample(signatures, 10_000),
+        "10,000 newswire stories in order": signatures[:10_000],
+        "10,000 equal copies of one": [signatures[newswire.index(longest)]] * 10_000,
         "10,000 near copies of one": values(near_copies(newswire[0], 10_000), tables),
     }
 
 
-def timed(window: Sequence[bytes], policy: Policy, rounds: int) -> Timed:
+def measure_window(window: Sequence[bytes], policy: Policy, rounds: int) -> WindowCost:
     """Time a window."""
-    decode, whole = [], []
+    decode, total = [], []
     for _ in range(rounds):
         start = time.process_time()
         columns = PackedColumns.of(window)
         decode.append(time.process_time() - start)
         grouping = group(columns, policy)
-        whole.append(time.process_time() - start)
-    return Timed(statistics.median(decode) * 1e3, statistics.median(whole) * 1e3, len(grouping.leads))
+        total.append(time.process_time() - start)
+    return WindowCost(statistics.median(decode) * 1e3, statistics.median(total) * 1e3, len(grouping.leads))
 
 
 def slices(path: Path) -> Iterator[list[Hit]]:
@@ -122,8 +122,8 @@ def slices(path: Path) -> Iterator[list[Hit]]:
     with path.open("rb") as file:
         chunks = iter(lambda: file.read(2), b"")
         hits = (Hit("index", f"{at:07}", 0.0, file.read(int.from_bytes(size))) for at, size in enumerate(chunks))
-        while some := list(islice(hits, 1_000)):
-            yield some
+        while batch := list(islice(hits, 1_000)):
+            yield batch
 
 
 def group_file(path: Path) -> None:
@@ -131,24 +131,24 @@ def group_file(path: Path) -> None:
     engine = open_engine(f"sqlite:////{path.parent}/empty.sqlite", "empty")  # for long texts: `near` asks for none
     start = time.process_time()
     names, columns = sort_documents(*read_slices(slices(path), lambda _: None, LongTextIndex(engine, Policy())))
-    read_in = time.process_time() - start
+    read_seconds = time.process_time() - start
     grouping = group(columns, Policy())
     seconds = time.process_time() - start
     peak = next(line.split()[1] for line in Path("/proc/self/status").read_text().splitlines() if "VmHWM" in line)
     print(
-        f"whole index of {len(names):,} documents: {seconds:.1f} s, of which reading {read_in:.1f} s; "
+        f"whole index of {len(names):,} documents: {seconds:.1f} s, of which reading {read_seconds:.1f} s; "
         f"{int(peak) / 1024:.0f} MB in all; {len(grouping.leads):,} groups"
     )
 
 
-def whole(collections: Path, count: int, tables: Tables, folder: Path) -> None:
+def measure_index(collections: Path, count: int, tables: Tables, folder: Path) -> None:
     """Write the packed values of as many documents as asked for, and group them in a process of its own."""
     path = folder / "packed"
-    packed = values(stories(collections / PAGES), tables) + values(stories(collections / NEWSWIRE), tables)
+    signatures = values(stories(collections / PAGES), tables) + values(stories(collections / NEWSWIRE), tables)
     with path.open("wb") as file:
-        for each in islice(cycle(packed), count):
+        for each in islice(cycle(signatures), count):
             file.write(len(each).to_bytes(2) + each)
-    del packed
+    del signatures
     subprocess.run([sys.executable, __file__, "--file", str(path)], check=True)
 
 
@@ -157,7 +157,7 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--collections", type=Path, default=Path("../shared/data"))
     options.add_argument("--rounds", type=int, default=7)
-    options.add_argument("--whole", type=int, default=0, help="documents of a whole index to group besides")
+    options.add_argument("--whole", type=int, default=0, help="documents of a whole index to group too")
     options.add_argument("--file", type=Path, help=argparse.SUPPRESS)
     arguments = options.parse_args()
     if arguments.file is not None:
@@ -170,10 +170,12 @@ def main() -> None:
         print("| window | decoding, ms | with grouping, ms | groups | the rule of 2003, ms |")
         print("|---|---|---|---|---|")
         for name, window in windows(newswire, tables).items():
-            ours, paper = (timed(window, each, arguments.rounds) for each in (Policy(), PRESETS["conrad2003"].policy))
-            print(f"| {name} | {ours.decode:.1f} | {ours.whole:.1f} | {ours.groups:,} | {paper.whole:.1f} |")
+            default, paper = (
+                measure_window(window, each, arguments.rounds) for each in (Policy(), PRESETS["conrad2003"].policy)
+            )
+            print(f"| {name} | {default.decode:.1f} | {default.total:.1f} | {default.groups:,} | {paper.total:.1f} |")
         if arguments.whole:
-            whole(arguments.collections, arguments.whole, tables, Path(folder))
+            measure_index(arguments.collections, arguments.whole, tables, Path(folder))
 
 
 if __name__ == "__main__":

@@ -85,9 +85,9 @@ def measure(folder: Path, arguments: argparse.Namespace) -> Iterator[str]:
         indexes = [f"hotkey-{os.getpid()}-{which}" for which in ("without", "with")]
         engines = [open_engine(address, index) for index in indexes]
         try:
-            for engine, others in zip(engines, (shuffled, copied), strict=True):
-                fill(engine, documents, others(documents[0], arguments.equal, tables), tables)
-            yield from (f"| {name} | {line}" for line in compared(engines, documents, arguments.rounds))
+            for engine, extra in zip(engines, (make_shuffles, make_copies), strict=True):
+                fill(engine, documents, extra(documents[0], arguments.equal, tables), tables)
+            yield from (f"| {name} | {line}" for line in compare(engines, documents, arguments.rounds))
         finally:
             for engine in engines:
                 engine.close()
@@ -102,22 +102,22 @@ def stories(count: int) -> list[Document]:
     return [Document(f"s{at}", " ".join(rng.choices(WORDS, k=80)), version=1) for at in range(count)]
 
 
-def fill(engine: Engine, documents: Sequence[Document], others: Iterator[Record], tables: Tables) -> None:
+def fill(engine: Engine, documents: Sequence[Document], extra: Iterator[Record], tables: Tables) -> None:
     """Write the stories, and others."""
     engine.create()
-    for every in (signed(iter(documents), tables), others):
+    for every in (sign_all(iter(documents), tables), extra):
         while batch := list(islice(every, BATCH)):
             engine.write(batch)
     engine.refresh()
 
 
-def signed(every: Iterator[Document], tables: Tables) -> Iterator[Record]:
+def sign_all(every: Iterator[Document], tables: Tables) -> Iterator[Record]:
     """Sign documents, a batch at a time."""
     while batch := list(islice(every, BATCH)):
         yield from records(batch, tables)
 
 
-def copied(one: Document, count: int, tables: Tables) -> Iterator[Record]:
+def make_copies(one: Document, count: int, tables: Tables) -> Iterator[Record]:
     """Yield copies of a story, which is signed once."""
     (record,), (signatures,) = records([one], tables), sign([one], tables)
     for number in range(count):
@@ -125,34 +125,34 @@ def copied(one: Document, count: int, tables: Tables) -> Iterator[Record]:
         yield replace(record, document=document, digest=f"{number:032x}", packed=pack(document, signatures))
 
 
-def shuffled(one: Document, count: int, tables: Tables) -> Iterator[Record]:
+def make_shuffles(one: Document, count: int, tables: Tables) -> Iterator[Record]:
     """Yield stories of the same words in other orders."""
     rng = random.Random(6)  # noqa: S311 - made-up data keeps no secret
     words = one.text.split()
     orders = (rng.sample(words, len(words)) for _ in range(count))
-    return signed((replace(one, id=f"copy{at}", text=" ".join(order)) for at, order in enumerate(orders)), tables)
+    return sign_all((replace(one, id=f"copy{at}", text=" ".join(order)) for at, order in enumerate(orders)), tables)
 
 
 def ways(documents: Sequence[Document]) -> Mapping[str, Way]:
     """Return the searches to compare by name; each takes an engine and words."""
     return {
-        "search, not grouped": lambda engine, typed: searched(engine, typed, dedupe="off"),
-        "search, identical": lambda engine, typed: searched(engine, typed, dedupe_level="identical"),
-        "search, near": searched,
-        "search, partial": lambda engine, typed: searched(engine, typed, dedupe_level="partial"),
-        "search, scope=matches": lambda engine, typed: searched(engine, typed, dedupe_scope="matches"),
-        "search, scope=index": lambda engine, typed: searched(engine, typed, dedupe_scope="index"),
+        "search, not grouped": lambda engine, query: run_search(engine, query, dedupe="off"),
+        "search, identical": lambda engine, query: run_search(engine, query, dedupe_level="identical"),
+        "search, near": run_search,
+        "search, partial": lambda engine, query: run_search(engine, query, dedupe_level="partial"),
+        "search, scope=matches": lambda engine, query: run_search(engine, query, dedupe_scope="matches"),
+        "search, scope=index": lambda engine, query: run_search(engine, query, dedupe_scope="index"),
         "inspect": lambda engine, _: inspect(engine, documents[0].id).as_json(),
     }
 
 
-def searched(engine: Engine, typed: str, **options: str) -> Mapping[str, object]:
+def run_search(engine: Engine, query: str, **options: str) -> Mapping[str, object]:
     """Search as the command line does."""
     request = parse_request({"dedupe": "indent", "dedupe_max_per_group": 10} | options)
-    return search(engine, parse_query(typed), request)
+    return search(engine, parse_query(query), request)
 
 
-def compared(engines: Sequence[Engine], documents: Sequence[Document], rounds: int) -> Iterator[str]:
+def compare(engines: Sequence[Engine], documents: Sequence[Document], rounds: int) -> Iterator[str]:
     """Measure each way on both indexes in turn."""
     words = documents[0].text.split()
     queries = [" OR ".join(words[at : at + 3]) for at in range(0, 15, 3)]
@@ -160,14 +160,14 @@ def compared(engines: Sequence[Engine], documents: Sequence[Document], rounds: i
         least = [[float("inf")] * len(queries) for _ in engines]
         cut = ""
         for _ in range(rounds + 1):
-            for number, typed in enumerate(queries):
+            for number, query in enumerate(queries):
                 for which, engine in enumerate(engines):
                     start = time.perf_counter()
-                    answer = way(engine, typed)
+                    answer = way(engine, query)
                     least[which][number] = min(least[which][number], 1_000 * (time.perf_counter() - start))
                     cut = said_cut(answer) if which else cut
-        without, with_it = (statistics.median(each) for each in least)
-        yield f"{name} | {without:.1f} | {with_it:.1f} | {with_it / without:.2f} | {cut} |"
+        plain_ms, hot_ms = (statistics.median(each) for each in least)
+        yield f"{name} | {plain_ms:.1f} | {hot_ms:.1f} | {hot_ms / plain_ms:.2f} | {cut} |"
 
 
 def said_cut(answer: object) -> str:

@@ -108,7 +108,7 @@ def through_the_queue(source: Source, folder: Path, workers: int) -> Cost:
     compile_modules()
     engine = open_engine(settings.engine, settings.index)
     engine.create()
-    began, spent = time.monotonic(), processor_time()
+    began, processor = time.monotonic(), processor_time()
     with closing(engine), Pool(settings) as pool:
         while pool.ready_at is None:
             pool.check()
@@ -117,10 +117,10 @@ def through_the_queue(source: Source, folder: Path, workers: int) -> Cost:
         record = submission.send(source())
         sent = time.monotonic()
         RunMonitor(engine, record.run).wait(lambda _: pool.check())
-        ended = time.monotonic()
+        end = time.monotonic()
         account = summary(engine, record.run)
     ready = pool.ready_at
-    return Cost(ready - began, ended - ready, sent - ready, processor_time() - spent, peak_memory(), account)
+    return Cost(ready - began, end - ready, sent - ready, processor_time() - processor, peak_memory(), account)
 
 
 def processor_time() -> float:
@@ -171,8 +171,8 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=0, help="worker processes; 0: one for each core")
     options = parser.parse_args()
     sources = {"books": (options.books, books), "pages": (options.pages, pages), "large": (options.large, large)}
-    measured = [("newswire", newswire)] + [(name, source) for name, (size, source) in sources.items() if size]
-    for name, source in measured:
+    selection = [("newswire", newswire)] + [(name, source) for name, (size, source) in sources.items() if size]
+    for name, source in selection:
         with tempfile.TemporaryDirectory() as folder:
             bare = bare_load(lambda source=source: source(options.collections), Path(folder))
             cost = through_the_queue(lambda source=source: source(options.collections), Path(folder), options.workers)

@@ -31,7 +31,7 @@ from ibidem_workers.settings import Settings
 from ibidem_workers.submit import Submission
 from ingest import newswire
 from measured import write
-from processor import client_seconds, process_seconds, server_seconds, spent
+from processor import client_seconds, measure_cost, process_seconds, server_seconds
 from servers.indices import remove_indices
 from servers.session import Servers
 
@@ -69,7 +69,7 @@ def stories(collections: Path, count: int) -> Iterator[Document | Refusal]:
     return islice(newswire(collections), count)
 
 
-def queued(url: str, collections: Path, count: int, workers: int) -> Load:
+def load_through_queue(url: str, collections: Path, count: int, workers: int) -> Load:
     """Load stories through the queue."""
     make_engine(url, "full", INDEX).close()
     with tempfile.TemporaryDirectory() as folder:
@@ -112,7 +112,9 @@ def of_all(processes: Sequence[int]) -> float:
 def plain(url: str, collections: Path, count: int) -> Load:
     """Load stories with the client's own helper."""
     make_bare(url)
-    cost = spent(lambda: send_bare(url, (one for one in stories(collections, count) if isinstance(one, Document))), url)
+    cost = measure_cost(
+        lambda: send_bare(url, (one for one in stories(collections, count) if isinstance(one, Document))), url
+    )
     return Load(cost.elapsed, cost.client, cost.server)
 
 
@@ -121,7 +123,7 @@ def turns(url: str, arguments: argparse.Namespace) -> list[tuple[Load, Load]]:
     rounds = []
     for turn in range(arguments.rounds + 1):
         work = {
-            "ours": lambda: queued(url, arguments.collections, arguments.stories, arguments.workers),
+            "ours": lambda: load_through_queue(url, arguments.collections, arguments.stories, arguments.workers),
             "theirs": lambda: plain(url, arguments.collections, arguments.stories),
         }
         loads = {name: work[name]() for name in sorted(work, reverse=bool(turn % 2))}
@@ -137,11 +139,11 @@ def ratio(ratios: Sequence[float]) -> str:
 
 def table(kind: str, rounds: Sequence[tuple[Load, Load]], count: int) -> Iterator[str]:
     """Write the rows of a server."""
-    ours, theirs = zip(*rounds, strict=True)
+    own_loads, bulk_loads = zip(*rounds, strict=True)
     rate = [b.elapsed / a.elapsed for a, b in rounds]
     processor = [a.processor / b.processor for a, b in rounds]
     yield f"| {kind} | {count:,} | {ratio(rate)} | {ratio(processor)} |"
-    for what, side in (("ours", ours), ("`helpers.bulk`", theirs)):
+    for what, side in (("ours", own_loads), ("`helpers.bulk`", bulk_loads)):
         each = {name: statistics.median(getattr(one, name) for one in side) for name in Load.__slots__}
         parts = " | ".join(f"{each[name]:.2f} s" for name in ("elapsed", "client", "workers", "server", "start"))
         ROWS.append(f"| {kind}, {what} | {parts} |")

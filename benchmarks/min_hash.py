@@ -27,7 +27,7 @@ from ibidem_engines.records import records
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.signatures.sign import batches
 from measured import write
-from processor import Spent, spent
+from processor import TimeCost, measure_cost
 from servers.indices import remove_indices
 from servers.session import Servers
 
@@ -40,17 +40,17 @@ INDEXES = {
 FILTER = "with the filter"
 
 
-def fill(url: str, what: str, signed: Sequence[Record]) -> None:
+def fill(url: str, what: str, signed_records: Sequence[Record]) -> None:
     """Fill an index."""
     name = INDEXES[what]
     if what.startswith("signed"):
         with closing(make_engine(url, name.rpartition("-")[2], name)) as engine:
-            load(engine, signed)
+            load(engine, signed_records)
     else:
-        load_bare(url, signed, name, min_hash=what == FILTER)
+        load_bare(url, signed_records, name, min_hash=what == FILTER)
 
 
-def rows(costs: Mapping[str, Sequence[Spent]], sizes: Mapping[str, int], count: int) -> Iterator[str]:
+def rows(costs: Mapping[str, Sequence[TimeCost]], sizes: Mapping[str, int], count: int) -> Iterator[str]:
     """Write a row for each index."""
     yield f"| {count:,} stories | bytes more | client | server | server / filter | spread |"
     yield "|---|---|---|---|---|---|"
@@ -74,20 +74,20 @@ def main() -> None:
     arguments = options.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         several = list(islice(stories(arguments.collections / NEWSWIRE), arguments.stories))
-        signed = [one for batch in batches(several) for one in records(batch, Tables(folder))]
+        signed_records = [one for batch in batches(several) for one in records(batch, Tables(folder))]
     servers = Servers(["opensearch"])
     url = servers.url("opensearch")
-    costs: defaultdict[str, list[Spent]] = defaultdict(list)
+    costs: defaultdict[str, list[TimeCost]] = defaultdict(list)
     try:
         for _ in range(arguments.rounds):
             for what in INDEXES:
-                costs[what].append(spent(lambda what=what: fill(url, what, signed), url))
+                costs[what].append(measure_cost(lambda what=what: fill(url, what, signed_records), url))
         sizes = on_disk(url, list(INDEXES.values()))
     finally:
         for name in INDEXES.values():
             remove_indices(url, name)
         servers.stop()
-    lines = list(rows(costs, sizes, len(signed)))
+    lines = list(rows(costs, sizes, len(signed_records)))
     sys.stdout.write("\n".join(lines) + "\n")
     about = "".join((__doc__ or "").partition("\n\nNewswire")[1:]).strip()
     write("min_hash", "Cost of signatures compared with the engine's own filter", [about, "", *lines])

@@ -37,9 +37,9 @@ CLIENTS: Mapping[str, Callable[..., Any]] = {
 }
 
 
-def body(typed: str, size: int) -> dict[str, Any]:
+def body(words: str, size: int) -> dict[str, Any]:
     """Search for words, as the command line does."""
-    return {"query": dsl.clause(parse_query(typed), Fields()), "size": size, "track_total_hits": True}
+    return {"query": dsl.clause(parse_query(words), Fields()), "size": size, "track_total_hits": True}
 
 
 def load(url: str, stories: Sequence[Record], index: str) -> None:
@@ -54,7 +54,7 @@ def load(url: str, stories: Sequence[Record], index: str) -> None:
     ask(url, "POST", f"/{index}/_forcemerge?max_num_segments=1")
 
 
-def signed(source: Path, count: int | None) -> list[Record]:
+def sign_stories(source: Path, count: int | None) -> list[Record]:
     """Read and sign stories."""
     documents = [each for each in islice(read([source]), count) if isinstance(each, Document)]
     with tempfile.TemporaryDirectory() as folder:
@@ -72,13 +72,13 @@ def serve(engine: str, index: str, folder: Path, **more: str) -> Iterator[tuple[
     command = [str(Path(sys.executable).with_name("ibidem")), "serve", "--port", str(port)]
     with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
         try:
-            wait_for(port)
+            await_port(port)
             yield f"http://127.0.0.1:{port}", server.pid
         finally:
             server.terminate()
 
 
-def wait_for(port: int) -> None:
+def await_port(port: int) -> None:
     """Wait until the port accepts connections."""
     for _ in range(1_800):
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):

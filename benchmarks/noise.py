@@ -70,23 +70,23 @@ def stories(folder: Path, most: int) -> list[Document]:
     return list(islice((each for each in documents if len(tokens(each.text)) >= 50), most))
 
 
-def figures(true: set[Pair], pairs: set[Pair], beside: set[Pair]) -> str:
+def figures(true: set[Pair], pairs: set[Pair], clean_pairs: set[Pair]) -> str:
     """Write recall and precision."""
-    figures = PairFigures.of(true, {pair for pair in pairs if not known(pair, beside)})
+    figures = PairFigures.of(true, {pair for pair in pairs if not is_clean_pair(pair, clean_pairs)})
     return f"{figures.recall:.3f} ({figures.precision:.3f})"
 
 
-def known(pair: Pair, beside: set[Pair]) -> bool:
+def is_clean_pair(pair: Pair, clean_pairs: set[Pair]) -> bool:
     """Return whether two stories, or copies of them, are near duplicates without any noise."""
     a, b = (name.removesuffix("~") for name in pair)
-    return a != b and order_pair(a, b) in beside
+    return a != b and order_pair(a, b) in clean_pairs
 
 
 def rows(documents: Sequence[Document], tables: Tables) -> Iterator[str]:
     """Measure each share of misread letters."""
     widest = Policy(slots=replace(POLICIES["near"].slots, equal=25)) if POLICIES["near"].slots else Policy()
-    beside = {name: found_pairs(sign_collection(documents, tables), each) for name, each in POLICIES.items()}
-    alike = set().union(*beside.values(), found_pairs(sign_collection(documents, tables), widest))
+    clean_pairs = {name: found_pairs(sign_collection(documents, tables), each) for name, each in POLICIES.items()}
+    alike = set().union(*clean_pairs.values(), found_pairs(sign_collection(documents, tables), widest))
     yield f"| misread | {' | '.join(POLICIES)} | datasketch at 0.5 | datasketch at 0.3 |"
     yield f"|{'---|' * (len(POLICIES) + 3)}"
     for rate in RATES:

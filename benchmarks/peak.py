@@ -90,17 +90,17 @@ def most_mb() -> float:
     return next(int(line.split()[1]) for line in status if line.startswith("VmHWM:")) / 1024
 
 
-def of_words(characters: int, size: int, between: str = " ") -> str:
+def word_text(characters: int, size: int, separator: str = " ") -> str:
     """Make a text of random words."""
-    words = characters // (size + len(between)) + 1
+    words = characters // (size + len(separator)) + 1
     drawn = RNG.choices(LETTERS, k=words * size)
-    return between.join("".join(drawn[at : at + size]) for at in range(0, len(drawn), size))
+    return separator.join("".join(drawn[at : at + size]) for at in range(0, len(drawn), size))
 
 
 def prose(characters: int) -> str:
     """Make a text of few words that come often and many that come rarely."""
-    known = ["".join(RNG.choices(LETTERS, k=RNG.randrange(2, 10))) for _ in range(50_000)]
-    return " ".join(known[int(50_000 ** RNG.random()) - 1] for _ in range(characters // 5))
+    vocabulary = ["".join(RNG.choices(LETTERS, k=RNG.randrange(2, 10))) for _ in range(50_000)]
+    return " ".join(vocabulary[int(50_000 ** RNG.random()) - 1] for _ in range(characters // 5))
 
 
 def of_characters(first: int, last: int) -> Callable[[int], str]:
@@ -120,10 +120,10 @@ SHAPES: Mapping[str, Callable[[int], str]] = {
     "one letter between blanks": lambda characters: "a " * (characters // 2),
     "one word, repeated": lambda characters: "duty " * (characters // 5),
     "one word of all characters": lambda characters: "a" * characters,
-    "short words, all different": lambda characters: of_words(characters, 5),
-    "words of ten letters, all different": lambda characters: of_words(characters, 10),
+    "short words, all different": lambda characters: word_text(characters, 5),
+    "words of ten letters, all different": lambda characters: word_text(characters, 10),
     "Han characters": of_characters(0x4E00, 0x9FFF),
-    "pages of four words": lambda characters: "\f".join(of_words(20, 4)[:19] for _ in range(characters // 20)),
+    "pages of four words": lambda characters: "\f".join(word_text(20, 4)[:19] for _ in range(characters // 20)),
     "pages of ten short words": lambda characters: "a b c d e f g h i j\f" * (characters // 20),
     "blank pages": lambda characters: "\f" * (characters - 5) + "a b c",
     "punctuation": lambda characters: "!?.," * (characters // 4),

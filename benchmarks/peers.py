@@ -40,8 +40,8 @@ def shingles(text: str, size: int) -> list[bytes]:
 
 def min_hashes(documents: Sequence[Document], seed: int) -> list[MinHash]:
     """Sign documents with datasketch."""
-    shingled = (set(shingles(document.text, 5)) for document in documents)
-    return list(MinHash.bulk(shingled, num_perm=PERMUTATIONS, seed=seed, hashfunc=xxhash.xxh32_intdigest))
+    shingle_sets = (set(shingles(document.text, 5)) for document in documents)
+    return list(MinHash.bulk(shingle_sets, num_perm=PERMUTATIONS, seed=seed, hashfunc=xxhash.xxh32_intdigest))
 
 
 def by_datasketch(names: Sequence[str], hashes: Sequence[MinHash], threshold: float) -> set[Pair]:
@@ -58,10 +58,10 @@ def by_simhash(documents: Sequence[Document]) -> Mapping[int, set[Pair]]:
     """Find pairs by the distance of their SimHashes, for each number of bits."""
     bits = np.array([simhash(document.text) for document in documents], np.uint64)
     pairs: dict[int, set[Pair]] = {most: set() for most in BITS}
-    for a, b, apart in close(bits, max(BITS)):
+    for a, b, distance in close(bits, max(BITS)):
         pair = order_pair(documents[a].id, documents[b].id)
         for most in BITS:
-            if apart <= most:
+            if distance <= most:
                 pairs[most].add(pair)
     return pairs
 
@@ -77,18 +77,18 @@ def simhash(text: str) -> int:
 def close(bits: np.ndarray[tuple[int], np.dtype[np.uint64]], most: int) -> Iterator[tuple[int, int, int]]:
     """Compare all with all: rows and how many bits they are apart, where these are few."""
     for start in range(0, len(bits), ROWS):
-        apart = np.bitwise_count(bits[start : start + ROWS, None] ^ bits[None, start:])
-        for a, b in zip(*np.nonzero(apart <= most), strict=True):
+        distance = np.bitwise_count(bits[start : start + ROWS, None] ^ bits[None, start:])
+        for a, b in zip(*np.nonzero(distance <= most), strict=True):
             if a < b:
-                yield start + int(a), start + int(b), int(apart[a, b])
+                yield start + int(a), start + int(b), int(distance[a, b])
 
 
 def by_profile(documents: Iterable[Document]) -> set[Pair]:
     """Find pairs with equal text profiles as Solr makes them."""
-    same: dict[str, list[str]] = {}
+    groups: dict[str, list[str]] = {}
     for document in documents:
-        same.setdefault(solr_profile(document.text), []).append(document.id)
-    return {order_pair(*pair) for names in same.values() for pair in combinations(names, 2)}
+        groups.setdefault(solr_profile(document.text), []).append(document.id)
+    return {order_pair(*pair) for names in groups.values() for pair in combinations(names, 2)}
 
 
 def solr_profile(text: str) -> str:

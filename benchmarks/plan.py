@@ -22,11 +22,11 @@ def rates() -> tuple[float, float]:
     """Read how many documents a second a server takes without signatures, and a backfill signs."""
     page = (FIGURES / "backfill.md").read_text(encoding="utf-8")
     figures = re.findall(r"([\d,]+) documents a second", page)
-    plain, signed = map(number, figures)
-    return plain, signed
+    plain_rate, sign_rate = map(number, figures)
+    return plain_rate, sign_rate
 
 
-def added() -> tuple[float, float, float]:
+def read_sizes() -> tuple[float, float, float]:
     """Read the bytes that signatures add to a story in each layout of OpenSearch, and the time of signing, in ms."""
     page = (FIGURES / "sizing.md").read_text(encoding="utf-8")
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines() if line[:1] == "|"]
@@ -37,16 +37,16 @@ def added() -> tuple[float, float, float]:
 
 def lines() -> Iterator[str]:
     """Yield the page."""
-    plain, signed = rates()
-    full, lean, sign_ms = added()
+    plain_rate, sign_rate = rates()
+    full, lean, sign_ms = read_sizes()
     yield f"{DOCUMENTS:,} {STORIES}, by what was measured on fewer: [how long signing takes](backfill.md) and"
     yield "[what a document costs](sizing.md). Servers and workers on one machine with two cores; more take less time."
     yield ""
     yield "| what | takes |"
     yield "|---|---|"
-    yield f"| `ibidem backfill`, reading, signing and writing | {DOCUMENTS / signed / HOUR:.1f} h |"
+    yield f"| `ibidem backfill`, reading, signing and writing | {DOCUMENTS / sign_rate / HOUR:.1f} h |"
     yield f"| signing alone, one processor | {DOCUMENTS * sign_ms / 1e3 / HOUR:.1f} h |"
-    yield f"| a plain load of all documents by `_bulk` | {DOCUMENTS / plain / HOUR:.1f} h |"
+    yield f"| a plain load of all documents by `_bulk` | {DOCUMENTS / plain_rate / HOUR:.1f} h |"
     yield f"| signatures in the layout `full` | {DOCUMENTS * full / 1e9:.0f} GB |"
     yield f"| signatures in the layout `lean` | {DOCUMENTS * lean / 1e9:.0f} GB |"
 

@@ -16,7 +16,7 @@ from servers.indices import ask
 
 
 @dataclass(frozen=True, slots=True)
-class Spent:
+class TimeCost:
     """What some work took, in seconds.
 
     Args:
@@ -35,7 +35,7 @@ class Spent:
         return self.client + self.server
 
 
-def spent(work: Callable[[], object], url: str = "") -> Spent:
+def measure_cost(work: Callable[[], object], url: str = "") -> TimeCost:
     """Measure what some work takes.
 
     Args:
@@ -44,7 +44,7 @@ def spent(work: Callable[[], object], url: str = "") -> Spent:
     """
     before, own, begin = server_seconds(url), client_seconds(), time.perf_counter()
     work()
-    return Spent(time.perf_counter() - begin, client_seconds() - own, server_seconds(url) - before)
+    return TimeCost(time.perf_counter() - begin, client_seconds() - own, server_seconds(url) - before)
 
 
 def client_seconds() -> float:

@@ -33,9 +33,9 @@ class Rate:
 
     def row(self, name: str) -> str:
         """Write it as a row of a table."""
-        ordered = sorted(self.took)
-        slow = ordered[int(len(ordered) * 0.95)]
-        return f"| {name} | {self.per_second:.0f} | {statistics.median(ordered):.0f} | {slow:.0f} | {self.errors} |"
+        times = sorted(self.took)
+        slow = times[int(len(times) * 0.95)]
+        return f"| {name} | {self.per_second:.0f} | {statistics.median(times):.0f} | {slow:.0f} | {self.errors} |"
 
 
 def together(rates: Sequence[Rate]) -> Rate:

@@ -33,11 +33,11 @@ class Memory:
 
     Args:
         pids: The processes by their names in the table.
-        taken: For each of them the seconds since the start and the megabytes, in order.
+        samples: For each of them the seconds since the start and the megabytes, in order.
     """
 
     pids: Mapping[str, int]
-    taken: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
+    samples: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
 
     def sample(self, at: float) -> None:
         """Take a sample of every process.
@@ -52,19 +52,19 @@ class Memory:
             size = resident_mb(pid)
             if size is None:
                 raise RuntimeError(f"{name}, process {pid}, ended {at:.0f} s after the start")
-            self.taken.setdefault(name, []).append((at, size))
+            self.samples.setdefault(name, []).append((at, size))
 
     def rows(self) -> list[str]:
         """Write a row of a table for each process: after five minutes, at the end, the most, and the growth."""
         rows = []
-        for name, samples in self.taken.items():
+        for name, samples in self.samples.items():
             end = samples[-1][0]
-            settled, last = held_from(samples, min(SETTLED_S, end / 2)), held_from(samples, end - WITHIN_S)
+            settled, last = median_memory(samples, min(SETTLED_S, end / 2)), median_memory(samples, end - WITHIN_S)
             most = max(size for _, size in samples)
             rows.append(f"| {name} | {settled:.0f} | {last:.0f} | {most:.0f} | {last / settled:.2f} |")
         return rows
 
 
-def held_from(samples: Sequence[tuple[float, float]], begin: float) -> float:
+def median_memory(samples: Sequence[tuple[float, float]], begin: float) -> float:
     """Return the median memory of the minute that begins then."""
     return statistics.median(size for at, size in samples if begin <= at <= begin + WITHIN_S)

@@ -36,7 +36,7 @@ import ibidem
 from ibidem_engines.engine import Record
 from ibidem_ingest.text.tokens import tokens
 from measured import write
-from newswire import load, signed
+from newswire import load, sign_stories
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
@@ -101,9 +101,11 @@ def texts(collection: Path, names: Ids) -> dict[str, str]:
     return {name: root(name) for name in names}
 
 
-def ways(client: Any, known: Vectors, vector: Callable[[str], NDArray[np.float64]]) -> dict[str, Callable[[str], Ids]]:
+def ways(
+    client: Any, story_vectors: Vectors, vector: Callable[[str], NDArray[np.float64]]
+) -> dict[str, Callable[[str], Ids]]:
     """Return the retrievers by their names on the page."""
-    grouped = ibidem.wrap(client)
+    wrapper = ibidem.wrap(client)
 
     def body(question: str, size: int) -> dict[str, Any]:
         return {"query": {"match": {"text": question}}, "size": size, "_source": False}
@@ -114,18 +116,18 @@ def ways(client: Any, known: Vectors, vector: Callable[[str], NDArray[np.float64
 
     def diverse(question: str, share: float) -> Ids:
         names = plain(question, FETCHED)
-        chosen = maximal_marginal_relevance(vector(question), [known[name] for name in names], share, TEN)
-        return [names[at] for at in chosen]
+        places = maximal_marginal_relevance(vector(question), [story_vectors[name] for name in names], share, TEN)
+        return [names[at] for at in places]
 
-    def collapsed(question: str) -> Ids:
-        response = grouped.search(index=INDEX, body=body(question, TEN), dedupe="collapse", dedupe_window=FETCHED)
+    def collapse(question: str) -> Ids:
+        response = wrapper.search(index=INDEX, body=body(question, TEN), dedupe="collapse", dedupe_window=FETCHED)
         return [hit["_id"] for hit in response["hits"]["hits"]]
 
     return {
         "as the server ranks": plain,
         "maximal marginal relevance, λ 0.5": lambda question: diverse(question, 0.5),
         "maximal marginal relevance, λ 0.8": lambda question: diverse(question, 0.8),
-        "ibidem, `collapse`": collapsed,
+        "ibidem, `collapse`": collapse,
     }
 
 
@@ -145,16 +147,16 @@ def rows(
     for name, ask in retrievers.items():
         retriever = Retriever(ask=ask)
         retriever.invoke(questions[0])
-        different, recall, spent = [], [], []
-        for question, expected in zip(questions, best, strict=True):
+        different, recall, seconds = [], [], []
+        for question, best_ids in zip(questions, best, strict=True):
             began = time.perf_counter()
             documents = retriever.invoke(question)
-            spent.append(1e3 * (time.perf_counter() - began))
+            seconds.append(1e3 * (time.perf_counter() - began))
             got = {text[str(passage.id)] for passage in documents}
             different.append(len(got))
-            recall.append(len(got & expected))
+            recall.append(len(got & best_ids))
         full = sum(one == TEN for one in different)
-        figures = f"{mean(different):.2f} | {full} of {len(questions)} | {mean(recall):.2f} | {median(spent):.1f}"
+        figures = f"{mean(different):.2f} | {full} of {len(questions)} | {mean(recall):.2f} | {median(seconds):.1f}"
         yield f"| {name} | {figures} |"
 
 
@@ -166,25 +168,25 @@ def report(client: Any, records: Sequence[Record], collection: Path, count: int)
     """Yield the page."""
     text = texts(collection, [record.document.id for record in records])
     sizes = Counter(text.values())
-    titled = [one.document for one in records if len(words(one.document.title)) > 3]
-    repeated = [one.title for one in titled if sizes[text[one.id]] > 1]
-    known, vector = vectors(records)
+    candidates = [one.document for one in records if len(words(one.document.title)) > 3]
+    repeats = [one.title for one in candidates if sizes[text[one.id]] > 1]
+    story_vectors, vector = vectors(records)
     more = sum(size > 1 for size in sizes.values())
     yield f"{len(records):,} newswire stories in one index of OpenSearch; {more:,} texts are there more than once."
     yield "Ten passages a question, by a retriever of LangChain, means over all. *Different*: texts among them."
     yield "*Of the best*: how many of the ten texts that the server ranks first, each once, are among them. Vectors are"
     yield f"tf-idf, projected at random onto {DIMENSIONS} dimensions."
     for title, questions in (
-        ("Questions about any story", [one.title for one in titled]),
-        ("Questions about a story that is there more than once", repeated),
+        ("Questions about any story", [one.title for one in candidates]),
+        ("Questions about a story that is there more than once", repeats),
     ):
-        some = questions[:: max(1, len(questions) // count)][:count]
+        sample = questions[:: max(1, len(questions) // count)][:count]
         yield ""
         yield f"## {title}"
         yield ""
         yield "| ten passages | different | all ten different | of the best | median, ms |"
         yield "|---|---|---|---|---|"
-        yield from rows(client, ways(client, known, vector), some, text)
+        yield from rows(client, ways(client, story_vectors, vector), sample, text)
 
 
 def main() -> None:
@@ -196,7 +198,7 @@ def main() -> None:
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
     collection = arguments.collections / "reuters21578"
-    records = signed(collection / "docs.jsonl.xz", arguments.documents)
+    records = sign_stories(collection / "docs.jsonl.xz", arguments.documents)
     servers = Servers(["opensearch"])
     address = servers.url("opensearch")
     try:

@@ -35,7 +35,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 sys.path.insert(0, str(Path(__file__).parent))
 
 from measured import write
-from newswire import CLIENTS, QUERIES, body, load, serve, signed
+from newswire import CLIENTS, QUERIES, body, load, serve, sign_stories
 from plugin.cluster import NODE, built
 from rates import CLIENTS_AT_ONCE, at_once, together
 from servers.indices import ask
@@ -49,7 +49,7 @@ NATIVE = "collapse, inner_hits of 3"
 TURNS = 3
 
 Way = Callable[[str], Any]
-Spent = tuple[float, float, float]
+Times = tuple[float, float, float]
 """Milliseconds elapsed, of this process, and of the servers."""
 
 
@@ -68,33 +68,33 @@ def native_ways(client: Any, size: int) -> dict[str, Way]:
     """Return the searches of the servers without ibidem, by name."""
     parts = {"plain": {}, "collapse": collapse(None), NATIVE: collapse(3)}
     return {
-        name: lambda typed, part=part: client.search(index=INDEX, body=body(typed, size) | part)
+        name: lambda query, part=part: client.search(index=INDEX, body=body(query, size) | part)
         for name, part in parts.items()
     }
 
 
 def grouped_ways(client: Any, gateway: Any, size: int, window: int) -> dict[str, Way]:
     """Return the searches that group a window, by name."""
-    wrapped = ibidem.wrap(client)
+    wrapper = ibidem.wrap(client)
 
-    def by_plugin(typed: str, level: str) -> Any:
-        return client.search(index=INDEX, body=body(typed, size) | asked_of_plugin(level, window))
+    def by_plugin(query: str, level: str) -> Any:
+        return client.search(index=INDEX, body=body(query, size) | asked_of_plugin(level, window))
 
-    def by_client(typed: str, level: str, plugin: str) -> Any:
+    def by_client(query: str, level: str, plugin: str) -> Any:
         os.environ["IBIDEM_PLUGIN"] = plugin
-        return wrapped.search(index=INDEX, body=body(typed, size), **options(level, window))
+        return wrapper.search(index=INDEX, body=body(query, size), **options(level, window))
 
-    def by_gateway(typed: str) -> Any:
-        return gateway.search(index=INDEX, body=body(typed, size) | options("near", window))
+    def by_gateway(query: str) -> Any:
+        return gateway.search(index=INDEX, body=body(query, size) | options("near", window))
 
     asks_plugin = str(by_client(QUERIES[0], "near", "auto")["dedupe"].get("by", "")).startswith("plugin")
-    through = {"wrapped client, near": lambda typed: by_client(typed, "near", "auto")} if asks_plugin else {}
+    through = {"wrapped client, near": lambda query: by_client(query, "near", "auto")} if asks_plugin else {}
     return {
-        "plugin, near": lambda typed: by_plugin(typed, "near"),
-        "plugin, identical": lambda typed: by_plugin(typed, "identical"),
+        "plugin, near": lambda query: by_plugin(query, "near"),
+        "plugin, identical": lambda query: by_plugin(query, "identical"),
         **through,
-        "wrapped client without plugin, near": lambda typed: by_client(typed, "near", "off"),
-        "wrapped client without plugin, identical": lambda typed: by_client(typed, "identical", "off"),
+        "wrapped client without plugin, near": lambda query: by_client(query, "near", "off"),
+        "wrapped client without plugin, identical": lambda query: by_client(query, "identical", "off"),
         "gateway, near": by_gateway,
     }
 
@@ -109,22 +109,22 @@ def processor_ms(processes: Sequence[int]) -> float:
     return sum(time.clock_gettime(~process << 3 | 2) for process in processes) * 1e3
 
 
-def least_ms(ways: Mapping[str, Way], processes: Sequence[int], rounds: int) -> dict[str, list[Spent]]:
+def least_ms(ways: Mapping[str, Way], processes: Sequence[int], rounds: int) -> dict[str, list[Times]]:
     """Measure each query, the searches taking turns; the first two rounds warm up."""
-    took: dict[str, list[list[Spent]]] = {name: [[] for _ in QUERIES] for name in ways}
+    took: dict[str, list[list[Times]]] = {name: [[] for _ in QUERIES] for name in ways}
     for number in range(rounds + 2):
-        for at, typed in enumerate(QUERIES):
+        for at, query in enumerate(QUERIES):
             for name, way in ways.items():
                 servers, begin, own = processor_ms(processes), time.perf_counter(), time.process_time()
-                way(typed)
-                spent = (time.perf_counter() - begin) * 1e3, (time.process_time() - own) * 1e3
-                took[name][at] += [(*spent, processor_ms(processes) - servers)] if number > 1 else []
-    return {name: [least_of(one) for one in every] for name, every in took.items()}
+                way(query)
+                times = (time.perf_counter() - begin) * 1e3, (time.process_time() - own) * 1e3
+                took[name][at] += [(*times, processor_ms(processes) - servers)] if number > 1 else []
+    return {name: [least_times(one) for one in every] for name, every in took.items()}
 
 
-def least_of(spent: Sequence[Spent]) -> Spent:
+def least_times(times: Sequence[Times]) -> Times:
     """Return the least elapsed time and client's time, and the mean of the servers' time."""
-    elapsed, own, servers = zip(*spent, strict=True)
+    elapsed, own, servers = zip(*times, strict=True)
     return min(elapsed), min(own), statistics.mean(servers)
 
 
@@ -145,12 +145,12 @@ def table(client: Any, gateway: Any, processes: Sequence[int], rounds: int) -> I
 def throughput(server: str, gateway: str, seconds: float) -> Iterator[str]:
     """Yield rows of the throughput for fifty clients, and of its ratio to plain searches."""
     path = f"/{INDEX}/_search"
-    plain = [(path, orjson.dumps(body(typed, 10))) for typed in QUERIES]
-    plugin = [(path, orjson.dumps(body(typed, 10) | asked_of_plugin("near", 500))) for typed in QUERIES]
-    through = [(path, orjson.dumps(body(typed, 10) | options("near", 500))) for typed in QUERIES]
+    plain = [(path, orjson.dumps(body(query, 10))) for query in QUERIES]
+    plugin = [(path, orjson.dumps(body(query, 10) | asked_of_plugin("near", 500))) for query in QUERIES]
+    through = [(path, orjson.dumps(body(query, 10) | options("near", 500))) for query in QUERIES]
     kinds = {"plain": (server, plain), "plugin, near": (server, plugin), "gateway, near": (gateway, through)}
     turns = [
-        {name: asyncio.run(at_once(where, some, seconds / TURNS)) for name, (where, some) in kinds.items()}
+        {name: asyncio.run(at_once(where, requests, seconds / TURNS)) for name, (where, requests) in kinds.items()}
         for _ in range(TURNS)
     ]
     for name in kinds:
@@ -159,7 +159,7 @@ def throughput(server: str, gateway: str, seconds: float) -> Iterator[str]:
 
 
 @contextmanager
-def started(kind: str) -> Iterator[str]:
+def run_node(kind: str) -> Iterator[str]:
     """Run one node with the plugin; yields its address."""
     port, transport = free_ports(2)
 
@@ -175,7 +175,7 @@ def started(kind: str) -> Iterator[str]:
         node.stop()
 
 
-def process_of(url: str) -> int:
+def node_process(url: str) -> int:
     """Return the process id of a node."""
     (node,) = ask(url, "GET", "/_nodes/process")["nodes"].values()
     number: int = node["process"]["id"]
@@ -185,7 +185,7 @@ def process_of(url: str) -> int:
 def report(kind: str, stories: Sequence[Record], rounds: int, seconds: float) -> Iterator[str]:
     """Yield the lines of one server."""
     with ExitStack() as stack:
-        url = stack.enter_context(started(kind))
+        url = stack.enter_context(run_node(kind))
         load(url, stories, INDEX)
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         gateway, process = stack.enter_context(serve(url, INDEX, folder, IBIDEM_PLUGIN="auto"))
@@ -194,7 +194,7 @@ def report(kind: str, stories: Sequence[Record], rounds: int, seconds: float) ->
         yield from (f"## {kind}", "")
         yield "| groups a page | window | way | ms | own ms | server's ms | to native |"
         yield "|---|---|---|---|---|---|---|"
-        yield from table(straight, through, [process_of(url), process], rounds)
+        yield from table(straight, through, [node_process(url), process], rounds)
         yield from ("", f"{CLIENTS_AT_ONCE} clients at once, ten hits or groups, {seconds:.0f} s each:", "")
         yield "| asked | answers a second | median ms | 95 % within ms | errors | to plain |"
         yield "|---|---|---|---|---|---|"
@@ -212,7 +212,7 @@ def main() -> None:
     parser.add_argument("--kind", choices=sorted(CLIENTS), action="append", help="only this engine")
     parser.add_argument("--write", action="store_true", help="keep the figures in docs/figures")
     options = parser.parse_args()
-    stories = signed(options.collections / "reuters21578" / "docs.jsonl.xz", options.stories)
+    stories = sign_stories(options.collections / "reuters21578" / "docs.jsonl.xz", options.stories)
     lines = [
         f"{len(stories):,} newswire stories, one shard, `collapse` with three duplicates of a group shown; elapsed",
         "milliseconds of a whole search, and the processor's of client and servers. `benchmarks/search.py` says how",

@@ -49,9 +49,9 @@ Contender = Callable[[], object]
 def documents(collections: Path, count: int) -> list[Document]:
     """Join newswire and cut it into documents of 800 words."""
     stories = (story.text for story in read([collections / NEWSWIRE]) if not isinstance(story, Refusal))
-    joined = "\n".join(islice(stories, count * WORDS // 80))
-    starts = [match.start() for match in islice(WORD.finditer(joined), 0, count * WORDS + 1, WORDS)]
-    return [Document(f"d{number}", joined[a:b]) for number, (a, b) in enumerate(pairwise(starts))]
+    text = "\n".join(islice(stories, count * WORDS // 80))
+    starts = [match.start() for match in islice(WORD.finditer(text), 0, count * WORDS + 1, WORDS)]
+    return [Document(f"d{number}", text[a:b]) for number, (a, b) in enumerate(pairwise(starts))]
 
 
 def our_minhash(several: Sequence[Document]) -> None:
@@ -68,7 +68,7 @@ def gaoya_minhash(texts: Sequence[str]) -> None:
         index.insert_document(number, text)
 
 
-def shingled(texts: Sequence[str]) -> Iterator[list[str]]:
+def cut_shingles(texts: Sequence[str]) -> Iterator[list[str]]:
     """Cut texts into shingles of five words."""
     for text in texts:
         words = WORD.findall(text.lower())
@@ -77,13 +77,13 @@ def shingled(texts: Sequence[str]) -> Iterator[list[str]]:
 
 def datasketch_minhash(texts: Sequence[str]) -> None:
     """Sign with datasketch, in bulk."""
-    octets = ([shingle.encode() for shingle in shingles] for shingles in shingled(texts))
+    octets = ([shingle.encode() for shingle in shingles] for shingles in cut_shingles(texts))
     datasketch.MinHash.bulk(octets, num_perm=HASHES, hashfunc=xxhash.xxh32_intdigest)
 
 
 def rensa_minhash(texts: Sequence[str]) -> None:
     """Sign with rensa."""
-    for shingles in shingled(texts):
+    for shingles in cut_shingles(texts):
         sketch = rensa.RMinHash(num_perm=HASHES, seed=42)
         sketch.update(shingles)
         sketch.digest()
@@ -105,13 +105,18 @@ def speed(several: Sequence[Document], tables: Tables, rounds: int) -> None:
     """Print documents a second, and ratios to the peers."""
     texts = [document.text for document in several]
     peers = {"gaoya": gaoya_minhash, "rensa": rensa_minhash, "datasketch": datasketch_minhash}
-    ours = {"ibidem, min-hash": lambda: our_minhash(several), "ibidem, all signatures": lambda: sign(several, tables)}
+    own_ways = {
+        "ibidem, min-hash": lambda: our_minhash(several),
+        "ibidem, all signatures": lambda: sign(several, tables),
+    }
     bound = {f"{name}, min-hash": lambda peer=peer: peer(texts) for name, peer in peers.items()}
-    medians = in_turn(ours | bound, rounds)
+    medians = in_turn(own_ways | bound, rounds)
     characters = sum(map(len, texts)) / len(texts)
     print(f"{len(several)} documents of {WORDS} words ({characters:.0f} characters), median of {rounds} rounds in turn")
     for name, seconds in medians.items():
-        times = "  ".join(f"{medians[peer] / seconds:5.2f} x {peer.split(',')[0]}" for peer in bound if name in ours)
+        times = "  ".join(
+            f"{medians[peer] / seconds:5.2f} x {peer.split(',')[0]}" for peer in bound if name in own_ways
+        )
         print(
             f"  {name:24s} {len(several) / seconds:8,.0f} documents/s {seconds / len(several) * 1e6:7.1f} us  {times}"
         )
@@ -121,12 +126,14 @@ def memory(collections: Path, count: int, tables: Path) -> None:
     """Sign so many documents in this process, and print the most memory that it held."""
     stream = islice(chain.from_iterable(repeat(documents(collections, 200))), count)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    done = sum(1 for _ in sign_stream(stream, Tables(tables)))
+    count = sum(1 for _ in sign_stream(stream, Tables(tables)))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    print(f"{done:,} documents signed in a process that held at most {peak / 1024:.0f} MB ({before / 1024:.0f} before)")
+    print(
+        f"{count:,} documents signed in a process that held at most {peak / 1024:.0f} MB ({before / 1024:.0f} before)"
+    )
 
 
-def apart(part: str, arguments: argparse.Namespace, folder: str) -> None:
+def run_part(part: str, arguments: argparse.Namespace, folder: str) -> None:
     """Run a part in a process of its own, before this one grows: Linux includes the most that the parent held."""
     own = [sys.executable, __file__, "--collections", str(arguments.collections), "--memory", str(arguments.memory)]
     subprocess.run([*own, part, folder], check=True)
@@ -149,8 +156,8 @@ def main() -> None:
         memory(arguments.collections, arguments.memory, arguments.measure)
     else:
         with tempfile.TemporaryDirectory() as folder:
-            apart("--build", arguments, folder)
-            apart("--measure", arguments, folder)
+            run_part("--build", arguments, folder)
+            run_part("--measure", arguments, folder)
             speed(documents(arguments.collections, arguments.documents), Tables(folder), arguments.rounds)
 
 

@@ -37,7 +37,7 @@ from ibidem_ingest.readers import read
 from ibidem_ingest.signatures.sign import batches, sign
 from ingest import through_the_queue
 from measured import write
-from processor import Spent, spent
+from processor import TimeCost, measure_cost
 from servers.indices import remove_indices
 from servers.session import Servers
 
@@ -55,14 +55,14 @@ DOCUMENTS = 5_000
 """Limits of the part of a collection that is measured; the first one reached counts."""
 
 
-WORKED = ("reuters21578", "ecco_tcp_pages")
+WORKER_COLLECTIONS = ("reuters21578", "ecco_tcp_pages")
 """Collections that workers take whole, in the order of the memory that they need."""
 
 
-SPENT: dict[tuple[str, str, str], Spent] = {}
+LOAD_COSTS: dict[tuple[str, str, str], TimeCost] = {}
 """Costs of loads, by collection, server and layout."""
 
-COUNTED: dict[str, int] = {}
+DOCUMENT_COUNTS: dict[str, int] = {}
 """Number of measured documents of each collection."""
 
 
@@ -93,16 +93,16 @@ class Cost:
     added: dict[str, float] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, name: str, signed: Sequence[Record], seconds: float) -> "Cost":
+    def of(cls, name: str, signed_records: Sequence[Record], seconds: float) -> "Cost":
         """Measure signed documents."""
-        count = len(signed)
+        count = len(signed_records)
         return cls(
             *KINDS[name],
             count,
-            statistics.median(each.signatures.length for each in signed),
-            sum(len(each.document.text.encode()) for each in signed) / count,
-            sum(len(each.packed) for each in signed) / count,
-            sum(len(each.signatures.long) for each in signed) / count,
+            statistics.median(each.signatures.length for each in signed_records),
+            sum(len(each.document.text.encode()) for each in signed_records) / count,
+            sum(len(each.packed) for each in signed_records) / count,
+            sum(len(each.signatures.long) for each in signed_records) / count,
             seconds / count,
         )
 
@@ -120,7 +120,7 @@ class Cost:
         return f"| {self.millions} million {self.kind} | {added} | {hours:,.1f} h |"
 
 
-def some(path: Path, most: int) -> list[Document]:
+def first_documents(path: Path, most: int) -> list[Document]:
     """Read the first documents of a collection."""
     documents: list[Document] = []
     characters = 0
@@ -143,19 +143,19 @@ def signing_seconds(documents: Sequence[Document], tables: Tables) -> float:
     return min(times)
 
 
-def in_sqlite(signed: Sequence[Record]) -> float:
+def in_sqlite(signed_records: Sequence[Record]) -> float:
     """Return the bytes that signatures add to a document in SQLite."""
     with tempfile.TemporaryDirectory() as folder:
         bare = Path(folder) / "bare.sqlite"
-        bare_load(bare, signed)
+        bare_load(bare, signed_records)
         with closing(open_engine(f"sqlite:////{folder}/index.sqlite", "sized")) as engine:
             engine.create()
-            for batch in requests(signed):
+            for batch in requests(signed_records):
                 engine.write(batch)
-        return (squeezed(Path(folder) / "index.sqlite") - squeezed(bare)) / len(signed)
+        return (database_bytes(Path(folder) / "index.sqlite") - database_bytes(bare)) / len(signed_records)
 
 
-def squeezed(path: Path) -> int:
+def database_bytes(path: Path) -> int:
     """Return the bytes of a database without its spare pages."""
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("pragma wal_checkpoint(truncate)")
@@ -164,55 +164,57 @@ def squeezed(path: Path) -> int:
     return path.stat().st_size
 
 
-def on_server(kind: str, url: str, signed: Mapping[str, Sequence[Record]]) -> dict[str, dict[str, float]]:
+def on_server(kind: str, url: str, signed_records: Mapping[str, Sequence[Record]]) -> dict[str, dict[str, float]]:
     """Return the bytes that signatures add to a document on a server, by collection and layout."""
     layouts = (MIN_HASH, *LAYOUTS[kind]) if kind in FILTERS else LAYOUTS[kind]
-    names = {(each, layout): f"sized-{each}-{layout}" for each in signed for layout in ("bare", *layouts)}
+    names = {(each, layout): f"sized-{each}-{layout}" for each in signed_records for layout in ("bare", *layouts)}
     try:
         for (each, layout), name in names.items():
-            cost = spent(lambda layout=layout, name=name, each=each: fill(url, layout, name, signed[each]), url)
-            SPENT[each, kind, layout] = cost
+            cost = measure_cost(
+                lambda layout=layout, name=name, each=each: fill(url, layout, name, signed_records[each]), url
+            )
+            LOAD_COSTS[each, kind, layout] = cost
         sizes = on_disk(url, list(names.values()))
     finally:
         for name in names.values():
             remove_indices(url, name)
     return {
         each: {
-            f"{kind}, {layout}": (sizes[names[each, layout]] - sizes[names[each, "bare"]]) / len(signed[each])
+            f"{kind}, {layout}": (sizes[names[each, layout]] - sizes[names[each, "bare"]]) / len(signed_records[each])
             for layout in layouts
         }
-        for each in signed
+        for each in signed_records
     }
 
 
-def fill(url: str, layout: str, name: str, signed: Sequence[Record]) -> None:
+def fill(url: str, layout: str, name: str, signed_records: Sequence[Record]) -> None:
     """Write documents to an index of a server."""
     if layout in ("bare", MIN_HASH):
-        load_bare(url, signed, name, min_hash=layout == MIN_HASH)
+        load_bare(url, signed_records, name, min_hash=layout == MIN_HASH)
         return
     with closing(make_engine(url, layout, name)) as engine:
-        for batch in requests(signed):
+        for batch in requests(signed_records):
             engine.write(batch)
 
 
-def measured(arguments: argparse.Namespace) -> list[Cost]:
+def measure_all(arguments: argparse.Namespace) -> list[Cost]:
     """Measure all kinds of documents."""
-    signed: dict[str, list[Record]] = {}
+    signed_records: dict[str, list[Record]] = {}
     costs = {}
     with tempfile.TemporaryDirectory() as folder:
         tables = Tables(folder)
         for name in KINDS:
-            documents = some(arguments.collections / name / "docs.jsonl.xz", arguments.documents)
-            signed[name] = [one for batch in batches(documents) for one in records(batch, tables)]
-            COUNTED[name] = len(signed[name])
-            costs[name] = Cost.of(name, signed[name], signing_seconds(documents, tables))
-            costs[name].added["SQLite"] = in_sqlite(signed[name])
+            documents = first_documents(arguments.collections / name / "docs.jsonl.xz", arguments.documents)
+            signed_records[name] = [one for batch in batches(documents) for one in records(batch, tables)]
+            DOCUMENT_COUNTS[name] = len(signed_records[name])
+            costs[name] = Cost.of(name, signed_records[name], signing_seconds(documents, tables))
+            costs[name].added["SQLite"] = in_sqlite(signed_records[name])
             print(costs[name].row(["SQLite"]), flush=True)
     if not arguments.without_servers:
         servers = Servers(LAYOUTS)
         try:
             for server in LAYOUTS:
-                for name, added in on_server(server, servers.url(server), signed).items():
+                for name, added in on_server(server, servers.url(server), signed_records).items():
                     costs[name].added.update(added)
         finally:
             servers.stop()
@@ -221,7 +223,7 @@ def measured(arguments: argparse.Namespace) -> list[Cost]:
 
 def worker_memory(collections: Path) -> Iterator[str]:
     """Measure the memory of workers, before this process grows: Linux counts what the parent ever held."""
-    for name in WORKED:
+    for name in WORKER_COLLECTIONS:
         with tempfile.TemporaryDirectory() as folder:
             source = collections / name / "docs.jsonl.xz"
             cost = through_the_queue(lambda source=source: read([source]), Path(folder), 0)
@@ -246,11 +248,11 @@ def told_of_loads() -> Iterator[str]:
     """Yield the table of the processor time of loads."""
     yield "\nProcessor time of a load, for each document: of the server, and of the client (signed before):\n"
     yield "| documents | index | server | client | server / `min_hash` |\n|---|---|---|---|---|"
-    for (name, kind, layout), cost in SPENT.items():
-        filtered = SPENT.get((name, kind, MIN_HASH))
-        beside = f"{cost.server / filtered.server:.2f}" if filtered else ""
-        each = [f"{seconds / COUNTED[name] * 1e3:.2f} ms" for seconds in (cost.server, cost.client)]
-        yield f"| {KINDS[name][0]} | {kind}, {layout} | {each[0]} | {each[1]} | {beside} |"
+    for (name, kind, layout), cost in LOAD_COSTS.items():
+        filter_cost = LOAD_COSTS.get((name, kind, MIN_HASH))
+        ratio = f"{cost.server / filter_cost.server:.2f}" if filter_cost else ""
+        each = [f"{seconds / DOCUMENT_COUNTS[name] * 1e3:.2f} ms" for seconds in (cost.server, cost.client)]
+        yield f"| {KINDS[name][0]} | {kind}, {layout} | {each[0]} | {each[1]} | {ratio} |"
 
 
 def main() -> None:
@@ -261,7 +263,14 @@ def main() -> None:
     options.add_argument("--documents", type=int, default=DOCUMENTS, help="of each collection, at most")
     arguments = options.parse_args()
     memory = list(worker_memory(arguments.collections))
-    lines = [*table(measured(arguments)), *(told_of_loads() if SPENT else ()), "", "A worker's memory:", "", *memory]
+    lines = [
+        *table(measure_all(arguments)),
+        *(told_of_loads() if LOAD_COSTS else ()),
+        "",
+        "A worker's memory:",
+        "",
+        *memory,
+    ]
     sys.stdout.write("\n".join(lines) + "\n")
     write(
         "sizing",

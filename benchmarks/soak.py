@@ -36,14 +36,14 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 sys.path.insert(0, str(Path(__file__).parent))
 
 from measured import FIGURES, write
-from newswire import body, wait_for
+from newswire import await_port, body
 from rates import JSON
 from resident import Memory, children
 from servers.indices import ask, remove_indices
 from servers.process import free_ports
 from servers.session import Servers
 from soak_picture import draw
-from steady import Stream, hashed
+from steady import Stream, hash_text
 
 SAMPLED_EVERY_S = 10.0
 TICK_S = 0.1
@@ -60,15 +60,15 @@ class Soak:
     Args:
         began: The start, by `time.monotonic`.
         answers: Of each search: seconds after the start when it was due, and milliseconds until its answer.
-        failed: Why searches had no answer.
-        indexed: Seconds after the start, documents in the index, and documents sent, without repeats.
+        failures: Why searches had no answer.
+        counts: Seconds after the start, documents in the index, and documents sent, without repeats.
         load: Processes that ran or waited for a processor, as the kernel averages them over a minute.
     """
 
     began: float
     answers: list[tuple[float, float]] = field(default_factory=list)
-    failed: list[str] = field(default_factory=list)
-    indexed: list[tuple[float, int, int]] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+    counts: list[tuple[float, int, int]] = field(default_factory=list)
     load: list[float] = field(default_factory=list)
 
     def now(self) -> float:
@@ -77,11 +77,13 @@ class Soak:
 
 
 @contextlib.contextmanager
-def running(folder: Path, settings: dict[str, str], *typed: str, **streams: Any) -> Iterator[subprocess.Popen[str]]:
+def run_command(
+    folder: Path, settings: dict[str, str], *arguments: str, **streams: Any
+) -> Iterator[subprocess.Popen[str]]:
     """Run a command of ibidem in parallel to this process; it is asked to end with the context."""
     environment = os.environ | {f"IBIDEM_{name}": value for name, value in settings.items()}
-    with (folder / f"{typed[0]}.log").open("wb") as log:
-        process = subprocess.Popen([IBIDEM, *typed], env=environment, stderr=log, text=True, **streams)
+    with (folder / f"{arguments[0]}.log").open("wb") as log:
+        process = subprocess.Popen([IBIDEM, *arguments], env=environment, stderr=log, text=True, **streams)
     try:
         yield process
     finally:
@@ -89,7 +91,7 @@ def running(folder: Path, settings: dict[str, str], *typed: str, **streams: Any)
         process.wait()
 
 
-def hand_in(stream: Stream, ingest: subprocess.Popen[str], rate: float, soak: Soak, seconds: float) -> None:
+def send_steadily(stream: Stream, ingest: subprocess.Popen[str], rate: float, soak: Soak, seconds: float) -> None:
     """Write documents to a command's standard input at a steady rate, then close it."""
     lines, count = stream.lines(), 0
     with ingest.stdin as pipe:
@@ -110,9 +112,9 @@ async def search_steadily(gateway: str, index: str, rate: float, soak: Soak, sec
             async with session.post(f"{gateway}/{index}/_search", data=json.dumps(request), headers=JSON) as answer:
                 response = await answer.json()
             if answer.status != 200 or "dedupe" not in response:
-                soak.failed.append(f"{due:.0f} s: {answer.status} {str(response)[:200]}")
+                soak.failures.append(f"{due:.0f} s: {answer.status} {str(response)[:200]}")
         except (aiohttp.ClientError, TimeoutError) as error:
-            soak.failed.append(f"{due:.0f} s: {error!r}")
+            soak.failures.append(f"{due:.0f} s: {error!r}")
         soak.answers.append((due, (soak.now() - due) * 1e3))
 
     async with aiohttp.ClientSession() as session, asyncio.TaskGroup() as tasks:
@@ -127,7 +129,7 @@ def watch(url: str, index: str, stream: Stream, memory: Memory, soak: Soak, seco
     while soak.now() < seconds:
         memory.sample(soak.now())
         count = ask(url, "GET", f"/{index}/_count")["count"]
-        soak.indexed.append((soak.now(), count, len(stream.newest)))
+        soak.counts.append((soak.now(), count, len(stream.newest)))
         soak.load.append(os.getloadavg()[0])
         time.sleep(SAMPLED_EVERY_S)
 
@@ -144,7 +146,7 @@ def by_quarter(soak: Soak, seconds: float) -> Iterator[str]:
     each = seconds / QUARTERS
     for begin, end in [*((part * each, (part + 1) * each) for part in range(QUARTERS)), (0, seconds)]:
         took = [ms for due, ms in soak.answers if begin <= due < end]
-        counts = [(at, count) for at, count, _ in soak.indexed if begin <= at <= end]
+        counts = [(at, count) for at, count, _ in soak.counts if begin <= at <= end]
         rate = (counts[-1][1] - counts[0][1]) / (counts[-1][0] - counts[0][0])
         times = " | ".join(f"{percentile(took, share):.0f}" for share in (0.5, 0.9, 0.99, 1.0))
         yield f"| {begin / 60:.0f} to {end / 60:.0f} | {rate:.1f} | {len(took):,} | {times} |"
@@ -156,13 +158,13 @@ def wrong_in_the_end(url: str, index: str, stream: Stream) -> int:
     wrong = 0
     with opensearchpy.OpenSearch(url.partition("+")[2], timeout=60) as client:
         for hit in opensearchpy.helpers.scan(client, {"_source": ["text"]}, index=index, size=1_000):
-            wrong += missing.pop(hit["_id"], None) != hashed(hit["_source"]["text"])
+            wrong += missing.pop(hit["_id"], None) != hash_text(hit["_source"]["text"])
     return wrong + len(missing)
 
 
 def account(status: dict[str, Any], stream: Stream, wrong: int) -> Iterator[str]:
     """Yield the documents sent, and their outcomes."""
-    totals = stream.given
+    totals = stream.counts
     yield (
         f"Handed in: {sum(totals.values()):,} documents: {totals['new']:,} new ones, {totals['copy']:,} copies under"
         f" other ids, {totals['near']:,} copies with one word of twenty changed, {totals['version']:,} newer versions,"
@@ -179,9 +181,9 @@ def report(soak: Soak, memory: Memory, seconds: float) -> Iterator[str]:
     """Yield the samples."""
     yield from by_quarter(soak, seconds)
     yield ""
-    behind = statistics.median(sent - stored for _, stored, sent in soak.indexed)
+    behind = statistics.median(sent_count - indexed_count for _, indexed_count, sent_count in soak.counts)
     yield (
-        f"Searches without an answer: {len(soak.failed)}. Of the documents handed in, {behind:,.0f} were on their way"
+        f"Searches without an answer: {len(soak.failures)}. Of the documents handed in, {behind:,.0f} were on their way"
         " in the median: those of the batch that was being filled, and of those that were being written."
     )
     yield ""
@@ -194,7 +196,7 @@ def report(soak: Soak, memory: Memory, seconds: float) -> Iterator[str]:
     yield f"The machine's load was {statistics.median(soak.load):.1f} in the median, servers and other work included."
 
 
-def soaked(url: str, broker: str, options: argparse.Namespace, folder: Path) -> Iterator[str]:
+def soak_hour(url: str, broker: str, options: argparse.Namespace, folder: Path) -> Iterator[str]:
     """Run the hour, and yield the lines of the page."""
     index, seconds = f"soak-{os.getpid()}", options.minutes * 60.0
     settings = {"ENGINE": url, "BROKER": broker, "INDEX": index, "TABLES": str(folder / "tables")}
@@ -202,28 +204,30 @@ def soaked(url: str, broker: str, options: argparse.Namespace, folder: Path) -> 
     (port,) = free_ports(1)
     try:
         with (
-            running(folder, settings, "serve", "--port", str(port)) as gateway,
-            running(folder, settings, "worker", "--concurrency", str(options.workers)) as workers,
-            running(folder, settings, "ingest", "-", "--json", stdin=subprocess.PIPE, stdout=subprocess.PIPE) as ingest,
+            run_command(folder, settings, "serve", "--port", str(port)) as gateway,
+            run_command(folder, settings, "worker", "--concurrency", str(options.workers)) as workers,
+            run_command(
+                folder, settings, "ingest", "-", "--json", stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            ) as ingest,
         ):
-            wait_for(port)
+            await_port(port)
             wait_for_workers(url, index, workers.pid, options.workers)
             pids = {f"worker {at}": pid for at, pid in enumerate(children(workers.pid), 1)}
             memory = Memory({**pids, "gateway": gateway.pid, "ingest": ingest.pid})
             soak = Soak(time.monotonic())
-            with ThreadPoolExecutor() as beside:
-                feeding = beside.submit(hand_in, stream, ingest, options.documents, soak, seconds)
-                watching = beside.submit(watch, url, index, stream, memory, soak, seconds)
+            with ThreadPoolExecutor() as threads:
+                feeding = threads.submit(send_steadily, stream, ingest, options.documents, soak, seconds)
+                watching = threads.submit(watch, url, index, stream, memory, soak, seconds)
                 asyncio.run(search_steadily(f"http://127.0.0.1:{port}", index, options.searches, soak, seconds))
                 watching.result()
                 feeding.result()
             status = json.loads(ingest.stdout.read())
-        draw(memory, soak.indexed, soak.answers, FIGURES / "soak.svg")
+        draw(memory, soak.counts, soak.answers, FIGURES / "soak.svg")
         yield from report(soak, memory, seconds)
         ask(url, "POST", f"/{index}/_refresh")
         yield ""
         yield from account(status, stream, wrong_in_the_end(url, index, stream))
-        for why in soak.failed[:20]:
+        for why in soak.failures[:20]:
             print(why, file=sys.stderr)
     finally:
         remove_indices(url, index)
@@ -257,7 +261,7 @@ def main() -> None:
     ]
     try:
         with tempfile.TemporaryDirectory() as folder:
-            lines += soaked(servers.url("opensearch"), servers.url("rabbitmq"), options, Path(folder))
+            lines += soak_hour(servers.url("opensearch"), servers.url("rabbitmq"), options, Path(folder))
     finally:
         servers.stop()
     print("\n".join(lines))

@@ -14,27 +14,27 @@ MINUTE = 60.0
 
 
 def draw(
-    memory: Memory, indexed: Sequence[tuple[float, int, int]], answers: Sequence[tuple[float, float]], path: Path
+    memory: Memory, counts: Sequence[tuple[float, int, int]], answers: Sequence[tuple[float, float]], path: Path
 ) -> None:
     """Draw it into a file.
 
     Args:
         memory: Of each process, seconds and megabytes.
-        indexed: Seconds, documents in the index, documents handed in.
+        counts: Seconds, documents in the index, documents handed in.
         answers: Seconds when a search was due, and milliseconds until its answer.
         path: The file.
     """
     figure = Figure(figsize=(8, 8), layout="constrained")
-    above, middle, below = figure.subplots(3, 1, sharex=True)
-    for name, samples in memory.taken.items():
-        above.plot([at / MINUTE for at, _ in samples], [size for _, size in samples], label=name)
+    top, middle, bottom = figure.subplots(3, 1, sharex=True)
+    for name, samples in memory.samples.items():
+        top.plot([at / MINUTE for at, _ in samples], [size for _, size in samples], label=name)
     for name, column in (("handed in", 2), ("in the index", 1)):
-        middle.plot([each[0] / MINUTE for each in indexed], [each[column] / 1e3 for each in indexed], label=name)
-    draw_times(below, answers)
-    above.set(title="An hour of steady work", ylabel="memory, MB", ylim=(0, None))
+        middle.plot([each[0] / MINUTE for each in counts], [each[column] / 1e3 for each in counts], label=name)
+    draw_times(bottom, answers)
+    top.set(title="An hour of steady work", ylabel="memory, MB", ylim=(0, None))
     middle.set(ylabel="documents, thousands", ylim=(0, None))
-    below.set(xlabel="minutes", ylabel="search, ms", ylim=(0, None))
-    for axes in (above, middle, below):
+    bottom.set(xlabel="minutes", ylabel="search, ms", ylim=(0, None))
+    for axes in (top, middle, bottom):
         axes.grid(alpha=0.3)
         axes.legend()
     with rc_context({"svg.hashsalt": "ibidem"}):

@@ -39,7 +39,7 @@ from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.sign import sign
 from ingest import bare_load, newswire, through_the_queue
 from measured import write
-from processor import Spent, spent
+from processor import TimeCost, measure_cost
 from servers.indices import remove_indices
 from servers.session import Servers
 from signing import datasketch_minhash, documents, gaoya_minhash, our_minhash, rensa_minhash
@@ -118,7 +118,7 @@ def compare_queue(collections: Path, rounds: int) -> Iterator[Comparison]:
     seconds, processor, bare = [], [], []
     for _ in range(rounds):
         with tempfile.TemporaryDirectory() as folder:
-            bare.append(spent(lambda folder=folder: bare_load(lambda: newswire(collections), Path(folder))))
+            bare.append(measure_cost(lambda folder=folder: bare_load(lambda: newswire(collections), Path(folder))))
             cost = through_the_queue(lambda: newswire(collections), Path(folder), 0)
             seconds.append(cost.run)
             processor.append(cost.processor)
@@ -131,10 +131,10 @@ def compare_loads(
     names: tuple[str, str], own_work: Work, peer_work: Work, rounds: int, url: str = ""
 ) -> Iterator[Comparison]:
     """Run two loads in turn as `compare` does; elapsed time, and processor time of client and server together."""
-    costs: dict[Work, list[Spent]] = {own_work: [], peer_work: []}
+    costs: dict[Work, list[TimeCost]] = {own_work: [], peer_work: []}
     for turn in range(rounds + 1):
         for work in (own_work, peer_work)[:: 1 if turn % 2 else -1]:
-            cost = spent(work, url)
+            cost = measure_cost(work, url)
             costs[work] += [cost] if turn else []
     task, peer = names
     for clock in ("elapsed", "processor"):

@@ -61,12 +61,12 @@ class Series:
     """A collection that grows.
 
     Args:
-        labelled: The collection and its labels.
+        target: The collection and its labels.
         title: What it is.
         ends: Its slices; a document without a date is in none.
     """
 
-    labelled: LabelledCollection
+    target: LabelledCollection
     title: str
     ends: Ends
 
@@ -102,15 +102,15 @@ class Grown:
     @classmethod
     def of(cls, documents: Sequence[Document], ends: Ends) -> "Grown":
         """Count the tables of a collection, slice by slice."""
-        dated = sorted((each for each in documents if each.date), key=lambda each: each.date)
-        tables, counts, done = {}, Counter[str](), 0
+        by_date = sorted((each for each in documents if each.date), key=lambda each: each.date)
+        tables, counts, position = {}, Counter[str](), 0
         for name, end in ends.items():
-            new = [each.text for each in dated[done:] if each.date < end]
+            new = [each.text for each in by_date[position:] if each.date < end]
             for text in new:
                 counts.update({token for token in tokens(text) if is_term(token)})
-            done += len(new)
-            tables[name] = Table.of("en", done, dict(counts), f"up to {name}")
-        first = [each.text for each in dated if each.date < next(iter(ends.values()))]
+            position += len(new)
+            tables[name] = Table.of("en", position, dict(counts), f"up to {name}")
+        first = [each.text for each in by_date if each.date < next(iter(ends.values()))]
         lot = random.Random(1)  # noqa: S311 - a sample, nothing secret
         return cls(documents, tables, lot.sample(first, min(SAMPLED, len(first))))
 
@@ -157,7 +157,7 @@ def steps(grown: Grown, default: Table) -> Iterator[Step]:
     yield Step.of(f"default to {names[-1]}", default, last, grown.sample, grown=False)
 
 
-def packed(documents: Iterable[Document], tables: Tables) -> dict[str, bytes]:
+def sign_and_pack(documents: Iterable[Document], tables: Tables) -> dict[str, bytes]:
     """Sign documents and pack their signatures, by id."""
     return {document.id: pack(document, signatures) for document, signatures in sign_stream(documents, tables)}
 
@@ -172,9 +172,9 @@ def with_table(folder: str, table: Table) -> Tables:
 def signings(grown: Grown, folder: str) -> Iterator[tuple[str, dict[str, bytes]]]:
     """Sign a collection with one table or another, or with two."""
     first, *_, before, last = grown.tables
-    older, newer = (packed(grown.documents, with_table(folder, grown.tables[name])) for name in (before, last))
-    yield "default", packed(grown.documents, Tables(folder))
-    yield f"own, up to {first}", packed(grown.documents, with_table(folder, grown.tables[first]))
+    older, newer = (sign_and_pack(grown.documents, with_table(folder, grown.tables[name])) for name in (before, last))
+    yield "default", sign_and_pack(grown.documents, Tables(folder))
+    yield f"own, up to {first}", sign_and_pack(grown.documents, with_table(folder, grown.tables[first]))
     yield f"own, up to {last}", newer
     yield (
         f"own, half up to {before}, half up to {last}",
@@ -195,28 +195,28 @@ def rows(grown: Grown, truth: Truth, policy: Policy, folder: str) -> Iterator[st
 
 def section(series: Series, folder: Path) -> Iterator[str]:
     """Measure a collection and yield its section."""
-    labelled = series.labelled
+    target = series.target
     everything = list(split_refusals([], read([folder / "docs.jsonl.xz"])))
     grown = Grown.of(everything, series.ends)
     with TemporaryDirectory() as tables:
         default = Tables(tables).of("en")
         if default is None:
             raise SystemExit("no default table of English")
-        compared = list(steps(grown, default))
-        judged = replace(grown, documents=list(filter_documents(everything, labelled.filters, set())))
-        truth = Truth.of(folder, labelled, [each.id for each in judged.documents])
-        duplicates_found = list(rows(judged, truth, labelled.policy, tables))
-    picture = FIGURES / f"stability-{labelled.name}.svg"
-    draw({each.name: each.shares for each in compared}, series.title, picture)
+        changes = list(steps(grown, default))
+        half = replace(grown, documents=list(filter_documents(everything, target.filters, set())))
+        truth = Truth.of(folder, target, [each.id for each in half.documents])
+        duplicates_found = list(rows(half, truth, target.policy, tables))
+    picture = FIGURES / f"stability-{target.name}.svg"
+    draw({each.name: each.shares for each in changes}, series.title, picture)
     yield f"## {series.title}\n"
     sizes = ", ".join(f"{table.documents:,} up to {name}" for name, table in grown.tables.items())
-    yield f"`{labelled.name}`: {sizes} documents; fingerprints of {len(grown.sample):,}.\n"
+    yield f"`{target.name}`: {sizes} documents; fingerprints of {len(grown.sample):,}.\n"
     head = " | ".join(f"{length} terms" if length > 1 else "1 term" for length in SHOWN)
     yield f"| tables | growth | terms in common | Spearman | {head} |\n|---|---|---|---|---|---|---|---|"
-    yield from map(str, compared)
+    yield from map(str, changes)
     yield PAPER
     yield f"\n![Share of fingerprints that change, by their length]({picture.name})\n"
-    yield f"Duplicates at `near`{f', preset `{labelled.preset}`' if labelled.preset else ''}:\n"
+    yield f"Duplicates at `near`{f', preset `{target.preset}`' if target.preset else ''}:\n"
     yield "| table | full sets | precision | recall | F1 | by rare words alone: precision | recall | F1 |"
     yield "|---|---|---|---|---|---|---|---|"
     yield from duplicates_found
@@ -230,7 +230,7 @@ def main() -> None:
     arguments = options.parse_args()
     lines = ["".join((__doc__ or "").partition("\n\nThe experiment ")[1:]).strip(), ""]
     for series in SERIES:
-        for line in section(series, arguments.collections / series.labelled.name):
+        for line in section(series, arguments.collections / series.target.name):
             print(line, flush=True)
             lines.append(line)
     write("stability", "How stable signatures are when a collection grows", lines)

@@ -36,19 +36,19 @@ class Stream:
         collections: The folder of the collections.
         seed: Seed of the random choices.
         newest: Hash of the newest text of each id.
-        given: Number of documents of each kind so far.
+        counts: Number of documents of each kind so far.
     """
 
     collections: Path
     seed: int = 8
     newest: dict[str, int] = field(default_factory=dict)
-    given: dict[str, int] = field(default_factory=lambda: dict.fromkeys(SHARES, 0))
-    _known: list[Document] = field(default_factory=list)
+    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(SHARES, 0))
+    _memory: list[Document] = field(default_factory=list)
 
     def lines(self) -> Iterator[str]:
         """Yield each document as a line of JSON."""
         for document in self._documents():
-            self.newest[document.id] = hashed(document.text)
+            self.newest[document.id] = hash_text(document.text)
             yield json.dumps(document.as_record()) + "\n"
 
     def _documents(self) -> Iterator[Document]:
@@ -56,28 +56,28 @@ class Stream:
         originals = self._originals(lot)
         kinds, weights = list(SHARES), list(SHARES.values())
         while True:
-            (kind,) = lot.choices(kinds, weights) if self._known else ("new",)
-            at = lot.randrange(max(1, len(self._known)))
-            self.given[kind] += 1
+            (kind,) = lot.choices(kinds, weights) if self._memory else ("new",)
+            at = lot.randrange(max(1, len(self._memory)))
+            self.counts[kind] += 1
             if kind == "new":
-                yield self._remembered(next(originals), lot)
+                yield self._remember(next(originals), lot)
             else:
-                yield self._varied(kind, at, lot)
+                yield self._vary(kind, at, lot)
 
-    def _varied(self, kind: str, at: int, lot: random.Random) -> Document:
-        one, number = self._known[at], self.given[kind]
+    def _vary(self, kind: str, at: int, lot: random.Random) -> Document:
+        one, number = self._memory[at], self.counts[kind]
         if kind == "version":
-            self._known[at] = replace(one, text=f"{one.text}\nCorrected for the {number}th time.")
+            self._memory[at] = replace(one, text=f"{one.text}\nCorrected for the {number}th time.")
         if kind in {"version", "again"}:
-            return self._known[at]
-        text = one.text if kind == "copy" else changed(one.text, lot)
+            return self._memory[at]
+        text = one.text if kind == "copy" else change_words(one.text, lot)
         return replace(one, id=f"{one.id}-{kind}-{number}", text=text)
 
-    def _remembered(self, document: Document, lot: random.Random) -> Document:
-        if len(self._known) < REMEMBERED:
-            self._known.append(document)
-        elif lot.random() < REMEMBERED / self.given["new"]:
-            self._known[lot.randrange(REMEMBERED)] = document
+    def _remember(self, document: Document, lot: random.Random) -> Document:
+        if len(self._memory) < REMEMBERED:
+            self._memory.append(document)
+        elif lot.random() < REMEMBERED / self.counts["new"]:
+            self._memory[lot.randrange(REMEMBERED)] = document
         return document
 
     def _originals(self, lot: random.Random) -> Iterator[Document]:
@@ -99,7 +99,7 @@ def only_documents(every: Iterable[object]) -> Iterator[Document]:
     return (one for one in every if isinstance(one, Document))
 
 
-def changed(text: str, lot: random.Random) -> str:
+def change_words(text: str, lot: random.Random) -> str:
     """Change one word of twenty, as a careless copy does."""
     words = text.split(" ")
     for at in islice((lot.randrange(len(words)) for _ in words), len(words) // 20):
@@ -107,6 +107,6 @@ def changed(text: str, lot: random.Random) -> str:
     return " ".join(words)
 
 
-def hashed(text: str) -> int:
+def hash_text(text: str) -> int:
     """Hash a text."""
     return xxhash.xxh3_64_intdigest(text.encode())

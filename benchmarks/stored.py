@@ -45,7 +45,7 @@ from ibidem_ingest.readers.inputs import read
 from ibidem_ingest.signatures.sign import sign
 from ibidem_workers.groups.checkpoint import POLICY
 from ibidem_workers.groups.service import Follower, group_store, settle_all
-from processor import Spent, server_seconds, spent
+from processor import TimeCost, measure_cost, server_seconds
 from servers.indices import ask, remove_indices
 
 NEWSWIRE = Path("reuters21578/docs.jsonl.xz")
@@ -63,8 +63,8 @@ def fill(engine: Engine, documents: Sequence[Document], tables: Tables) -> float
     """Sign and write documents; returns the seconds."""
     began = time.perf_counter()
     every = iter(documents)
-    while some := [replace(each, version=1) for each in islice(every, BATCH)]:
-        engine.write(list(records(some, tables)))
+    while batch := [replace(each, version=1) for each in islice(every, BATCH)]:
+        engine.write(list(records(batch, tables)))
     return time.perf_counter() - began
 
 
@@ -88,7 +88,7 @@ def leads(engine: Engine) -> dict[str, str]:
     """Return the lead of each document by the stored groups."""
     store = group_store(engine)
     store.newest()
-    names = [hit.id for some in engine.scan() for hit in some]
+    names = [hit.id for batch in engine.scan() for hit in batch]
     rows = [
         each
         for at in range(0, len(names), 1_000)
@@ -100,9 +100,9 @@ def leads(engine: Engine) -> dict[str, str]:
 
 def agreement(engine: Engine) -> tuple[int, int]:
     """Count the documents whose lead is that of the whole-index grouping, and all."""
-    whole = index_groups(engine, POLICY)
-    names = [name for _, name in whole.names]
-    right = {names[row]: names[int(lead)] for row, lead in enumerate(whole.grouping.lead)}
+    index = index_groups(engine, POLICY)
+    names = [name for _, name in index.names]
+    right = {names[row]: names[int(lead)] for row, lead in enumerate(index.grouping.lead)}
     groups = leads(engine)
     return sum(groups[name] == lead for name, lead in right.items()), len(right)
 
@@ -122,24 +122,25 @@ def newswire(folder: str, documents: Sequence[Document], tables: Tables) -> Iter
             engine = open_engine(address, f"stored{os.getpid()}-{workers}")
             engine.create()
             url = "" if name == "SQLite" else address
-            written = spent(partial(fill, engine, documents, tables), url)
+            write_cost = measure_cost(partial(fill, engine, documents, tables), url)
             engine.refresh()
             if workers == 1:
-                settled = spent(partial(settle, engine), url)
+                settle_cost = measure_cost(partial(settle, engine), url)
             else:
-                settled = several(address, url, engine.index, workers)
-            agreed, of = agreement(engine)
-            elapsed = f"{written.elapsed:.1f} | {settled.elapsed:.1f} | {settled.elapsed / written.elapsed:.2f}"
-            processor = (
-                f"{written.processor:.1f} | {settled.processor:.1f} | {settled.processor / written.processor:.2f}"
+                settle_cost = several(address, url, engine.index, workers)
+            agreements, of = agreement(engine)
+            elapsed = (
+                f"{write_cost.elapsed:.1f} | {settle_cost.elapsed:.1f} | {settle_cost.elapsed / write_cost.elapsed:.2f}"
             )
-            yield f"{name} | {workers} | {of:,} | {agreed:,} | {elapsed} | {processor} |"
+            ratio = settle_cost.processor / write_cost.processor
+            processor = f"{write_cost.processor:.1f} | {settle_cost.processor:.1f} | {ratio:.2f}"
+            yield f"{name} | {workers} | {of:,} | {agreements:,} | {elapsed} | {processor} |"
             engine.close()
             if name != "SQLite":
                 remove_indices(address, engine.index)
 
 
-def several(address: str, url: str, index: str, workers: int) -> Spent:
+def several(address: str, url: str, index: str, workers: int) -> TimeCost:
     """Let processes settle the same index at the same time; from when all are started until the last has settled.
 
     Their start and end is not settling, and takes longer than it on two processors.
@@ -152,10 +153,10 @@ def several(address: str, url: str, index: str, workers: int) -> Spent:
     ready.wait()
     server, began = server_seconds(url), time.perf_counter()
     own = sum(ends.get() for _ in processes)
-    settled = Spent(time.perf_counter() - began, own, server_seconds(url) - server)
+    settle_cost = TimeCost(time.perf_counter() - began, own, server_seconds(url) - server)
     for each in processes:
         each.join()
-    return settled
+    return settle_cost
 
 
 def growth(folder: str, documents: Sequence[Document], sizes: Sequence[int], tables: Tables) -> Iterator[str]:
@@ -165,28 +166,30 @@ def growth(folder: str, documents: Sequence[Document], sizes: Sequence[int], tab
     """
     began = time.process_time()
     every = iter(documents)
-    parts = [list(records(some, tables)) for some in iter(lambda: list(islice(every, BATCH)), [])]
-    signed = [one for some in parts for one in some]
-    spent_each = (time.process_time() - began) / len(signed)
-    whole = sign(documents, tables)  # a record keeps the signatures that engines store in addition to the packed value
-    signed = [replace(one, signatures=each) for one, each in zip(signed, whole, strict=True)]
+    parts = [list(records(batch, tables)) for batch in iter(lambda: list(islice(every, BATCH)), [])]
+    signed_records = [one for batch in parts for one in batch]
+    seconds_each = (time.process_time() - began) / len(signed_records)
+    signatures = sign(
+        documents, tables
+    )  # a record keeps the signatures that engines store in addition to the packed value
+    signed_records = [replace(one, signatures=each) for one, each in zip(signed_records, signatures, strict=True)]
     before: tuple[int, float] | None = None
     for size in sizes:
         engine = open_engine(f"sqlite:////{folder}/growth{size}.sqlite", "growth")
         engine.create()
-        fresh, began = grown(signed, size), time.process_time()
-        while some := list(islice(fresh, BATCH)):
-            engine.write(some)
-        written = spent_each * size + time.process_time() - began
+        fresh, began = grown(signed_records, size), time.process_time()
+        while batch := list(islice(fresh, BATCH)):
+            engine.write(batch)
+        write_cost = seconds_each * size + time.process_time() - began
         memory_before, began = memory(), time.process_time()
         settle(engine)
-        settled = time.process_time() - began
-        exponent = math.log(settled / before[1]) / math.log(size / before[0]) if before else 0.0
-        shown = f"{exponent:.2f}" if before else ""
+        settle_cost = time.process_time() - began
+        exponent = math.log(settle_cost / before[1]) / math.log(size / before[0]) if before else 0.0
+        exponent_text = f"{exponent:.2f}" if before else ""
         groups = group_store(engine).counts().groups
-        spent = f"{written:.1f} | {settled:.1f} | {1e3 * settled / size:.2f}"
-        yield f"{size:,} | {groups:,} | {spent} | {shown} | {memory() - memory_before:.0f} |"
-        before = size, settled
+        times = f"{write_cost:.1f} | {settle_cost:.1f} | {1e3 * settle_cost / size:.2f}"
+        yield f"{size:,} | {groups:,} | {times} | {exponent_text} | {memory() - memory_before:.0f} |"
+        before = size, settle_cost
         engine.close()
 
 
@@ -201,26 +204,26 @@ def hot_key(folder: str, documents: Sequence[Document], copies: int, rounds: int
     The two take turns; the first round warms the server up, whose code is slow until it has run for a while.
     """
     usual = sorted(documents, key=lambda each: len(each.text))[len(documents) // 2]
-    same = [replace(usual, id=f"copy{number}") for number in range(copies)]
+    equal_texts = [replace(usual, id=f"copy{number}") for number in range(copies)]
     for name, address in places(folder):
-        took: list[list[Spent]] = [[], []]
+        took: list[list[TimeCost]] = [[], []]
         for turn in range(rounds + 1):
-            for at, some in enumerate((same, documents[:copies])):
-                one = settled_apart(name, address, f"hot{os.getpid()}-{turn}-{at}", some, tables)
+            for at, batch in enumerate((equal_texts, documents[:copies])):
+                one = settle_fresh(name, address, f"hot{os.getpid()}-{turn}-{at}", batch, tables)
                 took[at] += [one] if turn else []
-        processor = [1e3 * statistics.median(each.processor for each in some) / copies for some in took]
-        server = [1e3 * statistics.median(each.server for each in some) / copies for some in took]
-        shown = " | ".join(f"{own:.2f} | {its:.2f}" for own, its in zip(processor, server, strict=True))
-        yield f"{name} | {copies:,} | {shown} | {processor[0] / processor[1]:.2f} |"
+        processor = [1e3 * statistics.median(each.processor for each in batch) / copies for batch in took]
+        server = [1e3 * statistics.median(each.server for each in batch) / copies for batch in took]
+        milliseconds = " | ".join(f"{own:.2f} | {its:.2f}" for own, its in zip(processor, server, strict=True))
+        yield f"{name} | {copies:,} | {milliseconds} | {processor[0] / processor[1]:.2f} |"
 
 
-def settled_apart(name: str, address: str, index: str, documents: Sequence[Document], tables: Tables) -> Spent:
+def settle_fresh(name: str, address: str, index: str, documents: Sequence[Document], tables: Tables) -> TimeCost:
     """Settle documents in an index of their own."""
     engine = open_engine(address, index)
     engine.create()
     fill(engine, documents, tables)
     engine.refresh()
-    took = spent(partial(settle, engine), "" if name == "SQLite" else address)
+    took = measure_cost(partial(settle, engine), "" if name == "SQLite" else address)
     engine.close()
     if name != "SQLite":
         remove_indices(address, index)

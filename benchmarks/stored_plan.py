@@ -51,9 +51,9 @@ def plan() -> Iterator[str]:
     yield f"signing | {number(size['signing']) * BILLION / 3.6e6:.0f} h of one processor | {size['signing']} a story"
     for row in cost:
         documents = number(row["documents"])
-        written, settled = (number(row[name]) / documents for name in ("signed and written, s", "settled, s"))
-        by, wrote, settles = row["engine"], f"{1e3 * written:.1f} ms", f"{1e3 * settled:.1f} ms"
-        load, settle = (each * BILLION / 3_600 for each in (written, settled))
+        write_s, settle_s = (number(row[name]) / documents for name in ("signed and written, s", "settled, s"))
+        by, wrote, settles = row["engine"], f"{1e3 * write_s:.1f} ms", f"{1e3 * settle_s:.1f} ms"
+        load, settle = (each * BILLION / 3_600 for each in (write_s, settle_s))
         yield f"signing and writing to {by}, {WORKERS} workers | {load / WORKERS:,.0f} h | {wrote} a story"
         yield f"settling groups in {by}, at the rate of {row['documents']} | {settle:,.0f} h | {settles} a story"
         yield f"the same in {INDEXES} indexes, each by a process of its own | {settle / INDEXES:,.0f} h | the same"

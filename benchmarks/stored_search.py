@@ -32,27 +32,27 @@ CLIENTS: Mapping[str, Callable[..., Any]] = {
     "Elasticsearch": elasticsearch.Elasticsearch,
 }
 
-Spent = tuple[float, float, float]
+Times = tuple[float, float, float]
 """Milliseconds elapsed, of this process, and of the server."""
 
 
-def body(typed: str, size: int, page: int) -> dict[str, Any]:
+def body(query: str, size: int, page: int) -> dict[str, Any]:
     """Search for words, as the command line does."""
     start = (page - 1) * size
-    return {"query": dsl.clause(parse_query(typed), Fields()), "from": start, "size": size, "track_total_hits": True}
+    return {"query": dsl.clause(parse_query(query), Fields()), "from": start, "size": size, "track_total_hits": True}
 
 
 def ways(client: Any, index: str, size: int, page: int) -> dict[str, Callable[[str], Any]]:
     """Return the searches to compare, by name."""
-    wrapped, first = ibidem.wrap(client), ibidem.wrap(client)
+    wrapper, first = ibidem.wrap(client), ibidem.wrap(client)
     collapse = {"field": "ibidem.group", "inner_hits": {"name": "copies", "size": 3}}
     return {
-        "native collapse": lambda typed: client.search(
-            index=index, body=body(typed, size, page) | {"collapse": collapse}
+        "native collapse": lambda query: client.search(
+            index=index, body=body(query, size, page) | {"collapse": collapse}
         ),
-        "dedupe_by=stored": lambda typed: wrapped.search(index=index, body=body(typed, size, page), **STORED),
-        "the same, first time": lambda typed: without_counts(first).search(
-            index=index, body=body(typed, size, page), **STORED
+        "dedupe_by=stored": lambda query: wrapper.search(index=index, body=body(query, size, page), **STORED),
+        "the same, first time": lambda query: without_counts(first).search(
+            index=index, body=body(query, size, page), **STORED
         ),
     }
 
@@ -74,23 +74,23 @@ def processes(client: Any) -> list[int]:
     return [int(each["process"]["id"]) for each in client.nodes.info(metric="process")["nodes"].values()]
 
 
-def least(searches: Mapping[str, Callable[[str], Any]], client: Any, rounds: int) -> dict[str, list[Spent]]:
+def least(searches: Mapping[str, Callable[[str], Any]], client: Any, rounds: int) -> dict[str, list[Times]]:
     """Measure the least time of each query, the searches taking turns; the first round warms up."""
-    reached = [typed for typed in QUERIES if searches["native collapse"](typed)["hits"]["hits"]]
-    took: dict[str, list[list[Spent]]] = {name: [[] for _ in reached] for name in searches}
+    queries = [query for query in QUERIES if searches["native collapse"](query)["hits"]["hits"]]
+    took: dict[str, list[list[Times]]] = {name: [[] for _ in queries] for name in searches}
     for number in range(rounds + 1):
-        for at, typed in enumerate(reached):
+        for at, query in enumerate(queries):
             for name, way in searches.items():
                 server, begin, own = server_ms(client), time.perf_counter(), time.process_time()
-                way(typed)
-                spent = (time.perf_counter() - begin) * 1e3, (time.process_time() - own) * 1e3
-                took[name][at] += [(*spent, server_ms(client) - server)] if number else []
-    return {name: [least_of(one) for one in every] for name, every in took.items()}
+                way(query)
+                times = (time.perf_counter() - begin) * 1e3, (time.process_time() - own) * 1e3
+                took[name][at] += [(*times, server_ms(client) - server)] if number else []
+    return {name: [least_times(one) for one in every] for name, every in took.items()}
 
 
-def least_of(spent: Sequence[Spent]) -> Spent:
+def least_times(times: Sequence[Times]) -> Times:
     """Return the least of each; of the server, which counts in tens of milliseconds, the mean."""
-    elapsed, own, server = zip(*spent, strict=True)
+    elapsed, own, server = zip(*times, strict=True)
     return min(elapsed), min(own), statistics.mean(server)
 
 
@@ -103,6 +103,6 @@ def rows(name: str, url: str, index: str, rounds: int) -> Iterator[str]:
         for way, each in took.items():
             elapsed, own, server = (statistics.median(part) for part in zip(*each, strict=True))
             ratio = statistics.median(one[0] / other[0] for one, other in zip(each, native, strict=True))
-            spent = f"{elapsed:.1f} | {own:.1f} | {server:.0f} | {ratio:.2f}"
-            yield f"| {name} | {size} | {page} | {len(each)} | {way} | {spent} |"
+            times = f"{elapsed:.1f} | {own:.1f} | {server:.0f} | {ratio:.2f}"
+            yield f"| {name} | {size} | {page} | {len(each)} | {way} | {times} |"
     client.close()

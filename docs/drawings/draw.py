@@ -73,33 +73,33 @@ def picture(title: str, lines: Sequence[Line]) -> str:
     top = 8.0
     for name, cells in lines:
         drawn.append(f'<text class="name" x="8" y="{top + 18:g}">{escape(name)}</text>')
-        left = float(LEFT)
+        x = float(LEFT)
         for cell in cells:
-            if left + cell.width > WIDTH and left > LEFT:
-                left, top = float(LEFT), top + HIGH + GAP
-            drawn.append(placed(cell, left, top))
-            left += cell.width + GAP
+            if x + cell.width > WIDTH and x > LEFT:
+                x, top = float(LEFT), top + HIGH + GAP
+            drawn.append(draw_cell(cell, x, top))
+            x += cell.width + GAP
         top += HIGH + 2 * GAP
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH + 8} {top:g}" role="img">'
     return "\n".join([head, f"<title>{escape(title)}</title>", f"<style>{STYLE}</style>", *drawn, "</svg>"]) + "\n"
 
 
-def placed(cell: Cell, left: float, top: float) -> str:
+def draw_cell(cell: Cell, x: float, top: float) -> str:
     """Draw a cell at a place."""
     return (
-        f'<g class="{cell.kind}"><rect x="{left:g}" y="{top:g}" width="{cell.width:g}" height="{HIGH}" rx="4"/>'
-        f'<text x="{left + 7:g}" y="{top + 18:g}">{escape(cell.text)}</text></g>'
+        f'<g class="{cell.kind}"><rect x="{x:g}" y="{top:g}" width="{cell.width:g}" height="{HIGH}" rx="4"/>'
+        f'<text x="{x + 7:g}" y="{top + 18:g}">{escape(cell.text)}</text></g>'
     )
 
 
-def beside(name: str, mine: Sequence[str], other: Sequence[str]) -> Line:
+def draw_words(name: str, own: Sequence[str], other: Sequence[str]) -> Line:
     """Make a line of one document's pieces, marked by whether the other has them."""
-    return name, [Cell(piece, "same" if piece in other else "own") for piece in mine]
+    return name, [Cell(piece, "same" if piece in other else "own") for piece in own]
 
 
-def slot_by_slot(name: str, mine: Sequence[str], other: Sequence[str]) -> Line:
+def slot_by_slot(name: str, own: Sequence[str], other: Sequence[str]) -> Line:
     """Make a line of pieces that are compared with the other's at the same place."""
-    return name, [Cell(own, "same" if own == its else "own") for own, its in zip(mine, other, strict=True)]
+    return name, [Cell(piece, "same" if piece == its else "own") for piece, its in zip(own, other, strict=True)]
 
 
 def drawings(table: Table) -> Iterator[tuple[str, str]]:
@@ -128,8 +128,8 @@ def rarest_lines(a: Sequence[str], b: Sequence[str], table: Table) -> list[Line]
     """Show the six rarest terms of both, with the places of their first occurrences, and the hashes."""
     lines: list[Line] = []
     both = [rarest(each, table) for each in (a, b)]
-    for name, words, mine, other in (("first", a, *both), ("second", b, *both[::-1])):
-        lines.append(beside(name, mine, other))
+    for name, words, own, other in (("first", a, *both), ("second", b, *both[::-1])):
+        lines.append(draw_words(name, own, other))
         strict = fingerprint.sign(words, table).strict
         lines.append(("", [Cell(f"SHA-1 → {strict[:20]}…")]))
     return lines
@@ -137,30 +137,30 @@ def rarest_lines(a: Sequence[str], b: Sequence[str], table: Table) -> list[Line]
 
 def rarest(words: Sequence[str], table: Table) -> list[str]:
     """Return the six rarest terms with their offsets."""
-    found = candidates(words, table)[0][: fingerprint.TERMS]
-    origin = min(each.first for each in found)
-    return [f"{each.term}:{each.first - origin}" for each in found]
+    terms = candidates(words, table)[0][: fingerprint.TERMS]
+    origin = min(each.first for each in terms)
+    return [f"{each.term}:{each.first - origin}" for each in terms]
 
 
 def set_lines(a: Sequence[str], b: Sequence[str], table: Table) -> list[Line]:
     """Show the terms of both that the idf table counts as rare."""
-    left, right = ([each.term for each in candidates(words, table)[0]] for words in (a, b))
-    return [beside("first", left, right), beside("second", right, left)]
+    first, second = ([each.term for each in candidates(words, table)[0]] for words in (a, b))
+    return [draw_words("first", first, second), draw_words("second", second, first)]
 
 
 def slot_lines(a: Sequence[str], b: Sequence[str]) -> list[Line]:
     """Show the first two bands and more of both."""
-    left, right = ([f"{slot:04x}" for slot in minhash.stored_slots(minhash.sign(words))[:24]] for words in (a, b))
-    return [slot_by_slot("first", left, right), slot_by_slot("second", right, left)]
+    x, right = ([f"{slot:04x}" for slot in minhash.stored_slots(minhash.sign(words))[:24]] for words in (a, b))
+    return [slot_by_slot("first", x, right), slot_by_slot("second", right, x)]
 
 
 def profile_lines(a: Sequence[str], b: Sequence[str]) -> list[Line]:
     """Show the words that both repeat, with their counts made coarse."""
-    left, right = (repeated(words) for words in (a, b))
-    return [beside("first", left, right), beside("second", right, left)]
+    first, second = (repeats(words) for words in (a, b))
+    return [draw_words("first", first, second), draw_words("second", second, first)]
 
 
-def repeated(words: Sequence[str]) -> list[str]:
+def repeats(words: Sequence[str]) -> list[str]:
     """Return words and coarse counts as the profile keeps them: quantum 2 in texts as short as these."""
     counts = Counter(word for word in words if len(word) >= text_profile.LEAST_CHARACTERS)
     return [
@@ -170,8 +170,8 @@ def repeated(words: Sequence[str]) -> list[str]:
 
 def unique_lines(a: Sequence[str], b: Sequence[str]) -> list[Line]:
     """Show the terms that occur once in each."""
-    left, right = (once(words) for words in (a, b))
-    return [beside("first", left, right), beside("second", right, left)]
+    first, second = (once(words) for words in (a, b))
+    return [draw_words("first", first, second), draw_words("second", second, first)]
 
 
 def once(words: Sequence[str]) -> list[str]:

@@ -33,8 +33,8 @@ def main() -> None:
         while not server.started:
             time.sleep(0.05)
         port = server.servers[0].sockets[0].getsockname()[1]
-        with sync_playwright() as started:
-            browser = started.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
             page = browser.new_page(viewport=SIZE)
             page.goto(f"http://127.0.0.1:{port}/?{urlencode(SHOWN)}")
             page.screenshot(path=Path(__file__).with_name("page.png"))
