@@ -77,7 +77,7 @@ def read_query(text: str, known: Callable[[str], bool]) -> tuple[Group, tuple[st
 
     Args:
         text: What was typed.
-        known: Tells whether there is a field of a name.
+        known: Returns whether there is a field of a name.
 
     Returns:
         What was asked for, and notes on what was not understood.
@@ -97,7 +97,7 @@ def tokens(text: str, known: Callable[[str], bool], notes: list[str]) -> Iterato
 
     Args:
         text: What was typed.
-        known: Tells whether there is a field of a name.
+        known: Returns whether there is a field of a name.
         notes: Takes what is not understood.
     """
     at, begins, valued = 0, True, False

@@ -145,7 +145,7 @@ class ReindexSource(Protocol):
         """List the parts; those that there were when this was first asked."""
 
     def newest(self, since: Marks | None = None) -> dict[ShardRef, int]:
-        """Tell for each part up to which number its writes are done, once these can all be read.
+        """Return for each part up to which number its writes are done, once these can all be read.
 
         Args:
             since: What this returned before; while nothing is new, the engine is not troubled further.
@@ -178,16 +178,16 @@ class ReindexSource(Protocol):
         """
 
     def unmark(self) -> bool:
-        """Take out what the index says of ibidem; tells whether its fields stay there, empty."""
+        """Take out what the index says of ibidem; returns whether its fields stay there, empty."""
 
     def drop_records(self) -> None:
         """Remove every ledger."""
 
     def size(self) -> int:
-        """Tell how many bytes the index takes now, with its replicas."""
+        """Return how many bytes the index takes now, with its replicas."""
 
     def added_bytes(self, record: Record) -> int:
-        """Tell how many bytes signing adds to a document, before the engine compresses or indexes them."""
+        """Return how many bytes signing adds to a document, before the engine compresses or indexes them."""
 
     def deletions(self) -> int:
         """Count the deletions there have been, as far as the engine counts them."""

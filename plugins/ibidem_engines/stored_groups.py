@@ -107,7 +107,7 @@ class StoredGroups(Protocol):
         """List the parts whose writes are numbered, each by itself."""
 
     def newest(self, since: Marks | None = None) -> dict[ShardRef, int]:
-        """Tell for each part up to which number its writes are done, once these can all be read.
+        """Return for each part up to which number its writes are done, once these can all be read.
 
         Args:
             since: What this returned before; while nothing is new, the engine is not troubled further.

@@ -51,7 +51,7 @@ class Expression(NamedTuple):
 
     Args:
         pattern: What is written.
-        flags: Its flags, but for that of text or bytes.
+        flags: Its flags, without the one for text or bytes.
         methods: The methods of `re` that it is used with.
     """
 
@@ -141,7 +141,7 @@ def samples(nodes: Sequence[Node]) -> list[str]:
 
 
 def sample(nodes: Sequence[Node], which: int = 0) -> str:
-    """Return a text that fits a sequence, but for what it asks of its surroundings."""
+    """Return a text that matches a sequence; lookarounds are ignored."""
     return "".join(one(kind, value, which) for kind, value in nodes)
 
 
@@ -160,7 +160,7 @@ def one(kind: Any, value: Any, which: int) -> str:
 
 
 def fits(kind: Any, value: Any, character: str) -> bool:
-    """Tell whether a character fits one part of an expression that stands for a character."""
+    """Return whether a character fits one part of an expression that stands for a character."""
     if kind is parser.IN:
         return any(fits(*each, character) for each in value) != (value[0][0] is parser.NEGATE)
     if kind is parser.CATEGORY:

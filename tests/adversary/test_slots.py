@@ -1,4 +1,4 @@
-"""Texts that were built to share min-hash slots with another: by its own passages, put together anew."""
+"""Texts that were built to share min-hash slots with another, made of its passages in another order."""
 
 import random
 
@@ -44,7 +44,7 @@ def bridged(text: list[str], passage: list[str], slots: set[int]) -> list[str]:
 
 
 def undercuts(new: list[int], slots: set[int]) -> bool:
-    """Tell whether a shingle is smaller than the one that is wanted in its slot."""
+    """Return whether a shingle is smaller than the one that is wanted in its slot."""
     limits = {(value << 3 >> 32) * 100 >> 32: value for value in slots}
     return any(each >> 3 < limits[(each >> 32) * 100 >> 32] for each in new)
 

@@ -58,7 +58,7 @@ def children_of(process: subprocess.Popen[str]) -> list[str]:
 
 
 def lives(number: str) -> bool:
-    """Tell whether a process runs; one that nobody has asked about since it ended does not."""
+    """Return whether a process runs; one that nobody has asked about since it ended does not."""
     try:
         return Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:

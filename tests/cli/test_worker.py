@@ -68,7 +68,7 @@ def test_workers_settle_the_groups_of_what_waits_and_of_what_comes_later(run: Ru
 
 
 def comes_to(answer: Answer, documents: int) -> bool:
-    """Tell whether a search by stored groups comes to show so many documents in one group, all of them settled."""
+    """Return whether a search by stored groups comes to show so many documents in one group, all of them settled."""
     until = time.monotonic() + 60
     while time.monotonic() < until:
         account = answer("search", "meadow", "--by", "stored")["dedupe"]

@@ -1,4 +1,4 @@
-"""A wrapped client is the client that it was, but for a search that asks for dedupe."""
+"""A wrapped client behaves as before, except for searches with dedupe."""
 
 import ast
 import asyncio

@@ -1,4 +1,4 @@
-"""The text that two documents share is found wherever it stands, and named in characters."""
+"""Shared text of two documents is found at any place, and located by characters."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""What is kept beside an index: ledgers, the form of their keys, and the names of the fields of each record."""
+"""What is kept next to an index: ledgers, the form of their keys, and the names of the fields of each record."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Write the golden files anew: `python -m contracts.write` in `tests`, with further arguments for pytest.
+"""Write the golden files again: `python -m contracts.write` in `tests`, with further arguments for pytest.
 
 Look at what `git diff` shows then: each line is a promise to users that changes.
 """

@@ -247,7 +247,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 
 
 def answered(library: Engine, typed: str, *filters: str) -> bool:
-    """Tell whether a query is refused with what would be right, or runs and finds nothing."""
+    """Return whether a query is refused with what would be right, or runs and finds nothing."""
     try:
         query = parse_query(typed, filters)
     except UsageError as error:

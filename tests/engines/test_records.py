@@ -1,4 +1,4 @@
-"""Records beside the index, read back."""
+"""Records next to the index, read back."""
 
 from dataclasses import dataclass, replace
 

@@ -1,4 +1,4 @@
-"""An engine and a broker that may go away, workers beside, and all that was submitted there so far."""
+"""An engine and a broker that may go away, their workers, and all that was submitted so far."""
 
 import contextlib
 import json
@@ -131,7 +131,7 @@ class Setting:
         return [] if left else [f"run {one} stays pending" for one in self._pending()]
 
     def leftovers(self, seconds: float) -> list[str]:
-        """Name the processes that outlive their command by so many seconds; none of workers that run beside."""
+        """Name the processes that outlive their command by so many seconds; workers excluded."""
         running = [worker.pid for worker in self.way.workers]
         beside = {*running, *(child for each in running for child in children(each))}
 

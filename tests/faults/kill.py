@@ -15,7 +15,7 @@ def kill(pid: int) -> bool:
 
 
 def living(pid: int) -> bool:
-    """Tell whether a process has not ended; one that its parent has not heard of yet has."""
+    """Return whether a process has not ended; one that its parent has not heard of yet has."""
     with contextlib.suppress(OSError):
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     return False

@@ -126,7 +126,7 @@ WORD = "strictlyconfidential"
 
 @pytest.fixture(scope="session")
 def vault(leases: Leases) -> Iterator[str]:
-    """An index beside the leases that is not open."""
+    """A second index, which is closed."""
     name, address = f"vault-{secrets.token_hex(4)}", leases.settings.engine
     document = {"text": WORD, "word": ["lease", "copy"], "id": "1"}
     ask(address, "PUT", f"/{name}/_doc/1?refresh=true", json.dumps(document))

@@ -1,4 +1,4 @@
-"""The recipes of docs/gateway.md for other languages, run as they stand there."""
+"""The recipes of docs/gateway.md for other languages run as printed there."""
 
 import re
 import shutil

@@ -18,7 +18,7 @@ ODD = b'{ "query":{"match_all":{}},\n "size" : 1e0,"_source":["a", "\\u00fc"] } 
 def ask(
     url: str, method: str, path: str, body: bytes | None = None, **headers: str
 ) -> tuple[int, dict[str, str], bytes]:
-    """Send a request as it stands, and return status, headers and bytes of the answer."""
+    """Send a request as it is, and return status, headers and bytes of the answer."""
     parts = urlsplit(url)
     connection = HTTPConnection(parts.hostname or "", parts.port, timeout=60)
     fields = {name.replace("_", "-"): value for name, value in headers.items()}

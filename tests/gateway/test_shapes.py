@@ -1,4 +1,4 @@
-"""Grouped answers keep the engine's own shape, in what clients read beside the list of hits."""
+"""Grouped answers keep the engine's own shape outside the list of hits, too."""
 
 import json
 import secrets

@@ -58,12 +58,12 @@ BASE = signatures(1)
 
 
 def mixed(seed: int, start: int, end: int) -> Signatures:
-    """A text of its own, but for the slots from `start` to `end`, which are those of the base."""
+    """Return a text that shares only the slots from `start` to `end` with the base."""
     own = signatures(seed)
     return replace(own, slots=(*own.slots[:start], *BASE.slots[start:end], *own.slots[end:]))
 
 
-# 0 is near 1 and 2; 1 and 2 are not near each other; 3 stands alone.
+# 0 is near 1 and 2; 1 and 2 are not near each other; 3 is alone.
 CHAIN = SampleWindow(
     [
         value(mixed(2, 0, 75), "0", "1987-03-05"),

@@ -35,7 +35,7 @@ def test_a_day_lies_in_its_month_and_its_month_in_its_year(day: date) -> None:
 
 
 @given(
-    st.datetimes(datetime(2, 1, 1), datetime(9998, 12, 31)),  # noqa: DTZ001 - the zone is drawn beside it
+    st.datetimes(datetime(2, 1, 1), datetime(9998, 12, 31)),  # noqa: DTZ001 - the zone is drawn separately
     st.integers(-23 * 60, 23 * 60),
 )
 def test_a_time_with_a_zone_falls_on_the_day_it_has_in_utc(time: datetime, minutes: int) -> None:

@@ -1,4 +1,4 @@
-"""The command line with an engine and a broker, in a folder of its own: what is typed, and what workers run beside."""
+"""The command line with an engine and a broker, in its own folder, and the workers that run there."""
 
 import json
 import os

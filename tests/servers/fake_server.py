@@ -1,6 +1,6 @@
 """A small HTTP server that stands before a search engine, or alone, and answers as a test says.
 
-It passes requests on to the real server but for those that its plan answers itself or breaks off.
+It passes requests on to the real server, or its plan answers them or breaks them off.
 """
 
 import json

@@ -39,7 +39,7 @@ class Launch:
         url: Where it will answer.
         command: Its command line.
         answers: Whether it answers yet.
-        environment: What it needs beside our own environment.
+        environment: Variables added to our own environment.
     """
 
     url: str

@@ -56,7 +56,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[str,
 
 @contextmanager
 def written_meanwhile(address: str, index: str, tables: Path) -> Iterator[subprocess.Popen[str]]:
-    """Let another process write all documents anew, version after version."""
+    """Let another process write all documents again, version after version."""
     command = [sys.executable, "-c", WRITES, address, index, str(tables), str(FAMILIES), str(VERSIONS)]
     environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:

@@ -231,7 +231,7 @@ def equal(actual: Any, expected: Any) -> bool:
 
 
 def empty(value: Any) -> bool:
-    """Tell whether a value counts as false."""
+    """Return whether a value counts as false."""
     return value in (None, "", False, 0, "false", "0")
 
 
@@ -249,20 +249,20 @@ CHECKS = {
 
 
 def contains(actual: Any, expected: Any) -> bool:
-    """Tell whether an entry is, or has the members of, what is wanted."""
+    """Return whether an entry is, or has the members of, what is wanted."""
     if isinstance(expected, dict) and isinstance(actual, dict):
         return all(equal(actual.get(name), value) for name, value in expected.items())
     return equal(actual, expected)
 
 
 def steps_of(path: str) -> Iterator[str]:
-    """Cut a path at its dots, but for those behind a stroke."""
+    """Cut a path at its dots, except escaped ones."""
     for part in re.split(r"(?<!\\)\.", path):
         yield part.replace("\\.", ".")
 
 
 def within(versions: str, version: tuple[int, ...]) -> bool:
-    """Tell whether a version lies in a range such as ` - 2.9.99`."""
+    """Return whether a version lies in a range such as ` - 2.9.99`."""
     if versions == "all":
         return True
     low, _, high = versions.partition("-")

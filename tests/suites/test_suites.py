@@ -25,7 +25,7 @@ ALL = (
     *("search", "search.aggregation", "explain", "field_caps", "mlt", "mtermvectors", "pit", "range"),
     *("search_shards", "termvectors"),
 )
-"""Those that `make suites` runs besides."""
+"""Further chapters that `make suites` runs."""
 
 SUITES = {
     "opensearch": (opensearch.VERSION, opensearch.prepare, OPENSEARCH, OPENSEARCH),

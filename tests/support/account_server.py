@@ -1,6 +1,6 @@
 """A search engine with accounts: the real one behind a server with two users, one of whom may not read all.
 
-The guest reads through an alias with a filter, which stands for the document rights of the engines' security plugins.
+The guest reads through an alias with a filter, which represents the document rights of the engines' security plugins.
 """
 
 import base64

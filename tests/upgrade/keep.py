@@ -1,6 +1,6 @@
 """Keep an index as this version writes it, for the tests of later ones: `python -m upgrade.keep` in the folder `tests`.
 
-It is run once for each schema, before the schema is changed, and what it made is never made anew. OpenSearch is the one
+It is run once for each schema, before the schema is changed; its files are never made again. OpenSearch is the one
 in IBIDEM_TEST_OPENSEARCH.
 """
 
@@ -32,7 +32,7 @@ def unpacked(archive: Path, folder: Path) -> None:
 
 
 def keep(folder: Path, opensearch: str) -> None:
-    """Write the index into a file and into a server, and keep both beside the documents and the table."""
+    """Write the index into a file and into a server, and keep both next to the documents and the table."""
     documents = [one for one in read([folder / "documents.jsonl"]) if isinstance(one, Document)]
     (folder / "index.sqlite").unlink()
     signed = list(records(documents, Tables(folder / "tables")))

@@ -107,7 +107,7 @@ EMBEDDED = {"callbacks": None, "errbacks": None, "chain": None, "chord": None}
 
 
 def message(*arguments: object, headers: dict[str, Any] | None = None, **embedded: object) -> Message:
-    """Make a message as a submitter does, but for what is said otherwise."""
+    """Make a message as a submitter does, with some changes."""
     return Message(
         body=orjson.dumps([arguments, {}, EMBEDDED | embedded]).decode(),
         content_type="application/json",

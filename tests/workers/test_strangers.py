@@ -142,7 +142,7 @@ def engine(settings: Settings) -> Iterator[Engine]:
 def lay(
     settings: Settings, headers: Mapping[str, object], content: str | bytes, kind: str = "application/json"
 ) -> None:
-    """Lay a message into the queue, of our task but for what is said otherwise."""
+    """Put a message of our task into the queue, with some changes."""
     app = make_app(settings)
     app.conf.broker_transport_options["body_encoding"] = "base64"  # bytes of any kind
     with app.connection_for_write() as connection:
@@ -283,7 +283,7 @@ def indexed_after(engine: Engine, settings: Settings) -> tuple[int, int]:
 
 
 def waiting(settings: Settings) -> bool:
-    """Tell whether a message waits in the queue."""
+    """Return whether a message waits in the queue."""
     with make_app(settings).connection_for_read() as connection:
         queue = connection.default_channel.queue_declare(settings.queue, passive=True)
         return bool(queue.message_count)

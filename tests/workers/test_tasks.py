@@ -145,7 +145,7 @@ class Flawed:
 
 def with_flaw(worker: Worker, method: str, fails: Callable[[Sequence[object]], Exception | None]) -> Worker:
     flawed: object = Flawed(worker.context.engine, method, fails)
-    return Worker(replace(worker.context, engine=flawed))  # type: ignore[arg-type] # an engine but for its flaw
+    return Worker(replace(worker.context, engine=flawed))  # type: ignore[arg-type] # an engine with a flaw
 
 
 def test_one_document_that_no_one_foresaw_takes_no_other_with_it(worker: Worker) -> None:

@@ -235,7 +235,7 @@ def report(comparison: Comparison) -> Iterator[RenderableType]:
 
 
 def readable(comparison: Comparison) -> bool:
-    """Tell whether the texts share so much that their differences can be read."""
+    """Return whether the texts share so much that their differences can be read."""
     shares = comparison.signals["overlap"]
     return max(float(str(shares[side])) for side in ("a", "b")) >= READABLE
 

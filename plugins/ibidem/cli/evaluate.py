@@ -163,7 +163,7 @@ def show(evaluation: Evaluation, console: Console) -> None:
 
 
 def evidence(evaluation: Evaluation) -> Iterator[Text]:
-    """Tell for each kind of evidence how many pairs it joins, and how many of them rightly."""
+    """Return for each kind of evidence how many pairs it joins, and how many of them rightly."""
     if evaluation.evidence:
         yield Text("\nfound by, the strongest evidence of each pair")
     for name, each in evaluation.evidence.items():

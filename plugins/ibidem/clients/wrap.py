@@ -228,7 +228,7 @@ def read_fast(transport: Any, decoders: str, plain: Callable[[Any], bool]) -> An
     Args:
         transport: A client's transport.
         decoders: Name of the attribute that holds its decoders.
-        plain: Tells whether these read JSON as the library does.
+        plain: Returns whether these read JSON as the library does.
     """
     attributes = vars(transport)
     if decoders not in attributes or not plain(attributes[decoders]):
@@ -240,7 +240,7 @@ def read_fast(transport: Any, decoders: str, plain: Callable[[Any], bool]) -> An
 
 @lru_cache(maxsize=64)
 def _view(kind: type, decoders: str) -> type:
-    """Make the class of a transport's view: all it holds is the transport's, but for the decoders."""
+    """Make the class of a transport's view: all it holds is the transport's, except for the decoders."""
     fast = property(lambda self: FastJson(vars(self)[decoders]))
     return type(kind.__name__, (kind,), {decoders: fast, "__module__": __name__})
 

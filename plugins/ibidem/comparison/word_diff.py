@@ -271,7 +271,7 @@ def common_words(run: Sequence[str], context: int, *, first: bool) -> Iterator[P
 
 
 def word_diff(lead: str, duplicate: str, most: int = 4, context: int = 2) -> list[Piece]:
-    """Tell where a duplicate's words differ from the lead's; case and punctuation aside.
+    """Return where a duplicate's words differ from the lead's; case and punctuation aside.
 
     Args:
         lead: The lead's text.

@@ -77,7 +77,7 @@ class Pairs:
         return Pairs(self.columns, self.a[which], self.b[which])
 
     def has_equal(self, column: NDArray[np.generic]) -> Bools:
-        """Tell where a column has the same value on both sides."""
+        """Return where a column has the same value on both sides."""
         same: Bools = column[self.a] == column[self.b]
         return same
 
@@ -119,7 +119,7 @@ def common_numbers(sketches: NDArray[np.int32], a: Rows, b: Rows) -> tuple[Rows,
 
 
 def may_match(pairs: Pairs) -> Bools:
-    """Tell which pairs have words on both sides and do not differ where they must not."""
+    """Return which pairs have words on both sides and do not differ where they must not."""
     columns = pairs.columns
     words = (columns.length[pairs.a] > 0) & (columns.length[pairs.b] > 0)
     a, b = columns.guard[pairs.a], columns.guard[pairs.b]
@@ -130,7 +130,7 @@ def may_match(pairs: Pairs) -> Bools:
 
 
 def is_in_window(pairs: Pairs, days: int | None) -> Bools:
-    """Tell which pairs lie within the date window; a missing date passes."""
+    """Return which pairs lie within the date window; a missing date passes."""
     if days is None:
         return np.ones(len(pairs.a), bool)
     start, end = pairs.columns.date_from, pairs.columns.date_to
@@ -170,7 +170,7 @@ def similar_shingles(pairs: Pairs, policy: Policy) -> Bools:
 
 
 def eligible(columns: PackedColumns, rule: Terms, rows: Rows | slice = EVERY) -> Bools:
-    """Tell which rows' feature sets may be compared at all: `decision.eligible`.
+    """Return which rows' feature sets may be compared at all: `decision.eligible`.
 
     Args:
         columns: The packed values.
@@ -343,7 +343,7 @@ def verify(columns: PackedColumns, a: Rows, b: Rows, policy: Policy) -> Codes:
 
 
 def screen(columns: PackedColumns, a: Rows, b: Rows, policy: Policy) -> Bools:
-    """Tell which pairs have what some rule asks for, so that few are left of which all rules are asked.
+    """Return which pairs have what some rule asks for, so that few are left of which all rules are asked.
 
     Every pair that a rule takes passes; one that passes may be taken by none. Without compiled loops all pass.
     """

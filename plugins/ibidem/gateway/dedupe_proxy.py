@@ -194,7 +194,7 @@ def step(flow: RequestFlow[T], answer: object) -> tuple[ApiRequest | None, Any, 
 
 
 def stage_of(ask: ApiRequest) -> Stage | None:
-    """Tell which stage of a search a request is; None for what is asked around it."""
+    """Return which stage of a search a request is; None for what is asked around it."""
     if not ask.path.endswith("/_search") or ask.body is None:
         return None
     return "window" if ask.body.get("docvalue_fields") == ONLY_PACKED["docvalue_fields"] else "fetch"

@@ -106,7 +106,7 @@ def check_host(host: str, known: tuple[str, ...]) -> None:
 
 
 def check_site(method: str, headers: Mapping[str, str], path: str = "/") -> None:
-    """Refuse a request which a page of another site sent, but for links that a reader follows.
+    """Refuse a request which a page of another site sent, except for links that a reader follows.
 
     Args:
         method: The request's method.

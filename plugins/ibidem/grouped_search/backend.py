@@ -128,7 +128,7 @@ def build_lookup(packed: Packed, policy: Policy, long: LongSignatures | None = N
 
 
 def counted_fields(policy: Policy) -> Mapping[LookupField, bool]:
-    """Tell for each clue whether a policy counts what it leads to."""
+    """Return for each clue whether a policy counts what it leads to."""
     return {
         "fingerprint": policy.fingerprint is not None,
         "profile": policy.profile is not None,
@@ -296,7 +296,7 @@ class NextPage:
 
 
 def next_page(request: DedupeRequest) -> NextPage | None:
-    """Tell where a cursor's next page begins; None where it does not say."""
+    """Return where a cursor's next page begins; None where it does not say."""
     parts = read_parts(request.cursor) if request.cursor else []
     if len(parts) <= PLAIN:
         return None
@@ -305,7 +305,7 @@ def next_page(request: DedupeRequest) -> NextPage | None:
 
 
 def place_of(page_request: PageRequest) -> Place:
-    """Tell where a page of a collapsed ranking begins."""
+    """Return where a page of a collapsed ranking begins."""
     begins = next_page(page_request.request)
     after = begins.after if begins is not None and begins.page == page_request.page else None
     return Place((page_request.page - 1) * page_request.size, after)

@@ -89,7 +89,7 @@ def count_unread(window: Window, matching: Mapping[str, int], outside: Collectio
 class WindowReader:
     """The top of a ranking, deeper with each request.
 
-    What is in it is the ranking's, but for copies that are only counted; `surplus` holds their content hashes, and
+    What is in it is the ranking's, except for copies that are only counted; `surplus` holds their content hashes, and
     `matching` how many documents with one of these match, as far as a request counted them. Which copies are left out
     depends on the hits above alone, so however deep a page makes it read at once, it reads the same.
 

@@ -35,7 +35,7 @@ class StoredBackend(Protocol):
     """The source of a collapsed ranking, its documents and their groups."""
 
     def settlement(self) -> Checkpoint:
-        """Tell how far groups are settled, and by which figures."""
+        """Return how far groups are settled, and by which figures."""
 
     def collapse(self, place: Place, size: int) -> RequestFlow[Collapsed]:
         """Read a part of the ranking, the best document of each group alone."""

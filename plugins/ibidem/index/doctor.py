@@ -138,7 +138,7 @@ def check_plugin(open_index: Callable[[], Engine]) -> Iterator[Check]:
 
 
 def plugin_check(nodes: Sequence[PluginNode], here: str) -> Check:
-    """Tell which nodes have the plugin.
+    """Return which nodes have the plugin.
 
     Args:
         nodes: The nodes; none where they cannot be known.
@@ -299,7 +299,7 @@ LASTING = {
 
 
 def check_signing() -> Check:
-    """Tell whether the loops of signing were compiled at installation."""
+    """Return whether the loops of signing were compiled at installation."""
     if loops.IN_USE:
         return Check("signing", ok=True, what="by compiled loops")
     remedy = "to sign in about half the time, install a C compiler, then ibidem again"

@@ -187,7 +187,7 @@ class _Tally:
         return {name: self.long[name] for name in names if name in self.long}
 
     def places(self, names: Sequence[DocumentRef]) -> list[Place]:
-        """Tell where documents are."""
+        """Return where documents are."""
         return [Place(index, id_, 0, self.routing.get((index, id_), "")) for index, id_ in names]
 
     def _fits(self, document: SourceDocument, text_field: str, max_text: int) -> bool:

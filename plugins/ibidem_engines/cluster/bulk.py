@@ -30,7 +30,7 @@ State = tuple[Name, tuple[int, int]]
 
 
 def newest(cluster: ClusterClient, parts: Sequence[ShardRef], since: Marks | None = None) -> dict[ShardRef, int]:
-    """Tell for each part up to which number its writes are done, once these can all be read.
+    """Return for each part up to which number its writes are done, once these can all be read.
 
     A search may find a write while one with a lower number is still under way; up to the global checkpoint none is.
     """

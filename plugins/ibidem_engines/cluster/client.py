@@ -229,7 +229,7 @@ class ClusterClient:
         label: Its address without secrets.
         connect: Makes a client; nothing is connected yet.
         waits: Seconds to wait before each further try.
-        search_parts: What each search says besides, so that nothing around an index changes what is read of it.
+        search_parts: Parts added to each search, so that no setting of an index changes its results.
 
     `resend_count` counts further tries of this thread: one before may have done what it asked for, though its answer
     did not come. `throttle` bounds the writes of all threads.

@@ -104,7 +104,7 @@ def check_readable(layout: Layout, index: str, cluster: ClusterClient) -> None:
 
 
 def schema_fault(layout: Layout) -> tuple[str, str] | None:
-    """Tell which indexes another version signed, and what to do about it."""
+    """Return which indexes another version signed, and what to do about it."""
     wrong = {name: schema for name, schema in layout.schemas.items() if schema != SCHEMA}
     if not wrong:
         return None
@@ -116,7 +116,7 @@ def schema_fault(layout: Layout) -> tuple[str, str] | None:
 
 
 def pipeline_fault(pipelines: Iterable[str]) -> RequestFlow[tuple[str, str] | None]:
-    """Tell which search pipeline takes hits out of what is found, and what to do about it."""
+    """Return which search pipeline takes hits out of what is found, and what to do about it."""
     for name in pipelines:
         answer = yield ApiRequest("GET", f"/_search/pipeline/{quote_index(name)}", passed_over=(MISSING,))
         steps = answer.get(name, {}).get("response_processors", [])

@@ -185,7 +185,7 @@ class LookUp:
                 yield from self._add_others(question, hits, total)
 
     def _add_others(self, question: _Question, hits: Sequence[Hit], total: int) -> RequestFlow[None]:
-        """Add the hits of one class but for the searching document itself."""
+        """Add the hits of one class, without the searching document itself."""
         others = [hit for hit in hits if hit.id != question.search.own]
         if len(others) < len(hits):
             total -= 1

@@ -250,7 +250,7 @@ class ClusterReindexSource(ReindexSource):
 
     @override
     def strip(self, signed: Sequence[SourceDocument]) -> list[Outcome | None]:
-        """Write documents whole, as their JSON was but for the object `ibidem`, past the default pipeline."""
+        """Write documents whole, as their JSON was without the object `ibidem`, past the default pipeline."""
         outcomes = run(self._cluster, [self._bare(there) for there in signed])
         return [
             None if each.status == CONFLICT else outcome_of(there, each)

@@ -194,7 +194,7 @@ class ClusterReindexTarget(ReindexTarget):
             after = some[-1][0].order
 
     def _missing_ids(self, names: Sequence[Name]) -> set[str]:
-        """Tell which documents the old index no longer holds."""
+        """Return which documents the old index no longer holds."""
         docs = [{"_id": name.id} | ({"routing": name.routing} if name.routing else {}) for name in names]
         answer = self._cluster.ask("POST", f"/{quote_index(self._source)}/_mget", {"docs": docs}, _source="false")
         check_each(answer["docs"], self._cluster.label)

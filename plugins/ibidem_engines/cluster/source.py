@@ -158,7 +158,7 @@ def as_document(id_: str, source: Mapping[str, object], fields: Fields) -> Docum
 
 
 def text_fault(source: Mapping[str, object], fields: Fields) -> str:
-    """Tell why an index that others write has no text for a document; empty when it has one.
+    """Return why an index that others write has no text for a document; empty when it has one.
 
     A document of ours without words has no text either: it is not kept.
     """

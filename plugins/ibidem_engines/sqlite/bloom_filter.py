@@ -1,6 +1,6 @@
 """Bloom filter of look-up values: whether any settled lead may carry one (Bloom 1970).
 
-A count-min sketch tells besides whether more than one document does, and takes eight times the room.
+A count-min sketch also says whether more than one document does, and takes eight times the memory.
 """
 
 import numpy as np
@@ -41,7 +41,7 @@ class BloomFilter:
             np.bitwise_or.at(self._octets, octet, bit)
 
     def counts(self, marks: Marks) -> NDArray[np.uint8]:
-        """Tell for each value whether it was seen: 0 or 1; perhaps of one that was not, never the other way round.
+        """Return for each value whether it was seen: 0 or 1; perhaps of one that was not, never the other way round.
 
         >>> from ibidem_engines.sqlite.tables import marks
         >>> seen = BloomFilter(100)

@@ -196,7 +196,7 @@ class CountMinSketch:
             self._counts[ordered[1:][ordered[1:] == ordered[:-1]]] = 2
 
     def counts(self, marks: Marks) -> NDArray[np.uint8]:
-        """Tell for each value how often it was seen: 0, 1, or 2 for more often; perhaps more than in truth, never less.
+        """Return for each value how often it was seen: 0, 1, or 2 for more often; perhaps too high, never too low.
 
         >>> seen = CountMinSketch(100)
         >>> seen.learn(marks(["a", "b", "b"]))

@@ -71,7 +71,7 @@ def _head(record: Record) -> Row:
 
 
 def _facts(record: Record) -> Row:
-    """Fill the columns from `signed` on, but for `lead`, once the record is found fit to be stored."""
+    """Fill the columns from `signed` on, except `lead`, after checking that the record can be stored."""
     document, signatures = record.document, record.signatures
     _check(record)
     try:

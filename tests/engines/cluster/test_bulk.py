@@ -12,7 +12,7 @@ from ibidem_engines.errors import Permanent
 
 
 class Taking:
-    """A wire that takes every action, or answers each with what it was told."""
+    """A transport that accepts every action, or gives the answers that a test set."""
 
     def __init__(self, item: Mapping[str, object] | None = None) -> None:
         self.item = item or {"status": 201, "_seq_no": 4}

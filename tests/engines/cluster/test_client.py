@@ -103,7 +103,7 @@ def test_type_and_reason_are_read_out_of_an_answer(answer: object, expected: tup
 
 
 class Script:
-    """A wire that answers what it was told to, and remembers what it was asked."""
+    """A transport with prepared answers that keeps the requests."""
 
     def __init__(self, *answers: object) -> None:
         self.answers = list(answers)

@@ -1,4 +1,4 @@
-"""What the server says of a refused document is told apart from what it says of the request."""
+"""Errors of a document and errors of the whole request are distinguished."""
 
 import pytest
 

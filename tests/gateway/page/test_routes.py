@@ -72,7 +72,7 @@ def test_what_is_not_understood_in_a_query_is_named_and_harmless(read: Read) -> 
 
 @pytest.fixture
 def crowd(settings: Settings, tables: Tables) -> int:
-    """So many copies of the lease, beside those that are there."""
+    """Add so many copies of the lease."""
     copies = [Document(f"copy-{number:03}", LEASE, version=1) for number in range(250)]
     engine = open_engine(settings.engine, settings.index)
     engine.write(list(records(copies, tables)))

@@ -1,4 +1,4 @@
-"""A wrapped client tells parts of books apart as ibidem itself does."""
+"""A wrapped client finds relations of parts of books as ibidem itself does."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""A search is parted into what ranks, what stands beside the hits, and what is shown of each."""
+"""A search is split into ranking, aggregations and suggestions, and display."""
 
 import pytest
 

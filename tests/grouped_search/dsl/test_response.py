@@ -1,4 +1,4 @@
-"""Each bucket of a terms aggregation tells how many groups lie in it, beside the documents that the server counts."""
+"""Each bucket of a terms aggregation shows its number of groups next to the server's number of documents."""
 
 from collections import Counter
 from functools import partial

@@ -29,7 +29,7 @@ def against(other: Signatures, policy: Policy = Policy(), **dates: str) -> Evide
 
 
 def unlike(**changes: object) -> Signatures:
-    """Signatures of another text, but for what is named."""
+    """Return the signatures of another text, with some fields replaced."""
     return replace(OTHER, **changes)  # type: ignore[arg-type] # fields of Signatures, by name
 
 

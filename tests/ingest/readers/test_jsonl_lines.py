@@ -1,4 +1,4 @@
-"""No line takes more memory than the limit, and none is lost beside one that would."""
+"""No line takes more memory than the limit, and no neighbour of a longer line is lost."""
 
 import io
 

@@ -359,7 +359,7 @@ def accounts(engine: Engine) -> int:
 
 
 def alive(pid: int) -> bool:
-    """Tell whether a process runs; one that ended and waits to be noticed does not."""
+    """Return whether a process runs; one that ended and waits to be noticed does not."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0] != "Z"
     except (FileNotFoundError, ProcessLookupError):

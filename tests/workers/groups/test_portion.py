@@ -54,7 +54,7 @@ def in_portions(rows: Sequence[Row], rules: Rules, size: int, words: Overrides |
 
 
 def carries(lead: Row, row: Row, rules: Rules, overrides: Overrides, *, copies: bool) -> bool:
-    """Tell whether a lead is found for a row."""
+    """Return whether a lead is found for a row."""
     packed_lead, packed_row = lead.packed, row.packed
     assert packed_lead
     assert packed_row

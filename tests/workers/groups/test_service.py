@@ -48,7 +48,7 @@ def signed(seed: int, families: int = 6, versions: int = 6) -> list[Record]:
     with TemporaryDirectory() as folder:
         tables = Tables(Path(folder))
         tables.use(Table.of("en", 10_000, counts(texts), "a test"))
-        whole = sign(texts, tables)  # of which a record keeps what engines store beside the packed value
+        whole = sign(texts, tables)  # a record keeps the fields that engines store with the packed value
         return [replace(one, signatures=each) for one, each in zip(records(texts, tables), whole, strict=True)]
 
 

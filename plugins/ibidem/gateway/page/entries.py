@@ -112,7 +112,7 @@ class Group:
         lead: The document that leads.
         duplicates: Those that are shown below it.
         hidden: How many are not shown.
-        further: How many copies were counted besides, in words.
+        further: How many more copies were counted, in words.
         opened: Whether they are seen at once.
     """
 

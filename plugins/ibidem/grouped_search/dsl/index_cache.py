@@ -53,7 +53,7 @@ class IndexMetadataCache:
         return self.layouts.put(key, layout)
 
     def settlement(self, names: Sequence[str]) -> RequestFlow[Checkpoint]:
-        """Tell how far the groups of indexes are settled, and by which figures.
+        """Return how far the groups of indexes are settled, and by which figures.
 
         Raises:
             UsageError: Those of several are stored by other figures.

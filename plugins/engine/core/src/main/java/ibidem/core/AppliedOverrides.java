@@ -54,7 +54,7 @@ final class AppliedOverrides {
         return made;
     }
 
-    /** Tells whether a text is the one that the reader saw; without a hash of its scheme nothing speaks against it. */
+    /** Returns whether a text is the one that the reader saw; true if there is no hash of its scheme. */
     private static boolean unchanged(Packed packed, String content) {
         return packed == null || !content.startsWith(packed.contentScheme()) || content.equals(packed.content());
     }

@@ -26,7 +26,7 @@ final class Bits {
         return new Bits(terms);
     }
 
-    /** Tells whether two sets may share so many terms; never wrong when it says no. */
+    /** Returns whether two sets may share so many terms; never wrong when it says no. */
     boolean mayShare(Bits other, int least) {
         int common = 0;
         for (int i = 0; i < WORDS; i++) {

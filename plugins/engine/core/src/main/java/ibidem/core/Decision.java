@@ -99,7 +99,7 @@ public final class Decision {
         return misread(a, b, policy.characters()) == null ? NONE : CHARACTERS;
     }
 
-    /** Tells whether hashes of what must not differ do; a missing value speaks against no pair. */
+    /** Returns whether hashes of what must not differ do; a missing value speaks against no pair. */
     private static boolean differ(int a, int b) {
         return a != b && a != 0 && b != 0;
     }
@@ -155,7 +155,7 @@ public final class Decision {
         return shared;
     }
 
-    /** Tells whether a document's feature set may be compared at all. */
+    /** Returns whether a document's feature set may be compared at all. */
     static boolean eligible(Packed packed, Policy.Terms rule) {
         return packed.terms.length >= Math.max(1, rule.smallest())
                 && packed.idf != 0

@@ -25,7 +25,7 @@ public final class GroupedSearch<R, H, P> {
     /**
      * The node that coordinates.
      *
-     * @param ledgers what people keep beside indexes
+     * @param ledgers what people keep next to indexes
      * @param memory counts that of windows and long signatures
      * @param by who groups
      */
@@ -147,7 +147,7 @@ public final class GroupedSearch<R, H, P> {
         listenToReaders(ranked);
     }
 
-    /** Tells whether hits that were not given might stand before one that was: all beyond the window score alike. */
+    /** Returns whether hits that were not given might stand before one that was: all beyond the window score alike. */
     private boolean cutAmongEquals(H[] hits) {
         float[] scores = new float[hits.length];
         for (int at = 0; at < hits.length; at++) {

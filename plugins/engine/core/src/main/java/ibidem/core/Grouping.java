@@ -104,7 +104,7 @@ public final class Grouping {
         return made;
     }
 
-    /** Tells whether a row is the first occurrence of its group. */
+    /** Returns whether a row is the first occurrence of its group. */
     boolean leads(int which) {
         return lead[which] == which;
     }
@@ -204,7 +204,7 @@ public final class Grouping {
         return packed.bits.mayShare(other.bits, rule.least(Math.min(packed.terms.length, other.terms.length)));
     }
 
-    /** Tells whether the two are long texts, of which more than packed values may have to tell. */
+    /** Returns whether the two are long texts, of which more than packed values may have to tell. */
     private boolean bothLong(int candidate) {
         return rare != null && rows[row].isLong() && rows[candidate].isLong();
     }

@@ -21,17 +21,17 @@ public interface InnerSearches<R, H, P> {
     /** Returns the most hits that a window of these indexes may hold. */
     int deepest();
 
-    /** Tells whether the engine orders by score and by nothing else, so that equal places are put in order here. */
+    /** Returns whether the engine orders by score and by nothing else, so that equal places are put in order here. */
     boolean byScoreAlone();
 
-    /** Tells whether there is one shard, and nothing that is asked for keeps it from making the page. */
+    /** Returns whether there is one shard, and nothing that is asked for keeps it from making the page. */
     boolean goWithPageOfShard();
 
     /** Returns what tells the caller from others. */
     String caller();
 
     /**
-     * Returns the ledgers that there are beside what is searched.
+     * Returns the ledgers that there are next to what is searched.
      *
      * @param kind what they hold
      * @param indexes those that hits are of
@@ -45,7 +45,7 @@ public interface InnerSearches<R, H, P> {
 
     void longSignatures(List<Name> names, Consumer<R> next);
 
-    /** Reads records beside indexes; what the caller may not read, or is not there, is empty. */
+    /** Reads records next to indexes; what the caller may not read, or is not there, is empty. */
     void records(LedgerCache.Slice slice, Consumer<LedgerCache.Found> next);
 
     /** Does what takes processor time on a thread for searches, and keeps a response for so long. */

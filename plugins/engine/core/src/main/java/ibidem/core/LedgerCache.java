@@ -10,7 +10,7 @@ import java.util.function.Function;
 import java.util.function.LongSupplier;
 
 /**
- * Cache of the records beside indexes: read as the caller, and kept for that caller for a few seconds.
+ * Cache of the records next to indexes: read as the caller, and kept for that caller for a few seconds.
  *
  * @param <T> what a record is read as
  */
@@ -58,7 +58,7 @@ public final class LedgerCache<T> {
         this.clock = clock;
     }
 
-    /** Tells whether it is known by now that ledgers hold records. */
+    /** Returns whether it is known by now that ledgers hold records. */
     public boolean holds(Collection<String> ledgers, String caller) {
         List<T> known = known(new Key(List.copyOf(ledgers), caller));
         return known != null && !known.isEmpty();

@@ -9,7 +9,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * What people keep beside indexes and a search looks at.
+ * What people keep next to indexes and a search looks at.
  *
  * @param overrides manual decisions
  * @param presets sets of figures for the decision
@@ -26,7 +26,7 @@ public record Ledgers(LedgerCache<Verdict> overrides, LedgerCache<StoredPreset> 
     }
 
     /**
-     * Returns the ledgers that there are beside indexes.
+     * Returns the ledgers that there are next to indexes.
      *
      * @param kind what they hold
      * @param names what is searched, as the request says it

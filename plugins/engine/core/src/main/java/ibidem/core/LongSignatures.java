@@ -86,7 +86,7 @@ final class LongSignatures {
         return found;
     }
 
-    /** Tells whether a part has signatures, and is not blank or nearly so. */
+    /** Returns whether a part has signatures, and is not blank or nearly so. */
     boolean filled(int part) {
         return tokens[part] >= LEAST_TOKENS;
     }

@@ -122,7 +122,7 @@ final class Noise {
         return ~((word & ~HIGHEST) + ~HIGHEST | word | ~HIGHEST);
     }
 
-    /** Tells whether the slots of some band are all alike. */
+    /** Returns whether the slots of some band are all alike. */
     private static boolean sharesBand(long equal) {
         return (equal & Long.rotateRight(equal, SECOND) & Long.rotateRight(equal, THIRD)) != 0;
     }

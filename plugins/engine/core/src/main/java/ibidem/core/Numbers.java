@@ -8,7 +8,7 @@ final class Numbers {
 
     private Numbers() {}
 
-    /** Tells whether they agree: one text has fewer than 3, or a third of the smallest of their union is shared. */
+    /** Returns whether they agree: one text has fewer than 3, or a third of the smallest of their union is shared. */
     static boolean agree(Packed a, Packed b) {
         if (Math.min(a.numbers, b.numbers) < FEW) {
             return true;
@@ -30,7 +30,7 @@ final class Numbers {
         return union == 0 ? 1.0 : (double) both / union;
     }
 
-    /** Tells whether they are the same, as far as count and sketch tell. */
+    /** Returns whether they are the same, as far as count and sketch tell. */
     static boolean equal(Packed a, Packed b) {
         if (a.numbers != b.numbers || a.sketched != b.sketched) {
             return false;

@@ -199,12 +199,12 @@ public final class Packed {
         return HexFormat.of().formatHex(bytes, 18, 26);
     }
 
-    /** Tells whether there are words: without any a document is a group of its own. */
+    /** Returns whether there are words: without any a document is a group of its own. */
     boolean hasWords() {
         return length > 0;
     }
 
-    /** Tells whether its text is long: it has signatures of its parts as well. */
+    /** Returns whether its text is long: it has signatures of its parts as well. */
     boolean isLong() {
         return (flags & LONG) != 0;
     }
@@ -217,7 +217,7 @@ public final class Packed {
         return u16(bytes, slotsAt + 2 * at);
     }
 
-    /** Tells whether its text has many unknown words. */
+    /** Returns whether its text has many unknown words. */
     boolean noisy() {
         return noise != null && noise.noisy;
     }

@@ -82,7 +82,7 @@ final class Page {
         return mark;
     }
 
-    /** Tells why a duplicate is one: against the lead that is shown, else against the first occurrence. */
+    /** Returns why a duplicate is one: against the lead that is shown, else against the first occurrence. */
     private void reason(Group group, int row, Map<String, Object> mark, List<String> notes) {
         int of = group.lead();
         Evidence evidence = window.evidence(row, of);

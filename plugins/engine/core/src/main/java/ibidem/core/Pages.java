@@ -37,7 +37,7 @@ final class Pages {
         return -Math.floorDiv(-rows, step);
     }
 
-    /** Tells whether the steps that were read fill a page. */
+    /** Returns whether the steps that were read fill a page. */
     boolean filled(int page) {
         return needed(page) >= 0;
     }

@@ -33,7 +33,7 @@ record PartStatistics(double matchedA, double matchedB, double coveredA, double 
                 Math.max(best(a, matches.a, matches.similar), best(b, matches.b, matches.similar)));
     }
 
-    /** Tells whether the other text has more of the first one; of equal ones, whether more of its parts match. */
+    /** Returns whether the other text has more of the first one; of equal ones, whether more of its parts match. */
     boolean firstIsHeld() {
         return coveredA > coveredB || coveredA == coveredB && matchedA >= matchedB;
     }

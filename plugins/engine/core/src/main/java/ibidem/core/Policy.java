@@ -107,7 +107,7 @@ public record Policy(
         return level == Level.PARTIAL;
     }
 
-    /** Tells whether long texts are related to each other. */
+    /** Returns whether long texts are related to each other. */
     boolean relates() {
         return partial() && related != null;
     }

@@ -57,7 +57,7 @@ final class RareTerms {
     }
 
     /**
-     * Tells whether two long texts share enough keys.
+     * Returns whether two long texts share enough keys.
      *
      * @param alike whether their lengths are in the same bucket, so that each term makes two keys; else in neighbours
      */

@@ -46,7 +46,7 @@ final class Reading {
     }
 
     /**
-     * Tells whether hits that were not given might stand before one that was: all beyond the window score alike.
+     * Returns whether hits that were not given might stand before one that was: all beyond the window score alike.
      *
      * @param scores those of the hits that were given
      * @param most how many were asked for
@@ -55,7 +55,7 @@ final class Reading {
         return scores.length >= most && depth() > 0 && scores[scores.length - 1] == scores[depth() - 1];
     }
 
-    /** Tells whether a window is deep enough for the page; if not, {@link #depth} is deeper from now on. */
+    /** Returns whether a window is deep enough for the page; if not, {@link #depth} is deeper from now on. */
     public boolean enough(Window window) {
         boolean ended = window.size < depth();
         if (ended || depth() == deepest || pages(window).filled(page)) {

@@ -39,7 +39,7 @@ public enum Refusal {
         return new UsageException(what + " does not go with dedupe: " + why, remedy);
     }
 
-    /** Tells whether one of these names of indexes is that of an index in another cluster. */
+    /** Returns whether one of these names of indexes is that of an index in another cluster. */
     public static boolean nameOtherClusters(String... indexes) {
         for (String name : indexes) {
             if (name.indexOf(':') >= 0 && !name.startsWith("<")) {

@@ -215,7 +215,7 @@ public record Request(
         return (long) hits * (policy.partial() ? BYTES_OF_A_ROW_WITH_SLOTS : BYTES_OF_A_ROW);
     }
 
-    /** Tells whether packed values and what was asked for tell all: no stored preset and no long signatures. */
+    /** Returns whether packed values and what was asked for tell all: no stored preset and no long signatures. */
     public boolean oneSearchTells() {
         return !waiting && !policy.partial();
     }

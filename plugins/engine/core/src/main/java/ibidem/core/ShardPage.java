@@ -134,7 +134,7 @@ public final class ShardPage {
         return each == null || !each.name.id().equals(id) ? null : each.told;
     }
 
-    /** Returns what the first hit carries beside. */
+    /** Returns the fields of the page that the first hit carries. */
     public Map<String, Object> told() {
         return told;
     }

@@ -44,7 +44,7 @@ final class Golden {
         return JSON.valueToTree(held);
     }
 
-    /** Tells whether two are the same JSON, whichever way numbers are held. */
+    /** Returns whether two are the same JSON, whichever way numbers are held. */
     static boolean same(JsonNode a, JsonNode b) {
         return a.equals(
                 (left, right) -> left.isNumber() && right.isNumber()

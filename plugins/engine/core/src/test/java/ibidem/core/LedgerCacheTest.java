@@ -9,7 +9,7 @@ import java.util.Set;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** Records beside indexes are read as the caller, slice by slice, and kept for that caller for five seconds. */
+/** Records next to indexes are read as the caller, slice by slice, and kept for that caller for five seconds. */
 class LedgerCacheTest {
     private static final Set<String> LEDGERS = Set.of("news-ibidem-overrides");
 

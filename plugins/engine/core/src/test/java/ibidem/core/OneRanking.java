@@ -11,7 +11,7 @@ import java.util.function.Consumer;
 import java.util.function.IntUnaryOperator;
 import java.util.function.Predicate;
 
-/** An engine that holds one ranking of the golden files, with what people keep beside it. */
+/** An engine that holds one ranking of the golden files, with what people keep next to it. */
 final class OneRanking
         implements InnerSearches<OneRanking.Response, OneRanking.Hit, Integer>,
                 ResponseReader<OneRanking.Response, OneRanking.Hit, Integer>,

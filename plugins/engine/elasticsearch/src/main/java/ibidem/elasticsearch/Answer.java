@@ -15,7 +15,7 @@ final class Answer extends SearchResponse {
 
     /**
      * @param hits the list to show
-     * @param first the answer to the first window, with all that is told beside the hits
+     * @param first the answer to the first window, with aggregations and the like
      * @param account what the answer stands on, counted
      * @param tookMillis since the request came
      */

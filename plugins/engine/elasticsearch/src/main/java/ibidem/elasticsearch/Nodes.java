@@ -62,14 +62,14 @@ record Nodes(
         };
     }
 
-    /** Tells whether every node has this version of the plugin: only then may shards be asked for more than fields. */
+    /** Returns whether every node has this version of the plugin; if not, shards are asked for fields alone. */
     boolean allHaveThePlugin() {
         return cluster.state().nodes().getNodes().values().stream()
                 .allMatch(node ->
                         IbidemPlugin.version().equals(node.getAttributes().get(ATTRIBUTE)));
     }
 
-    /** Tells whether some indexes have one shard together. */
+    /** Returns whether some indexes have one shard together. */
     boolean haveOneShard(List<String> indexes) {
         IndexMetadata index = indexes.size() == 1 ? project().index(indexes.get(0)) : null;
         return index != null && index.getNumberOfShards() == 1;
@@ -104,7 +104,7 @@ record Nodes(
     }
 
     /**
-     * Returns the ledgers that there are beside these names and indexes.
+     * Returns the ledgers that there are next to these names and indexes.
      *
      * @param kind what they hold
      */

@@ -35,7 +35,7 @@ public final class RankedPage {
         this.memory = memory;
     }
 
-    /** Tells whether the page was made: a shard that fetches later than it ranks does so without it. */
+    /** Returns whether the page was made: a shard that fetches later than it ranks does so without it. */
     public boolean isMade() {
         return page != null;
     }
@@ -45,7 +45,7 @@ public final class RankedPage {
         return page.carried(place(document), id);
     }
 
-    /** Returns what the first hit carries beside; null for every other. */
+    /** Returns the fields of the page that the first hit carries; null for other hits. */
     public Map<String, Object> told(int document) {
         return place(document) == page.shown()[0] ? page.told() : null;
     }

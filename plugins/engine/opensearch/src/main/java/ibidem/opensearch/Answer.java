@@ -40,7 +40,7 @@ final class Answer {
     /**
      * Makes the response.
      *
-     * @param first that to the first window, with all that is told beside the hits
+     * @param first the answer to the first window, with aggregations and the like
      */
     SearchResponse response(SearchResponse first) {
         SearchHits hits = new SearchHits(

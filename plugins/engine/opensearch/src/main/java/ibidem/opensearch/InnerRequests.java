@@ -45,12 +45,12 @@ final class InnerRequests {
         this.bytes = bytes;
     }
 
-    /** Tells whether equal places are put in order by index and id: where the engine orders by score, and by nothing else. */
+    /** Returns whether ties are put in order by index and id: where the engine orders by score alone. */
     boolean byScoreAlone() {
         return asked.sorts() == null && asked.rescores() == null;
     }
 
-    /** Asks for a window: what ranks, what is answered beside the hits, and of each hit only its packed value. */
+    /** Asks for a window: what ranks, what is answered next to the hits, and of each hit only its packed value. */
     SearchRequest window(Depth depth) {
         SearchSourceBuilder made = ranked(depth);
         made.fetchSource(false);
@@ -72,7 +72,7 @@ final class InnerRequests {
         return ranking(made);
     }
 
-    /** Tells whether a shard may make the page: what stands in the way is left to the coordinating node. */
+    /** Returns whether a shard may make the page: what stands in the way is left to the coordinating node. */
     boolean goesWithPageOfShard() {
         boolean inOneStep = request.searchType() == SearchType.QUERY_THEN_FETCH; // ranks and fetches on one context
         if (!bytes || !inOneStep || !byScoreAlone() || asked.profile() || Boolean.TRUE.equals(asked.explain())) {
@@ -86,7 +86,7 @@ final class InnerRequests {
                 && (asked.query() == null || !asked.query().getName().equals("hybrid"));
     }
 
-    /** Asks for the best hits, and for what is answered beside them. */
+    /** Asks for the best hits, and for what is answered next to them. */
     private SearchSourceBuilder ranked(Depth depth) {
         SearchSourceBuilder made = everywhere();
         made.query(asked.query()).size(depth.hits()).trackTotalHits(true).trackScores(asked.trackScores());
@@ -124,7 +124,7 @@ final class InnerRequests {
         return window;
     }
 
-    /** Adds what is answered beside the hits, once. */
+    /** Adds what is answered next to the hits, once. */
     private void beside(SearchSourceBuilder made) {
         if (asked.aggregations() != null) {
             asked.aggregations().getAggregatorFactories().forEach(made::aggregation);
@@ -175,7 +175,7 @@ final class InnerRequests {
         }
     }
 
-    /** Asks for a slice of records beside indexes, in the order of their keys. */
+    /** Asks for a slice of records next to indexes, in the order of their keys. */
     static SearchRequest ledger(LedgerCache.Slice slice) {
         SearchSourceBuilder source =
                 new SearchSourceBuilder().size(slice.size()).sort("key").trackTotalHits(false);
@@ -199,7 +199,7 @@ final class InnerRequests {
         return values;
     }
 
-    /** Tells whether something that is shown of a hit comes from the query: marks, scores, names, inner hits. */
+    /** Returns whether something that is shown of a hit comes from the query: marks, scores, names, inner hits. */
     private boolean looksAtTheQuery() {
         if (asked.highlighter() != null || Boolean.TRUE.equals(asked.explain()) || asked.scriptFields() != null) {
             return true;

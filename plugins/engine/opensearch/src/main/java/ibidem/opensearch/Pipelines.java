@@ -11,7 +11,7 @@ import org.opensearch.index.IndexSettings;
 import org.opensearch.search.pipeline.PipelineConfiguration;
 import org.opensearch.search.pipeline.SearchPipelineMetadata;
 
-/** Tells whether a search goes through a pipeline that groups: {@code ext.ibidem} is then that pipeline's to read. */
+/** Returns whether a search goes through a pipeline that groups: {@code ext.ibidem} is then that pipeline's to read. */
 final class Pipelines {
     private static final String PROCESSORS = "request_processors";
 

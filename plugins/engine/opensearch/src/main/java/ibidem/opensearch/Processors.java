@@ -67,7 +67,7 @@ final class Processors {
             return searches.firstWindow();
         }
 
-        /** Tells whether a search goes with groups; one that asks for them itself and does not is refused. */
+        /** Returns whether a search goes with groups; one that asks for them itself and does not is refused. */
         private static boolean goesWith(SearchRequest request, Map<String, Object> given) {
             Refusal refused = Refusals.of(request);
             if (refused != null && !given.isEmpty()) {

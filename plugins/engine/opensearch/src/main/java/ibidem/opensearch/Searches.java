@@ -52,7 +52,7 @@ final class Searches implements InnerSearches<SearchResponse, SearchHit, SearchH
 
     /**
      * @param nodes what the node knows and does
-     * @param ledgers what people keep beside indexes
+     * @param ledgers what people keep next to indexes
      * @param request the search as it came
      * @param asked how to group it
      * @param task under which it runs; null where none is known
