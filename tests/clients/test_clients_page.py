@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ibidem.demo import python_licences
-from ibidem.grouped_search.dsl.unsupported import REFUSED
+from ibidem.grouped_search.dsl.unsupported import UNSUPPORTED
 from ibidem_engines.connect import open_engine
 from ibidem_engines.records import records
 from ibidem_ingest.idf.store import Tables
@@ -51,4 +51,4 @@ def test_the_readme_shows_the_first_example() -> None:
 
 
 def test_every_part_that_is_refused_is_named() -> None:
-    assert not [name for name in REFUSED if f"`{name}`" not in PAGE and name not in ("scroll_id", "format")]
+    assert not [name for name in UNSUPPORTED if f"`{name}`" not in PAGE and name not in ("scroll_id", "format")]

@@ -82,9 +82,9 @@ def test_similar_lengths_are_in_the_same_bucket_or_in_neighbours(length: int, mo
 
 
 def numbered(index: KeyIndex) -> list[tuple[int, int, bool]]:
-    """Number of the key, row and whether the key is faint, of each entry; keys numbered without gaps."""
+    """Number of the key, row and whether the key is weak, of each entry; keys numbered without gaps."""
     number = np.unique(index.key, return_inverse=True)[1]
-    return list(zip(number.tolist(), index.row.tolist(), (index.key >= index.faint).tolist(), strict=True))
+    return list(zip(number.tolist(), index.row.tolist(), (index.key >= index.first_weak).tolist(), strict=True))
 
 
 @few

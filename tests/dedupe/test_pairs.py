@@ -62,7 +62,7 @@ def test_a_short_text_has_none_and_is_asked_for_once() -> None:
 
 def test_beyond_the_bound_those_asked_for_longest_ago_are_read_again() -> None:
     reader = Reader()
-    long_signatures = LongSignatureCache(reader, most=2 * len(VALUE))
+    long_signatures = LongSignatureCache(reader, max_bytes=2 * len(VALUE))
     long_signatures.want([("i", "a"), ("i", "b")])
     long_signatures.get(("i", "a"))
     long_signatures.get(("i", "c"))
@@ -85,7 +85,7 @@ def test_without_a_reader_it_is_told_what_is_missing_until_it_is_given() -> None
 
 
 def test_what_is_given_beyond_the_bound_counts_as_short() -> None:
-    long_signatures = LongSignatureCache(most=len(VALUE))
+    long_signatures = LongSignatureCache(max_bytes=len(VALUE))
     long_signatures.want([("i", "a"), ("i", "b")])
     long_signatures.take({("i", "a"): VALUE, ("i", "b"): VALUE})
     assert long_signatures.get(("i", "a")) is not None
@@ -103,8 +103,8 @@ def test_all_pairs_of_duplicates_are_found_each_once(window: SampleWindow) -> No
     assert list(zip(result.row.tolist(), result.earlier.tolist(), strict=True)) == expected
 
 
-def entries(key: list[int], row: list[int], **faint: int) -> KeyIndex:
-    return KeyIndex(np.array(key, np.int32), np.array(row, np.int32), **faint)
+def entries(key: list[int], row: list[int], **settings: int) -> KeyIndex:
+    return KeyIndex(np.array(key, np.int32), np.array(row, np.int32), **settings)
 
 
 def test_each_row_is_paired_with_the_rows_before_it_that_hold_its_key() -> None:
@@ -114,15 +114,15 @@ def test_each_row_is_paired_with_the_rows_before_it_that_hold_its_key() -> None:
     assert part.tolist() == [42, 72, 74]
 
 
-def test_of_faint_keys_a_pair_has_to_share_several_of_others_one_is_enough() -> None:
-    key_entries = entries([0, 0, 1, 1, 1, 2, 2, 3, 3], [1, 2, 2, 3, 4, 2, 3, 3, 4], faint=1, least=2)
+def test_a_pair_has_to_share_several_weak_keys_but_only_one_of_the_others() -> None:
+    key_entries = entries([0, 0, 1, 1, 1, 2, 2, 3, 3], [1, 2, 2, 3, 4, 2, 3, 3, 4], first_weak=1, min_shared=2)
     (part,) = expand_pairs(key_entries, CandidateRanges.build(key_entries), 10)
     assert part.tolist() == [21, 32, 43]
 
 
 @pytest.mark.parametrize("budget", [1, 10, 100])
 def test_however_the_slices_are_cut_the_pairs_are_the_same(budget: int) -> None:
-    key_entries = entries([0] * 30 + [1] * 20, [*range(30), *range(20)], faint=0, least=2)
+    key_entries = entries([0] * 30 + [1] * 20, [*range(30), *range(20)], first_weak=0, min_shared=2)
     with patch.object(pairs, "BUDGET", budget):
         parts = list(expand_pairs(key_entries, CandidateRanges.build(key_entries), 30))
     assert np.concatenate(parts).tolist() == sorted(a * 30 + b for a in range(20) for b in range(a))

@@ -20,7 +20,7 @@ from ibidem.dedupe.request import parse_request
 from ibidem.grouped_search.backend import PageRequest
 from ibidem.grouped_search.page import grouped_page
 from ibidem.grouped_search.response import Json
-from ibidem.grouped_search.stats import facets_of
+from ibidem.grouped_search.stats import count_facets
 from ibidem_engines.engine import Hit, LookupResult, Ranking, SignatureLookup
 from ibidem_engines.requests import RequestFlow, run_sync
 from ibidem_ingest.pairs.policy import Policy, Slots, Terms
@@ -103,9 +103,9 @@ class Listed:
         """See `Source.overrides`."""
         return self.words
 
-    def find(self, searches: Sequence[SignatureLookup], *, everywhere: bool) -> RequestFlow[list[LookupResult]]:
+    def find(self, searches: Sequence[SignatureLookup], *, whole_index: bool) -> RequestFlow[list[LookupResult]]:
         """See `Source.find`."""
-        assert not searches, everywhere
+        assert not searches, whole_index
         return []
         yield
 
@@ -238,7 +238,7 @@ def page(source: Listed, options: Mapping[str, object], number: int, size: int) 
 
 def counts(window: Window) -> Json:
     """Count a window by source, idf table and year, as the plugin tells it."""
-    facets = facets_of(window)
+    facets = count_facets(window)
     parts = {
         name: [
             {"index": index, "id": name_, "documents": documents, "groups": groups}

@@ -59,14 +59,14 @@ class KeyIndex:
     Args:
         key: (e,) number of the key, ascending.
         row: (e,) rows, ascending within a key.
-        faint: The first number of a key that says little alone: a term.
-        least: How many such keys two rows have to share; of the others one is enough.
+        first_weak: The first number of a key that says little alone: a term.
+        min_shared: How many such keys two rows have to share; of the others one is enough.
     """
 
     key: Numbers
     row: Numbers
-    faint: int = MOST
-    least: int = 1
+    first_weak: int = MOST
+    min_shared: int = 1
 
     @property
     def keys(self) -> int:
@@ -90,11 +90,11 @@ def build_key_index(columns: PackedColumns, policy: Policy) -> KeyIndex:
         columns: The packed values, in rank order.
         policy: Evidence that it does not count gives no keys.
     """
-    plain = join_indexes(hash_index(columns, policy))
-    weak = list(weak_key_index(columns, policy))
-    if not weak:
-        return plain
-    return replace(join_indexes([plain, *weak]), faint=plain.keys, least=TERMS)
+    hash_keys = join_indexes(hash_index(columns, policy))
+    weak_keys = list(weak_key_index(columns, policy))
+    if not weak_keys:
+        return hash_keys
+    return replace(join_indexes([hash_keys, *weak_keys]), first_weak=hash_keys.keys, min_shared=TERMS)
 
 
 def weak_key_index(columns: PackedColumns, policy: Policy) -> Iterator[KeyIndex]:
@@ -130,14 +130,14 @@ def fold_hash(content: Hashes) -> Hashes:
     return keys
 
 
-def band_index(slots: NDArray[np.uint16], carried: NDArray[np.bool_]) -> Iterator[KeyIndex]:
+def band_index(slots: NDArray[np.uint16], has_slots: NDArray[np.bool_]) -> Iterator[KeyIndex]:
     """Find who shares a band of three slots, some bands at a time.
 
     Args:
         slots: (n, 100) min-hash slots.
-        carried: (n,) whether the row has them.
+        has_slots: (n,) whether the row has them.
     """
-    rows = np.flatnonzero(carried)
+    rows = np.flatnonzero(has_slots)
     at_once = max(1, ENTRIES // max(1, len(slots)))
     for first in range(0, BANDS, at_once):
         last = min(BANDS, first + at_once)
@@ -145,7 +145,7 @@ def band_index(slots: NDArray[np.uint16], carried: NDArray[np.bool_]) -> Iterato
             keys = loops.IN_USE.band_keys(slots, rows, (first, last))
         else:
             keys = bands(slots[rows, 3 * first : 3 * last])
-        yield drop_singletons(keys.ravel(), np.repeat(rows, last - first), len(carried))
+        yield drop_singletons(keys.ravel(), np.repeat(rows, last - first), len(has_slots))
 
 
 def index_runs(columns: PackedColumns) -> Iterator[KeyIndex]:
@@ -173,53 +173,55 @@ def run_keys(blocks: NDArray[np.uint8], rows: Rows, slots: tuple[int, int]) -> H
     if loops.IN_USE:
         return loops.IN_USE.run_keys(blocks, rows, slots, noise.APART)
     number = np.arange(*slots)
-    own = blocks[rows]
-    first, second, third = (own[:, (number + by) % noise.SLOTS].astype(np.uint64) for by in (0, *noise.APART))
+    row_blocks = blocks[rows]
+    first, second, third = (
+        row_blocks[:, (number + offset) % noise.SLOTS].astype(np.uint64) for offset in (0, *noise.APART)
+    )
     keys: Hashes = first | second << np.uint64(8) | third << np.uint64(16) | number.astype(np.uint64) << np.uint64(24)
     return keys
 
 
-def marked_keys(keys: Hashes, rows: Rows, marked: NDArray[np.bool_]) -> KeyIndex:
+def marked_keys(keys: Hashes, rows: Rows, row_marks: NDArray[np.bool_]) -> KeyIndex:
     """Find the keys that several rows hold, a marked one among them.
 
     Args:
         keys: (e,) a key for each entry.
         rows: (e,) its row, ascending.
-        marked: (n,) which rows are marked.
+        row_marks: (n,) which rows are marked.
     """
-    marks = marked[rows]
+    marks = row_marks[rows]
     if loops.IN_USE:
         return KeyIndex(*loops.IN_USE.shared_keys(keys, rows, marks))
     bucket = hash_buckets(keys)
     marked_buckets = np.zeros(bucket.max(initial=0) + 1, bool)
     marked_buckets[bucket[marks]] = True
     mask = marked_buckets[bucket]
-    return keep_marked(drop_singletons(keys[mask], rows[mask], len(marked)), marked)
+    return keep_marked(drop_singletons(keys[mask], rows[mask], len(row_marks)), row_marks)
 
 
-def keep_marked(index: KeyIndex, marked: NDArray[np.bool_]) -> KeyIndex:
+def keep_marked(index: KeyIndex, row_marks: NDArray[np.bool_]) -> KeyIndex:
     """Keep the keys that a marked row holds."""
     marked_numbers = np.zeros(index.keys, bool)
-    marked_numbers[index.key[marked[index.row]]] = True
+    marked_numbers[index.key[row_marks[index.row]]] = True
     counts = marked_numbers[index.key]
     number = np.cumsum(marked_numbers) - 1
     return replace(index, key=number[index.key[counts]].astype(np.int32), row=index.row[counts])
 
 
-def slot_index(slots: NDArray[np.uint16], carried: NDArray[np.bool_]) -> Iterator[KeyIndex]:
+def slot_index(slots: NDArray[np.uint16], has_slots: NDArray[np.bool_]) -> Iterator[KeyIndex]:
     """Find who shares a single slot, some slots at a time: a chapter shares few with its book, unrelated texts none.
 
     Args:
         slots: (n, 100) min-hash slots.
-        carried: (n,) whether the row has them.
+        has_slots: (n,) whether the row has them.
     """
-    if not carried.any():
+    if not has_slots.any():
         return
     at_once = max(1, ENTRIES // len(slots))
     for first in range(0, slots.shape[1], at_once):
-        some = slots[:, first : first + at_once].astype(np.uint64)
-        number = np.arange(first, first + some.shape[1], dtype=np.uint64) << np.uint64(16)
-        yield shared_keys(some | number, carried)
+        slice_ = slots[:, first : first + at_once].astype(np.uint64)
+        number = np.arange(first, first + slice_.shape[1], dtype=np.uint64) << np.uint64(16)
+        yield shared_keys(slice_ | number, has_slots)
 
 
 def bands(slots: NDArray[np.uint16]) -> Hashes:
@@ -231,21 +233,23 @@ def bands(slots: NDArray[np.uint16]) -> Hashes:
     Returns:
         (n, b) keys.
     """
-    wide = slots.astype(np.uint64)
+    wide_slots = slots.astype(np.uint64)
     number = np.arange(slots.shape[1] // 3, dtype=np.uint64) << np.uint64(48)
-    keys: Hashes = wide[:, 0::3] | wide[:, 1::3] << np.uint64(16) | wide[:, 2::3] << np.uint64(32) | number
+    keys: Hashes = (
+        wide_slots[:, 0::3] | wide_slots[:, 1::3] << np.uint64(16) | wide_slots[:, 2::3] << np.uint64(32) | number
+    )
     return keys
 
 
-def shared_keys(keys: Hashes, carried: NDArray[np.bool_]) -> KeyIndex:
+def shared_keys(keys: Hashes, has_keys: NDArray[np.bool_]) -> KeyIndex:
     """Find the keys that several rows hold.
 
     Args:
         keys: (n, k) keys of each row.
-        carried: (n,) whether the row has these keys.
+        has_keys: (n,) whether the row has these keys.
     """
-    rows = np.flatnonzero(carried)
-    return drop_singletons(keys[rows].ravel(), np.repeat(rows, keys.shape[1]), len(carried))
+    rows = np.flatnonzero(has_keys)
+    return drop_singletons(keys[rows].ravel(), np.repeat(rows, keys.shape[1]), len(has_keys))
 
 
 def hash_buckets(keys: NDArray[np.integer[Any]]) -> Rows:
@@ -270,16 +274,16 @@ def drop_singletons(keys: NDArray[np.integer[Any]], rows: Rows, size: int) -> Ke
             keys, rows = keys[order], rows[order]
         return KeyIndex(*loops.IN_USE.shared_keys(keys, rows, None))
     bucket = hash_buckets(keys)
-    several = np.flatnonzero(np.bincount(bucket)[bucket] > 1)
-    keys, rows = keys[several], rows[several]
+    repeats = np.flatnonzero(np.bincount(bucket)[bucket] > 1)
+    keys, rows = keys[repeats], rows[repeats]
     order = np.argsort(keys)
-    ordered = keys[order]
-    new = np.ones(len(keys), bool)
-    new[1:] = ordered[1:] != ordered[:-1]
-    alone = new.copy()
-    alone[:-1] &= new[1:]
-    positions = np.flatnonzero(~alone)
-    number, row = np.divmod(np.sort(np.cumsum(new)[positions] * size + rows[order[positions]]), max(1, size))
+    sorted_keys = keys[order]
+    starts = np.ones(len(keys), bool)
+    starts[1:] = sorted_keys[1:] != sorted_keys[:-1]
+    singletons = starts.copy()
+    singletons[:-1] &= starts[1:]
+    positions = np.flatnonzero(~singletons)
+    number, row = np.divmod(np.sort(np.cumsum(starts)[positions] * size + rows[order[positions]]), max(1, size))
     return KeyIndex(number.astype(np.int32), row.astype(np.int32))
 
 
@@ -289,35 +293,35 @@ def rarest_term_index(columns: PackedColumns, rule: Terms) -> Iterator[KeyIndex]
     A set of s terms that shares at least m with another shares k of its s - m + k first terms in any order that is the
     same for all; the order by the number of holders here makes the fewest candidates.
     """
-    may = eligible(columns, rule)
-    for table in np.unique(columns.idf[may]):
-        rows = np.flatnonzero(may & (columns.idf == table))
-        least = min_shared_terms(rule.share, int(columns.term_count[rows].min())) - TERMS + 1
-        term, row = rarest_terms(columns, rows, least)
+    eligible_rows = eligible(columns, rule)
+    for table in np.unique(columns.idf[eligible_rows]):
+        rows = np.flatnonzero(eligible_rows & (columns.idf == table))
+        min_shared = min_shared_terms(rule.share, int(columns.term_count[rows].min())) - TERMS + 1
+        term, row = rarest_terms(columns, rows, min_shared)
         keys = term << BUCKETS | length_buckets(columns.length, rule.lengths)[row]
         parts = max(1, len(keys) // ENTRIES)
         for part in range(parts):
-            low = np.flatnonzero(term % parts == part) if parts > 1 else EVERY
-            both = np.stack((keys[low], keys[low] + 1), axis=1).ravel()
-            yield drop_singletons(both, np.repeat(row[low], 2), len(columns))
+            entries = np.flatnonzero(term % parts == part) if parts > 1 else EVERY
+            neighbours = np.stack((keys[entries], keys[entries] + 1), axis=1).ravel()
+            yield drop_singletons(neighbours, np.repeat(row[entries], 2), len(columns))
 
 
-def rarest_terms(columns: PackedColumns, rows: Rows, least: int) -> tuple[Rows, Rows]:
+def rarest_terms(columns: PackedColumns, rows: Rows, min_shared: int) -> tuple[Rows, Rows]:
     """Return the rarest terms of some rows' sets, as far as another set has them too.
 
     Args:
         columns: The packed values.
         rows: Whose sets.
-        least: How many terms a set shares at least with its duplicate.
+        min_shared: How many terms a set shares at least with its duplicate.
 
     Returns:
         Numbers of terms, and for each the row that has it; by row.
     """
     if loops.IN_USE:
-        sizes = columns.term_count[rows].astype(np.int64) - least + 1
+        sizes = columns.term_count[rows].astype(np.int64) - min_shared + 1
         return loops.IN_USE.prefixes(columns.terms, rows, sizes, NO_TERM)
     counts = TermCounts.of(columns.terms[rows])
-    slices = [counts.prefixes(columns, rows[start : start + SLICE], least) for start in range(0, len(rows), SLICE)]
+    slices = [counts.prefixes(columns, rows[start : start + SLICE], min_shared) for start in range(0, len(rows), SLICE)]
     return np.concatenate([terms for terms, _ in slices]), np.concatenate([holders for _, holders in slices])
 
 
@@ -383,9 +387,9 @@ class TermCounts:
 
 def join_indexes(parts: Iterable[KeyIndex]) -> KeyIndex:
     """Join entries of several kinds into one set; their keys are numbered on."""
-    keys, rows, above = [], [], 0
+    keys, rows, offset = [], [], 0
     for part in parts:
-        keys.append(part.key + np.int32(above))
+        keys.append(part.key + np.int32(offset))
         rows.append(part.row)
-        above += part.keys
+        offset += part.keys
     return KeyIndex(np.concatenate(keys), np.concatenate(rows))

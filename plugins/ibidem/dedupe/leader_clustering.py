@@ -137,9 +137,9 @@ class LeaderClustering:
             undecided = block.filter_rows(self.lead == self.rows)
             # Numbered again, so that what is counted for each key is as long as the block and not as the index.
             keys, key = np.unique(undecided.key, return_inverse=True)
-            faint = int(np.searchsorted(keys, undecided.faint))
+            faint = int(np.searchsorted(keys, undecided.first_weak))
             self.lead_counts = leads.lead_counts[keys]
-            self.settle(replace(undecided, key=key.astype(np.int32), faint=faint))
+            self.settle(replace(undecided, key=key.astype(np.int32), first_weak=faint))
             leads.add(undecided.filter_rows(self.lead == self.rows))
 
     def settle(self, entries: KeyIndex) -> None:
@@ -147,9 +147,11 @@ class LeaderClustering:
         entries = drop_unshared(self.drop_crowded(entries))
         while len(entries.row):
             last = next_block_end(entries, self.classifier.size)
-            these = entries.filter_rows(self.rows < last)
+            block_entries = entries.filter_rows(self.rows < last)
             self.join_within(
-                self.classifier.classify(expand_pairs(these, CandidateRanges.build(these), self.classifier.size))
+                self.classifier.classify(
+                    expand_pairs(block_entries, CandidateRanges.build(block_entries), self.classifier.size)
+                )
             )
             if last >= self.classifier.size:
                 return
@@ -165,9 +167,9 @@ class LeaderClustering:
 
     def drop_crowded(self, entries: KeyIndex) -> KeyIndex:
         """Drop the keys that so many leads hold that no further ones are looked for under them."""
-        full = self.lead_counts[entries.key] >= MOST_LEADS
-        self.crowded[entries.row[full]] = True
-        positions = np.flatnonzero(~full)
+        is_full = self.lead_counts[entries.key] >= MOST_LEADS
+        self.crowded[entries.row[is_full]] = True
+        positions = np.flatnonzero(~is_full)
         return replace(entries, key=entries.key[positions], row=entries.row[positions])
 
     def join_within(self, pairs: DuplicatePairs) -> None:
@@ -186,9 +188,9 @@ class LeaderClustering:
         if (pairs.code == UNDECIDED).any():
             self.join_within(pairs)
             return
-        row, at = np.unique(pairs.row, return_index=True)
-        self.lead[row] = pairs.earlier[at]
-        self.evidence[row] = pairs.code[at]
+        row, positions = np.unique(pairs.row, return_index=True)
+        self.lead[row] = pairs.earlier[positions]
+        self.evidence[row] = pairs.code[positions]
 
 
 @dataclass(eq=False, slots=True)
@@ -231,8 +233,8 @@ def blocks(entries: KeyIndex, size: int) -> Iterator[KeyIndex]:
     """
     number = entries.row // BLOCK
     order = np.argsort(number, kind="stable")
-    for some in np.split(order, np.searchsorted(number[order], np.arange(1, -(-size // BLOCK)))):
-        yield replace(entries, key=entries.key[some], row=entries.row[some])
+    for block_rows in np.split(order, np.searchsorted(number[order], np.arange(1, -(-size // BLOCK)))):
+        yield replace(entries, key=entries.key[block_rows], row=entries.row[block_rows])
 
 
 def next_block_end(entries: KeyIndex, size: int) -> int:
@@ -242,19 +244,19 @@ def next_block_end(entries: KeyIndex, size: int) -> int:
     return max(fits, int(entries.row.min()) + 1)
 
 
-def leads_before(entries: KeyIndex, last: int) -> Rows:
-    """Return for each entry of a row from `last` on how many rows before `last` hold its key; 0 for those before."""
-    early = entries.row < last
-    number = np.cumsum(early)
+def leads_before(entries: KeyIndex, end: int) -> Rows:
+    """Return for each entry of a row from `end` on how many rows before `end` hold its key; 0 for those before."""
+    is_before = entries.row < end
+    number = np.cumsum(is_before)
     first = first_entries(entries)
-    return np.where(early, 0, number - number[first] + early[first])
+    return np.where(is_before, 0, number - number[first] + is_before[first])
 
 
 def drop_unshared(entries: KeyIndex) -> KeyIndex:
     """Drop the keys that only one row still holds."""
-    new = np.ones(len(entries.key) + 1, bool)
-    new[1:-1] = entries.key[1:] != entries.key[:-1]
-    positions = np.flatnonzero(~(new[1:] & new[:-1]))
+    starts = np.ones(len(entries.key) + 1, bool)
+    starts[1:-1] = entries.key[1:] != entries.key[:-1]
+    positions = np.flatnonzero(~(starts[1:] & starts[:-1]))
     return replace(entries, key=entries.key[positions], row=entries.row[positions])
 
 
@@ -306,15 +308,15 @@ class Window:
         columns = PackedColumns.of(packed_of(hits))
         names = HitNames(hits)
         applied_overrides = apply_overrides(overrides, names, columns)
-        related = LongTextMatcher(
+        matcher = LongTextMatcher(
             names,
             columns.unpack_row,
             policy,
             LongSignatureCache(no_long_signatures) if long_signatures is None else long_signatures,
         )
         looked_up = pair_keys(encode_pairs(frozenset(candidates), len(hits)), len(hits))
-        grouping = group(columns, policy, applied_overrides.constraints, related, looked_up)
-        return cls(hits, len(hits) if ranked < 0 else ranked, policy, columns, applied_overrides, grouping, related)
+        grouping = group(columns, policy, applied_overrides.constraints, matcher, looked_up)
+        return cls(hits, len(hits) if ranked < 0 else ranked, policy, columns, applied_overrides, grouping, matcher)
 
     def head(self, rows: int) -> "Window":
         """Return the first rows of the window; their groups are the same without what follows."""
@@ -350,12 +352,12 @@ class Window:
             return None
         return self.matcher.long_signatures.get(self.name(row))
 
-    def evidence(self, row: int, other: int) -> Evidence | None:
+    def evidence(self, row: int, other_row: int) -> Evidence | None:
         """Return what makes two rows duplicates: the signatures' evidence, or a manual decision where there is none."""
-        word = self.overrides.valid.get((min(row, other), max(row, other)))
+        word = self.overrides.valid.get((min(row, other_row), max(row, other_row)))
         if word is not None and word.verdict == "not":
             return None
-        evidence = self.matcher.evidence(row, other)
+        evidence = self.matcher.evidence(row, other_row)
         return evidence or (word.evidence(self.policy.level) if word else None)
 
     @property

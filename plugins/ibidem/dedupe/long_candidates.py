@@ -72,20 +72,20 @@ class PageKeys:
             if count := int(np.count_nonzero(np.bincount(key_index.key) > MOST_HOLDERS)):
                 self.capped_keys[clue] = count
             shared = drop_frequent(key_index)
-            if (least := LEAST.get(clue, 1)) > 1:
-                shared = pair_keys(pairs_sharing(shared, least, size), size)
+            if (min_shared := LEAST.get(clue, 1)) > 1:
+                shared = pair_keys(pairs_sharing(shared, min_shared, size), size)
             yield shared
 
 
-def drop_frequent(entries: KeyIndex, most: int = MOST_HOLDERS) -> KeyIndex:
+def drop_frequent(entries: KeyIndex, max_rows: int = MOST_HOLDERS) -> KeyIndex:
     """Leave out the keys that more rows hold than may."""
     counts = np.bincount(entries.key, minlength=1)
-    positions = np.flatnonzero(counts[entries.key] <= most)
+    positions = np.flatnonzero(counts[entries.key] <= max_rows)
     numbers = np.unique(entries.key[positions], return_inverse=True)[1].astype(np.int32)
     return replace(entries, key=numbers, row=entries.row[positions])
 
 
-def pairs_sharing(entries: KeyIndex, least: int, size: int) -> NDArray[np.int64]:
+def pairs_sharing(entries: KeyIndex, min_shared: int, size: int) -> NDArray[np.int64]:
     """Return the pairs that share so many keys, as `row * size + earlier`."""
-    faint = replace(entries, faint=0, least=least)
+    faint = replace(entries, first_weak=0, min_shared=min_shared)
     return np.concatenate([np.empty(0, np.int64), *expand_pairs(faint, CandidateRanges.build(faint), size)])

@@ -92,8 +92,8 @@ class Override:
 
     def evidence(self, level: Level) -> Evidence:
         """Return "same" as evidence at the level that was asked for."""
-        why = {"signature": "override", "author": self.author, "reason": self.reason, "date": self.date}
-        return Evidence(level, "override", 1.0, why)
+        reasons = {"signature": "override", "author": self.author, "reason": self.reason, "date": self.date}
+        return Evidence(level, "override", 1.0, reasons)
 
 
 @dataclass(frozen=True, slots=True)

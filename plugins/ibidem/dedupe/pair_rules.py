@@ -72,14 +72,14 @@ class Pairs:
     a: Rows
     b: Rows
 
-    def take(self, which: NDArray[np.int64]) -> "Pairs":
+    def take(self, selection: NDArray[np.int64]) -> "Pairs":
         """Return some of the pairs."""
-        return Pairs(self.columns, self.a[which], self.b[which])
+        return Pairs(self.columns, self.a[selection], self.b[selection])
 
     def has_equal(self, column: NDArray[np.generic]) -> Bools:
         """Return where a column has the same value on both sides."""
-        same: Bools = column[self.a] == column[self.b]
-        return same
+        mask: Bools = column[self.a] == column[self.b]
+        return mask
 
     @cached_property
     def lengths(self) -> NDArray[np.float64]:
@@ -90,8 +90,8 @@ class Pairs:
     @cached_property
     def numbers_differing(self) -> Figures:
         """How many numbers are in one text only, about: `numbers.differing_numbers`."""
-        shared, union = common_numbers(self.columns.number_sketch, self.a, self.b)
-        share = np.where(union > 0, shared / np.maximum(1, union), 1.0)
+        shared_terms, union = common_numbers(self.columns.number_sketch, self.a, self.b)
+        share = np.where(union > 0, shared_terms / np.maximum(1, union), 1.0)
         counts = self.columns.numbers.astype(np.float64)
         return estimate_difference(share, counts[self.a], counts[self.b])
 
@@ -100,9 +100,9 @@ class Pairs:
         """Whether the numbers agree: `decision.numbers_agree`."""
         counts = self.columns.numbers
         agree = np.minimum(counts[self.a], counts[self.b]) < FEW
-        rest = np.flatnonzero(~agree)
-        shared, union = common_numbers(self.columns.number_sketch, self.a[rest], self.b[rest])
-        agree[rest] = shared / np.maximum(1, union) >= LEAST_SHARE
+        others = np.flatnonzero(~agree)
+        shared_terms, union = common_numbers(self.columns.number_sketch, self.a[others], self.b[others])
+        agree[others] = shared_terms / np.maximum(1, union) >= LEAST_SHARE
         return agree
 
 
@@ -112,10 +112,10 @@ def common_numbers(sketches: NDArray[np.int32], a: Rows, b: Rows) -> tuple[Rows,
         return loops.IN_USE.shared_smallest(sketches, (a, b), NO_NUMBER)
     both = np.sort(np.concatenate((sketches[a], sketches[b]), axis=1), axis=1)
     real = both != NO_NUMBER
-    twice = np.zeros_like(real)
-    twice[:, 1:] = (both[:, 1:] == both[:, :-1]) & real[:, 1:]
-    distinct = np.cumsum(real & ~twice, axis=1)
-    return (twice & (distinct <= SKETCH)).sum(axis=1), np.minimum(distinct[:, -1], SKETCH)
+    repeats = np.zeros_like(real)
+    repeats[:, 1:] = (both[:, 1:] == both[:, :-1]) & real[:, 1:]
+    distinct = np.cumsum(real & ~repeats, axis=1)
+    return (repeats & (distinct <= SKETCH)).sum(axis=1), np.minimum(distinct[:, -1], SKETCH)
 
 
 def may_match(pairs: Pairs) -> Bools:
@@ -135,8 +135,8 @@ def is_in_window(pairs: Pairs, days: int | None) -> Bools:
         return np.ones(len(pairs.a), bool)
     start, end = pairs.columns.date_from, pairs.columns.date_to
     missing = (start == NO_DATE) | (end == NO_DATE)
-    apart = np.maximum(start[pairs.a] - end[pairs.b], start[pairs.b] - end[pairs.a])
-    within_days: Bools = missing[pairs.a] | missing[pairs.b] | (apart <= days)
+    gap = np.maximum(start[pairs.a] - end[pairs.b], start[pairs.b] - end[pairs.a])
+    within_days: Bools = missing[pairs.a] | missing[pairs.b] | (gap <= days)
     return within_days
 
 
@@ -157,15 +157,15 @@ def similar_shingles(pairs: Pairs, policy: Policy) -> Bools:
     mask = np.zeros(len(pairs.a), bool)
     if policy.slots is None:
         return mask
-    signed = np.flatnonzero((columns.slot_count[pairs.a] > 0) & (columns.slot_count[pairs.b] > 0))
+    with_slots = np.flatnonzero((columns.slot_count[pairs.a] > 0) & (columns.slot_count[pairs.b] > 0))
     if loops.IN_USE:
-        rows = pairs.a[signed], pairs.b[signed]
-        mask[signed] = loops.IN_USE.similar_slots(columns.slots, rows, policy.slots.equal, BANDS)
+        rows = pairs.a[with_slots], pairs.b[with_slots]
+        mask[with_slots] = loops.IN_USE.similar_slots(columns.slots, rows, policy.slots.equal, BANDS)
         return mask
-    equal = columns.slots[pairs.a[signed]] == columns.slots[pairs.b[signed]]
-    enough = np.flatnonzero(equal.view(np.uint8).sum(axis=1, dtype=np.uint8) >= policy.slots.equal)
-    bands = equal[enough, : 3 * BANDS]
-    mask[signed[enough]] = (bands[:, 0::3] & bands[:, 1::3] & bands[:, 2::3]).any(axis=1)
+    equal = columns.slots[pairs.a[with_slots]] == columns.slots[pairs.b[with_slots]]
+    near = np.flatnonzero(equal.view(np.uint8).sum(axis=1, dtype=np.uint8) >= policy.slots.equal)
+    bands = equal[near, : 3 * BANDS]
+    mask[with_slots[near]] = (bands[:, 0::3] & bands[:, 1::3] & bands[:, 2::3]).any(axis=1)
     return mask
 
 
@@ -188,13 +188,13 @@ def shared_terms(pairs: Pairs, policy: Policy) -> Bools:
     if rule is None:
         return mask
     columns = pairs.columns
-    which = np.flatnonzero(pairs.has_equal(columns.idf) & (pairs.lengths >= rule.lengths))
-    which = which[eligible(columns, rule, pairs.a[which]) & eligible(columns, rule, pairs.b[which])]
+    selection = np.flatnonzero(pairs.has_equal(columns.idf) & (pairs.lengths >= rule.lengths))
+    selection = selection[eligible(columns, rule, pairs.a[selection]) & eligible(columns, rule, pairs.b[selection])]
     if rule.numbers:
-        which = which[pairs.take(which).numbers_agree]
-    a, b = pairs.a[which], pairs.b[which]
-    needed = needed_by_size(rule.share)[np.minimum(columns.term_count[a], columns.term_count[b])]
-    mask[which] = count_shared(columns.terms, a, b) >= needed
+        selection = selection[pairs.take(selection).numbers_agree]
+    a, b = pairs.a[selection], pairs.b[selection]
+    min_shared = needed_by_size(rule.share)[np.minimum(columns.term_count[a], columns.term_count[b])]
+    mask[selection] = count_shared(columns.terms, a, b) >= min_shared
     return mask
 
 
@@ -209,8 +209,8 @@ def count_shared(terms: NDArray[np.int32], a: Rows, b: Rows) -> NDArray[np.int64
     if loops.IN_USE:
         return loops.IN_USE.shared_values(terms, (a, b), NO_TERM)
     both = np.sort(np.concatenate((terms[a], terms[b]), axis=1), axis=1)
-    shared: NDArray[np.int64] = ((both[:, 1:] == both[:, :-1]) & (both[:, 1:] != NO_TERM)).sum(axis=1)
-    return shared
+    shared_terms: NDArray[np.int64] = ((both[:, 1:] == both[:, :-1]) & (both[:, 1:] != NO_TERM)).sum(axis=1)
+    return shared_terms
 
 
 def same_fingerprint(pairs: Pairs, policy: Policy) -> Bools:
@@ -219,13 +219,13 @@ def same_fingerprint(pairs: Pairs, policy: Policy) -> Bools:
     if rule is None:
         return np.zeros(len(pairs.a), bool)
     mask = np.zeros(len(pairs.a), bool)
-    which = np.flatnonzero((columns.fingerprint[pairs.a] != 0) & pairs.has_equal(columns.fingerprint))
-    some = pairs.take(which)
-    enough = (columns.idf[some.a] != 0) & some.has_equal(columns.idf) & some.has_equal(columns.numbers)
-    for rows in (some.a, some.b):
-        enough &= ((columns.flags[rows] & WEAK) == 0) & (columns.length[rows] >= rule.shortest)
-    enough &= (columns.number_sketch[some.a] == columns.number_sketch[some.b]).all(axis=1)
-    mask[which] = enough & (some.lengths >= rule.lengths)
+    selection = np.flatnonzero((columns.fingerprint[pairs.a] != 0) & pairs.has_equal(columns.fingerprint))
+    subset = pairs.take(selection)
+    near = (columns.idf[subset.a] != 0) & subset.has_equal(columns.idf) & subset.has_equal(columns.numbers)
+    for rows in (subset.a, subset.b):
+        near &= ((columns.flags[rows] & WEAK) == 0) & (columns.length[rows] >= rule.shortest)
+    near &= (columns.number_sketch[subset.a] == columns.number_sketch[subset.b]).all(axis=1)
+    mask[selection] = near & (subset.lengths >= rule.lengths)
     return mask
 
 
@@ -235,8 +235,8 @@ def same_profile(pairs: Pairs, policy: Policy) -> Bools:
     if policy.profile is None:
         return np.zeros(len(pairs.a), bool)
     equal: Bools = (profiles[pairs.a] != 0) & pairs.has_equal(profiles) & (pairs.lengths >= policy.profile)
-    which = np.flatnonzero(equal)
-    equal[which] = pairs.take(which).numbers_agree
+    selection = np.flatnonzero(equal)
+    equal[selection] = pairs.take(selection).numbers_agree
     return equal
 
 
@@ -249,21 +249,21 @@ def misread(pairs: Pairs, policy: Policy) -> Bools:
     run, idf = pairs.columns.noise[:, noise.SLOTS], pairs.columns.idf
     may = (run[pairs.a] > 0) & pairs.has_equal(run) & (idf[pairs.a] != 0) & pairs.has_equal(idf)
     may &= (run[pairs.a] < noise.POOR) | rule.few
-    which = np.flatnonzero(may)
-    which = which[pairs.take(which).lengths >= rule.lengths]
+    selection = np.flatnonzero(may)
+    selection = selection[pairs.take(selection).lengths >= rule.lengths]
     blocks = pairs.columns.noise
-    which = which[is_noisy(blocks[pairs.a[which]]) | is_noisy(blocks[pairs.b[which]])]
-    equal, two, band = equal_runs(blocks, pairs.a[which], pairs.b[which])
+    selection = selection[is_noisy(blocks[pairs.a[selection]]) | is_noisy(blocks[pairs.b[selection]])]
+    equal, two, band = equal_runs(blocks, pairs.a[selection], pairs.b[selection])
     share = ESTIMATES[equal]
     positions = np.flatnonzero((share >= rule.share) & band & (two >= rule.pairs))
-    which, share = which[positions], share[positions]
-    some = pairs.take(which)
-    a, b = NoiseFigures.of(pairs.columns, some.a), NoiseFigures.of(pairs.columns, some.b)
+    selection, share = selection[positions], share[positions]
+    subset = pairs.take(selection)
+    a, b = NoiseFigures.of(pairs.columns, subset.a), NoiseFigures.of(pairs.columns, subset.b)
     runs, terms = estimate_difference(share, a.runs, b.runs), differing_terms(a, b)
     words = np.maximum(1.0, runs / noise.RUNS_OF_A_WORD)
-    least = rule.unknown + rule.numbers * (some.numbers_differing / words)
+    min_unknown = rule.unknown + rule.numbers * (subset.numbers_differing / words)
     often = terms * (a.runs + b.runs) >= rule.lift * runs * (a.unknown + b.unknown)
-    mask[which] = (terms / words >= least) & often
+    mask[selection] = (terms / words >= min_unknown) & often
     return mask
 
 
@@ -274,24 +274,24 @@ def contained_shingles(pairs: Pairs, policy: Policy) -> Bools:
     if rule is None:
         return mask
     may = (columns.slot_count > 0) & (columns.length >= rule.shortest)
-    which = np.flatnonzero(may[pairs.a] & may[pairs.b] & ~are_long(pairs))
-    a, b = pairs.a[which], pairs.b[which]
+    selection = np.flatnonzero(may[pairs.a] & may[pairs.b] & ~are_long(pairs))
+    a, b = pairs.a[selection], pairs.b[selection]
     equal = (columns.slots[a] == columns.slots[b]).sum(axis=1)
-    mask[which] = containment(equal, columns.shingles[a], columns.shingles[b]) >= rule.share
+    mask[selection] = containment(equal, columns.shingles[a], columns.shingles[b]) >= rule.share
     return mask
 
 
-def containment(equal: Rows, a: Rows, b: Rows) -> NDArray[np.float64]:
+def containment(equal_slots: Rows, a: Rows, b: Rows) -> NDArray[np.float64]:
     """`minhash.containment` for many pairs.
 
     Args:
-        equal: (m,) how many of 100 slots are equal.
+        equal_slots: (m,) how many of 100 slots are equal.
         a: (m,) distinct shingles of the one text.
         b: (m,) those of the other.
     """
-    alike = np.array([correct_for_chance(share / SLOTS) for share in range(SLOTS + 1)])[equal]
-    share = alike * (a + b) / ((1 + alike) * np.maximum(1, np.minimum(a, b)))
-    return np.where(equal < LEAST_FOR_CONTAINMENT, 0.0, np.minimum(1.0, share))
+    similarity = np.array([correct_for_chance(share / SLOTS) for share in range(SLOTS + 1)])[equal_slots]
+    share = similarity * (a + b) / ((1 + similarity) * np.maximum(1, np.minimum(a, b)))
+    return np.where(equal_slots < LEAST_FOR_CONTAINMENT, 0.0, np.minimum(1.0, share))
 
 
 def are_long(pairs: Pairs) -> Bools:
@@ -380,15 +380,15 @@ def screen(columns: PackedColumns, a: Rows, b: Rows, policy: Policy) -> Bools:
 def strongest(pairs: Pairs, policy: Policy) -> Codes:
     """Go through the levels up to the one asked for; a pair keeps the first evidence that it passes."""
     codes = np.zeros(len(pairs.a), np.uint8)
-    undecided = np.flatnonzero(may_match(pairs))
+    candidates = np.flatnonzero(may_match(pairs))
     for level in LEVELS[: LEVELS.index(policy.level) + 1]:
         if level != "identical":
-            undecided = undecided[is_in_window(pairs.take(undecided), policy.window_days)]
+            candidates = candidates[is_in_window(pairs.take(candidates), policy.window_days)]
         for signature, rule in RULES[level].items():
-            if len(undecided):
-                mask = rule(pairs.take(undecided), policy)
-                codes[undecided[mask]] = CODE[signature]
-                undecided = undecided[~mask]
+            if len(candidates):
+                mask = rule(pairs.take(candidates), policy)
+                codes[candidates[mask]] = CODE[signature]
+                candidates = candidates[~mask]
     if policy.level == "partial" and policy.related is not None:
-        codes[undecided[are_long(pairs.take(undecided))]] = UNDECIDED
+        codes[candidates[are_long(pairs.take(candidates))]] = UNDECIDED
     return codes

@@ -36,10 +36,10 @@ class LongSignatureCache:
         most: Bytes that are kept; what `take` is given beyond them counts as short.
     """
 
-    def __init__(self, read: Read | None = None, most: int = MOST_BYTES) -> None:
+    def __init__(self, read: Read | None = None, max_bytes: int = MOST_BYTES) -> None:
         self.missing: set[DocumentRef] = set()
         self._read = read
-        self._most = most
+        self._max_bytes = max_bytes
         self._cache: OrderedDict[DocumentRef, tuple[LongSignatures | None, int]] = OrderedDict()
         self._bytes = 0
 
@@ -49,15 +49,15 @@ class LongSignatureCache:
         if self._read is None:
             self.missing.update(unknown)
             return
-        for at in range(0, len(unknown), AT_ONCE):
-            some = unknown[at : at + AT_ONCE]
-            self._keep(some, self._read(some))
-            if self._bytes >= self._most:
+        for start in range(0, len(unknown), AT_ONCE):
+            names = unknown[start : start + AT_ONCE]
+            self._keep(names, self._read(names))
+            if self._bytes >= self._max_bytes:
                 return
 
     def take(self, values: Mapping[DocumentRef, bytes]) -> None:
         """Take what was missing; documents without long signatures are left out of the values."""
-        room = self._most - self._bytes
+        room = self._max_bytes - self._bytes
         for name in sorted(self.missing):
             value = values.get(name, b"")
             room -= len(value)
@@ -75,7 +75,7 @@ class LongSignatureCache:
     def _keep(self, names: Sequence[DocumentRef], values: Mapping[DocumentRef, bytes]) -> None:
         for name in names:
             self._put(name, values.get(name, b""))
-            while self._bytes > self._most and len(self._cache) > 1:
+            while self._bytes > self._max_bytes and len(self._cache) > 1:
                 _, (_, size) = self._cache.popitem(last=False)
                 self._bytes -= size
 
@@ -111,11 +111,11 @@ class LongTextMatcher:
         """Read the long signatures of rows that will be decided on."""
         self.long_signatures.want(self.names[row] for row in rows)
 
-    def evidence(self, row: int, other: int) -> Evidence | None:
+    def evidence(self, row: int, other_row: int) -> Evidence | None:
         """Return the relation of the first row to the second, by any evidence."""
-        pair = row, other
+        pair = row, other_row
         if pair not in self.verdicts:
-            self.verdicts[pair] = self._decide(row, other)
+            self.verdicts[pair] = self._decide(row, other_row)
         return self.verdicts[pair]
 
     def code(self, row: int, other: int) -> int:
@@ -129,8 +129,13 @@ class LongTextMatcher:
             return None
         if self.policy.level != "partial" or not are_long(a, b):
             return decide(a, b, self.policy)
-        own, its = self.long_signatures.get(self.names[row]), self.long_signatures.get(self.names[other])
-        return decide(a, b, self.policy, (own, its) if own and its else None)
+        row_signatures, other_signatures = (
+            self.long_signatures.get(self.names[row]),
+            self.long_signatures.get(self.names[other]),
+        )
+        return decide(
+            a, b, self.policy, (row_signatures, other_signatures) if row_signatures and other_signatures else None
+        )
 
 
 BUDGET = 200_000
@@ -192,9 +197,9 @@ class PairClassifier:
         Args:
             candidates: Distinct pairs as `row * size + earlier`, in slices.
         """
-        decided = [self.decide(pairs) for pairs in candidates]
-        pairs = np.concatenate([np.empty(0, np.int64), *(pairs for pairs, _ in decided)])
-        code = np.concatenate([np.empty(0, np.uint8), *(code for _, code in decided)])
+        decisions = [self.decide(pairs) for pairs in candidates]
+        pairs = np.concatenate([np.empty(0, np.int64), *(pairs for pairs, _ in decisions)])
+        code = np.concatenate([np.empty(0, np.uint8), *(code for _, code in decisions)])
         row, earlier = np.divmod(pairs, max(1, self.size))
         if self.matcher is not None:
             open_pairs = np.flatnonzero(code == UNDECIDED)
@@ -206,8 +211,8 @@ class PairClassifier:
         code = verify(self.columns, pairs // self.size, pairs % self.size, self.policy)
         if self.matcher is None:
             code[code == UNDECIDED] = 0
-        same = np.isin(pairs, encode_pairs(self.constraints.same, self.size))
-        code[same & np.isin(code, (0, UNDECIDED))] = CODE["override"]
+        must_link = np.isin(pairs, encode_pairs(self.constraints.same, self.size))
+        code[must_link & np.isin(code, (0, UNDECIDED))] = CODE["override"]
         code[np.isin(pairs, encode_pairs(self.constraints.different, self.size))] = 0
         positions = np.flatnonzero(code)
         return pairs[positions], code[positions]
@@ -232,11 +237,11 @@ def duplicates(
     """
     classifier = PairClassifier(columns, policy, PairConstraints(), matcher, long_index)
     entries = classifier.shared_keys()
-    verified = classifier.classify(expand_pairs(entries, CandidateRanges.build(entries), classifier.size))
-    for at in np.flatnonzero(verified.code == UNDECIDED).tolist():
-        verified.code[at] = classifier.resolve(int(verified.row[at]), int(verified.earlier[at]), UNDECIDED)
-    positions = np.flatnonzero(verified.code)
-    return DuplicatePairs(verified.row[positions], verified.earlier[positions], verified.code[positions])
+    pairs = classifier.classify(expand_pairs(entries, CandidateRanges.build(entries), classifier.size))
+    for position in np.flatnonzero(pairs.code == UNDECIDED).tolist():
+        pairs.code[position] = classifier.resolve(int(pairs.row[position]), int(pairs.earlier[position]), UNDECIDED)
+    positions = np.flatnonzero(pairs.code)
+    return DuplicatePairs(pairs.row[positions], pairs.earlier[positions], pairs.code[positions])
 
 
 def encode_pairs(pairs: frozenset[Pair], size: int) -> Rows:
@@ -244,9 +249,13 @@ def encode_pairs(pairs: frozenset[Pair], size: int) -> Rows:
     return np.array([max(pair) * size + min(pair) for pair in sorted(pairs)], np.int64)
 
 
-def concat_keys(own: KeyIndex, entries: KeyIndex) -> KeyIndex:
+def concat_keys(row_keys: KeyIndex, entries: KeyIndex) -> KeyIndex:
     """Put keys of which one is enough before those of others."""
-    return replace(join_indexes([own, entries]), faint=min(MOST, entries.faint + own.keys), least=entries.least)
+    return replace(
+        join_indexes([row_keys, entries]),
+        first_weak=min(MOST, entries.first_weak + row_keys.keys),
+        min_shared=entries.min_shared,
+    )
 
 
 def pair_keys(pairs: Rows, size: int) -> KeyIndex:
@@ -306,13 +315,13 @@ def expand_pairs(entries: KeyIndex, postings: CandidateRanges, size: int) -> Ite
     """
     order = order_by_row(entries, postings, size)
     rows, times, first = entries.row[order].astype(np.int64), postings.times[order], postings.first[order]
-    faint = entries.key[order] >= entries.faint
+    faint = entries.key[order] >= entries.first_weak
     for start, end in slices(rows, times):
         some = rows[start:end], faint[start:end], first[start:end], times[start:end]
         if loops.IN_USE:
-            yield loops.IN_USE.pairs(some, postings.rows, size, entries.least)
+            yield loops.IN_USE.pairs(some, postings.rows, size, entries.min_shared)
         else:
-            yield filter_by_shared_keys(repeat_pairs(some, postings.rows, size), entries.least)
+            yield filter_by_shared_keys(repeat_pairs(some, postings.rows, size), entries.min_shared)
 
 
 def order_by_row(entries: KeyIndex, postings: CandidateRanges, size: int) -> Rows:
@@ -324,34 +333,34 @@ def order_by_row(entries: KeyIndex, postings: CandidateRanges, size: int) -> Row
     return order[partners]
 
 
-def repeat_pairs(entries: tuple[Rows, Bools, Rows, Rows], others: Numbers, size: int) -> Rows:
+def repeat_pairs(entries: tuple[Rows, Bools, Rows, Rows], earlier_rows: Numbers, size: int) -> Rows:
     """Write each pair for each key that it shares, doubled, and one more where the key is faint.
 
     Args:
         entries: Row, whether the key is faint, where the partners begin and how many they are.
-        others: The partners.
+        earlier_rows: The partners.
         size: Number of rows.
     """
     rows, faint, first, times = entries
     ends = np.cumsum(times)
     step = np.arange(int(ends[-1])) - np.repeat(ends - times - first, times)
-    marked: Rows = np.repeat(rows * size << 1 | faint, times) + (others[step].astype(np.int64) << 1)
-    return marked
+    encoded: Rows = np.repeat(rows * size << 1 | faint, times) + (earlier_rows[step].astype(np.int64) << 1)
+    return encoded
 
 
-def filter_by_shared_keys(marked: Rows, least: int) -> Rows:
+def filter_by_shared_keys(encoded: Rows, min_shared: int) -> Rows:
     """Keep the pairs that share enough keys, each once.
 
     Args:
-        marked: Pairs as `repeat_pairs` writes them; put in order here.
-        least: How many faint keys a pair has to share that shares no other.
+        encoded: Pairs as `repeat_pairs` writes them; put in order here.
+        min_shared: How many faint keys a pair has to share that shares no other.
     """
-    marked.sort()
-    pairs = marked >> 1
+    encoded.sort()
+    pairs = encoded >> 1
     starts = np.flatnonzero(np.concatenate((np.ones(min(1, len(pairs)), bool), pairs[1:] != pairs[:-1])))
     times = np.diff(np.append(starts, len(pairs)))
-    filtered: Rows = pairs[starts[((marked[starts] & 1) == 0) | (times >= least)]]
-    return filtered
+    shared_pairs: Rows = pairs[starts[((encoded[starts] & 1) == 0) | (times >= min_shared)]]
+    return shared_pairs
 
 
 def slices(rows: Rows, times: Rows) -> Iterator[tuple[int, int]]:
@@ -364,8 +373,8 @@ def slices(rows: Rows, times: Rows) -> Iterator[tuple[int, int]]:
     total = np.cumsum(times)
     start = 0
     while start < len(rows):
-        done = int(total[start - 1]) if start else 0
-        end = int(np.searchsorted(total, done + 5 * BUDGET, side="right"))
+        previous_total = int(total[start - 1]) if start else 0
+        end = int(np.searchsorted(total, previous_total + 5 * BUDGET, side="right"))
         if end < len(rows):
             end = int(np.searchsorted(rows, rows[end]))
         if end <= start:

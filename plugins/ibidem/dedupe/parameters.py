@@ -115,13 +115,13 @@ class InvalidValue(ValueError):
     """A value that a parameter does not take; its text says which value would be right."""
 
 
-def parse_choice(*right: str) -> Callable[[str], str]:
+def parse_choice(*choices: str) -> Callable[[str], str]:
     """Return a reader that takes one of some words."""
 
     def read(value: str) -> str:
         """Read one of the values, in any case of letters."""
-        if value.lower() not in right:
-            raise InvalidValue(", ".join(right))
+        if value.lower() not in choices:
+            raise InvalidValue(", ".join(choices))
         return value.lower()
 
     return read
@@ -133,8 +133,8 @@ def keep(value: str) -> Keep:
     >>> keep("source:AP, Reuters")
     Keep(by='source', sources=('AP', 'Reuters'))
     """
-    by, _, listed = value.partition(":")
-    sources = tuple(name.strip() for name in listed.split(",") if name.strip())
+    by, _, names = value.partition(":")
+    sources = tuple(name.strip() for name in names.split(",") if name.strip())
     if by == "source" and sources:
         return Keep("source", sources)
     for word in ("rank", "earliest", "latest", "longest"):
@@ -143,13 +143,13 @@ def keep(value: str) -> Keep:
     raise InvalidValue("rank, earliest, latest, longest, source:NAME,NAME,…")
 
 
-def parse_integer(least: int, most: int, what: str) -> Callable[[str], int]:
+def parse_integer(minimum: int, maximum: int, unit: str) -> Callable[[str], int]:
     """Return a reader of whole numbers within bounds."""
 
     def read(value: str) -> int:
         """Read a whole number in the range."""
-        if not _WHOLE.fullmatch(value) or not least <= int(value) <= most:
-            raise InvalidValue(f"a whole number, {least} to {most:,}, of {what}")
+        if not _WHOLE.fullmatch(value) or not minimum <= int(value) <= maximum:
+            raise InvalidValue(f"a whole number, {minimum} to {maximum:,}, of {unit}")
         return int(value)
 
     return read
@@ -267,7 +267,10 @@ _PRESETS = """
 
 def page() -> str:
     """Return the page in Markdown."""
-    rows = (f"| `{name}` | {one.values} | {one.default} | {one.about} |\n" for name, one in PARAMETERS.items())
+    rows = (
+        f"| `{name}` | {parameter.values} | {parameter.default} | {parameter.about} |\n"
+        for name, parameter in PARAMETERS.items()
+    )
     presets = (f"| `{name}` | {preset.about} |\n" for name, preset in PRESETS.items())
     return "".join((_HEAD, *rows, _PRESETS, *presets))
 

@@ -74,11 +74,11 @@ class DedupeRequest:
 
     def digest(self) -> str:
         """Return a hash of what decides on groups and their order, so that a cursor is not used with other figures."""
-        return digest_of(self.mode == "off", self.policy, self.window, self.by)
+        return request_digest(self.mode == "off", self.policy, self.window, self.by)
 
 
 @lru_cache(maxsize=256)
-def digest_of(off: bool, policy: Policy, window: int, by: By) -> str:  # noqa: FBT001 - as a request has it
+def request_digest(off: bool, policy: Policy, window: int, by: By) -> str:  # noqa: FBT001 - as a request has it
     """Hash what of a request decides on groups and their order; a page asks for it several times."""
     matters = repr((off, policy, window) + ((by,) if by != "window" else ()))
     return xxhash.xxh3_64_hexdigest(matters.encode())
@@ -192,22 +192,22 @@ def pair_policy(
     Raises:
         UsageError: As `parse_request`.
     """
-    chosen = {name: value for name, value in parameters.items() if value}
-    return parse_request({"dedupe_level": level} | chosen, presets=presets).policy
+    named = {name: value for name, value in parameters.items() if value}
+    return parse_request({"dedupe_level": level} | named, presets=presets).policy
 
 
 def read(name: str, value: object) -> Any:
     """Read one value, or say which names and values are right."""
     if name not in PARAMETERS:
-        near = get_close_matches(name, PARAMETERS, 1)
+        matches = get_close_matches(name, PARAMETERS, 1)
         raise UsageError(
-            f"unknown parameter {name!r}{f' (did you mean {near[0]}?)' if near else ''}",
+            f"unknown parameter {name!r}{f' (did you mean {matches[0]}?)' if matches else ''}",
             f"the parameters are {', '.join(PARAMETERS)}",
         )
     try:
         return PARAMETERS[name].read(as_text(value))
-    except InvalidValue as wrong:
-        raise UsageError(f"{name}={as_text(value)!r} is not understood", f"allowed: {wrong}") from wrong
+    except InvalidValue as error:
+        raise UsageError(f"{name}={as_text(value)!r} is not understood", f"allowed: {error}") from error
 
 
 def as_text(value: object) -> str:
@@ -234,10 +234,10 @@ def max_duplicates(values: Mapping[str, Any], mode: Mode, window: int) -> int | 
     """Return how many duplicates of a group are shown at most; None: all of them."""
     if "dedupe_max_per_group" not in values:
         return min(SHOWN_IN_COLLAPSE, window) if mode == "collapse" else None
-    most: int = values["dedupe_max_per_group"]
-    if most > window:
+    maximum: int = values["dedupe_max_per_group"]
+    if maximum > window:
         raise UsageError(
-            f"dedupe_max_per_group={most} is more than the window of {window}",
+            f"dedupe_max_per_group={maximum} is more than the window of {window}",
             f"allowed: 0 to {window}; a window holds up to {DEEPEST:,}",
         )
-    return most
+    return maximum

@@ -31,7 +31,7 @@ from ibidem.grouped_search.plugin_request import (
     with_current_tables,
 )
 from ibidem.grouped_search.response import DUPLICATES, Json, to_hit, to_source
-from ibidem.grouped_search.stats import Facets, facets_of, ungrouped_stats
+from ibidem.grouped_search.stats import Facets, count_facets, ungrouped_stats
 from ibidem.grouped_search.stored import StoredBackend, stored_page
 from ibidem_engines.engine import Engine, Hit, LookupResult, Ranking, SignatureLookup, StoredDocument
 from ibidem_engines.query import Query
@@ -77,9 +77,9 @@ class EngineBackend(SearchBackend, StoredBackend):
         return self.words
 
     @override
-    def find(self, searches: Sequence[SignatureLookup], *, everywhere: bool) -> RequestFlow[list[LookupResult]]:
+    def find(self, searches: Sequence[SignatureLookup], *, whole_index: bool) -> RequestFlow[list[LookupResult]]:
         yield from ()
-        return self.engine.find(searches, filters_of(self.query) if everywhere else self.query)
+        return self.engine.find(searches, filters_only(self.query) if whole_index else self.query)
 
     @override
     def long_signatures(self, names: Sequence[DocumentRef]) -> RequestFlow[Mapping[DocumentRef, bytes]]:
@@ -100,8 +100,8 @@ class EngineBackend(SearchBackend, StoredBackend):
     @override
     def collapse(self, place: Place, size: int) -> RequestFlow[Collapsed]:
         yield from ()
-        engine, settled = cast("CollapseEngine", self.engine), parse_marks(self.settled.done)
-        page = engine.collapse(self.query, place, size, settled=settled, order=self.order, cursor=self.cursor)
+        engine, marks = cast("CollapseEngine", self.engine), parse_marks(self.settled.done)
+        page = engine.collapse(self.query, place, size, settled=marks, order=self.order, cursor=self.cursor)
         self.cursor = page.cursor or self.cursor
         return page
 
@@ -117,8 +117,8 @@ class EngineBackend(SearchBackend, StoredBackend):
         members = cast("CollapseEngine", self.engine).groups().members(groups, lead=True)
         return {
             each.group: Hit(each.name.index, each.name.id, 0.0, each.packed or None)
-            for some in members
-            for each in some
+            for batch in members
+            for each in batch
         }
 
 
@@ -197,14 +197,14 @@ def search_window(  # noqa: PLR0913 - those of `search`, and the order
         portion: Some duplicates of one of the page's groups, instead of the page.
         facets: Whether to count what the window may be narrowed to.
     """
-    began = perf_counter()
+    start_time = perf_counter()
     check_page(page, size, deepest=sys.maxsize if request.by == "stored" else DEEPEST)
     check_scope(query, request)
     deepest = DEEPEST if order == "relevance" else request.window
     page_request = PageRequest(request, page, size, tables, deepest, may_leave_out=not all_copies, portion=portion)
     answer = find_page(engine, query, page_request, overrides, order, facets=facets)
     account = answer.account | notes(engine, query, answer) | {"cursor": cursor_after(answer, query, request)}
-    return SearchResult(to_response(answer, account, began), answer.window, answer.facets)
+    return SearchResult(to_response(answer, account, start_time), answer.window, answer.facets)
 
 
 def find_page(  # noqa: PLR0913 - those of `search_window`
@@ -217,8 +217,10 @@ def find_page(  # noqa: PLR0913 - those of `search_window`
     facets: bool,
 ) -> "Answer":
     """Let the plugin find a page where it finds the same as would be found here; else find it here."""
-    plain = order == "relevance" and overrides is None and page_request.portion is None and page_request.may_leave_out
-    answer = group_by_plugin(engine, query, page_request, facets=facets) if plain else None
+    plugin_allowed = (
+        order == "relevance" and overrides is None and page_request.portion is None and page_request.may_leave_out
+    )
+    answer = group_by_plugin(engine, query, page_request, facets=facets) if plugin_allowed else None
     if answer is not None:
         return answer
     request = page_request.request
@@ -278,20 +280,20 @@ class Answer:
     further: NextPage | None = None
 
 
-def to_response(grouped: Answer, account: Json, began: float) -> Json:
+def to_response(answer: Answer, account: Json, start_time: float) -> Json:
     """Write a response in the engine's own format.
 
     Args:
-        grouped: The page of groups.
+        answer: The page of groups.
         account: What is said of it.
-        began: When the search began, in seconds of `perf_counter`.
+        start_time: When the search began, in seconds of `perf_counter`.
     """
-    took = round((perf_counter() - began) * 1000)
-    total = {"value": grouped.total, "relation": "eq"}
+    took = round((perf_counter() - start_time) * 1000)
+    total = {"value": answer.total, "relation": "eq"}
     return {
         "took": took,
         "timed_out": False,
-        "hits": {"total": total, "max_score": grouped.best, "hits": grouped.hits},
+        "hits": {"total": total, "max_score": answer.best, "hits": answer.hits},
         "dedupe": account | {"took_ms": took},
     }
 
@@ -302,28 +304,30 @@ def group_here(source: EngineBackend, page_request: PageRequest, *, facets: bool
         return list_here(source, page_request)
     stored = run_offline(stored_page(source, page_request)) if page_request.request.by == "stored" else None
     page = stored.page if stored is not None else run_offline(grouped_page(source, page_request))
-    counts = facets_of(page.window) if facets else Facets()
+    counts = count_facets(page.window) if facets else Facets()
     result = replace(
-        answer_of(source, page.ranking, page.hits, page.account | {"by": "client"}), window=page.window, facets=counts
+        build_answer(source, page.ranking, page.hits, page.account | {"by": "client"}),
+        window=page.window,
+        facets=counts,
     )
     return result if stored is None else replace(result, best=stored.best, further=stored.further)
 
 
 def list_here(source: EngineBackend, page_request: PageRequest) -> Answer:
     """Return the engine's own list, untouched."""
-    first = (page_request.page - 1) * page_request.size
+    start = (page_request.page - 1) * page_request.size
     depth = (
-        min(page_request.deepest, first + page_request.size) if source.order == "relevance" else page_request.deepest
+        min(page_request.deepest, start + page_request.size) if source.order == "relevance" else page_request.deepest
     )
     ranking = run_offline(source.window(depth))
-    hits = ranking.hits[first : first + page_request.size]
+    hits = ranking.hits[start : start + page_request.size]
     stored = run_offline(source.fetch([(hit.index, hit.id) for hit in hits]))
     account = ungrouped_stats(ranking.hits, len(hits), page_request.request, ranking.total)
     json_hits = [to_hit(hit, stored.get((hit.index, hit.id)), hit.score) for hit in hits]
-    return answer_of(source, ranking, json_hits, account)
+    return build_answer(source, ranking, json_hits, account)
 
 
-def answer_of(source: EngineBackend, ranking: Ranking, hits: list[Json], account: Json) -> Answer:
+def build_answer(source: EngineBackend, ranking: Ranking, hits: list[Json], account: Json) -> Answer:
     """Put together what was found here."""
     best = ranking.hits[0].score if ranking.hits else None
     return Answer(hits, account, max(ranking.total, len(ranking.hits)), best, source.cursor)
@@ -335,8 +339,8 @@ def group_by_plugin(engine: Engine, query: Query, page_request: PageRequest, *, 
     if not hasattr(engine, "search_grouped") or query.native is not None or not decides(request):
         return None
     parameters = plugin_request(request) | ({"facets": True} if facets else {})
-    first = (page_request.page - 1) * size
-    page = cast("PluginEngine", engine).search_grouped(query, parameters, first, size, read_cursor(query, request))
+    start = (page_request.page - 1) * size
+    page = cast("PluginEngine", engine).search_grouped(query, parameters, start, size, read_cursor(query, request))
     if page is None or not is_read_as_here(page.account, request, size):
         return None
     hits = [plugin_hit(hit, page.stored) for hit in page.hits]
@@ -344,19 +348,19 @@ def group_by_plugin(engine: Engine, query: Query, page_request: PageRequest, *, 
     return Answer(hits, account, page.total, page.best, page.cursor, facets=read_facets(page.account))
 
 
-def plugin_hit(hit: Json, stored: Mapping[DocumentRef, StoredDocument]) -> Json:
+def plugin_hit(hit: Json, documents: Mapping[DocumentRef, StoredDocument]) -> Json:
     """Return a hit of the plugin's as one that was grouped here."""
-    document = stored.get((hit["_index"], hit["_id"]))
+    document = documents.get((hit["_index"], hit["_id"]))
     result = {"_index": hit["_index"], "_id": hit["_id"], "_score": hit["_score"]}
     result |= {"_source": {}} if document is None else to_source(document)
     result["_dedupe"] = hit["_dedupe"]
     inner = hit.get("inner_hits", {}).get(DUPLICATES)
     if inner is None:
         return result
-    duplicates = [plugin_hit(each, stored) for each in inner["hits"]["hits"]]
+    duplicates = [plugin_hit(each, documents) for each in inner["hits"]["hits"]]
     return result | {"inner_hits": {DUPLICATES: {"hits": inner["hits"] | {"hits": duplicates}}}}
 
 
-def filters_of(query: Query) -> Query:
+def filters_only(query: Query) -> Query:
     """Return a query that asks for nothing but the caller's filters."""
     return Query(typed=query.typed, filters=query.filters)

@@ -45,7 +45,7 @@ class SearchBackend(Protocol):
     def overrides(self) -> Sequence[Override]:
         """Give manual decisions; called once the window is there."""
 
-    def find(self, searches: Sequence[SignatureLookup], *, everywhere: bool) -> RequestFlow[list[LookupResult]]:
+    def find(self, searches: Sequence[SignatureLookup], *, whole_index: bool) -> RequestFlow[list[LookupResult]]:
         """Look up signature values among what matches, or among all that the caller's filters let in."""
 
     def long_signatures(self, names: Sequence[DocumentRef]) -> RequestFlow[Mapping[DocumentRef, bytes]]:
@@ -61,13 +61,13 @@ class Portion:
 
     Args:
         group: The group's name.
-        skipped: How many come before them.
-        most: How many at most.
+        offset: How many come before them.
+        size: How many at most.
     """
 
     group: str
-    skipped: int
-    most: int
+    offset: int
+    size: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +123,8 @@ def build_lookup(packed: Packed, policy: Policy, long: LongSignatures | None = N
         fields |= {clue for clue, counts in counted_fields(policy).items() if counts}
     values = {clue: keys for clue, keys in lookup_keys(packed).items() if clue in fields}
     values |= long_clues(long)
-    needed = dict(LEAST) if policy.characters is None else {**LEAST, "characters": policy.characters.pairs}
-    return SignatureLookup(values, {clue: least for clue, least in needed.items() if clue in values}, own=packed.id)
+    min_shared = dict(LEAST) if policy.characters is None else {**LEAST, "characters": policy.characters.pairs}
+    return SignatureLookup(values, {clue: least for clue, least in min_shared.items() if clue in values}, own=packed.id)
 
 
 def counted_fields(policy: Policy) -> Mapping[LookupField, bool]:
@@ -151,19 +151,21 @@ def look_up_duplicates(
     """
     if request.scope == "window":
         return ScopeMatches()
-    signed = [(row, packed) for row in leads if (packed := window.packed_value(row)) is not None and packed.length]
-    if not signed:
+    leads_with_text = [
+        (row, packed) for row in leads if (packed := window.packed_value(row)) is not None and packed.length
+    ]
+    if not leads_with_text:
         return ScopeMatches()
-    searches = [build_lookup(packed, request.policy, window.long_signatures(row)) for row, packed in signed]
-    matching = yield from backend.find(searches, everywhere=False)
-    results = (yield from backend.find(searches, everywhere=True)) if request.scope == "index" else matching
-    rows = [row for row, _ in signed]
-    here = {window.name(row) for row in range(window.ranked)}
-    hits = {name_of(hit): hit for hit in merge_hits(results) if name_of(hit) not in here}
+    searches = [build_lookup(packed, request.policy, window.long_signatures(row)) for row, packed in leads_with_text]
+    matching = yield from backend.find(searches, whole_index=False)
+    results = (yield from backend.find(searches, whole_index=True)) if request.scope == "index" else matching
+    rows = [row for row, _ in leads_with_text]
+    window_refs = {window.name(row) for row in range(window.ranked)}
+    hits = {document_ref(hit): hit for hit in merge_hits(results) if document_ref(hit) not in window_refs}
     return ScopeMatches(
         hits=[hits[name] for name in sorted(hits)],
-        outside=frozenset(hits.keys() - set(map(name_of, merge_hits(matching)))),
-        carried={row: set(map(name_of, each.hits)) for row, each in zip(rows, results, strict=True)},
+        outside=frozenset(hits.keys() - set(map(document_ref, merge_hits(matching)))),
+        carried={row: set(map(document_ref, each.hits)) for row, each in zip(rows, results, strict=True)},
         capped={row: cut for row, each in zip(rows, results, strict=True) if (cut := cut_fields(each))},
     )
 
@@ -178,7 +180,7 @@ def merge_hits(results: Iterable[LookupResult]) -> Iterable[Hit]:
     return (hit for each in results for hit in each.hits)
 
 
-def name_of(hit: Hit) -> DocumentRef:
+def document_ref(hit: Hit) -> DocumentRef:
     """Return index and id of a hit."""
     return hit.index, hit.id
 
@@ -192,16 +194,16 @@ def append_matches(window: Window, scope_matches: ScopeMatches, overrides: Itera
     if not scope_matches.hits:
         return window
     words = list(overrides)
-    grouped = extend_window(window, scope_matches.hits, scope_matches, words)
-    leads = grouped.grouping.lead[window.ranked :].tolist()
+    extended = extend_window(window, scope_matches.hits, scope_matches, words)
+    leads = extended.grouping.lead[window.ranked :].tolist()
     matches = [
         hit
         for hit, lead in zip(scope_matches.hits, leads, strict=True)
         if lead >= window.ranked
-        or name_of(hit) in scope_matches.carried.get(lead, ())
+        or document_ref(hit) in scope_matches.carried.get(lead, ())
         or lead not in scope_matches.carried
     ]
-    return grouped if len(matches) == len(scope_matches.hits) else extend_window(window, matches, scope_matches, words)
+    return extended if len(matches) == len(scope_matches.hits) else extend_window(window, matches, scope_matches, words)
 
 
 def extend_window(
@@ -209,15 +211,15 @@ def extend_window(
 ) -> Window:
     """Group hits behind the window."""
     hits = [*window.hits[: window.ranked], *matches]
-    row = {name_of(hit): window.ranked + at for at, hit in enumerate(matches)}
-    suspected = ((lead, row[name]) for lead, names in scope_matches.carried.items() for name in names if name in row)
+    row = {document_ref(hit): window.ranked + offset for offset, hit in enumerate(matches)}
+    candidates = ((lead, row[name]) for lead, names in scope_matches.carried.items() for name in names if name in row)
     return Window.of(
         hits,
         window.policy,
         overrides,
         ranked=window.ranked,
         long_signatures=window.matcher.long_signatures,
-        candidates=suspected,
+        candidates=candidates,
     )
 
 
@@ -304,7 +306,7 @@ def next_page(request: DedupeRequest) -> NextPage | None:
     return NextPage(int(page), orjson.loads(after))
 
 
-def place_of(page_request: PageRequest) -> Place:
+def start_place(page_request: PageRequest) -> Place:
     """Return where a page of a collapsed ranking begins."""
     begins = next_page(page_request.request)
     after = begins.after if begins is not None and begins.page == page_request.page else None

@@ -27,15 +27,15 @@ def page_range(name: str, first: int, last: int) -> str:
 Why = Mapping[str, object]
 
 
-def format_count(number: object, one: str, many: str = "") -> str:
+def format_count(number: object, singular: str, plural: str = "") -> str:
     """Name a number of things.
 
     >>> format_count(1, "day"), format_count(1200, "day"), format_count(2, "copy", "copies")
     ('1 day', '1,200 days', '2 copies')
     """
     if number == 1:
-        return f"1 {one}"
-    return f"{number:,} {many or one + 's'}"
+        return f"1 {singular}"
+    return f"{number:,} {plural or singular + 's'}"
 
 
 def percent(share: object) -> str:
@@ -47,10 +47,10 @@ def percent(share: object) -> str:
     return f"{float(str(share)):.0%}".replace("%", " %")
 
 
-def share_of(why: Why) -> float:
+def shared_percent(why: Why) -> float:
     """Return the share of equal samples.
 
-    >>> share_of({"shared": 87, "of": 100})
+    >>> shared_percent({"shared": 87, "of": 100})
     0.87
     """
     return float(str(why["shared"])) / float(str(why["of"]))
@@ -70,7 +70,7 @@ SIGNATURES: Mapping[str, Callable[[Why], str]] = {
     "content": lambda _: "the same words in the same order",
     "fingerprint": lambda _: "the same six rarest terms at the same places",
     "profile": lambda _: "the same frequent words equally often",
-    "minhash": lambda why: f"about {percent(share_of(why))} of the text shared",
+    "minhash": lambda why: f"about {percent(shared_percent(why))} of the text shared",
     "characters": lambda why: (
         f"about {percent(why['estimate'])} of the characters shared; the differences look misread" + examples(why)
     ),
@@ -128,8 +128,8 @@ def relation(why: Why, other: str, own: str = "") -> str:
             places = " with ".join(part for side in SIDES if (part := place(why, side)))
             return f"{RELATIONS[name]}: {places}" if places else RELATIONS[name]
         words = WITHOUT_PAGES if why.get("parts") == "chunks" else RELATIONS
-        least = min((common for side in SIDES if (common := common_share(why, side)) is not None), default=1.0)
-        return words[name] + (f" (about {percent(least)} of the text shared)" if least < HALF else "")
+        smallest = min((shared for side in SIDES if (shared := common_share(why, side)) is not None), default=1.0)
+        return words[name] + (f" (about {percent(smallest)} of the text shared)" if smallest < HALF else "")
     where = place(why, "other" if direction == "part of" else "own")
     if len(other) > LONGEST_TITLE:
         other = f"{other[:LONGEST_TITLE].rsplit(' ', 1)[0]} …"
@@ -164,10 +164,10 @@ def place(why: Why, side: str) -> str:
     if not isinstance(span, Mapping):
         return ""
     phrase = f"{page_range(str(why['parts']).removesuffix('s'), span['from'], span['to'])} of {span['of']:,}"
-    common, whole = common_share(why, side), (span["to"] - span["from"] + 1) / max(1, span["of"])
-    if common is None or common >= SHARE_BELOW * whole:
+    shared, whole = common_share(why, side), (span["to"] - span["from"] + 1) / max(1, span["of"])
+    if shared is None or shared >= SHARE_BELOW * whole:
         return phrase
-    return f"{phrase} (about {percent(common)} of its text)"
+    return f"{phrase} (about {percent(shared)} of its text)"
 
 
 def date_distance(days: int) -> str:
@@ -266,13 +266,13 @@ def duplicate_reason(mark: Mapping[str, Any], lead: str = "") -> str:
 def account_line(response: Response, first: int) -> str:
     """Return the account of a response as one line."""
     account = response["dedupe"]
-    documents, grouped = account["documents"], account["groups"]
+    documents, groups = account["documents"], account["groups"]
     lead_count = sum(not is_duplicate(hit) for hit in response["hits"]["hits"])
     matched = documents["matched"]
-    parts = [grouped_count(format_count(grouped["in_window"], "group"), documents["in_window"], matched)]
+    parts = [grouped_count(format_count(groups["in_window"], "group"), documents["in_window"], matched)]
     if account.get("grouping") == "stored" and matched:
-        about = "" if grouped["exact"] else "about "
-        parts = [f"{format_count(matched, 'document')} in {about}{format_count(grouped['matching'], 'group')}"]
+        prefix = "" if groups["exact"] else "about "
+        parts = [f"{format_count(matched, 'document')} in {prefix}{format_count(groups['matching'], 'group')}"]
     if account["mode"] == "off":
         parts = [format_count(matched, "result") if matched else "no results"]
     parts += [f"{account[name]:,} {words}" for name, words in REMARKS.items() if account.get(name)]
@@ -297,8 +297,8 @@ def grouped_count(count: str, read: int, matched: int) -> str:
     """
     if not matched:
         return "no results"
-    first = f"the first {read:,} of " if read < matched else ""
-    return f"{count} in {first}{format_count(matched, 'result')}"
+    prefix = f"the first {read:,} of " if read < matched else ""
+    return f"{count} in {prefix}{format_count(matched, 'result')}"
 
 
 def advice(response: Response) -> list[str]:

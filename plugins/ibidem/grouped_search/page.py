@@ -107,26 +107,26 @@ class WindowReader:
         self._page_request = page_request
         self._step = page_request.request.window
         self._longs = LongSignatureCache()
-        self._ended = False
+        self._exhausted = False
 
     def read_steps(self) -> RequestFlow[None]:
         """Read as many steps of the window as the page needs, or as there are."""
         deepest, goal = self._page_request.deepest, self._page_request.page * self._page_request.size
         steps = max(1, -(-min(deepest, goal) // self._step))
         while True:
-            depth, known = min(deepest, steps * self._step), self.surplus
+            depth, surplus = min(deepest, steps * self._step), self.surplus
             yield from self._read(depth)
-            if self._ended or len(self.ranking.hits) >= depth:
+            if self._exhausted or len(self.ranking.hits) >= depth:
                 if self._is_done(depth):
                     return
                 groups = len(self.window.grouping.leads)
-                steps = steps + 1 if self.surplus != known else next_steps(steps, groups, goal)
+                steps = steps + 1 if self.surplus != surplus else next_steps(steps, groups, goal)
 
     def _is_done(self, depth: int) -> bool:
         """Return whether no request would add to the page, or none is possible."""
         pages = Pages(self.window.grouping, self._step, self._page_request.size)
-        filled = pages.steps_needed(self._page_request.page) is not None
-        return filled or self._ended or depth == self._page_request.deepest
+        is_full = pages.steps_needed(self._page_request.page) is not None
+        return is_full or self._exhausted or depth == self._page_request.deepest
 
     def _read(self, depth: int) -> RequestFlow[None]:
         """Read down to a depth, and leave out what is only counted."""
@@ -134,9 +134,9 @@ class WindowReader:
         yield from self._group()
         if not self._page_request.may_leave_out or (depth == self._step and self._is_done(depth)):
             return
-        capped = find_capped_texts(self.window, self._source.overrides())
-        self.surplus = tuple(capped)
-        if rows := capped_rows(capped, self._step):
+        capped_texts = find_capped_texts(self.window, self._source.overrides())
+        self.surplus = tuple(capped_texts)
+        if rows := capped_rows(capped_texts, self._step):
             hits = self.ranking.hits
             self.ranking = replace(self.ranking, hits=[hit for row, hit in enumerate(hits) if row not in rows])
             yield from self._group()
@@ -145,22 +145,22 @@ class WindowReader:
         """Read hits down to a depth: all again, or those that follow the ones that were read, without surplus."""
         if not self.surplus:
             self.ranking = yield from self._source.window(depth)
-            self._ended = len(self.ranking.hits) < depth
+            self._exhausted = len(self.ranking.hits) < depth
             return
         rows = copies(self.window)
         size = depth - sum(len(rows.get(content, ())) for content in self.surplus)
         ranking = yield from self._source.window(size, self.surplus)
         if len(self.surplus) == 1:
             self.matching[self.surplus[0]] = self.ranking.total - ranking.total
-        self._ended = len(ranking.hits) < size
+        self._exhausted = len(ranking.hits) < size
         names = {(hit.index, hit.id) for hit in self.ranking.hits}
         fresh = [hit for hit in ranking.hits if (hit.index, hit.id) not in names]
         self.ranking = replace(self.ranking, hits=[*self.ranking.hits, *fresh][:depth])
 
     def _group(self) -> RequestFlow[None]:
         overrides, hits = self._source.overrides(), self.ranking.hits
-        grouped = partial(Window.of, hits, self._page_request.request.policy, overrides, long_signatures=self._longs)
-        self.window = yield from group_window(self._source, self._longs, grouped)
+        group = partial(Window.of, hits, self._page_request.request.policy, overrides, long_signatures=self._longs)
+        self.window = yield from group_window(self._source, self._longs, group)
 
 
 def next_steps(steps: int, groups: int, goal: int) -> int:
@@ -175,17 +175,17 @@ def next_steps(steps: int, groups: int, goal: int) -> int:
 
 
 def group_window(
-    source: SearchBackend, long_signatures: LongSignatureCache, grouped: Callable[[], Window]
+    source: SearchBackend, long_signatures: LongSignatureCache, group: Callable[[], Window]
 ) -> RequestFlow[Window]:
     """Group a window, and again with the long signatures that were missing; at most levels none are.
 
     Args:
         source: Where these come from.
         long_signatures: Those that are there.
-        grouped: Groups the window with them.
+        group: Groups the window with them.
     """
     while True:
-        window = grouped()
+        window = group()
         if not long_signatures.missing:
             return window
         long_signatures.take((yield from source.long_signatures(sorted(long_signatures.missing))))
@@ -235,43 +235,52 @@ def grouped_page(source: SearchBackend, page_request: PageRequest) -> RequestFlo
     request = page_request.request
     read = WindowReader(source, page_request)
     yield from read.read_steps()
-    ranking, whole = read.ranking, read.window
-    pages = Pages(whole.grouping, request.window, page_request.size)
-    window = whole.head(max(1, pages.steps_used(page_request.page)) * request.window)
+    ranking, read_window = read.ranking, read.window
+    pages = Pages(read_window.grouping, request.window, page_request.size)
+    window = read_window.head(max(1, pages.steps_used(page_request.page)) * request.window)
     leads = pages.leads(page_request.page)
-    late = late_members(window, pages, page_request.page)
+    late_documents = late_members(window, pages, page_request.page)
     late_leads = [int(window.grouping.lead[row]) for row, _ in pages.late_rows(page_request.page)]
     lookup_leads = [*leads, *sorted(set(late_leads))]
     if request.scope == "matches" and ranking.total <= window.ranked and not late_leads:
         lookup_leads = []
     if request.scope != "window" and lookup_leads:
         yield from read_long(source, window, leads)
-    beyond = yield from look_up_duplicates(source, window, lookup_leads, request)
-    above = window
+    scope_matches = yield from look_up_duplicates(source, window, lookup_leads, request)
+    ranked_window = window
     window = yield from group_window(
-        source, above.matcher.long_signatures, lambda: append_matches(above, beyond, source.overrides())
+        source,
+        ranked_window.matcher.long_signatures,
+        lambda: append_matches(ranked_window, scope_matches, source.overrides()),
     )
     groups = build_groups(window, leads, request)
-    if (some := page_request.portion) is not None:
-        groups = [group.portion(some.skipped, some.most) for group in groups if group.id == some.group]
+    if (portion := page_request.portion) is not None:
+        groups = [group.portion(portion.offset, portion.size) for group in groups if group.id == portion.group]
     yield from read_long(source, window, [row for group in groups if group.duplicates for row in group.shown_rows])
-    rest = count_unread(window, (yield from count_capped(source, read)), beyond.outside)
-    stored = yield from source.fetch([window.name(row) for group in groups for row in group.shown_rows])
+    unread = count_unread(window, (yield from count_capped(source, read)), scope_matches.outside)
+    sources = yield from source.fetch([window.name(row) for group in groups for row in group.shown_rows])
     account = response_stats(
-        window, groups, request, ranking.total, page_request.tables, page_request.deepest, rest
+        window, groups, request, ranking.total, page_request.tables, page_request.deepest, unread
     ) | {
-        "late": [each.as_json() for each, lead in zip(late, late_leads, strict=True) if is_unseen(each, lead, beyond)],
-        "capped": cut_groups(groups, beyond),
+        "late": [
+            each.as_json()
+            for each, lead in zip(late_documents, late_leads, strict=True)
+            if is_unseen(each, lead, scope_matches)
+        ],
+        "capped": cut_groups(groups, scope_matches),
     }
     return GroupedPage(
-        ranking, window, ResponseRenderer(window, groups, request, stored, beyond.outside, rest).hits(), account
+        ranking,
+        window,
+        ResponseRenderer(window, groups, request, sources, scope_matches.outside, unread).hits(),
+        account,
     )
 
 
 def count_capped(source: SearchBackend, read: WindowReader) -> RequestFlow[dict[str, int]]:
     """Count the documents that match of each text whose further copies were left out."""
     unknown = [content for content in read.surplus if content not in read.matching]
-    results = (yield from source.find(counts(unknown), everywhere=False)) if unknown else ()
+    results = (yield from source.find(counts(unknown), whole_index=False)) if unknown else ()
     return read.matching | {content: each.same for content, each in zip(unknown, results, strict=True)}
 
 

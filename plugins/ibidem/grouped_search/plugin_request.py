@@ -64,20 +64,20 @@ def plugin_request(request: DedupeRequest) -> Json:
 def is_read_as_here(account: Mapping[str, Any], request: DedupeRequest, size: int) -> bool:
     """Return whether the layer would read the same hits: it leaves out copies where the first step fills no page."""
     documents = account["documents"]
-    filled = account["groups"]["on_page"] == size
-    return documents["in_window"] <= request.window and (filled or not documents["beyond_window"])
+    is_full = account["groups"]["on_page"] == size
+    return documents["in_window"] <= request.window and (is_full or not documents["beyond_window"])
 
 
 def read_facets(account: Mapping[str, Any]) -> Facets:
     """Read what the plugin counted of the window by source, idf table and year."""
-    counted = account.get("facets", {"sources": (), "tables": (), "years": ()})
+    counts = account.get("facets", {"sources": (), "tables": (), "years": ()})
 
     def to_counts(facets: Sequence[Mapping[str, Any]]) -> list[FacetBucket]:
         """Read the counts of one facet."""
         return [((each["index"], each["id"]), each["documents"], each["groups"]) for each in facets]
 
-    years = [(each["year"], each["documents"], each["groups"]) for each in counted["years"]]
-    return Facets(to_counts(counted["sources"][:MOST]), to_counts(counted["tables"]), years)
+    years = [(each["year"], each["documents"], each["groups"]) for each in counts["years"]]
+    return Facets(to_counts(counts["sources"][:MOST]), to_counts(counts["tables"]), years)
 
 
 def with_current_tables(account: Json, current: Collection[str]) -> Json:
@@ -90,10 +90,11 @@ def with_current_tables(account: Json, current: Collection[str]) -> Json:
 
 def does(search: DslSearch) -> bool:
     """Return whether the plugin does what is asked, aggregations that wait for the groups aside."""
-    pinned = search.request.cursor and "explain" in search.display  # what keeps later writes out would be explained too
-    plain = not (search.completes or search.bare_total or "derived" in search.target.parts or pinned)
-    whole = search.ranking.get("query") == search.display.get("query")
-    return plain and whole and search.size > 0 and decides(search.request)
+    # The filter against later writes would be explained too.
+    explains_cursor = search.request.cursor and "explain" in search.display
+    supported = not (search.completes or search.bare_total or "derived" in search.target.parts or explains_cursor)
+    same_query = search.ranking.get("query") == search.display.get("query")
+    return supported and same_query and search.size > 0 and decides(search.request)
 
 
 def search_by_plugin(search: DslSearch, ranking: Json, aggregations: Clause) -> RequestFlow[Json | None]:

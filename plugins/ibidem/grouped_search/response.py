@@ -103,9 +103,9 @@ class Group:
         """The rows that are shown, the lead first."""
         return (self.lead, *self.duplicates[self.skipped : self.skipped + self.shown])
 
-    def portion(self, skipped: int, most: int) -> "Group":
+    def portion(self, offset: int, size: int) -> "Group":
         """Return the group with other duplicates shown: so many, behind so many."""
-        return replace(self, skipped=skipped, shown=max(0, min(len(self.duplicates) - skipped, most)))
+        return replace(self, skipped=offset, shown=max(0, min(len(self.duplicates) - offset, size)))
 
 
 def build_groups(window: Window, leads: Sequence[int], request: DedupeRequest) -> list[Group]:
@@ -124,8 +124,8 @@ def build_group(window: Window, first: int, rows: Sequence[int], request: Dedupe
     step_end = min(window.ranked, (first // request.window + 1) * request.window)
     lead = choose_lead(window.columns, [row for row in rows if row < step_end], request.keep)
     duplicates = tuple(row for row in rows if row != lead)
-    most = len(duplicates) if request.max_per_group is None else request.max_per_group
-    return Group(window.group_id(first), first, lead, duplicates, min(len(duplicates), most))
+    limit = len(duplicates) if request.max_per_group is None else request.max_per_group
+    return Group(window.group_id(first), first, lead, duplicates, min(len(duplicates), limit))
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,8 +157,8 @@ class Pages:
 
     def steps_used(self, page: int) -> int:
         """Return how many steps a page is based on: those it needs, or all where they do not fill it."""
-        needed = self.steps_needed(page)
-        return self.steps if needed is None else needed
+        steps = self.steps_needed(page)
+        return self.steps if steps is None else steps
 
     def leads(self, page: int) -> list[int]:
         """Return the first occurrences of a page's groups."""
@@ -170,9 +170,11 @@ class Pages:
         start, end = self.steps_used(page - 1) * self.step, self.steps_used(page) * self.step
         leads = self.grouping.lead[start:end]
         place = np.searchsorted(self.grouping.leads, leads)
-        earlier = np.flatnonzero((leads != np.arange(start, start + len(leads))) & (place < (page - 1) * self.size))
-        for at in earlier.tolist():
-            yield start + at, int(place[at]) // self.size + 1
+        late_positions = np.flatnonzero(
+            (leads != np.arange(start, start + len(leads))) & (place < (page - 1) * self.size)
+        )
+        for position in late_positions.tolist():
+            yield start + position, int(place[position]) // self.size + 1
 
 
 Json = dict[str, Any]
@@ -260,8 +262,8 @@ class ResponseRenderer:
             notes.append(f"would not pass against {self.window.hits[of].id} alone")
             of = self.through.get(group.first, group.first)
             evidence = self.window.evidence(row, of) if row != of else None
-        known = group.first in self.through and of not in (group.lead, row)
-        through = {"through": self.window.hits[of].id} if known else {}
+        by_stored_lead = group.first in self.through and of not in (group.lead, row)
+        through = {"through": self.window.hits[of].id} if by_stored_lead else {}
         if evidence is None:
             return through
         return through | {
@@ -273,11 +275,11 @@ class ResponseRenderer:
 
     def override_notes(self, group: Group, row: int) -> Iterator[str]:
         """Yield what manual decisions say of a hit beyond its evidence."""
-        for other, word, holds in self.window.overrides.for_row(row):
-            other_id = self.window.hits[other].id
-            theirs = self.window.group_id(int(self.window.grouping.lead[other]))
-            if holds and word.verdict == "same" and theirs != group.id:
-                yield f"declared same as {other_id}, group {theirs}"
+        for other_row, word, holds in self.window.overrides.for_row(row):
+            other_id = self.window.hits[other_row].id
+            other_group = self.window.group_id(int(self.window.grouping.lead[other_row]))
+            if holds and word.verdict == "same" and other_group != group.id:
+                yield f"declared same as {other_id}, group {other_group}"
             elif self.request.explain:
                 yield override_note(word, other_id, holds=holds)
 
@@ -289,21 +291,21 @@ def override_note(word: Override, other_id: str, *, holds: bool) -> str:
     'declared not a duplicate of 2 by Ada, 2026-01-05: other court'
     """
     verdict = "the same as" if word.verdict == "same" else "not a duplicate of"
-    by = ", ".join(part for part in (word.author and f"by {word.author}", word.date) if part)
-    note = " ".join(part for part in (f"declared {verdict} {other_id}", by) if part)
+    byline = ", ".join(part for part in (word.author and f"by {word.author}", word.date) if part)
+    note = " ".join(part for part in (f"declared {verdict} {other_id}", byline) if part)
     note += f": {word.reason}" if word.reason else ""
     return note if holds else f"{note} (stale: a text has changed since)"
 
 
-def to_hit(hit: Hit, stored: Json | None, score: float | None) -> Json:
+def to_hit(hit: Hit, source: Json | None, score: float | None) -> Json:
     """Return a hit without anything of the layer's.
 
     Args:
         hit: Its place.
-        stored: The document as a hit holds it; None when it has gone since the ranking was read.
+        source: The document as a hit holds it; None when it has gone since the ranking was read.
         score: The ranking's score; None for what the ranking does not hold.
     """
-    fields = {"_source": {}} if stored is None else stored
+    fields = {"_source": {}} if source is None else source
     result = {"_index": hit.index, "_id": hit.id, "_score": score} | fields
     result["_score"] = score
     return result | ({"sort": list(hit.sort)} if hit.sort else {})
@@ -311,6 +313,6 @@ def to_hit(hit: Hit, stored: Json | None, score: float | None) -> Json:
 
 def to_source(stored: StoredDocument) -> Json:
     """Write a document as a hit holds it."""
-    marked = {"title": [stored.title] if stored.title else [], "text": list(stored.snippets)}
-    highlight = {field: passages for field, passages in marked.items() if passages}
+    highlights = {"title": [stored.title] if stored.title else [], "text": list(stored.snippets)}
+    highlight = {field: passages for field, passages in highlights.items() if passages}
     return {"_source": stored.document.as_record()} | ({"highlight": highlight} if highlight else {})

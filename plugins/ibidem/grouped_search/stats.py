@@ -41,7 +41,7 @@ class Facets:
     years: Sequence[tuple[int, int, int]] = ()
 
 
-def facets_of(window: Window) -> Facets:
+def count_facets(window: Window) -> Facets:
     """Count a window's documents and groups."""
 
     def to_counts(facets: Sequence[Facet]) -> list[FacetBucket]:
@@ -67,15 +67,15 @@ class Facet:
     groups: int
 
 
-def count_sources(window: Window, most: int) -> list[Facet]:
+def count_sources(window: Window, limit: int) -> list[Facet]:
     """Count the documents of each source, the most frequent first.
 
     Args:
         window: The grouped hits.
-        most: How many sources at most.
+        limit: How many sources at most.
     """
     values = window.columns.source[: window.ranked].astype(np.int64)
-    return sorted(count_values(window, values, values != 0), key=lambda facet: (-facet.documents, facet.row))[:most]
+    return sorted(count_values(window, values, values != 0), key=lambda facet: (-facet.documents, facet.row))[:limit]
 
 
 def count_tables(window: Window) -> list[Facet]:
@@ -101,15 +101,15 @@ def year(day: int) -> int:
     return (EPOCH + timedelta(days=day)).year
 
 
-def count_values(window: Window, values: NDArray[np.int64], there: NDArray[np.bool_]) -> Sequence[Facet]:
+def count_values(window: Window, values: NDArray[np.int64], mask: NDArray[np.bool_]) -> Sequence[Facet]:
     """Count documents and groups by value."""
-    rows = np.flatnonzero(there)
+    rows = np.flatnonzero(mask)
     _, first, place, documents = np.unique(values[rows], return_index=True, return_inverse=True, return_counts=True)
     pairs = np.unique(np.stack((place, window.grouping.lead[rows])), axis=1)
     groups = np.bincount(pairs[0], minlength=first.size) if pairs.size else np.zeros(first.size, np.int64)
     return [
-        Facet(int(rows[at]), int(count), int(several))
-        for at, count, several in zip(first, documents, groups, strict=True)
+        Facet(int(rows[position]), int(count), int(group_count))
+        for position, count, group_count in zip(first, documents, groups, strict=True)
     ]
 
 
@@ -159,12 +159,12 @@ def response_stats(  # noqa: PLR0913, PLR0917 - what an account is based on
         only_counted: How many further copies of a group's text match, which were counted and not read.
     """
     ranked = window.ranked
-    rest = sum(only_counted.values())
+    unread = sum(only_counted.values())
     leads = int(np.count_nonzero(window.grouping.lead[:ranked] == np.arange(ranked)))
-    listed = sum(len(group.shown_rows) for group in groups)
+    shown_count = sum(len(group.shown_rows) for group in groups)
     return (
         request_stats(request)
-        | count_stats(match_count, ranked, listed, leads, len(groups), deepest, rest)
+        | count_stats(match_count, ranked, shown_count, leads, len(groups), deepest, unread)
         | {
             "duplicates": ranked - leads,
             "unsigned": window.unsigned_count,
@@ -226,7 +226,7 @@ def count_stats(  # noqa: PLR0913, PLR0917 - numbers by name in the account
     leads: int,
     groups: int,
     deepest: int = DEEPEST,
-    rest: int = 0,
+    unread: int = 0,
 ) -> dict[str, object]:
     """Return the documents and groups of the account.
 
@@ -237,18 +237,18 @@ def count_stats(  # noqa: PLR0913, PLR0917 - numbers by name in the account
         leads: Groups in the window.
         groups: Groups on the page.
         deepest: The most hits that a window may hold.
-        rest: Copies beyond the window that were counted.
+        unread: Copies beyond the window that were counted.
     """
-    beyond = max(0, match_count - ranked_count)
+    beyond_count = max(0, match_count - ranked_count)
     return {
         "documents": {
-            "matched": ranked_count + beyond,
+            "matched": ranked_count + beyond_count,
             "in_window": ranked_count,
-            "beyond_window": beyond,
+            "beyond_window": beyond_count,
             "on_page": shown_count,
         },
-        "groups": {"in_window": leads, "on_page": groups, "exact": beyond <= rest},
-        "limited": beyond > rest and ranked_count >= deepest,
+        "groups": {"in_window": leads, "on_page": groups, "exact": beyond_count <= unread},
+        "limited": beyond_count > unread and ranked_count >= deepest,
     }
 
 
@@ -266,16 +266,16 @@ def count_other_tables(columns: PackedColumns, rows: int, current: Collection[st
 def count_others(names: Counter[int], current: Collection[str]) -> int:
     """Count the documents of other tables than the current ones, or than the one that most have when none is named."""
     if current:
-        right = {int.from_bytes(bytes.fromhex(name), "little") for name in current}
+        current_names = {int.from_bytes(bytes.fromhex(name), "little") for name in current}
     else:
-        right = {name for name, _ in names.most_common(1)}
-    return sum(count for name, count in names.items() if name not in right)
+        current_names = {name for name, _ in names.most_common(1)}
+    return sum(count for name, count in names.items() if name not in current_names)
 
 
 def late_members(window: Window, pages: Pages, page: int) -> list[LateDocument]:
     """List what a page's steps of the window add to groups of earlier pages."""
-    late = []
+    late_documents = []
     for row, of_page in pages.late_rows(page):
         index, name = window.name(row)
-        late.append(LateDocument(index, name, window.group_id(int(window.grouping.lead[row])), of_page))
-    return late
+        late_documents.append(LateDocument(index, name, window.group_id(int(window.grouping.lead[row])), of_page))
+    return late_documents

@@ -11,7 +11,7 @@ from ibidem.dedupe.leader_clustering import Grouping, Window
 from ibidem.dedupe.overrides import DocumentRef, Override, apply_overrides
 from ibidem.dedupe.pairs import LongSignatureCache, LongTextMatcher, no_long_signatures
 from ibidem.dedupe.request import DedupeRequest
-from ibidem.grouped_search.backend import NextPage, PageRequest, place_of
+from ibidem.grouped_search.backend import NextPage, PageRequest, start_place
 from ibidem.grouped_search.page import GroupedPage
 from ibidem.grouped_search.response import Group, Json, ResponseRenderer, choose_lead
 from ibidem.grouped_search.stats import request_stats
@@ -40,7 +40,7 @@ class StoredBackend(Protocol):
     def collapse(self, place: Place, size: int) -> RequestFlow[Collapsed]:
         """Read a part of the ranking, the best document of each group alone."""
 
-    def members(self, groups: Sequence[str], most: int) -> RequestFlow[Members]:
+    def members(self, groups: Sequence[str], limit: int) -> RequestFlow[Members]:
         """Read documents of some groups that match, so many of each."""
 
     def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, Hit]]:
@@ -68,32 +68,33 @@ class StoredPage:
     best: float | None
 
 
-def own_policy(request: DedupeRequest, settled: Checkpoint) -> DedupeRequest:
+def with_stored_policy(request: DedupeRequest, checkpoint: Checkpoint) -> DedupeRequest:
     """Give a request the figures by which groups are stored.
 
     Raises:
         UsageError: It asks for others.
     """
-    own = parse_policy(settled.policy)
-    policy = requested_policy(request, own)
-    if policy != own:
+    stored = parse_policy(checkpoint.policy)
+    policy = requested_policy(request, stored)
+    if policy != stored:
         figures = ", ".join(f"{name}={value}" for name, value in request.figures)
+        current = describe_policy(stored)
         raise UsageError(
-            f"dedupe_by=stored does not go with {figures}: groups are stored by other figures ({describe_policy(own)})",
+            f"dedupe_by=stored does not go with {figures}: groups are stored by other figures ({current})",
             "leave that out, or use dedupe_by=window; ibidem regroup --all --preset NAME stores groups by others",
         )
-    return replace(request, policy=own)
+    return replace(request, policy=stored)
 
 
-def requested_policy(request: DedupeRequest, own: Policy) -> Policy:
+def requested_policy(request: DedupeRequest, stored: Policy) -> Policy:
     """Return the figures that a request names, the others as groups are stored."""
     figures = dict(request.figures)
     if figures.keys() & {"dedupe_preset", "dedupe_similarity"}:
         policy = request.policy
-        return replace(policy, characters=None) if own.characters is None else policy  # groups do without
-    level = request.policy.level if "dedupe_level" in figures else own.level
-    days = request.policy.window_days if "dedupe_window_days" in figures else own.window_days
-    base = own.similar(int(figures["dedupe_similarity"])) if "dedupe_similarity" in figures else own
+        return replace(policy, characters=None) if stored.characters is None else policy  # groups do without
+    level = request.policy.level if "dedupe_level" in figures else stored.level
+    days = request.policy.window_days if "dedupe_window_days" in figures else stored.window_days
+    base = stored.similar(int(figures["dedupe_similarity"])) if "dedupe_similarity" in figures else stored
     return base.at(level).within(days)
 
 
@@ -114,18 +115,18 @@ def stored_page(source: StoredBackend, page_request: PageRequest) -> RequestFlow
         source: Where from.
         page_request: Which page.
     """
-    place = place_of(page_request)
-    page_request = replace(page_request, request=own_policy(page_request.request, source.settlement()))
+    place = start_place(page_request)
+    page_request = replace(page_request, request=with_stored_policy(page_request.request, source.settlement()))
     page = yield from source.collapse(place, page_request.size)
-    several = sorted({head.group for head in page.heads if may_have_more(head.group, page)})
-    members = (yield from source.members(several, most_members(page_request))) if several else NOBODY
+    larger_groups = sorted({head.group for head in page.heads if may_have_more(head.group, page)})
+    members = (yield from source.members(larger_groups, most_members(page_request))) if larger_groups else NOBODY
     read = PageGroups.of(page.heads, members, page_request, source.overrides())
     groups = read.groups()
-    if (some := page_request.portion) is not None:
-        groups = [group.portion(some.skipped, some.most) for group in groups if group.id == some.group]
-    read, through = yield from read_leads(source, read, groups)
-    stored = yield from source.fetch([read.window.name(row) for group in groups for row in group.shown_rows])
-    hits = ResponseRenderer(read.window, groups, page_request.request, stored, through=through).hits()
+    if (portion := page_request.portion) is not None:
+        groups = [group.portion(portion.offset, portion.size) for group in groups if group.id == portion.group]
+    read, stored_leads = yield from read_leads(source, read, groups)
+    sources = yield from source.fetch([read.window.name(row) for group in groups for row in group.shown_rows])
+    hits = ResponseRenderer(read.window, groups, page_request.request, sources, through=stored_leads).hits()
     account = stored_stats(page.counts, groups, page_request)
     ranking = Ranking([head.hit for head in page.heads], page.counts.documents)
     further = None if page.after is None else NextPage(page_request.page + 1, page.after)
@@ -144,7 +145,7 @@ def most_members(page_request: PageRequest) -> int:
     request, portion = page_request.request, page_request.portion
     if request.keep.by != "rank" or request.max_per_group is None:
         return MOST_MEMBERS
-    count = request.max_per_group if portion is None else max(request.max_per_group, portion.skipped + portion.most)
+    count = request.max_per_group if portion is None else max(request.max_per_group, portion.offset + portion.size)
     return min(MOST_MEMBERS, 1 + count)
 
 
@@ -176,25 +177,25 @@ class PageGroups:
             page_request: Which page.
             overrides: Manual decisions.
         """
-        others: dict[str, list[GroupHit]] = {}
+        members_by_group: dict[str, list[GroupHit]] = {}
         best = {head.name for head in heads}
         for each in members.hits:
             if each.name not in best:
-                others.setdefault(each.group, []).append(each)
+                members_by_group.setdefault(each.group, []).append(each)
         hits: list[Hit] = []
         lead: list[int] = []
         names: dict[int, str] = {}
         rows: dict[int, Sequence[int]] = {}
         sizes: dict[int, int] = {}
         for head in heads:
-            first, rest = len(hits), others.get(head.group, []) if head.group else []
-            hits += [head.hit, *(each.hit for each in rest)]
-            lead += [first] * (1 + len(rest))
+            first, followers = len(hits), members_by_group.get(head.group, []) if head.group else []
+            hits += [head.hit, *(each.hit for each in followers)]
+            lead += [first] * (1 + len(followers))
             rows[first] = range(first, len(hits))
-            sizes[first] = max(1 + len(rest), members.sizes.get(head.group, 1))
+            sizes[first] = max(1 + len(followers), members.sizes.get(head.group, 1))
             if head.group:
                 names[first] = head.group
-        window = window_of(hits, page_request.request.policy, overrides, lead, names)
+        window = build_window(hits, page_request.request.policy, overrides, lead, names)
         return cls(window, rows, sizes, page_request.request)
 
     def groups(self) -> list[Group]:
@@ -204,17 +205,17 @@ class PageGroups:
     def _group(self, first: int, rows: Sequence[int]) -> Group:
         lead = choose_lead(self.window.columns, rows, self.request.keep)
         duplicates = tuple(row for row in rows if row != lead)
-        most = len(duplicates) if self.request.max_per_group is None else self.request.max_per_group
+        limit = len(duplicates) if self.request.max_per_group is None else self.request.max_per_group
         unread = self.sizes[first] - len(rows)
-        return Group(self.window.group_id(first), first, lead, duplicates, min(len(duplicates), most), unread=unread)
+        return Group(self.window.group_id(first), first, lead, duplicates, min(len(duplicates), limit), unread=unread)
 
 
-def window_of(
+def build_window(
     hits: Sequence[Hit],
     policy: Policy,
     overrides: Sequence[Override],
     lead: Sequence[int],
-    stored: Mapping[int, str],
+    names_by_row: Mapping[int, str],
 ) -> Window:
     """Make a window whose groups are known.
 
@@ -223,15 +224,15 @@ def window_of(
         policy: The figures by which groups are stored.
         overrides: Manual decisions.
         lead: For each document the row of the first of its group.
-        stored: Names of groups, by the row of their first.
+        names_by_row: Names of groups, by the row of their first.
     """
     columns = PackedColumns.lazily([hit.packed for hit in hits])
     names = [(hit.index, hit.id) for hit in hits]
     applied_overrides = apply_overrides(overrides, names, columns)
-    related = LongTextMatcher(names, cache(columns.unpack_row), policy, LongSignatureCache(no_long_signatures))
+    matcher = LongTextMatcher(names, cache(columns.unpack_row), policy, LongSignatureCache(no_long_signatures))
     none = np.zeros(len(hits), np.int64)
     grouping = Grouping(np.array(lead, np.int64), none.astype(np.uint8), none.astype(np.bool_))
-    return Window(hits, len(hits), policy, columns, applied_overrides, grouping, related, stored)
+    return Window(hits, len(hits), policy, columns, applied_overrides, grouping, matcher, names_by_row)
 
 
 def read_leads(
@@ -243,25 +244,27 @@ def read_leads(
         The page with these leads behind its documents, and their rows by the row of the first of their group.
     """
     window = read.window
-    apart = [group for group in groups if any(window.evidence(row, group.lead) is None for row in group.shown_rows[1:])]
-    if not apart:
+    unexplained = [
+        group for group in groups if any(window.evidence(row, group.lead) is None for row in group.shown_rows[1:])
+    ]
+    if not unexplained:
         return read, {}
-    leads = yield from source.leads([group.id for group in apart])
+    leads = yield from source.leads([group.id for group in unexplained])
     hits, lead = list(window.hits), window.grouping.lead.tolist()
     rows = {window.name(row): row for row in range(len(hits))}
-    through: dict[int, int] = {}
-    for group in apart:
+    stored_leads: dict[int, int] = {}
+    for group in unexplained:
         if (hit := leads.get(group.id)) is None:
             continue
         at = rows.setdefault((hit.index, hit.id), len(hits))
         if at == len(hits):
             hits.append(hit)
             lead.append(group.first)
-        through[group.first] = at
+        stored_leads[group.first] = at
     if len(hits) == len(window.hits):
-        return read, through
-    wider = window_of(hits, window.policy, source.overrides(), lead, window.stored)
-    return replace(read, window=wider), through
+        return read, stored_leads
+    wider = build_window(hits, window.policy, source.overrides(), lead, window.stored)
+    return replace(read, window=wider), stored_leads
 
 
 def stored_stats(counts: MatchCounts, groups: Sequence[Group], page_request: PageRequest) -> Json:
@@ -272,11 +275,16 @@ def stored_stats(counts: MatchCounts, groups: Sequence[Group], page_request: Pag
         groups: The page's groups.
         page_request: Which page.
     """
-    matched = counts.documents
+    match_count = counts.documents
     account: Json = request_stats(page_request.request)
     account["grouping"] = "stored"
-    listed = sum(len(group.shown_rows) for group in groups)
-    account["documents"] = {"matched": matched, "in_window": matched, "beyond_window": 0, "on_page": listed}
+    shown_count = sum(len(group.shown_rows) for group in groups)
+    account["documents"] = {
+        "matched": match_count,
+        "in_window": match_count,
+        "beyond_window": 0,
+        "on_page": shown_count,
+    }
     account["groups"] = {
         "matching": counts.groups,
         "in_window": counts.groups,
@@ -285,7 +293,7 @@ def stored_stats(counts: MatchCounts, groups: Sequence[Group], page_request: Pag
     }
     account |= {
         "limited": False,
-        "duplicates": matched - counts.groups,
+        "duplicates": match_count - counts.groups,
         "unsigned": counts.unsigned,
         "ungrouped": counts.ungrouped,
         "unsettled": counts.unsettled,
@@ -301,8 +309,8 @@ def stored_stats(counts: MatchCounts, groups: Sequence[Group], page_request: Pag
 
 def count_others(tables: Mapping[str, int], current: Collection[str]) -> int:
     """Count the documents whose idf table is not a current one; the most frequent is, where none is named."""
-    right = set(current) or {max(tables, key=lambda name: tables[name], default="")}
-    return sum(count for name, count in tables.items() if name not in right)
+    current_names = set(current) or {max(tables, key=lambda name: tables[name], default="")}
+    return sum(count for name, count in tables.items() if name not in current_names)
 
 
 def is_cut(group: Group, page_request: PageRequest) -> bool:

@@ -6,14 +6,14 @@ import pytest
 
 from ibidem.dedupe.request import DedupeRequest, parse_request
 from ibidem.grouped_search.dsl.request import read_search
-from ibidem.grouped_search.dsl.unsupported import REFUSED
+from ibidem.grouped_search.dsl.unsupported import UNSUPPORTED
 from ibidem_ingest.errors import UsageError
 
 INDENT = DedupeRequest("indent")
 MATCH = {"match": {"text": "wheat"}}
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.parametrize("name", UNSUPPORTED)
 def test_every_part_that_does_not_go_with_groups_is_refused_in_a_body_and_in_a_query_string(name: str) -> None:
     for body, params in (({name: "x"}, {}), ({}, {name: "x"})):
         with pytest.raises(UsageError, match=f"^{name} does not go with dedupe: .*; .+"):

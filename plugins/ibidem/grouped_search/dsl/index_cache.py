@@ -28,9 +28,9 @@ class IndexMetadataCache:
     """TTL cache of index metadata and manual decisions; one for each client."""
 
     layouts: TtlCache[str, Layout] = field(default_factory=TtlCache)
-    stored: TtlCache[str, Mapping[str, Preset]] = field(default_factory=TtlCache)
+    stored_presets: TtlCache[str, Mapping[str, Preset]] = field(default_factory=TtlCache)
     words: TtlCache[str, Sequence[Override]] = field(default_factory=TtlCache)
-    settled: TtlCache[str, Checkpoint] = field(default_factory=TtlCache)
+    checkpoints: TtlCache[str, Checkpoint] = field(default_factory=TtlCache)
     plugins: TtlCache[str, bool] = field(default_factory=TtlCache)
     counts: TtlCache[str, CountResult] = field(default_factory=TtlCache)
 
@@ -40,12 +40,12 @@ class IndexMetadataCache:
         Raises:
             UsageError: Signed by another version, or behind a pipeline that discards hits.
         """
-        chosen = {name: params[name] for name in NAMES if name in params}
+        selection = {name: params[name] for name in NAMES if name in params}
         pipeline = params.get("search_pipeline", "")
-        key = repr((index, sorted(chosen.items()), pipeline))
-        if (known := self.layouts.get(key)) is not None:
-            return known
-        layout = yield from read_layout(index, chosen, passed_over=(403, 404))
+        key = repr((index, sorted(selection.items()), pipeline))
+        if (cached := self.layouts.get(key)) is not None:
+            return cached
+        layout = yield from read_layout(index, selection, passed_over=(403, 404))
         pipelines = [pipeline] if pipeline else layout.pipelines
         fault = schema_fault(layout) or (yield from pipeline_fault([name for name in pipelines if name != "_none"]))
         if fault:
@@ -59,26 +59,28 @@ class IndexMetadataCache:
             UsageError: Those of several are stored by other figures.
         """
         key = ",".join(names)
-        if (known := self.settled.get(key)) is not None:
-            return known
+        if (checkpoint := self.checkpoints.get(key)) is not None:
+            return checkpoint
         records = (yield from ledgers.read_record(names, "runs", KEY)) if names else []
-        return self.settled.put(key, merge_checkpoints([parse_record(Checkpoint, each) for each in records]), WORDS_S)
+        return self.checkpoints.put(
+            key, merge_checkpoints([parse_record(Checkpoint, each) for each in records]), WORDS_S
+        )
 
     def presets(self, names: Sequence[str]) -> RequestFlow[Mapping[str, Preset]]:
         """Give the presets that are stored with indexes."""
         key = ",".join(names)
-        presets = self.stored.get(key) if names else {}
+        presets = self.stored_presets.get(key) if names else {}
         if presets is not None:
             return presets
         records = yield from ledgers.read_records(names, "presets")
-        return self.stored.put(key, {str(each["name"]): read_preset(each) for each in records}, WORDS_S)
+        return self.stored_presets.put(key, {str(each["name"]): read_preset(each) for each in records}, WORDS_S)
 
     def plugin(self) -> RequestFlow[bool]:
         """Return whether the cluster's plugin may be asked: every node has it, and no setting says otherwise."""
         if plugin.mode() == "off":
             return False
-        if (installed := self.plugins.get("")) is not None:
-            return installed
+        if (version := self.plugins.get("")) is not None:
+            return version
         return self.plugins.put("", plugin.has_same_plugin((yield from plugin.plugin_nodes())))
 
     def overrides(self, names: Sequence[str]) -> RequestFlow[Sequence[Override]]:
@@ -91,25 +93,25 @@ class IndexMetadataCache:
         return self.words.put(key, [Override.from_record(each) for each in records], WORDS_S)
 
 
-def merge_checkpoints(settled: Sequence[Checkpoint]) -> Checkpoint:
+def merge_checkpoints(checkpoints: Sequence[Checkpoint]) -> Checkpoint:
     """Put together how far the groups of several indexes are settled.
 
     Raises:
         UsageError: They are stored by other figures.
     """
-    if any(each.policy != settled[0].policy for each in settled):
+    if any(each.policy != checkpoints[0].policy for each in checkpoints):
         raise UsageError(
             "dedupe_by=stored does not go with indexes whose groups are stored by other figures",
             "search each by itself, or settle them by the same: ibidem regroup --all",
         )
-    done = {part: number for each in settled for part, number in each.done.items()}
-    return replace(settled[0], done=done) if settled else Checkpoint()
+    marks = {part: number for each in checkpoints for part, number in each.done.items()}
+    return replace(checkpoints[0], done=marks) if checkpoints else Checkpoint()
 
 
-def names_of(index: str, layout: Layout) -> list[str]:
+def layout_names(index: str, layout: Layout) -> list[str]:
     """List the names under which a search's indexes may have been signed: their own, and those of aliases.
 
-    >>> names_of("news,old-*,-old-7", NOWHERE)
+    >>> layout_names("news,old-*,-old-7", NOWHERE)
     ['news']
     """
     names = [name for name in index.split(",") if name and name[0] not in "-<" and "*" not in name]

@@ -12,8 +12,8 @@ from ibidem.dedupe.parameters import DEEPEST
 from ibidem.dedupe.request import DedupeRequest
 from ibidem.grouped_search.backend import check_scope
 from ibidem.grouped_search.dsl.unsupported import (
-    page_of,
     read_integer,
+    read_page,
     refuse_depth,
     refuse_parts,
     refuse_scope,
@@ -55,8 +55,17 @@ APART = frozenset(("from", "size", "pit", "track_total_hits", *AGGREGATIONS))
 """Parts that are read here and written again."""
 
 QUERY_STRING = ("df", "analyzer", "analyze_wildcard", "default_operator", "lenient")
-FOLDED = ("from", "size", "timeout", "track_scores", "track_total_hits", "explain", "version", "seq_no_primary_term")
-LISTED = ("stored_fields", "docvalue_fields", "stats")
+BODY_PARAMETERS = (
+    "from",
+    "size",
+    "timeout",
+    "track_scores",
+    "track_total_hits",
+    "explain",
+    "version",
+    "seq_no_primary_term",
+)
+LIST_PARAMETERS = ("stored_fields", "docvalue_fields", "stats")
 _TOTAL = re.compile(r"-1|\d{1,10}", re.ASCII)
 SUGGEST = ("suggest_field", "suggest_mode", "suggest_size", "suggest_text")
 
@@ -126,26 +135,28 @@ def read_search(
     2
     """
     refuse_depth(body or {})
-    folded, sent = fold_parameters(body or {}, params)
-    refuse_parts(folded, sent)
-    refuse_target(index, folded)
-    refuse_scope(folded, request)
-    check_total(folded)
+    full_body, query_params = fold_parameters(body or {}, params)
+    refuse_parts(full_body, query_params)
+    refuse_target(index, full_body)
+    refuse_scope(full_body, request)
+    check_total(full_body)
     if request.by == "stored":
-        refuse_stored(folded)
+        refuse_stored(full_body)
     deepest = sys.maxsize if request.by == "stored" else DEEPEST
-    page, size = page_of(folded, deepest)
+    page, size = read_page(full_body, deepest)
     check_page(page, size or 1, deepest)
-    bare_total = sent.pop("rest_total_hits_as_int", "false").lower() in ("", "true")
-    if "timeout" in folded:
-        sent["allow_partial_search_results"] = "true"
-    ranking = read_ranking(folded)
-    if "preference" not in sent and "pit" not in folded:
-        sent["preference"] = xxh3_64_hexdigest(repr(ranking).encode())
-    target = Target(index, folded.get("pit"), sent, _select(folded, EVERYWHERE))
-    display = _select(folded, SHOWN | {"query", "post_filter"})
-    aggregations = {name: each for part in AGGREGATIONS for name, each in objects_in(folded, part).items()}
-    search = DslSearch(target, ranking, _select(folded, BESIDE), aggregations, display, request, page, size, bare_total)
+    bare_total = query_params.pop("rest_total_hits_as_int", "false").lower() in ("", "true")
+    if "timeout" in full_body:
+        query_params["allow_partial_search_results"] = "true"
+    ranking = read_ranking(full_body)
+    if "preference" not in query_params and "pit" not in full_body:
+        query_params["preference"] = xxh3_64_hexdigest(repr(ranking).encode())
+    target = Target(index, full_body.get("pit"), query_params, _select(full_body, EVERYWHERE))
+    display = _select(full_body, SHOWN | {"query", "post_filter"})
+    aggregations = {name: each for part in AGGREGATIONS for name, each in object_member(full_body, part).items()}
+    search = DslSearch(
+        target, ranking, _select(full_body, BESIDE), aggregations, display, request, page, size, bare_total
+    )
     check_scope(search.query, request)
     return search
 
@@ -178,7 +189,7 @@ def check_total(body: Mapping[str, Any]) -> None:
         raise UsageError(f"track_total_hits={written(value)} is not understood", "allowed: true, false, a number")
 
 
-def objects_in(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+def object_member(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     """Return a part that holds others by name.
 
     Raises:
@@ -202,10 +213,10 @@ def fold_parameters(body: Mapping[str, Any], params: Mapping[str, str]) -> tuple
         options["default_field"] = options.pop("df")
     if "q" in new_params:
         new_body["query"] = {"query_string": {"query": new_params.pop("q"), **options}}
-    for name in FOLDED:
+    for name in BODY_PARAMETERS:
         if name in new_params:
             new_body[name] = _read(new_params.pop(name))
-    for name in LISTED:
+    for name in LIST_PARAMETERS:
         if name in new_params:
             new_body[name] = new_params.pop(name).split(",")
     if "sort" in new_params:
@@ -228,18 +239,18 @@ def drop_inner_hits(part: Any) -> Any:
     }
 
 
-def _fold_source(body: Json, left: dict[str, str]) -> None:
+def _fold_source(body: Json, params: dict[str, str]) -> None:
     """Fold the three ways of choosing fields of the source."""
-    source = left.pop("_source", None)
+    source = params.pop("_source", None)
     if source is not None:
         body["_source"] = _read(source) if source.lower() in ("true", "false") else source.split(",")
-    chosen = {
-        way: left.pop(name).split(",")
+    selection = {
+        way: params.pop(name).split(",")
         for way, name in (("includes", "_source_includes"), ("excludes", "_source_excludes"))
-        if name in left
+        if name in params
     }
-    if chosen and body.get("_source") is not False:
-        body["_source"] = chosen
+    if selection and body.get("_source") is not False:
+        body["_source"] = selection
 
 
 def _fold_suggest(body: Json, left: dict[str, str]) -> None:

@@ -67,19 +67,21 @@ class BucketGroups:
     def _request_counts(self, aggregation: Any) -> Any:
         if not isinstance(aggregation, Mapping) or any(name in aggregation for name in OTHER_DOCUMENTS):
             return aggregation
-        below = sub_aggregations(aggregation)
-        more = self._member_aggregations() if any(name in aggregation for name in COUNTED) else {}
-        rest = {name: part for name, part in aggregation.items() if name not in ("aggs", "aggregations")}
-        return rest | ({"aggs": self.request_counts(below) | more} if below or more else {})
+        children = sub_aggregations(aggregation)
+        member_aggregations = self._member_aggregations() if any(name in aggregation for name in COUNTED) else {}
+        settings = {name: part for name, part in aggregation.items() if name not in ("aggs", "aggregations")}
+        return settings | (
+            {"aggs": self.request_counts(children) | member_aggregations} if children or member_aggregations else {}
+        )
 
     def _member_aggregations(self) -> Json:
         """Ask which members lie in a bucket, and how many texts where the window does not hold all."""
         names = [self.window.name(row) for row in self.members]
-        some = documents(names)
+        matches = documents(names)
         ids = {"terms": {"field": "ibidem.id", "size": max(1, len(names))}}
-        members = {"terms": {"field": "_index", "size": max(1, len(some))}, "aggs": {"ids": ids}}
+        members = {"terms": {"field": "_index", "size": max(1, len(matches))}, "aggs": {"ids": ids}}
         filters: Json = {
-            MEMBERS: {"filter": {"bool": {"should": some or [ids_query([])]}}, "aggs": {"indices": members}}
+            MEMBERS: {"filter": {"bool": {"should": matches or [ids_query([])]}}, "aggs": {"indices": members}}
         }
         if not self.whole:
             filters[CONTENTS] = {"cardinality": {"field": CONTENT, "precision_threshold": PRECISION}}
@@ -98,27 +100,31 @@ class BucketGroups:
         if not isinstance(part, Mapping):
             return part
         exact = exact and not part.get("doc_count_error_upper_bound")
-        own = {
+        own_aggregations = {
             untyped_name(name): each
             for name, each in part.items()
             if untyped_name(name) in (MEMBERS, CONTENTS, UNSIGNED)
         }
-        rest = {
+        settings = {
             name: self._write_counts(each, rows, exact=exact)
             for name, each in part.items()
-            if untyped_name(name) not in own and (name, each) != NO_META
+            if untyped_name(name) not in own_aggregations and (name, each) != NO_META
         }
-        return rest | {"_dedupe": self._count_groups(part["doc_count"], own, rows, exact=exact)} if own else rest
+        return (
+            settings | {"_dedupe": self._count_groups(part["doc_count"], own_aggregations, rows, exact=exact)}
+            if own_aggregations
+            else settings
+        )
 
     def _count_groups(
-        self, documents: int, own: Mapping[str, Any], rows: Mapping[tuple[str, str], int], *, exact: bool
+        self, documents: int, own_aggregations: Mapping[str, Any], rows: Mapping[tuple[str, str], int], *, exact: bool
     ) -> Json:
         """Count the groups of one bucket."""
-        here = [rows[name] for name in names_in(own[MEMBERS]) if name in rows]
-        if CONTENTS not in own:
-            return {"groups": documents - self._count_joined(here), "approximate": not exact}
-        texts = own[CONTENTS]["value"] + own[UNSIGNED]["doc_count"]
-        return {"groups": max(1, min(documents, texts) - self._count_joined_texts(here)), "approximate": True}
+        member_rows = [rows[name] for name in member_refs(own_aggregations[MEMBERS]) if name in rows]
+        if CONTENTS not in own_aggregations:
+            return {"groups": documents - self._count_joined(member_rows), "approximate": not exact}
+        texts = own_aggregations[CONTENTS]["value"] + own_aggregations[UNSIGNED]["doc_count"]
+        return {"groups": max(1, min(documents, texts) - self._count_joined_texts(member_rows)), "approximate": True}
 
     def _count_joined(self, rows: Sequence[int]) -> int:
         """Count the documents that are not the first of their group among these."""
@@ -143,13 +149,15 @@ def write_meta(part: Any) -> Any:
         return part
     buckets = part.get("buckets")
     counts = (
-        {key_of(each): each["_dedupe"] for each in buckets if "_dedupe" in each} if isinstance(buckets, list) else {}
+        {bucket_key(each): each["_dedupe"] for each in buckets if "_dedupe" in each}
+        if isinstance(buckets, list)
+        else {}
     )
     parts = {name: write_meta(each) for name, each in part.items() if name != "_dedupe"}
     return parts | {"meta": {**parts.get("meta", {}), "dedupe": counts}} if counts else parts
 
 
-def key_of(bucket: Mapping[str, Any]) -> str:
+def bucket_key(bucket: Mapping[str, Any]) -> str:
     """Write the key of a bucket, as the server does where it is no text."""
     return str(bucket.get("key_as_string", bucket["key"]))
 
@@ -196,14 +204,14 @@ def untyped_name(name: str) -> str:
     return name.rpartition("#")[2]
 
 
-def names_in(members: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+def member_refs(members: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     """Read index and id of the members in a bucket."""
-    for index in part_of(members, "indices")["buckets"]:
-        for each in part_of(index, "ids")["buckets"]:
+    for index in aggregation_part(members, "indices")["buckets"]:
+        for each in aggregation_part(index, "ids")["buckets"]:
             yield index["key"], each["key"]
 
 
-def part_of(answer: Mapping[str, Any], name: str) -> Any:
+def aggregation_part(answer: Mapping[str, Any], name: str) -> Any:
     """Find an aggregation's answer by its name."""
     return next(each for key, each in answer.items() if untyped_name(key) == name)
 
@@ -237,8 +245,8 @@ def drop_own_aggregation(answer: Json) -> None:
 
 def newest_of(answer: Mapping[str, Any]) -> int:
     """Read the highest number of a write among what matches."""
-    own = [each for name, each in answer.get("aggregations", {}).items() if untyped_name(name) == OWN]
-    return engine_cursors.newest_of({"aggregations": {OWN: own[0]}}) if own else -1
+    own_aggregations = [each for name, each in answer.get("aggregations", {}).items() if untyped_name(name) == OWN]
+    return engine_cursors.newest_of({"aggregations": {OWN: own_aggregations[0]}}) if own_aggregations else -1
 
 
 def check_complete(answer: Mapping[str, Any]) -> None:
@@ -256,10 +264,10 @@ def clean_explanation(hit: Json) -> Json:
     explanation = hit.get("_explanation")
     while explanation and explanation["description"] == "sum of:":
         details = [part for part in explanation["details"] if not part["description"].startswith(REQUIRED)]
-        around = [part for part in explanation["details"] if part["description"].startswith(REQUIRED)]
-        if len(details) != 1 or not around:
+        query_parts = [part for part in explanation["details"] if part["description"].startswith(REQUIRED)]
+        if len(details) != 1 or not query_parts:
             break
         hit["_explanation"] = explanation = details[0]
-        if any(IDS in each["description"] for part in around for each in part["details"]):
+        if any(IDS in each["description"] for part in query_parts for each in part["details"]):
             break
     return hit

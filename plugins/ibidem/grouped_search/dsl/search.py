@@ -12,7 +12,7 @@ from typing_extensions import override
 from ibidem.dedupe.overrides import DocumentRef, Override
 from ibidem.dedupe.parameters import DEEPEST
 from ibidem.grouped_search.backend import PageRequest, SearchBackend, read_cursor, write_cursor
-from ibidem.grouped_search.dsl.index_cache import NOWHERE, IndexMetadataCache, names_of
+from ibidem.grouped_search.dsl.index_cache import NOWHERE, IndexMetadataCache, layout_names
 from ibidem.grouped_search.dsl.request import DslSearch
 from ibidem.grouped_search.dsl.response import (
     BucketGroups,
@@ -39,7 +39,7 @@ from ibidem_engines.requests import ApiRequest, RequestFlow
 from ibidem_ingest.errors import UsageError
 
 AT_ONCE = 1_000
-AGGREGATED = frozenset(("query", "knn", "min_score", "timeout"))
+AGGREGATION_PARTS = frozenset(("query", "knn", "min_score", "timeout"))
 """Parts of a search that decide on what is aggregated."""
 
 OF_SUGGESTIONS = frozenset(("_source", "docvalue_fields", "fields", "stored_fields"))
@@ -62,7 +62,7 @@ def dsl_search(search: DslSearch, metadata: IndexMetadataCache) -> RequestFlow[J
         UsageError: A cursor of another query, a window that the index does not allow, indexes that cannot be grouped.
         Failure: What the server did not do, where its answer does not make the sender raise.
     """
-    began = perf_counter()
+    start_time = perf_counter()
     source = DslBackend(search, metadata)
     yield from source.read_metadata()
     answer = yield from source.through_plugin()
@@ -72,9 +72,9 @@ def dsl_search(search: DslSearch, metadata: IndexMetadataCache) -> RequestFlow[J
     if source.renamed:
         source = source.use_engine_ids()
         page = yield from grouped_page(source, source.page)
-    counted = yield from source.aggregate(page)
-    suggested = yield from source.suggest()
-    return response(search, source, page, counted | suggested, began, source.cursor)
+    aggregations = yield from source.aggregate(page)
+    suggestions = yield from source.suggest()
+    return response(search, source, page, aggregations | suggestions, start_time, source.cursor)
 
 
 class DslBackend(SearchBackend):
@@ -107,13 +107,13 @@ class DslBackend(SearchBackend):
                 f"use 1 to {deepest}, or raise index.max_result_window",
             )
         search = self.search
-        alone = self._is_pointwise()
-        return PageRequest(search.request, search.page, search.size, search.tables, deepest, may_leave_out=alone)
+        is_pointwise = self._is_pointwise()
+        return PageRequest(search.request, search.page, search.size, search.tables, deepest, may_leave_out=is_pointwise)
 
     def _is_pointwise(self) -> bool:
         """Return whether each document is ranked by itself, so that others can be left out."""
-        joined = "knn" in self.search.ranking or "hybrid" in (self.search.ranking.get("query") or {})
-        return not (joined or self.layout.pipelines or "search_pipeline" in self.search.target.params)
+        joins_rankings = "knn" in self.search.ranking or "hybrid" in (self.search.ranking.get("query") or {})
+        return not (joins_rankings or self.layout.pipelines or "search_pipeline" in self.search.target.params)
 
     @property
     def cursor(self) -> str:
@@ -135,9 +135,9 @@ class DslBackend(SearchBackend):
 
     def use_engine_ids(self) -> "DslBackend":
         """Give the same ranking with the engine's own ids."""
-        other = DslBackend(self.search, self.metadata, ids=True)
-        other.layout, other._words, other._pinned = self.layout, self._words, self._pinned
-        return other
+        retry = DslBackend(self.search, self.metadata, ids=True)
+        retry.layout, retry._words, retry._pinned = self.layout, self._words, self._pinned
+        return retry
 
     def read_metadata(self) -> RequestFlow[None]:
         """Read layouts and manual decisions of the indexes; those of a point in time are known from its hits only."""
@@ -145,12 +145,12 @@ class DslBackend(SearchBackend):
         if cursor:
             self._pinned = engine_cursors.read_cursor(cursor, target.index, self.search.query)
         if target.point is None:
-            yield from self.read_metadata_of(target.index, target.params)
+            yield from self.read_index_metadata(target.index, target.params)
 
-    def read_metadata_of(self, index: str, params: Mapping[str, str] | None = None) -> RequestFlow[None]:
+    def read_index_metadata(self, index: str, params: Mapping[str, str] | None = None) -> RequestFlow[None]:
         """Read layouts and manual decisions of some indexes."""
         self.layout = yield from self.metadata.layout(index, params or {})
-        self._words = yield from self.metadata.overrides(names_of(index, self.layout))
+        self._words = yield from self.metadata.overrides(layout_names(index, self.layout))
 
     def through_plugin(self) -> RequestFlow[Json | None]:
         """Let the cluster's plugin do it all; None where there is none, or it does not do what is asked."""
@@ -189,8 +189,8 @@ class DslBackend(SearchBackend):
         return self._words
 
     @override
-    def find(self, searches: Sequence[SignatureLookup], *, everywhere: bool) -> RequestFlow[list[LookupResult]]:
-        if everywhere:
+    def find(self, searches: Sequence[SignatureLookup], *, whole_index: bool) -> RequestFlow[list[LookupResult]]:
+        if whole_index:
             raise UsageError("dedupe_scope=index does not go with a query in the engine's own language")
         return (yield from LookUp(self.search.target, self.layout, self.search.clause).find(searches))
 
@@ -201,8 +201,8 @@ class DslBackend(SearchBackend):
     @override
     def fetch(self, names: Sequence[DocumentRef]) -> RequestFlow[Mapping[DocumentRef, Json]]:
         documents: dict[DocumentRef, Json] = {}
-        for at in range(0, len(names), AT_ONCE):
-            answer = yield self._documents_request(names[at : at + AT_ONCE])
+        for start in range(0, len(names), AT_ONCE):
+            answer = yield self._documents_request(names[start : start + AT_ONCE])
             check_complete(answer)
             documents |= {(hit["_index"], hit["_id"]): clean_explanation(hit) for hit in answer["hits"]["hits"]}
         self.renamed = not self._ids and not all(name in documents for name in names)
@@ -214,9 +214,9 @@ class DslBackend(SearchBackend):
             return {}
         search, aggs = self.search, self.search.aggregations
         all_read = page.window.ranked == page.ranking.total and not search.ranking.keys() & {"post_filter", "min_score"}
-        whole = all_read and not leaves_query(aggs) and not self.first.get("timed_out")
-        counted = BucketGroups(page.window, whole)
-        parts = {name: part for name, part in search.ranking.items() if name in AGGREGATED}
+        is_whole = all_read and not leaves_query(aggs) and not self.first.get("timed_out")
+        counted = BucketGroups(page.window, is_whole)
+        parts = {name: part for name, part in search.ranking.items() if name in AGGREGATION_PARTS}
         if "query" in parts:
             parts["query"] = search.display["query"]
         body = self.up_to_now(parts)
@@ -228,8 +228,8 @@ class DslBackend(SearchBackend):
         answer = yield search.target.search(body, request_cache="false")
         check_complete(answer)
         aggregations = counted.write_counts(answer["aggregations"])
-        typed = search.target.params.get("typed_keys", "false").lower() in ("", "true")
-        return {"aggregations": write_meta(aggregations) if typed else aggregations}
+        typed_keys = search.target.params.get("typed_keys", "false").lower() in ("", "true")
+        return {"aggregations": write_meta(aggregations) if typed_keys else aggregations}
 
     def suggest(self) -> RequestFlow[Json]:
         """Ask by itself for suggestions that show documents; nothing where there are none."""
@@ -262,8 +262,8 @@ class DslBackend(SearchBackend):
             return body
         aggs = {} if self._needs_aggregation() else dict(self.search.aggregations)
         aggs |= engine_cursors.NEWEST if self._may_pin() else {}
-        beside = {} if self.search.completes else self.search.extras
-        return {**body, **beside, **({"aggs": aggs} if aggs else {})}
+        extras = {} if self.search.completes else self.search.extras
+        return {**body, **extras, **({"aggs": aggs} if aggs else {})}
 
     def _may_pin(self) -> bool:
         """Return whether the numbers of writes order them, so that a ranking can be seen again."""
@@ -278,7 +278,7 @@ class DslBackend(SearchBackend):
         if self.search.target.point is not None:
             index = ",".join(sorted({hit["_index"] for hit in answer["hits"]["hits"]}))
             if index:
-                yield from self.read_metadata_of(index)
+                yield from self.read_index_metadata(index)
 
     def learn(self, answer: Mapping[str, Any], newest: int) -> None:
         """Keep what is answered next to the hits, and the highest number of a write among what matches."""
@@ -291,10 +291,11 @@ class DslBackend(SearchBackend):
 
         The query is next to the ids without deciding on them, for highlights and explanations of a hit.
         """
-        one = ids_query([name for _, name in names])
+        id_clause = ids_query([name for _, name in names])
         indices = {index for index, _ in names}
-        alone = len(indices) == 1 and self.layout.indices == tuple(indices)  # else another index may hold an id too
-        among = one if alone else {"bool": {"should": documents(names), "minimum_should_match": 1}}
+        # With several indexes, another one may hold an id too.
+        is_one_index = len(indices) == 1 and self.layout.indices == tuple(indices)
+        among = id_clause if is_one_index else {"bool": {"should": documents(names), "minimum_should_match": 1}}
         query: Json = {"bool": {"filter": [among]}}
         if self.search.display.get("query"):
             query["bool"]["should"] = [self.search.display["query"]]
@@ -303,7 +304,7 @@ class DslBackend(SearchBackend):
 
 
 def response(  # noqa: PLR0913, PLR0917 - the parts of an answer
-    search: DslSearch, source: DslBackend, page: GroupedPage, apart: Json, began: float, cursor: str
+    search: DslSearch, source: DslBackend, page: GroupedPage, extras: Json, start_time: float, cursor: str
 ) -> Json:
     """Put a response together.
 
@@ -311,12 +312,12 @@ def response(  # noqa: PLR0913, PLR0917 - the parts of an answer
         search: What was asked.
         source: What was found, and what is next to it.
         page: The groups.
-        apart: What was asked apart from the window: aggregations, suggestions.
-        began: When it began, by the clock of `perf_counter`.
+        extras: What was asked apart from the window: aggregations, suggestions.
+        start_time: When it began, by the clock of `perf_counter`.
         cursor: What makes later pages see this ranking.
     """
     answer = dict(source.first)
-    took = round((perf_counter() - began) * 1000)
+    took = round((perf_counter() - start_time) * 1000)
     account = page.account | {"cursor": cursor, "took_ms": took, "by": "client"}
     if account["unsigned"] and page.window.lacks_signatures:
         account["remedy"] = REMEDY
@@ -331,5 +332,5 @@ def response(  # noqa: PLR0913, PLR0917 - the parts of an answer
     hits = {"total": shown_total, "max_score": best, "hits": page.hits}
     answer |= {"took": took, "hits": hits, "dedupe": account}
     drop_own_aggregation(answer)
-    whole: Json = totals_as_numbers(answer | apart) if search.bare_total else answer | apart
-    return whole
+    result: Json = totals_as_numbers(answer | extras) if search.bare_total else answer | extras
+    return result

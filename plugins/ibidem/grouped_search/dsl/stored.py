@@ -17,16 +17,16 @@ from ibidem.dedupe.overrides import DocumentRef, Override
 from ibidem.dedupe.parameters import PRESETS
 from ibidem.dedupe.request import asks_for_stored_preset, with_presets
 from ibidem.grouped_search.backend import PageRequest, write_cursor
-from ibidem.grouped_search.dsl.index_cache import NOWHERE, IndexMetadataCache, names_of
+from ibidem.grouped_search.dsl.index_cache import NOWHERE, IndexMetadataCache, layout_names
 from ibidem.grouped_search.dsl.request import DslSearch
 from ibidem.grouped_search.dsl.response import (
     COUNTED,
     NO_META,
     OTHER_DOCUMENTS,
     PRECISION,
+    aggregation_part,
     check_complete,
     clean_explanation,
-    part_of,
     sub_aggregations,
     untyped_name,
     write_meta,
@@ -62,10 +62,10 @@ def request_counts(aggregations: Mapping[str, Any]) -> Json:
 def _request_counts(aggregation: Any) -> Any:
     if not isinstance(aggregation, Mapping) or any(name in aggregation for name in OTHER_DOCUMENTS):
         return aggregation
-    below = sub_aggregations(aggregation)
-    more = _COUNTS if any(name in aggregation for name in COUNTED) else {}
-    rest = {name: part for name, part in aggregation.items() if name not in ("aggs", "aggregations")}
-    return rest | ({"aggs": request_counts(below) | more} if below or more else {})
+    children = sub_aggregations(aggregation)
+    group_counts = _COUNTS if any(name in aggregation for name in COUNTED) else {}
+    settings = {name: part for name, part in aggregation.items() if name not in ("aggs", "aggregations")}
+    return settings | ({"aggs": request_counts(children) | group_counts} if children or group_counts else {})
 
 
 def write_counts(answer: Any) -> Any:
@@ -75,20 +75,20 @@ def write_counts(answer: Any) -> Any:
     if not isinstance(answer, Mapping):
         return answer
     names = {untyped_name(name) for name in answer}
-    rest = {
+    settings = {
         name: write_counts(each)
         for name, each in answer.items()
         if untyped_name(name) not in (GROUPS, UNGROUPED) and (name, each) != NO_META
     }
-    return rest | {"_dedupe": _count_groups(answer)} if {GROUPS, UNGROUPED} <= names else rest
+    return settings | {"_dedupe": _count_groups(answer)} if {GROUPS, UNGROUPED} <= names else settings
 
 
 def _count_groups(bucket: Mapping[str, Any]) -> Json:
     """Count the groups of one bucket; each document without one counts as a group."""
-    groups = int(part_of(bucket, GROUPS)["value"])
-    alone = int(part_of(bucket, UNGROUPED)["doc_count"])
-    several = min(groups, int(bucket["doc_count"]) - alone)
-    return {"groups": several + alone, "approximate": several > CERTAIN}
+    groups = int(aggregation_part(bucket, GROUPS)["value"])
+    ungrouped = int(aggregation_part(bucket, UNGROUPED)["doc_count"])
+    group_count = min(groups, int(bucket["doc_count"]) - ungrouped)
+    return {"groups": group_count + ungrouped, "approximate": group_count > CERTAIN}
 
 
 BEGINNING = Checkpoint()
@@ -107,15 +107,15 @@ def stored_search(search: DslSearch, metadata: IndexMetadataCache) -> RequestFlo
         Failure: What the server did not do, where its answer does not make the sender raise.
     """
     began = perf_counter()
-    stored = StoredDslBackend(search, DslBackend(search, metadata))
-    yield from stored.read_metadata()
-    page = yield from stored.page()
-    if stored.renamed or stored.source.renamed:
-        stored = StoredDslBackend(search, stored.source.use_engine_ids(), stored.settled)
-        page = yield from stored.page()
-    suggested = yield from stored.source.suggest()
-    apart, cursor = stored.aggregate() | suggested, stored.cursor(page)
-    answer = response(search, stored.source, page.page, apart, began, cursor)
+    backend = StoredDslBackend(search, DslBackend(search, metadata))
+    yield from backend.read_metadata()
+    page = yield from backend.page()
+    if backend.renamed or backend.source.renamed:
+        backend = StoredDslBackend(search, backend.source.use_engine_ids(), backend.settled)
+        page = yield from backend.page()
+    suggestions = yield from backend.source.suggest()
+    extras, cursor = backend.aggregate() | suggestions, backend.cursor(page)
+    answer = response(search, backend.source, page.page, extras, began, cursor)
     answer["hits"]["max_score"] = page.best if search.size else None
     return answer
 
@@ -129,10 +129,10 @@ class StoredDslBackend(StoredBackend):
         settled: How far groups are settled.
     """
 
-    def __init__(self, search: DslSearch, source: DslBackend, settled: Checkpoint | None = None) -> None:
+    def __init__(self, search: DslSearch, source: DslBackend, checkpoint: Checkpoint | None = None) -> None:
         self.search = search
         self.source = source
-        self.settled = BEGINNING if settled is None else settled
+        self.settled = BEGINNING if checkpoint is None else checkpoint
         self.renamed = False
         self._collapsed: Collapsed | None = None
         self._shown: dict[DocumentRef, Json] = {}
@@ -149,14 +149,14 @@ class StoredDslBackend(StoredBackend):
             aggs = {"indices": {"terms": {"field": "_index", "size": 1_000}}}
             answer = yield target.search({"size": 0, "aggs": aggs})
             indexes = [(each["key"]) for each in answer["aggregations"]["indices"]["buckets"]]
-            yield from source.read_metadata_of(",".join(sorted(indexes)))
+            yield from source.read_index_metadata(",".join(sorted(indexes)))
         if source.layout.bare:
             raise UsageError(
                 f"dedupe_by=stored does not go with {', '.join(source.layout.bare)}: no groups are stored there",
                 "sign it with: ibidem backfill --groups",
             )
         index = target.index if target.point is None else ",".join(source.layout.indices)
-        self.settled = yield from source.metadata.settlement(names_of(index, source.layout))
+        self.settled = yield from source.metadata.settlement(layout_names(index, source.layout))
 
     def page(self) -> RequestFlow[StoredPage]:
         """Make the page."""
@@ -169,17 +169,15 @@ class StoredDslBackend(StoredBackend):
 
     @override
     def collapse(self, place: Place, size: int) -> RequestFlow[Collapsed]:
-        settled = parse_marks(self.settled.done)
-        answer, page = yield from self._ranking().page(
-            place, size, settled, self._further_parts(), self._cached_count()
-        )
+        marks = parse_marks(self.settled.done)
+        answer, page = yield from self._ranking().page(place, size, marks, self._further_parts(), self._cached_count())
         check_complete(answer)
         self.source.learn(answer, page.newest)
         self.source.scores |= {head.name: head.score for head in page.heads}
         self._collapsed = page
         self._keep(answer["hits"]["hits"])
-        packed = [head.hit for head in page.heads if head.hit.packed]
-        self.renamed = not self.source.ids and any(read_id(hit.packed or b"") != hit.id for hit in packed)
+        hits = [head.hit for head in page.heads if head.hit.packed]
+        self.renamed = not self.source.ids and any(read_id(hit.packed or b"") != hit.id for hit in hits)
         return page
 
     @override
@@ -212,9 +210,9 @@ class StoredDslBackend(StoredBackend):
         aggregations = self.source.first.get("aggregations")
         if not aggregations or not self.search.aggregations:
             return {}
-        counted = write_counts(aggregations)
-        typed = self.search.target.params.get("typed_keys", "false").lower() in ("", "true")
-        return {"aggregations": write_meta(counted) if typed else counted}
+        counts = write_counts(aggregations)
+        typed_keys = self.search.target.params.get("typed_keys", "false").lower() in ("", "true")
+        return {"aggregations": write_meta(counts) if typed_keys else counts}
 
     def cursor(self, page: StoredPage) -> str:
         """Write the cursor by which later pages see this ranking, with the place of the next one."""
@@ -223,8 +221,8 @@ class StoredDslBackend(StoredBackend):
 
     def _keep(self, hits: Sequence[Mapping[str, Any]]) -> None:
         """Keep hits that hold all that is shown of them."""
-        ours = unshown(self.search.display)
-        self._shown |= {(hit["_index"], hit["_id"]): clean_explanation(as_shown(hit, ours)) for hit in hits}
+        added_fields = unshown(self.search.display)
+        self._shown |= {(hit["_index"], hit["_id"]): clean_explanation(as_shown(hit, added_fields)) for hit in hits}
 
     def _cached_count(self) -> CountCache:
         """Return the cached count of this search, whatever its cursor leaves out; writes that match end it."""
@@ -244,9 +242,9 @@ class StoredDslBackend(StoredBackend):
         search = self.search
         if not search.aggregations:
             return {} if search.completes else dict(search.extras)
-        beside: Json = {} if search.completes else dict(search.extras)
-        beside["aggs"] = request_counts(search.aggregations)
-        return beside
+        extras: Json = {} if search.completes else dict(search.extras)
+        extras["aggs"] = request_counts(search.aggregations)
+        return extras
 
 
 def grouped_search(search: DslSearch, metadata: IndexMetadataCache) -> RequestFlow[Json]:
@@ -276,5 +274,5 @@ def with_stored_preset(search: DslSearch, metadata: IndexMetadataCache) -> Reque
         return search
     target = search.target
     layout = (yield from metadata.layout(target.index, target.params)) if target.point is None else NOWHERE
-    presets = yield from metadata.presets(names_of(target.index, layout))
+    presets = yield from metadata.presets(layout_names(target.index, layout))
     return replace(search, request=with_presets(search.request, {**PRESETS, **presets}))

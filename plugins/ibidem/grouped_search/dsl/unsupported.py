@@ -8,7 +8,7 @@ from ibidem.dedupe.parameters import DEEPEST
 from ibidem.dedupe.request import DedupeRequest
 from ibidem_ingest.errors import UsageError, short_repr
 
-REFUSED: Mapping[str, tuple[str, str]] = {
+UNSUPPORTED: Mapping[str, tuple[str, str]] = {
     "collapse": (
         "hits that it hides would be missing from every group",
         "leave it out: dedupe='collapse' shows one hit of a group",
@@ -54,8 +54,8 @@ def refuse_parts(body: Mapping[str, Any], params: Mapping[str, str]) -> None:
 group; leave it out: dedupe='collapse' shows one hit of a group
     """
     for name in (*body, *params):
-        if name in REFUSED:
-            refuse(name, *REFUSED[name])
+        if name in UNSUPPORTED:
+            refuse(name, *UNSUPPORTED[name])
     if params.get("allow_partial_search_results", "").lower() == "true":
         refuse("allow_partial_search_results=true", "a part of the index would be missing in silence", "leave it out")
     if body.get("stored_fields") in ("_none_", ["_none_"]):
@@ -98,13 +98,13 @@ def refuse_stored(body: Mapping[str, Any]) -> None:
         refuse("a hybrid query with dedupe_by=stored", "it cannot be collapsed", "use dedupe_by=window")
 
 
-def page_of(body: Mapping[str, Any], deepest: int = DEEPEST) -> tuple[int, int]:
+def read_page(body: Mapping[str, Any], deepest: int = DEEPEST) -> tuple[int, int]:
     """Read which page is asked for, and how many groups are on it; 0 groups: only what is next to the hits.
 
-    >>> page_of({"from": 20, "size": 10})
+    >>> read_page({"from": 20, "size": 10})
     (3, 10)
     """
-    start, size = read_integer(body, "from", 0, most=deepest), read_integer(body, "size", 10)
+    start, size = read_integer(body, "from", 0, maximum=deepest), read_integer(body, "size", 10)
     if start >= deepest:
         raise UsageError(f"from={start} lies beyond the first {DEEPEST:,} groups", "narrow the query, or add a filter")
     if size == 0 and start == 0:
@@ -118,13 +118,13 @@ def page_of(body: Mapping[str, Any], deepest: int = DEEPEST) -> tuple[int, int]:
     return start // size + 1, size
 
 
-def read_integer(body: Mapping[str, Any], name: str, default: int, what: str = "groups", most: int = DEEPEST) -> int:
+def read_integer(body: Mapping[str, Any], name: str, default: int, unit: str = "groups", maximum: int = DEEPEST) -> int:
     """Read a whole number of a body."""
     value = body.get(name, default)
     text = short_repr(value) if isinstance(value, dict | list) else str(value)
-    if isinstance(value, bool) or not _WHOLE.fullmatch(text) or int(text) > most:
+    if isinstance(value, bool) or not _WHOLE.fullmatch(text) or int(text) > maximum:
         raise UsageError(
-            f"{name}={short_repr(value)} is not understood", f"allowed: a whole number, 0 to {most:,}, of {what}"
+            f"{name}={short_repr(value)} is not understood", f"allowed: a whole number, 0 to {maximum:,}, of {unit}"
         )
     return int(text)
 
@@ -151,6 +151,6 @@ def children(part: Any) -> Iterable[Any]:
     return part if isinstance(part, list | tuple) else ()
 
 
-def refuse(what: str, why: str, remedy: str) -> None:
+def refuse(part: str, reason: str, remedy: str) -> None:
     """Raise the error of a combination."""
-    raise UsageError(f"{what} does not go with dedupe: {why}", remedy)
+    raise UsageError(f"{part} does not go with dedupe: {reason}", remedy)
