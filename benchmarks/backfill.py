@@ -7,7 +7,8 @@ index of others, two shards, with field names of its own, is filled with newswir
 timed too, and so is `_update_by_query` without a script: the engine's own way to write each document again, which signs
 nothing. Then `ibidem backfill` runs as a process of its own: it signs, then settles groups. Its resident memory, and
 that of its processes that sign, is read from /proc whenever a page is accounted for, and printed at 10, 50 and 100 % of
-the documents. `--write` keeps the page.
+the documents. A first turn with a fourth of the documents is not counted: a server that has run for long has compiled
+its code. `--write` keeps the page.
 """
 
 import argparse
@@ -229,6 +230,26 @@ def memory(share: float, count: int, progress: Sequence[Progress]) -> str:
     return f"| {share * 100:.0f} % | {look.documents:,} | {look.seconds:.0f} | {look.own:.0f} | {look.signing:.0f} |"
 
 
+def measure(address: str, source: Iterator[Document], workers: int) -> list[str]:
+    """Fill an index, sign it, and write what was measured."""
+    count, load = fill(address, source)
+    peers = {"plain load by `_bulk`": load, "`_update_by_query`, which signs nothing": rewrite(address)}
+    with tempfile.TemporaryDirectory() as folder:
+        settings = Settings(
+            engine=address,
+            index=INDEX,
+            fields="title=headline,text=body.content,date=published,meta=",
+            tables=Path(folder),
+            concurrency=workers,
+        )
+        with closing(open_engine(settings.address, INDEX)) as engine:
+            engine.create()
+            measured = run(settings, engine, count)
+            counts = summary(engine)
+    remove_indices(address, INDEX)
+    return page(address.partition("+")[0], count, peers, measured, counts)
+
+
 def main() -> None:
     """Measure, print and keep."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -239,26 +260,11 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="keep the figures in docs/figures/backfill.md")
     options = parser.parse_args()
     servers = Servers([options.server])
-    with tempfile.TemporaryDirectory() as folder:
-        address = servers.url(options.server)
-        source = islice(documents(options.collections), options.documents)
-        count, load = fill(address, source)
-        peers = {"plain load by `_bulk`": load, "`_update_by_query`, which signs nothing": rewrite(address)}
-        settings = Settings(
-            engine=address,
-            index=INDEX,
-            fields="title=headline,text=body.content,date=published,meta=",
-            tables=Path(folder),
-            concurrency=options.workers,
-        )
-        with closing(open_engine(settings.address, INDEX)) as engine:
-            engine.create()
-            measured = run(settings, engine, count)
-            counts = summary(engine)
-        remove_indices(address, INDEX)
+    address = servers.url(options.server)
+    for count in (options.documents // 4, options.documents):
+        lines = measure(address, islice(documents(options.collections), count), options.workers)
+        print("\n".join(lines), flush=True)
     servers.stop()
-    lines = page(options.server, count, peers, measured, counts)
-    print("\n".join(lines))
     if options.write:
         write("backfill", "Signing an index that is there already", lines)
 
