@@ -166,7 +166,7 @@ class ReindexSource(Protocol):
         """
 
     def sign(self, signed: Sequence[Signed]) -> list[Outcome | None]:
-        """Add signatures to documents in their place; None for one that is no longer what was read."""
+        """Add signatures to documents, read with their JSON, in place; None for one that is no longer what was read."""
 
     def strip_document(self, document: SourceDocument) -> SourceDocument:
         """Return a document, read with its JSON, as it is without what ibidem added."""

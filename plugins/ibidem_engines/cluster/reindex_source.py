@@ -3,6 +3,7 @@
 import base64
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from typing_extensions import override
@@ -26,7 +27,7 @@ from ibidem_engines.cluster.source import (
     version_of,
     with_signatures,
 )
-from ibidem_engines.cluster.source_values import entries, members, remove_member
+from ibidem_engines.cluster.source_values import objects, remove_member
 from ibidem_engines.cluster.write import field_of
 from ibidem_engines.engine import Ledger, Outcome, Record, WriteStatus
 from ibidem_engines.errors import NoIndex, Permanent
@@ -70,16 +71,14 @@ def read_documents(
 
 
 def iter_raw_sources(text: str | bytes) -> Iterator[bytes]:
-    """Yield each document's `_source` as it is written; nothing for one that is not there.
+    """Yield each document's `_source` as it is written in an answer to `_mget`; nothing for one that is not there.
 
     >>> list(iter_raw_sources('{"docs":[{"_id":"a","_source":{"price": 1.50}},{"_id":"b","found":false}]}'))
     [b'{"price": 1.50}', b'']
     """
     text = text.decode() if isinstance(text, bytes) else text
-    begin, _ = dict(members(text))["docs"]
-    for first, _ in entries(text, begin):
-        place = dict(members(text, first)).get("_source", (0, 0))
-        yield text[slice(*place)].encode()
+    for spans in objects(text, text.index("[")):
+        yield text[slice(*spans.get("_source", (0, 0)))].encode()
 
 
 def _source_document(hit: Mapping[str, Any], name: Name, fields: Fields, raw: bytes) -> SourceDocument:
@@ -229,20 +228,29 @@ class ClusterReindexSource(ReindexSource):
 
     @override
     def sign(self, signed: Sequence[Signed]) -> list[Outcome | None]:
-        kind = "full" if "full" in self._layout.kinds else "lean"
+        """Write documents whole, past the default pipeline, and by partial updates where there is a final one.
+
+        A partial update takes a server a third more: it reads and parses the document again.
+        """
         outcomes: dict[int, Outcome | None] = {}
         actions: dict[int, Action] = {}
         for at, there, record, values in with_values(signed):
             try:
-                body = signed_part(record, kind, there.ours, values)
+                actions[at] = self._signing(there, record, values)
             except UnstorableRecord as unfit:
                 outcomes[at] = Outcome(there.name.id, WriteStatus.REFUSED, field=unfit.field, why=unfit.why)
-            else:
-                name = there.name
-                actions[at] = Action("update", name.index, name.id, body, there.state, name.routing)
         for at, done in zip(actions, run(self._cluster, list(actions.values())), strict=True):
             outcomes[at] = None if done.status == CONFLICT else outcome_of(signed[at][0], done)
         return [outcomes.get(at) for at in range(len(signed))]
+
+    def _signing(self, there: SourceDocument, record: Record, values: Values) -> Action:
+        """Give the action that adds signatures to a document, read with its JSON."""
+        name, kind = there.name, "full" if "full" in self._layout.kinds else "lean"
+        if name.index in self._final_pipelines:
+            body = signed_part(record, kind, there.ours, values)
+            return Action("update", name.index, name.id, body, there.state, name.routing)
+        body = with_signatures(there.raw, record, kind, values)
+        return Action("index", name.index, name.id, body, there.state, name.routing, plain=True)
 
     @override
     def strip_document(self, document: SourceDocument) -> SourceDocument:
@@ -304,16 +312,20 @@ class ClusterReindexSource(ReindexSource):
 
     def _check_pipelines(self) -> None:
         """Refuse to write documents whole where a pipeline changes each that is written."""
+        for index, pipeline in self._final_pipelines.items():
+            raise UsageError(
+                f"index {index!r} has the final pipeline {pipeline!r}, which would change its documents again",
+                "strip it into a new index: ibidem strip --into NAME",
+            )
+
+    @cached_property
+    def _final_pipelines(self) -> Mapping[str, str]:
+        """The final pipeline of each index that has one; it changes every document that is written whole."""
         answer = self._cluster.ask(
             "GET", f"/{quote_index(self.index)}/_settings", filter_path="*.settings.index.final_pipeline"
         )
-        for index, each in answer.items():
-            pipeline = each["settings"]["index"]["final_pipeline"]
-            if pipeline != "_none":
-                raise UsageError(
-                    f"index {index!r} has the final pipeline {pipeline!r}, which would change its documents again",
-                    "strip it into a new index: ibidem strip --into NAME",
-                )
+        pipelines = {index: str(each["settings"]["index"]["final_pipeline"]) for index, each in answer.items()}
+        return {index: pipeline for index, pipeline in pipelines.items() if pipeline != "_none"}
 
     @property
     def _layout(self) -> layout.Layout:

@@ -9,6 +9,9 @@ _DECODER = json.JSONDecoder(parse_float=len, parse_int=len, parse_constant=len)
 
 _BLANKS = re.compile(r"[ \t\r\n]*")
 
+ESCAPE = b"\\u"
+"""What a name may be written with otherwise than as it is."""
+
 Span = tuple[int, int]
 
 
@@ -33,20 +36,21 @@ def members(text: str, at: int = 0) -> Iterator[tuple[str, Span]]:
         at = _past_blanks(text, end)
 
 
-def entries(text: str, at: int = 0) -> Iterator[Span]:
-    """Yield the places of the entries of an array.
+def objects(text: str, at: int) -> Iterator[dict[str, Span]]:
+    """Yield the places of the members' values by name for each object of an array, which is read once.
 
     Args:
         text: JSON.
-        at: Where the array begins.
+        at: Where the array begins; its entries are objects with members.
     """
     at = _past_blanks(text, at + 1)
     while text[at] != "]":
+        spans = dict(members(text, at))
+        yield spans
+        _, end = max(spans.values())
+        at = _past_blanks(text, text.index("}", end) + 1)
         if text[at] == ",":
             at = _past_blanks(text, at + 1)
-        begin, (_, at) = at, _DECODER.raw_decode(text, at)
-        yield begin, at
-        at = _past_blanks(text, at)
 
 
 def with_member(raw: bytes, name: str, value: bytes) -> bytes:
@@ -60,13 +64,15 @@ def with_member(raw: bytes, name: str, value: bytes) -> bytes:
     >>> with_member(b'{"price": 1.50}', "ibidem", b'{}')
     b'{"price": 1.50,"ibidem":{}}'
     """
-    text, new = raw.decode().strip(), value.decode()
-    spans = dict(members(text))
-    if name in spans:
-        begin, end = spans[name]
-        return f"{text[:begin]}{new}{text[end:]}".encode()
-    comma = "," if spans else ""
-    return f"{text[:-1]}{comma}{json.dumps(name)}:{new}}}".encode()
+    raw, quoted = raw.strip(), json.dumps(name).encode()
+    if quoted in raw or ESCAPE in raw:
+        text = raw.decode()
+        spans = dict(members(text))
+        if name in spans:
+            begin, end = spans[name]
+            return f"{text[:begin]}{value.decode()}{text[end:]}".encode()
+    comma = b"," if raw[1:-1].strip() else b""
+    return b"".join((raw[:-1], comma, quoted, b":", value, b"}"))
 
 
 def remove_member(raw: bytes, name: str) -> bytes:

@@ -5,7 +5,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem_engines.cluster.source_values import entries, members, remove_member, with_member
+from ibidem_engines.cluster.source_values import members, objects, remove_member, with_member
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -64,10 +64,13 @@ def test_members_stand_where_they_are_told_to(source: dict[str, object], style: 
     assert {name: json.loads(raw[begin:end]) for name, (begin, end) in members(raw)} == source
 
 
-@given(st.lists(VALUES, max_size=4), STYLES)
-def test_entries_stand_where_they_are_told_to(values: list[object], style: tuple[str, str]) -> None:
-    raw = written(values, style, plain=True)
-    assert [json.loads(raw[begin:end]) for begin, end in entries(raw)] == values
+@given(st.lists(OBJECTS.filter(bool), max_size=4), STYLES)
+def test_the_members_of_each_object_of_an_array_are_at_the_places_that_are_named(
+    sources: list[dict[str, object]], style: tuple[str, str]
+) -> None:
+    raw = written(sources, style, plain=True)
+    places = [{name: json.loads(raw[begin:end]) for name, (begin, end) in spans.items()} for spans in objects(raw, 0)]
+    assert places == sources
 
 
 def test_numbers_that_no_float_holds_stay_as_they_are() -> None:

@@ -137,7 +137,7 @@ def test_portions_of_a_page_are_written_at_the_same_time_and_counted_once(
 
     def plan(request: Request) -> Answer | None:
         """Let four writes go on once all of them are under way, and reject the one after them."""
-        if b'{"update"' not in request.body:
+        if b'"if_seq_no"' not in request.body:
             return None
         with lock:
             left[0] -= 1

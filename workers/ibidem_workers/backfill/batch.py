@@ -248,8 +248,7 @@ def _until_none_is_changed(
 
 
 def _read(context: BackfillContext, names: Sequence[Name]) -> list[SourceDocument]:
-    raw = context.copy is not None
-    originals = retry_unavailable(lambda: context.source.read(names, raw=raw), context.settings.patience)
+    originals = retry_unavailable(lambda: context.source.read(names, raw=True), context.settings.patience)
     context.portions.learn([len(each.document.text) for each in originals])
     return originals
 
