@@ -148,7 +148,7 @@ def measure_disk(url: str, count: int) -> None:
 
 
 def on_disk(url: str, names: Sequence[str]) -> dict[str, int]:
-    """Return the bytes that indexes take in one segment, without what a server keeps for copies of a shard."""
+    """Return the bytes that indexes take in one segment, without the history for copies of a shard."""
     for name in names:
         ask(url, "POST", f"/{name}/_flush?force=true")
     for name in names:

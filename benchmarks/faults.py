@@ -5,8 +5,8 @@
 
 A round is the one of `tests/faults/round.py`: a file is submitted, something is killed at a random moment, comes back,
 and then every document must be in the index once, in its newest version, the account must add up, nothing may be
-pending and no letter dead. The seed decides what is submitted, what is killed, when, and for how long it is away.
-Servers are started here, as the tests start them; `--minutes` ends the rounds early.
+pending and no letter dead. The seed decides which file is submitted, which process is killed, when, and for how long it
+is away. Servers are started here, as the tests start them; `--minutes` ends the rounds early.
 
 In a cluster of three nodes, of OpenSearch or of the engine that `--engine` names, the node with the primary shard is
 lost in the middle of an ingest, `--nodes` times. The invariants must hold while it is away, and again when it is back.

@@ -1,7 +1,7 @@
 """Processor time of a client and of the server that it loads: elapsed time says little on a machine with neighbours.
 
-A server's is what its process has taken, as the system counts it, whoever asked for it: so a figure
-holds only where nobody else uses the server meanwhile, and both sides of a ratio are taken in turn.
+A server's time is the time of its process, as the system counts it, for all clients: so a figure is valid only where
+nobody else uses the server, and both sides of a ratio are measured in turn.
 """
 
 import os
@@ -17,11 +17,11 @@ from servers.indices import ask
 
 @dataclass(frozen=True, slots=True)
 class TimeCost:
-    """What some work took, in seconds.
+    """Cost of some work, in seconds.
 
     Args:
         elapsed: By the clock.
-        client: Processor time of this process and of those that it started and that have ended.
+        client: Processor time of this process and of its ended children.
         server: Processor time of the server; 0 where there is none.
     """
 
@@ -36,7 +36,7 @@ class TimeCost:
 
 
 def measure_cost(work: Callable[[], object], url: str = "") -> TimeCost:
-    """Measure what some work takes.
+    """Measure the cost of some work.
 
     Args:
         work: The work.
@@ -48,7 +48,7 @@ def measure_cost(work: Callable[[], object], url: str = "") -> TimeCost:
 
 
 def client_seconds() -> float:
-    """Return the processor time of this process and of those that it started and that have ended."""
+    """Return the processor time of this process and of its ended children."""
     usage = (resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN))
     return sum(one.ru_utime + one.ru_stime for one in usage)
 
@@ -66,11 +66,11 @@ def node_processes(url: str) -> tuple[int, ...]:
 
 
 def process_seconds(number: int, *, children: bool = False) -> float:
-    """Return what a process has taken; what nodes say of themselves is as old as a second.
+    """Return the processor time of a process; a node's own count may be a second old.
 
     Args:
         number: The process.
-        children: Whether those that it started and that have ended count, too.
+        children: Whether to include its ended children.
     """
     fields = Path(f"/proc/{number}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     return sum(map(int, fields[11 : 15 if children else 13])) / os.sysconf("SC_CLK_TCK")

@@ -71,7 +71,7 @@ class Cost:
     """Mean cost of a document of a kind.
 
     Args:
-        kind: What it is.
+        kind: Description of the documents.
         millions: For how many millions the page has costs.
         count: Documents measured.
         words: Words of its text, the median.
@@ -222,7 +222,7 @@ def measure_all(arguments: argparse.Namespace) -> list[Cost]:
 
 
 def worker_memory(collections: Path) -> Iterator[str]:
-    """Measure the memory of workers, before this process grows: Linux counts what the parent ever held."""
+    """Measure the memory of workers, before this process grows: Linux includes the most that the parent held."""
     for name in WORKER_COLLECTIONS:
         with tempfile.TemporaryDirectory() as folder:
             source = collections / name / "docs.jsonl.xz"

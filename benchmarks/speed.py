@@ -58,8 +58,8 @@ class Comparison:
     """Times of ibidem and of a peer for the same task.
 
     Args:
-        task: What ibidem did.
-        peer: What the peer did.
+        task: Description of ibidem's task.
+        peer: Description of the peer's task.
         own_seconds: Seconds of ibidem in each turn.
         peer_seconds: Seconds of the peer in the same turns.
     """

@@ -62,7 +62,7 @@ class Series:
 
     Args:
         target: The collection and its labels.
-        title: What it is.
+        title: Description of the collection.
         ends: Its slices; a document without a date is in none.
     """
 

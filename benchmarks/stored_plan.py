@@ -34,7 +34,7 @@ def number(text: str) -> float:
 
 
 def plan() -> Iterator[str]:
-    """Yield the rows of the table: what, how much, and what it is computed from."""
+    """Yield the rows of the table: quantity, value, and the figures that it is computed from."""
     size = next(
         row for row in tables(measured.FIGURES / "sizing.md") if "packed" in row and "stories" in row["documents"]
     )

@@ -58,7 +58,7 @@ def ways(client: Any, index: str, size: int, page: int) -> dict[str, Callable[[s
 
 
 def without_counts(client: Any) -> Any:
-    """Let a wrapped client forget what it counted."""
+    """Let a wrapped client forget its counts."""
     metadata_cache(client).counts.clear()
     return client
 

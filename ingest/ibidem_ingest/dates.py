@@ -1,6 +1,6 @@
-"""Dates as people know them, a time, a day, a month or a year, each the interval of the days it covers.
+"""Dates: a time, a day, a month or a year, each the interval of the days that it covers.
 
-One rule reads them, whether a file, a mail or another program's index says them.
+One rule reads the dates of files, mails and other programs' indexes.
 """
 
 import re
@@ -21,9 +21,9 @@ _SHAPE = re.compile(
 _RIGHT = "write a year (1787), a month (1787-09), a day (1787-09-17) or a time (1787-09-17T12:00:00Z)"
 
 
-@lru_cache(maxsize=8_192)  # a collection has few days, and each is asked for three times on its way
+@lru_cache(maxsize=8_192)  # a collection has few days, and each is read three times
 def interval(date: str) -> tuple[int | None, int | None]:
-    """Give the first and the last day that a date covers.
+    """Return the first and the last day that a date covers.
 
     Args:
         date: ISO 8601 in its form with hyphens: a time, a day, a month or a year from 1 to 9999; empty when unknown. A
@@ -54,7 +54,7 @@ def interval(date: str) -> tuple[int | None, int | None]:
 
 
 def _days(shape: re.Match[str]) -> tuple[int, int]:
-    """Count the days of a date that has the right shape; those of no calendar raise ValueError or OverflowError."""
+    """Count the days of a date of the right shape; one outside the calendar raises ValueError or OverflowError."""
     year, month, day, time = shape.groups()
     if time:
         at = _utc(datetime.fromisoformat(shape.string)).toordinal()
@@ -88,11 +88,11 @@ _SHAPES = tuple(
 
 
 def iso_date(value: object) -> str:
-    """Write a date in ISO 8601; empty when it is not known which day is meant.
+    """Write a date in ISO 8601; empty when it is ambiguous or unknown.
 
-    Taken are: ISO 8601 as it is, `1987/10/19` and `1987/10/19 09:30:00`, `19871019`, `19.10.1987`, the dates of mail
+    Read are: ISO 8601 as it is, `1987/10/19` and `1987/10/19 09:30:00`, `19871019`, `19.10.1987`, the dates of mail
     and HTTP (`Mon, 19 Oct 1987 09:30:00 GMT`), and numbers: a year, or seconds or milliseconds since 1970. A
-    date such as `10/11/1987` is two days, so it is none.
+    date such as `10/11/1987` is ambiguous, so it is not read.
 
     >>> [iso_date(value) for value in ("1787-09", "1987/10/19", 561600000000, 1787, "10/11/1987")]
     ['1787-09', '1987-10-19', '1987-10-19T00:00:00Z', '1787', '']

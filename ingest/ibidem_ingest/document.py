@@ -14,7 +14,7 @@ PAGE_BREAK = "\f"
 MAX_TEXT = 10_000_000
 MAX_ID_BYTES = 512
 ORIGIN = "ibidem.origin"
-"""Under which a record says where it was read; no field of a collection bears that name."""
+"""Field of a record with the place where it was read; no field of a collection has this name."""
 
 FIELDS = frozenset({"id", "text", "pages", "title", "date", "source", "url", "language", "version", "meta", ORIGIN})
 
@@ -272,7 +272,7 @@ def _version(record: Mapping[str, object]) -> int | None:
 
 
 def _meta(record: Mapping[str, object]) -> Mapping[str, object]:
-    """Gather what the record holds beyond a document's own fields."""
+    """Collect the fields of a record that are not a document's own."""
     value = record.get("meta")
     meta: Mapping[str, object] = {} if value is None else value  # type: ignore[assignment]  # checked on the next line
     if not isinstance(meta, Mapping):

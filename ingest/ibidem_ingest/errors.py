@@ -5,13 +5,13 @@ IbidemError
 │   └── MissingDocument a document that is named and is not there
 ├── Refused             a document that cannot be taken; others go on          (exit code 3)
 ├── TableError          an idf table that is missing, damaged or too small
-└── EngineError         in `ibidem_engines.errors`: what a search engine answered
+└── EngineError         in `ibidem_engines.errors`: errors of a search engine
     ├── Unavailable     it may answer later: retried with backoff
     └── Permanent       it will answer the same again: never retried
         ├── NoIndex     the index is not there
         └── DamagedRecord a record next to the index is not as it was written
 
-Values in messages are short and printable, with JSON's names for types. What files and libraries raise is translated
+Values in messages are short and printable, with JSON's names for types. Errors of files and libraries are translated
 into errors of ours by one table.
 """
 
@@ -38,7 +38,7 @@ class IbidemError(Exception):
         self.remedy = remedy
 
     def __str__(self) -> str:
-        """Join what happened and what to do."""
+        """Join `what` and `remedy`."""
         return f"{self.what}; {self.remedy}" if self.remedy else self.what
 
 
@@ -164,7 +164,7 @@ def _pdf(error: BaseException) -> str:
 
 
 def decoding_error(error: BaseException) -> str:
-    """Say where bytes are not in their encoding and what to do about it.
+    """Say where bytes are not in their encoding, and the remedy.
 
     Args:
         error: The `UnicodeDecodeError` that decoding raised.
@@ -214,7 +214,7 @@ def translate_damage(kind: str) -> Iterator[None]:
     """Turn any error of a library over a damaged file into `Unreadable`.
 
     Args:
-        kind: What the file should be.
+        kind: Expected kind of the file.
     """
     try:
         yield

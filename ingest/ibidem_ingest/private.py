@@ -8,7 +8,7 @@ FOLDER, FILE = 0o700, 0o600
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder and those above it where they are missing; one that is there keeps its rights.
+    """Make a folder and its parents where they are missing; existing ones keep their rights.
 
     Raises:
         OSError: It cannot be made.
@@ -27,7 +27,7 @@ def make_folder(path: Path) -> None:
 
 
 def make_file(path: Path) -> None:
-    """Make an empty file where there is none; one that is there keeps its rights, and is not opened.
+    """Make an empty file where there is none; an existing one keeps its rights, and is not opened.
 
     To close a file ends every lock that this process holds on it (POSIX), those of SQLite's connections too: another
     process could then write at the same time, and the index would be damaged.

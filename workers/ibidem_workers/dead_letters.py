@@ -40,7 +40,7 @@ class DeadLetter:
         return f"{self.run}/{self.refusal.id}"
 
     def as_json(self) -> dict[str, object]:
-        """Return what `ibidem dead list --json` prints, with the field, the place and the run."""
+        """Return an entry of `ibidem dead list --json`, with the field, the place and the run."""
         when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self.when))
         one = self.refusal
         return {
@@ -60,7 +60,7 @@ def add_dead_letters(engine: Engine, letters: Iterable[DeadLetter]) -> None:
 
 
 def letters(engine: Engine, ids: Collection[str] = ()) -> list[DeadLetter]:
-    """Return the dead letters, or those of some documents, the last of each document.
+    """Return the last dead letter of each document, or of some documents.
 
     Raises:
         UsageError: A document has no dead letter.

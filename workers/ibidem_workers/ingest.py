@@ -54,7 +54,7 @@ LOOKS_EVERY = 0.2
 RECOVERS_EVERY = 1.0
 
 Report = Callable[[Progress], None]
-Grouped = Callable[[int], None]
+GroupReport = Callable[[int], None]
 
 
 class Interruption(EngineError):
@@ -67,17 +67,17 @@ def ingest(
     *,
     wait: bool = True,
     report: Report = lambda _: None,
-    grouped: Grouped = lambda _: None,
+    report_groups: GroupReport = lambda _: None,
 ) -> str:
     """Take files and folders in.
 
     Args:
-        request: What to read.
+        request: The files to read.
         settings: Where to.
         wait: Whether to wait until every document is accounted for and grouped. Without waiting no worker is started:
             the batches lie in the queue for `ibidem worker`, and grouping follows.
         report: Called with the progress, some times a second.
-        grouped: Called with the number of documents that were just grouped.
+        report_groups: Called with the number of documents that were just grouped.
 
     Returns:
         The run's name, for `runs.summary`.
@@ -93,7 +93,7 @@ def ingest(
         request.paths, request.choice, settings.max_text, tally, settings.read_seconds, processes=settings.workers
     )
     return ingest_documents(
-        source, settings, wait=wait, report=report, grouped=grouped, tally=tally, paths=request.paths
+        source, settings, wait=wait, report=report, report_groups=report_groups, tally=tally, paths=request.paths
     )
 
 
@@ -103,7 +103,7 @@ def ingest_documents(  # noqa: PLR0913 - the options of one command, each by its
     *,
     wait: bool = True,
     report: Report = lambda _: None,
-    grouped: Grouped = lambda _: None,
+    report_groups: GroupReport = lambda _: None,
     tally: Tally | None = None,
     paths: Sequence[str | Path] = (),
 ) -> str:
@@ -116,7 +116,7 @@ def ingest_documents(  # noqa: PLR0913 - the options of one command, each by its
         connect_broker(settings)
         if wait:
             run = _LocalRun(engine, settings, report).run(source, tally, paths)
-            retry_unavailable(lambda: settle_all(engine, grouped), settings.patience)
+            retry_unavailable(lambda: settle_all(engine, report_groups), settings.patience)
             return run
         return Submission(engine, settings, paths, tally).send(source).run
     finally:
@@ -230,7 +230,7 @@ def submit(
     """Send documents through the queue into the index.
 
     Args:
-        documents: What to index, from `read`, `read_record` or made by hand; refusals among them are noted.
+        documents: Documents from `read`, `read_record` or made by hand; refusals among them are noted.
         settings: Where to; read from environment and files when None.
         wait: Whether to wait until every document is accounted for; with the file queue workers are then started.
 
@@ -238,7 +238,7 @@ def submit(
         State of the run, as `ibidem ingest --json` prints it.
 
     Raises:
-        UsageError: What is given is not documents; those before are in the queue.
+        UsageError: An item is no document; the documents before it are in the queue.
         Unavailable: Engine or broker did not answer.
     """
     if isinstance(documents, str | bytes | Mapping) or not isinstance(documents, Iterable):

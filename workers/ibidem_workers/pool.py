@@ -67,7 +67,7 @@ class Pool:
     Args:
         settings: Given to each of them as environment.
         quiet: Whether to keep their standard error for the message when one dies, instead of showing it at once.
-        command: What to start; the name of this process is added.
+        command: The command to start; the name of this process is added.
         ready_at: When the first of them took messages, by `time.monotonic`; None before.
     """
 

@@ -101,7 +101,7 @@ SHARE = 10
 """One part in so many of the time may be spent on looking at the state of a run."""
 
 NO_FILES = frozenset(("-", "dead letters"))
-"""Paths of runs that say nothing about what was read."""
+"""Paths of runs that name no files."""
 
 LONGEST_PAUSE = 5.0
 """Seconds after which a run is looked at again, however long the last look took: it may have waited for an engine."""
@@ -172,15 +172,15 @@ class RunMonitor:
         if self.record.state == "reading":
             self.record = record(self._engine, self.record.run)
         self._read()
-        done = self._first * BLOCK + sum(block.complete() for block in self._blocks)
-        if done != self._batches_done:
-            self._batches_done, self._last_change = done, time.monotonic()
+        batches_done = self._first * BLOCK + sum(block.complete() for block in self._blocks)
+        if batches_done != self._batches_done:
+            self._batches_done, self._last_change = batches_done, time.monotonic()
         return Progress(
             run=self.record.run,
             documents=self.record.documents,
             done=self.sums().documents,
             batches=self.record.batches,
-            batches_done=done,
+            batches_done=batches_done,
             submitted=self.record.state != "reading",
             idle=time.monotonic() - self._last_change,
         )
@@ -266,7 +266,7 @@ def _read_run(engine: Engine, run: str) -> RunRecord:
 
 def runs(engine: Engine) -> list[RunRecord]:
     """Return the records of all runs, the oldest first."""
-    return [RunRecord.from_json(noted) for _, noted in engine.get_records("runs", HEADS)]
+    return [RunRecord.from_json(entry) for _, entry in engine.get_records("runs", HEADS)]
 
 
 def summary(engine: Engine, run: str = "") -> dict[str, object]:
@@ -306,7 +306,7 @@ def _find_repeat(engine: Engine, record: RunRecord) -> str:
 
 def _count_joined(engine: Engine, record: RunRecord) -> dict[str, int]:
     """Count the documents that joined a group since a run began, and before the next one did."""
-    records = [RunRecord.from_json(noted) for _, noted in engine.get_records("runs", HEADS) if "started" in noted]
+    records = [RunRecord.from_json(entry) for _, entry in engine.get_records("runs", HEADS) if "started" in entry]
     later = [one.joined for one in records if one.started > record.started]
     until = later[0] if later else count_joined(engine)
     return {level: max(0, until.get(level, 0) - record.joined.get(level, 0)) for level in LEVELS}
@@ -314,7 +314,7 @@ def _count_joined(engine: Engine, record: RunRecord) -> dict[str, int]:
 
 def _unread(engine: Engine, record: RunRecord) -> list[Refusal]:
     slices = engine.get_records("runs", f"{record.run}/refused/") if record.refused else ()
-    return [refusal for _, noted in slices for refusal in refusals_from_json(noted["refusals"])]
+    return [refusal for _, entry in slices for refusal in refusals_from_json(entry["refusals"])]
 
 
 def _summary(record: RunRecord, sums: BatchResult, progress: Progress, unread: list[Refusal]) -> dict[str, object]:

@@ -232,7 +232,7 @@ class Settings(BaseSettings):
         """Take values by name.
 
         Raises:
-            UsageError: A value that is not right, or a name that is not known, with what would be right.
+            UsageError: A wrong value or an unknown name, with the right ones.
         """
         try:
             super().__init__(**values)
@@ -288,7 +288,7 @@ class Settings(BaseSettings):
 
     @property
     def address(self) -> str:
-        """The engine's address, with what the index calls the fields of a document."""
+        """The engine's address, with the names of a document's fields in the index."""
         return with_fields(self.engine, self.fields)
 
     @property

@@ -30,7 +30,7 @@ class SettingRow:
         value: Its value as text.
         default: Its default as text.
         origin: Where the value comes from.
-        meaning: What it means, in a sentence.
+        meaning: Its meaning, in a sentence.
     """
 
     name: str

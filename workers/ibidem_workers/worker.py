@@ -143,7 +143,7 @@ def _make_worker(app: Celery, settings: Settings) -> Any:
 
 def register(app: Celery, context: WorkerContext) -> list[EngineError]:
     """Register the task; the error that ends the worker is put into the list that this returns."""
-    stopped: list[EngineError] = []
+    errors: list[EngineError] = []
 
     def task(self: Task, run: str, number: int, records: list[Record], part: int | None = None) -> None:
         """Sign and write one batch."""
@@ -158,7 +158,7 @@ def register(app: Celery, context: WorkerContext) -> list[EngineError]:
         except Unavailable as error:
             _hand_back(app, delivery, error)
         except Permanent as error:
-            stopped.append(error)
+            errors.append(error)
             state.should_stop = STOPPED
             _hand_back(app, delivery, error)
         except Exception as error:
@@ -171,7 +171,7 @@ def register(app: Celery, context: WorkerContext) -> list[EngineError]:
     app.task(name=TASK, bind=True)(task)
     for name in app.tasks.keys() - {TASK}:
         app.tasks.unregister(name)  # Celery's own, which no submitter sends
-    return stopped
+    return errors
 
 
 def _delivery(task: Task, run: str, batch: Batch) -> Delivery:

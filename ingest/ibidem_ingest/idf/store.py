@@ -31,7 +31,7 @@ def count_terms(texts: Iterable[str], language: str, origin: str) -> Table:
     Args:
         texts: One text a document; read once, never held.
         language: ISO 639-1 code.
-        origin: What they are, in words.
+        origin: Description of the texts.
 
     Raises:
         TableError: There are fewer than 1,000 texts: rare and common terms could not be distinguished.
@@ -64,7 +64,7 @@ def build_general(language: str) -> Table | None:
     """
     language = _LIST.get(language, language)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what wordfreq's own dependencies deprecate is no concern of its callers
+        warnings.simplefilter("ignore")  # wordfreq's dependencies warn of deprecations that callers cannot change
         import wordfreq  # noqa: PLC0415 - half a second, and only where a table is built
 
         if language in _UNSPACED or language not in wordfreq.available_languages("best"):
@@ -167,7 +167,7 @@ class Tables:
         return self.named(name) or self._build(language)
 
     def _read_pointer(self, language: str) -> str:
-        """Return what the language's pointer says, nothing where there is none."""
+        """Return the table name in the language's pointer; empty where there is none."""
         pointer = self._pointer(language)
         try:
             name = pointer.read_bytes().decode(errors="replace").strip()

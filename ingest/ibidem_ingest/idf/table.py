@@ -95,7 +95,7 @@ def ranks(slots: Hashes, hashes: Hashes) -> Places:
 
 
 def rank(slots: Hashes, hash_: int) -> int:
-    """Return what `ranks` returns for one term."""
+    """Return the rank of one term, as `ranks` does."""
     place = hash_ >> (64 - (slots.size - _SPARE).bit_length() + 1)
     key = hash_ << 24 & (1 << 64) - 1
     while entry := int(slots[place]):
@@ -149,7 +149,7 @@ class Table:
         name: 16 hex digits: xxh3-64 of scheme, language, documents, counts and terms.
         language: ISO 639-1 code of the texts it speaks for.
         documents: Number of documents behind it (N).
-        origin: What it was built from, in words.
+        origin: Description of its source.
         counts: Documents that hold each term, float64, ascending: rank 0 has the highest idf; ties in code-point order.
         slots: Look-up slots (`lookup`).
         ends: Byte offset behind each term in `letters`, int64.
@@ -177,7 +177,7 @@ class Table:
             language: ISO 639-1 code.
             documents: Number of documents (N).
             counts: Documents that hold each term; an estimate need not be whole.
-            origin: What it was built from, in words.
+            origin: Description of its source.
 
         Raises:
             TableError: There are more terms than ranks of 24 bits.

@@ -1,8 +1,8 @@
 """Calls of the compiled loops (`kernel.c`) with arrays of numpy.
 
 They were made at installation, where a C compiler was (`hatch_build.py`), and are loaded when this module is. Each says
-of which source it was made: one of another source is not used. `IN_USE` is None where there is none, or none that fits;
-then numpy does the same in several times as long. The numpy version next to each call documents what its loop computes.
+of which source it was made: a library of another source is not used. `IN_USE` is None where no library fits; then numpy
+does the same in several times as long. The numpy version next to each call documents what its loop computes.
 """
 
 import ctypes
@@ -89,17 +89,17 @@ class Loops:
         return starts, ends
 
     def has_broken_words(self, buffer: bytes) -> bool:
-        """Return whether a hyphen before a blank is behind what may be a small letter."""
+        """Return whether a hyphen before a blank may follow a small letter."""
         return self._call("ibidem_hyphen", buffer, len(buffer)) >= 0
 
     def word_hashes(self, buffer: bytes, starts: Places, ends: Places) -> tuple[Hashes, Hashes]:
-        """Do what `word_hash.hash_tokens` does."""
+        """Run `word_hash.hash_tokens` in compiled code."""
         hashes, leading = np.empty(starts.size, np.uint64), np.empty(starts.size, np.uint64)
         self._call("ibidem_hash", buffer, starts, ends, starts.size, hashes, leading)
         return hashes, leading
 
     def join_tokens(self, buffer: bytes, starts: Places, ends: Places, offsets: Places) -> list[bytes]:
-        """Do what `TokenBatch.join_tokens` does."""
+        """Run `TokenBatch.join_tokens` in compiled code."""
         text, bounds = np.empty(len(buffer) + _BLOCK, np.uint8), np.empty(offsets.size, np.int64)
         self._call("ibidem_join", buffer, starts, ends, offsets, offsets.size - 1, text, bounds)
         data, limits = text[: bounds[-1]].tobytes(), bounds.tolist()
@@ -108,7 +108,7 @@ class Loops:
     def groups(
         self, buffer: bytes, starts: Places, ends: Places, hashes: Hashes, offsets: Places
     ) -> tuple[Sequence[Places], Places]:
-        """Do what `TermGroups.of` does, document by document.
+        """Run `TermGroups.of` in compiled code, document by document.
 
         Returns:
             Word, document, first place and count of each group; and a place of each word.
@@ -126,7 +126,7 @@ class Loops:
         return digit, high
 
     def ranks(self, slots: Hashes, bits: int, hashes: Hashes, absent: int) -> Places:
-        """Do what `table.ranks` does, with as many bits of a hash as say its slot, and the rank of an absent term."""
+        """Run `table.ranks` in compiled code, with the slot bits of a hash and the rank of an absent term."""
         ranks = np.empty(hashes.size, np.int64)
         self._call("ibidem_ranks", slots, bits, hashes, hashes.size, absent, ranks)
         return ranks
@@ -134,7 +134,7 @@ class Loops:
     def rarest(
         self, groups: Sequence[Places], words: tuple[Places, Octets, Hashes], limits: tuple[int, int], documents: int
     ) -> tuple[Places, Places, Places, Hashes, Places]:
-        """Do what `RarestTerms.of` does; its fields in their order.
+        """Run `RarestTerms.of` in compiled code; its fields in their order.
 
         Args:
             groups: Word, document and first place of each group, document by document.
@@ -151,32 +151,33 @@ class Loops:
 
     def features(
         self,
-        known: tuple[Places, Places],
+        table_ranks: tuple[Places, Places],
         strange: tuple[Hashes, Places],
         table: tuple[int, int],
         sizes: tuple[int, int],
     ) -> tuple[Places, Places]:
-        """Do what `feature_set.sign_batch` does: the codes, and how many each document has.
+        """Run `feature_set.sign_batch` in compiled code: the codes, and how many each document has.
 
         Args:
-            known: Ranks of the terms in the table, document by document, and where each document's begin and the end.
+            table_ranks: Ranks of the terms in the table, document by document, and where each document's begin and the
+                end.
             strange: Hashes of the terms outside the table, document by document.
             table: Terms of the table, and the number of all codes.
             sizes: Terms in the table that a set has at least, and terms that it has at most.
         """
-        counts = np.empty(known[1].size - 1, np.int64)
+        counts = np.empty(table_ranks[1].size - 1, np.int64)
         codes = np.empty(counts.size * sizes[1], np.int64)
-        size = self._call("ibidem_features", *known, *strange, counts.size, *table, *sizes, codes, counts)
+        size = self._call("ibidem_features", *table_ranks, *strange, counts.size, *table, *sizes, codes, counts)
         return codes[:size], counts
 
     def shingles(self, hashes: Hashes, offsets: Places) -> Hashes:
-        """Do what `Shingles.of` does."""
+        """Run `Shingles.of` in compiled code."""
         values = np.empty(hashes.size, np.uint64)
         self._call("ibidem_shingles", hashes, offsets, offsets.size - 1, values)
         return values
 
     def distinct(self, hashes: Hashes, offsets: Places) -> Places:
-        """Do what `Shingles.distinct` does."""
+        """Run `Shingles.distinct` in compiled code."""
         counts = np.empty(offsets.size - 1, np.int64)
         self._call("ibidem_distinct", hashes, offsets, counts.size, self._salt, counts)
         return counts
@@ -184,7 +185,7 @@ class Loops:
     def sketch(
         self, hashes: Hashes, offsets: Places, k: int, rounds: Sequence[int], multipliers: Sequence[int]
     ) -> Hashes:
-        """Do what `minhash.sketch_batch` does."""
+        """Run `minhash.sketch_batch` in compiled code."""
         slots = np.empty((offsets.size - 1, k), np.uint64)
         mixers = (np.array(rounds, np.uint64), len(rounds), np.array(multipliers, np.uint64))
         self._call("ibidem_sketch", hashes, offsets, offsets.size - 1, k, *mixers, slots)
@@ -216,7 +217,7 @@ class Loops:
     def fingerprints(
         self, words: tuple[bytes, Places, Places], rarest: tuple[Places, Places], most: int, bin_size: int
     ) -> tuple[bytes, list[int]]:
-        """Write what the fingerprints of documents are hashed of.
+        """Write the terms and offsets of which the fingerprints of documents are hashed.
 
         Args:
             words: Buffer, starts and ends of all tokens.
@@ -251,7 +252,7 @@ class Loops:
             log: As for `text_profile.sign_batch`.
 
         Returns:
-            The lines, where those of each document begin and the end, and how many each has.
+            The lines, where each document's lines begin and the end, and how many each has.
         """
         room = len(words[0]) + _LONGEST_NUMBER * groups[0].size
         text = np.empty(room, np.uint8)
@@ -260,7 +261,7 @@ class Loops:
         return text[: bounds[-1]].tobytes(), bounds.tolist(), counts.tolist()
 
     def band_keys(self, slots: Array, rows: Places, bands: tuple[int, int]) -> Hashes:
-        """Do what `candidates.bands` does for some rows, from the first band up to the last."""
+        """Run `candidates.bands` in compiled code for some rows, from the first band up to the last."""
         _check(rows, len(slots))
         first, last = bands
         keys = np.empty((rows.size, last - first), np.uint64)
@@ -268,7 +269,7 @@ class Loops:
         return keys
 
     def run_keys(self, blocks: Octets, rows: Places, slots: tuple[int, int], distances: tuple[int, int]) -> Hashes:
-        """Do what `candidates.run_keys` does for some rows, from the first slot up to the last."""
+        """Run `candidates.run_keys` in compiled code for some rows, from the first slot up to the last."""
         _check(rows, len(blocks))
         first, last = slots
         keys = np.empty((rows.size, last - first), np.uint64)
@@ -276,7 +277,7 @@ class Loops:
         return keys
 
     def shared_keys(self, keys: Array, rows: Places, marks: NDArray[np.bool_] | None) -> tuple[Array, Array]:
-        """Do what `candidates.drop_singletons` does.
+        """Run `candidates.drop_singletons` in compiled code.
 
         Args:
             keys: (e,) a key for each entry.
@@ -297,7 +298,7 @@ class Loops:
         return number[:count], row[:count]
 
     def prefixes(self, terms: Array, rows: Places, sizes: Places, filling: int) -> tuple[Places, Places]:
-        """Do what `TermCounts.prefixes` does.
+        """Run `TermCounts.prefixes` in compiled code.
 
         Args:
             terms: (n, t) ascending codes of terms, `filling` behind the last.
@@ -321,7 +322,7 @@ class Loops:
         return order[:count]
 
     def pairs(self, entries: Sequence[Array], others: Array, size: int, least: int) -> Places:
-        """Do what `pairs.filter_by_shared_keys` does, of entries whose pairs are not spread out yet.
+        """Run `pairs.filter_by_shared_keys` in compiled code, of entries whose pairs are not spread out yet.
 
         Args:
             entries: Row, whether the key is faint, where the partners begin and how many they are; ascending by row.
@@ -418,7 +419,7 @@ def _argument(value: "Array | bytes | int") -> object:
 
 
 def load() -> Loops | None:
-    """Load the compiled loops; None where there are none that fit."""
+    """Load the compiled loops; None where no library fits."""
     try:
         return Loops()
     except (OSError, AttributeError):

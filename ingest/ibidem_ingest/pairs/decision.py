@@ -5,7 +5,7 @@ The tables of `levels.md`, the strongest evidence first:
 | level | evidence |
 |---|---|
 | `identical` | equal content hash |
-| `near` | min-hash: enough equal slots and a shared band; or full feature sets that share enough terms; or equal strict fingerprints; or equal profiles; or shared characters where what differs looks misread; each with its guards, all within the date window |
+| `near` | min-hash: enough equal slots and a shared band; or full feature sets that share enough terms; or equal strict fingerprints; or equal profiles; or shared characters where the differing words look misread; each with its guards, all within the date window |
 | `partial` | where both are long, a relation of their pages, chunks or unique words (`relations`); otherwise containment: one text holds most five-word runs of the other, as min-hash estimates |
 
 Feature sets count at lengths within 5 % and the profile not at all, because trials on four real collections
@@ -65,7 +65,7 @@ class Guards:
 
     @classmethod
     def compare(cls, a: Packed, b: Packed) -> "Guards":
-        """Compare what guards a pair."""
+        """Compare the guards of a pair."""
         return cls(
             days_apart=days_apart(a, b),
             length_ratio=min(a.length, b.length) / max(a.length, b.length),
@@ -139,10 +139,10 @@ def shared_terms(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Eviden
         return None
     if guards.length_ratio < rule.lengths or (rule.numbers and not guards.numbers_agree):
         return None
-    shared, of = len(set(a.terms) & set(b.terms)), min(len(a.terms), len(b.terms))
-    if shared < min_shared_terms(rule.share, of):
+    count, least_size = len(set(a.terms) & set(b.terms)), min(len(a.terms), len(b.terms))
+    if count < min_shared_terms(rule.share, least_size):
         return None
-    return build_evidence("near", "termvector", shared / of, {"shared": shared, "of": of}, guards)
+    return build_evidence("near", "termvector", count / least_size, {"shared": count, "of": least_size}, guards)
 
 
 def eligible(packed: Packed, rule: Terms) -> bool:
@@ -172,7 +172,7 @@ def same_profile(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Eviden
 
 
 def misread(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Evidence | None:
-    """Near by characters: enough runs of characters are shared, and what differs looks misread."""
+    """Near by characters: enough runs of characters are shared, and the differing words look misread."""
     rule = policy.characters
     if rule is None or not same_table(a, b) or guards.length_ratio < rule.lengths:
         return None
@@ -215,7 +215,7 @@ def is_smaller(a: Packed, b: Packed) -> bool:
 def build_evidence(
     level: Level, signature: str, score: float, figures: Mapping[str, object], guards: Guards
 ) -> Evidence:
-    """Put evidence together: what signature, its figures, then the guards."""
+    """Build the evidence: signature, its figures, then the guards."""
     return Evidence(level, signature, round(score, 3), {"signature": signature, **figures, **guards.as_why()})
 
 
@@ -232,7 +232,7 @@ RULES: Mapping[Level, tuple[Rule, ...]] = {
 Long = tuple[LongSignatures, LongSignatures]
 
 DIRECTED: Mapping[str, str] = {"a": "contains", "b": "part_of"}
-"""What a document is to another, by which of the two holds the other."""
+"""Relation of a document to another, by which of the two contains the other."""
 
 
 def relation_evidence(a: Packed, b: Packed, long: Long, policy: Policy, guards: Guards) -> Evidence | None:

@@ -61,7 +61,7 @@ class Characters:
 
     Args:
         share: The least share of the runs of characters that both have.
-        unknown: The least share of words that no list knows, among those in which the two differ.
+        unknown: The least share of words that no list knows, among the words in which the two differ.
         numbers: How much more of them are asked for, for each number among these: news differ in figures.
         lengths: The least share of the longer text that the shorter one's length is.
         lift: How many times as often, at the least, an unknown word differs as any run of characters: names that no

@@ -10,7 +10,7 @@
 
 Each relation has a confidence, the product of filters φ of signals between 0 and 1 (the paper's formula 4; all filters
 are in `FILTERS`); relations that differ in the page breaks alone add theirs up. The highest wins; where all are low,
-what overlaps is `overlapping_text`; where less than a fifth of either text matches, there is no relation: books of one
+any overlap is `overlapping_text`; where less than a fifth of either text matches, there is no relation: books of one
 publisher share a catalogue.
 
 Signals, for texts a and b:
@@ -20,7 +20,7 @@ Signals, for texts a and b:
   similarity s share s (n + m) / (1 + s) of them.
 - *fullness*: how much of the fuller-covered text's counterpart is there: the smaller of the two *covered*; where nine
   tenths of both match, by the greater one, since noise lowers both equally.
-- *in step*: the mean similarity of each part to its best match, by what it would be with equal page breaks: c / (2 -
+- *in step*: the mean similarity of each part to its best match, divided by its value with equal page breaks: c / (2 -
   c), c the greater *covered* (the paper's page-based similarity, made independent of noise).
 - *slope*, *rest*: of the linear fit p2 = slope · p1 + offset over matching parts, and Δ = max(p2) - (slope · max(p1) +
   offset); *consecutive*: Σ (sim(i, j) + sim(i, j + 1)) over matching neighbours by the parts of the denser text (RCPC;
@@ -47,7 +47,7 @@ LEAST_MATCHED = 0.2
 """Below this share of either text there is no relation."""
 
 LEAST_CONFIDENCE = 0.5
-"""Below it what overlaps is `overlapping_text`."""
+"""Least confidence; below it any overlap is `overlapping_text`."""
 
 FAR = 20
 """Parts that lie between two stretches of matching ones, at least, before one of them may be set aside."""
@@ -107,7 +107,7 @@ class Relation:
         score: Share of the smaller text that the other has, 0 to 1.
         contains: Which of the two holds the other; None where neither does.
         a: The first and last matching part of the one, from 1, a few stray ones set aside.
-        b: Those of the other.
+        b: The first and last matching part of the other.
         signals: The signals that the confidence was made of.
     """
 

@@ -25,7 +25,7 @@ HEADINGS = ("Title", "Heading 1")
 
 
 def docx_record(path: Path, max_text: int) -> dict[str, object]:
-    """Read a file; its title is the one it gives itself, else its first heading, else its first line.
+    """Read a file; its title is from its metadata, or its first heading, or its first line.
 
     Its date of creation is not taken for the document's date.
 
@@ -76,7 +76,7 @@ DAMAGED = "it is no EPUB, or a damaged one"
 
 
 def epub_record(path: Path, max_text: int) -> dict[str, object]:
-    """Read a book: its chapters are its pages, and its title, language, author and date those it gives itself.
+    """Read a book: its chapters are its pages; title, language, author and date are from its metadata.
 
     Args:
         path: The file.
@@ -163,7 +163,7 @@ def _xml(data: bytes) -> Any:
 
 
 def _text(data: bytes) -> str:
-    """Read what a chapter shows."""
+    """Read the visible text of a chapter."""
     html = import_module("lxml.html")
     if not data.strip():
         return ""

@@ -1,4 +1,4 @@
-"""Formats of files: a table with their suffixes and optional libraries, and what a caller chooses about reading them.
+"""Formats of files: a table with their suffixes and optional libraries, and the options of reading them.
 
 The language of a text that does not say it is detected by py3langid: offline, 4.6 MB, a millisecond for a text.
 """

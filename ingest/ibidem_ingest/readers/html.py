@@ -20,12 +20,12 @@ _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]+)*", re.ASCII)
 # Form feeds are white space in HTML; other control characters, and code points that are no characters, are errors that
 # no tree holds.
 _CONTROLS = re.compile("[\x01-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffe\uffff]")
-# Only what the page says of itself is its date; the library would also guess from a copyright line.
+# Only a date in the page's metadata is its date; the library would also guess from a copyright line.
 _DATES = {"extensive_search": False, "original_date": True, "min_date": "1000-01-01"}
 
 
 def html_record(path: Path, max_text: int) -> dict[str, object]:
-    """Read an HTML file: its core text, `<title>`, language, and what its head says of date and address.
+    """Read an HTML file: its core text, `<title>`, language, and the date and address of its head.
 
     Args:
         path: The file.
@@ -66,7 +66,7 @@ def _decode(data: bytes) -> str:
 
 
 def _decode_charset(data: bytes, charset: str) -> str:
-    """Decode as a page declares; browsers take what calls itself Latin-1 for Windows-1252, and so do its writers."""
+    """Decode as a page declares; browsers and authors take Latin-1 for Windows-1252."""
     charset = "cp1252" if charset in {"iso-8859-1", "latin1", "latin-1", "us-ascii", "ascii"} else charset
     try:
         return data.decode(charset)
@@ -81,7 +81,7 @@ def _tree(html: str) -> Any:
 
 
 def _head(tree: Any, trafilatura: Any) -> dict[str, object]:
-    """Read what the head of a page says: title, language, date and address."""
+    """Read title, language, date and address from the head of a page."""
     language = tree.get("lang") or ""
     record: dict[str, object] = {
         "title": " ".join((tree.findtext(".//title") or "").split()),

@@ -33,7 +33,7 @@ class InputFile:
     Args:
         path: The file; None is standard input.
         id: The id of its document, when it holds one; empty where its text names it.
-        format: What it holds.
+        format: Its format.
         origin: The folder below which that id is unique; empty when there is none.
         number: Its place in a file of many; 0 for a file of one.
     """
@@ -103,7 +103,7 @@ def sources(paths: Sequence[str | Path], choice: Choice, passed_over: Counter[st
     """Find the files of paths: folders with all that is below them, by name, each folder once.
 
     Hidden files and folders are left alone, and so are devices and sockets; a folder that cannot be opened is a
-    refusal, and what else is below it goes on. A link in a folder may lead anywhere, so it is counted and left alone
+    refusal, and the rest below it goes on. A link in a folder may lead anywhere, so it is counted and left alone
     unless links are to be followed; a path that is given may be one.
 
     Args:
@@ -128,7 +128,7 @@ def _source(path: Path, root: Path | None, format_: Format, choice: Choice) -> I
 def _walk(
     folder: Path, root: Path, choice: Choice, passed_over: Counter[str], known_folders: set[tuple[int, int]]
 ) -> Iterator[InputFile | Refusal]:
-    """Go through a folder; `known_folders` holds device and number of those before it, for links that lead back."""
+    """Go through a folder; `known_folders` holds device and number of those before it, to detect loops of links."""
     try:
         with translate_errors():
             stat = folder.stat()
@@ -162,7 +162,7 @@ def read(  # noqa: PLR0913 - the options of reading, each with a default
     *,
     processes: int = 1,
 ) -> Iterator[Document | Refusal]:
-    """Read documents in the order of their files; what cannot be read is a refusal, and the others go on.
+    """Read documents in the order of their files; one that cannot be read becomes a refusal, and the others go on.
 
     Nothing is kept: at any time a few lines, or a few files that hold one document each, are in memory.
 

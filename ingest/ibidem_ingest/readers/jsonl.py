@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _UNPACKED_PIECE = 1 << 18
 # A block of four bytes can expand to 128 KiB, so that this piece becomes 32 MiB at worst.
 _ZSTD_PIECE = 1 << 10
-# What `xz -9` asks for is 65 MiB; a header may ask for gigabytes.
+# `xz -9` needs 65 MiB; a header may ask for gigabytes.
 _XZ_MEMORY = 256 << 20
 _MAGIC = {b"\x1f\x8b": ".gz", b"\xfd7zXZ\x00": ".xz", b"\x28\xb5\x2f\xfd": ".zst"}
 
@@ -171,7 +171,7 @@ def lines(stream: "io.BufferedReader[Any]", limit: int) -> Iterator[tuple[bytes,
                 line = stream.readline(_PIECE)
 
 
-# Six bytes write any character of the basic plane (\uXXXX); what else a record holds finds its place in the rest.
+# Six bytes write any character of the basic plane (\uXXXX); the rest is for its other fields.
 BYTES_A_CHARACTER = 6
 BYTES_ASIDE = 1 << 16
 BOM = b"\xef\xbb\xbf"

@@ -12,7 +12,7 @@ from ibidem_ingest.readers.formats import Format, load_library
 from ibidem_ingest.readers.text import BYTES_A_CHARACTER, EMPTY, content, first_line
 
 MOST_PARTS = 1_000
-"""Parts of a mail that are looked at; a mail that nests mails has more only where somebody made it for that."""
+"""Parts of a mail that are read at most; only a malicious mail nests more."""
 
 BEGIN = b"From "
 """The beginning of the line before each mail of a mailbox."""
@@ -114,5 +114,5 @@ def _line(mail: EmailMessage, name: str) -> str:
 
 
 def _clean(text: str) -> str:
-    """Replace what no document holds: null bytes, and lone surrogates."""
+    """Replace null bytes and lone surrogates, which no document may hold."""
     return text.replace("\x00", "\ufffd").encode(errors="replace").decode()

@@ -2,7 +2,7 @@
 
 Files in Markdown: the text without its marks, by markdown-it.
 
-Files in reStructuredText: the text without its marks, by a small rule, since docutils runs what a file includes.
+Files in reStructuredText: the text without its marks, by a small rule, since docutils executes a file's includes.
 """
 
 import re
@@ -16,7 +16,7 @@ from ibidem_ingest.readers.formats import Format, load_library
 from ibidem_ingest.readers.text import EMPTY, first_line, read_text
 
 FRONT = "---"
-"""A line before and after what programs put before a text."""
+"""Line before and after the front matter of a text."""
 
 FRONT_LINES = 200
 
@@ -70,7 +70,7 @@ def _blocks(tokens: list[Any]) -> Iterator[tuple[str, str]]:
 
 
 def _words(parts: list[Any]) -> Iterator[str]:
-    """Yield what readers see of a paragraph: of a picture its description."""
+    """Yield the visible text of a paragraph: of a picture its description."""
     for part in parts:
         if part.type in {"text", "code_inline"}:
             yield part.content
@@ -99,7 +99,7 @@ SHOWN = frozenset(
 """Directives whose content readers see as text; of others such as images it is left out."""
 
 _WORDS = r"(?:[^`<\s]++|\s++(?![<`]))++"
-"""What a link shows, without blanks at its end: possessive, since blanks could be shared out in very many ways."""
+"""Text of a link, without blanks at its end: possessive, since blanks could be shared out in very many ways."""
 
 _INLINE: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(rf":[\w:+.-]{{1,99}}:`~?!?({_WORDS})\s*+(?:<[^`>]{{1,999}}+>)?`"), r"\1"),

@@ -8,7 +8,7 @@ from ibidem_ingest.errors import Unreadable, translate_errors
 from ibidem_ingest.readers.formats import Format, load_library
 from ibidem_ingest.readers.text import first_line
 
-# Pdfium's marks for a hyphen at a line's end, where a word goes on, and what broken fonts leave behind.
+# Pdfium's marks for a hyphen at a line's end, where a word goes on, and the residue of broken fonts.
 _MARKS = str.maketrans({"\x02": None, "\ufffe": None, "\x00": None, "\r": None})
 
 

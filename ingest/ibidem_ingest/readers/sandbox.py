@@ -32,16 +32,16 @@ from ibidem_ingest.readers.markup import markdown_record, rst_record
 from ibidem_ingest.readers.pdf import pdf_record
 
 SECONDS = 120.0
-"""What reading one file may take."""
+"""Seconds that reading one file may take."""
 
 MEMORY, MEMORY_A_CHARACTER = 1_000_000_000, 100
 """Bytes that the process may take, and that it may take besides for each character of the longest text."""
 
 GRACE = 2.0
-"""Seconds that the process has beyond those, where what started it was killed and so does not end it."""
+"""Further seconds of a process whose parent was killed and so does not end it."""
 
 NEEDED = ("PATH", "HOME", "TMPDIR", "TZ", "LANG", "LC_", "PYTHON", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
-"""Beginnings of the names of variables that the process is given."""
+"""Prefixes of the names of variables that the process gets."""
 
 _PIECE = 1 << 20
 
@@ -63,7 +63,7 @@ class SandboxedReader:
     Args:
         max_text: The most characters that a text may have.
         seconds: What reading one file may take.
-        command: What to start.
+        command: The command to start.
     """
 
     max_text: int
@@ -145,7 +145,7 @@ class SandboxedReader:
 
 
 def _environment() -> dict[str, str]:
-    """Return what Python needs of our environment, and no passwords: a file may get the better of what reads it."""
+    """Return the variables that Python needs, and no passwords: a file may take over the process that reads it."""
     variables = {name: value for name, value in os.environ.items() if name.startswith(NEEDED)}
     return variables | {"OPENBLAS_NUM_THREADS": "1"}  # each of its threads would count as memory
 
@@ -160,7 +160,7 @@ def main() -> None:
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)
     resource.setrlimit(resource.RLIMIT_DATA, (int(sys.argv[1]), hard))
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a library prints is no answer
+    os.dup2(2, 1)  # output of a library is no answer
     for line in sys.stdin.buffer:
         signal.setitimer(signal.ITIMER_REAL, float(sys.argv[2]))  # SIGALRM ends it where its parent no longer can
         answer = _read(line)

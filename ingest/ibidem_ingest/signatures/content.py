@@ -32,7 +32,7 @@ def sign(tokens: Sequence[str], name: str, title: str = "") -> str:
     Args:
         tokens: In text order.
         name: The document's id, the value of a text without words, so that no other text shares it.
-        title: What `title.sign` gives for it; hashed too, behind U+001F.
+        title: Its `sign_title`; hashed too, behind U+001F.
 
     Returns:
         `ch2:` and 32 hex digits, or `ch2:none:<id>`.
@@ -55,7 +55,7 @@ def format_hash(digest: bytes, name: str) -> str:
     """Return a hash as it is stored.
 
     Args:
-        digest: What `sign_batch` gave for the document.
+        digest: The document's hash from `sign_batch`.
         name: The document's id.
     """
     return f"{SCHEME}{digest.hex()}" if digest else f"{SCHEME}none:{name}"
@@ -63,8 +63,8 @@ def format_hash(digest: bytes, name: str) -> str:
 
 def sign_earlier(tokens: Sequence[str], name: str) -> str:
     """Hash a document's tokens as schema 1 did: xxh3-128, without the title; only to see whether its words changed."""
-    joined = " ".join(tokens).encode()
-    return f"{EARLIER}{xxhash.xxh3_128_hexdigest(joined)}" if joined else f"{EARLIER}none:{name}"
+    data = " ".join(tokens).encode()
+    return f"{EARLIER}{xxhash.xxh3_128_hexdigest(data)}" if data else f"{EARLIER}none:{name}"
 
 
 def compare(a: str, b: str) -> float:

@@ -1,6 +1,6 @@
 """Feature set: the 60 terms with the highest idf (Conrad, Guo and Schriber 2003, section 7), and how they are ranked.
 
-The candidate terms of a text, rarest first, are what its fingerprint is made of too.
+The fingerprint of a text is made of the same candidate terms, rarest first.
 
 A term is coded as its rank in the idf table, so a sorted set has its rarest terms first. A document with 20 to 59
 candidates is padded with its terms that are not in the table, coded by hash above the table's range, lowest code first.
@@ -155,8 +155,8 @@ def sign(tokens: Sequence[str], table: Table) -> FeatureSet:
     >>> sign(words, table).codes[:3], sign(words[1:], table).codes
     ((0, 1, 2), ())
     """
-    known, strange = candidates(tokens, table)
-    return _set([candidate.rank for candidate in known[:TERMS]], strange, table.size)
+    table_terms, strange = candidates(tokens, table)
+    return _set([candidate.rank for candidate in table_terms[:TERMS]], strange, table.size)
 
 
 class FeatureColumns(NamedTuple):

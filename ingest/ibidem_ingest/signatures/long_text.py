@@ -44,7 +44,7 @@ class LongSignatures:
     """Signatures of a long text's parts.
 
     Args:
-        parts: What its parts are.
+        parts: Kind of its parts.
         sketches: (p, 34) min-hash slots; zeros for a part without signatures.
         profiles: (p,) eight bytes of the text profile; 0 for none.
         tokens: (p,) tokens.

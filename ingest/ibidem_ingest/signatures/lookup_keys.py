@@ -114,13 +114,13 @@ def lookup_keys_batch(values: Sequence[bytes]) -> list[dict[LookupField, list[st
 
 
 def _bands_batch(slots: NDArray[np.uint16]) -> list[list[str]]:
-    """Do what `bands` does to each row."""
+    """Return `bands` of each row."""
     three = slots[:, : BANDS * BAND_ROWS].astype(np.uint64).reshape(-1, BANDS, BAND_ROWS)
     return rows("b", three[..., 0] | three[..., 1] << np.uint64(16) | three[..., 2] << np.uint64(32) | _BANDS)
 
 
 def rare_batch(columns: PackedColumns) -> tuple[NDArray[np.bool_], list[list[str]]]:
-    """Do what `rare_term_keys` does to each row that has a full feature set.
+    """Return `rare_term_keys` of each row with a full feature set.
 
     Returns:
         Which rows have one, and the keys of each of them.

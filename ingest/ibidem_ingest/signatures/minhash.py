@@ -270,7 +270,7 @@ def sketch_batch(documents: Shingles, k: int = SLOTS) -> Hashes:
 
 
 def _rounds(hashes: Hashes, multiplier: int) -> Hashes:
-    """Do what `_remix` does."""
+    """Mix shingles again, as `_remix` does."""
     values = hashes * np.uint64(multiplier)
     values ^= values >> np.uint64(29)
     values *= np.uint64(C4)
@@ -279,7 +279,7 @@ def _rounds(hashes: Hashes, multiplier: int) -> Hashes:
 
 
 def _drop(slots: Hashes, row: Places, hashes: Hashes, number: int) -> None:
-    """Drop each value into its slot; those filled in an earlier round hold smaller ones and stay."""
+    """Drop each value into its slot; slots filled in an earlier round hold smaller values and stay."""
     place = hashes >> np.uint64(32)
     place *= np.uint64(slots.shape[1])
     place >>= np.uint64(32)

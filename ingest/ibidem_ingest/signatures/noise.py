@@ -5,8 +5,8 @@ bits hold a min-hash over the runs of a text's letters and digits, without blank
 Li, Owen, Zhang 2012, "One permutation hashing"; rounds as in Dahlgaard, Knudsen, Thorup, FOCS 2017; b-bit min-hash:
 Li and König 2010). Long texts share a third of such runs by chance, so that from 1,000 tokens on runs have seven.
 
-Shared characters alone say little: recurring notices share most of them and differ in names and figures. What differs
-between two readings of a page, however, is words that no list of words knows. Kept are how many distinct terms of the
+Shared characters alone say little: recurring notices share most of them and differ in names and figures. But two
+readings of a page differ in words that no list of words knows. Kept are how many distinct terms of the
 text are in no idf table, and a min-hash of eight slots over them; numbers have a sketch of their own. All arithmetic
 is modulo 2^32 for runs and 2^64 for terms:
 
@@ -41,7 +41,7 @@ SHORTEST = 50
 """Tokens from which on a text has enough runs."""
 
 SHORT_RUN, LONG_RUN, LONG = 5, 7, 1_000
-"""Characters in a run, those in a run of a long text, and the tokens from which on a text is long."""
+"""Characters in a run, in a run of a long text, and the tokens from which on a text is long."""
 
 A, M1, M2 = 0x9E3779B1, 0x85EBCA6B, 0xC2B2AE35
 ROUNDS = 8
@@ -172,7 +172,7 @@ def shares_keys(a: bytes, b: bytes, pairs: int) -> bool:
 
     Args:
         a: 64 slots.
-        b: Those of the other; one of the 64 bands of three slots has to be equal, which begin at each slot.
+        b: 64 slots of the other; one of the 64 bands of three slots, one from each slot on, has to be equal.
         pairs: How many of the 32 pairs of slots have to be equal.
     """
     equal = [left == right for left, right in zip(a, b, strict=True)]

@@ -67,7 +67,7 @@ class PackedColumns:
     Args:
         values: The packed values themselves.
         ids: The documents' ids; empty where not signed.
-        signed: (n,) bool: whether the value is there, whole and of a known scheme; what `unpack` gives no None for.
+        signed: (n,) bool: whether the value is there, whole and of a known scheme: `unpack` of it is not None.
         scheme: (n,) uint8: 2 or 1; 0 where not signed.
         flags: (n,) uint8: `WEAK`, `NO_SET` … of `packed`.
         length: (n,) int64, tokens.
@@ -280,8 +280,8 @@ def _terms(octets: NDArray[np.uint8], count: Whole) -> Whole32:
 def _is_disordered(terms: Whole32) -> NDArray[np.bool_]:
     """Return for each row whether its terms do not ascend."""
     falls = (terms[:, 1:] <= terms[:, :-1]) & (terms[:, 1:] != NO_TERM)
-    disordered: NDArray[np.bool_] = falls.any(axis=1)
-    return disordered
+    mask: NDArray[np.bool_] = falls.any(axis=1)
+    return mask
 
 
 def _sketches(rows: Rows) -> Whole32:

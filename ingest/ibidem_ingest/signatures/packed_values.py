@@ -67,7 +67,7 @@ class PackedValues(Sequence[bytes | None]):
         return None if size == MISSING else self.text[begin : begin + size]
 
     def take(self, rows: Sequence[int] | Places) -> "PackedValues":
-        """Give some of the documents, in another order."""
+        """Return some of the documents, in another order."""
         return replace(self, begin=self.begin[rows], size=self.size[rows])
 
     @property
@@ -91,10 +91,10 @@ class PackedValues(Sequence[bytes | None]):
         slots_at = head + 1 + octets[self.begin + head].astype(np.int64) * TERM_BYTES
         slots = octets[self.begin + np.minimum(slots_at, size)].astype(np.int64)
         start = slots_at + 1 + slots * 2 + 2
-        known: Bools = ((scheme == EARLIER) | (scheme == SCHEME)) & (start < size)
-        mark = self.begin + np.where(known, start, 2) - 2
-        known &= (octets[mark] | octets[mark + 1].astype(np.int64) << 8) == size - start
-        return IdColumn(self.text, np.where(known, self.begin + start, 0), np.where(known, size - start, 0))
+        is_known: Bools = ((scheme == EARLIER) | (scheme == SCHEME)) & (start < size)
+        mark = self.begin + np.where(is_known, start, 2) - 2
+        is_known &= (octets[mark] | octets[mark + 1].astype(np.int64) << 8) == size - start
+        return IdColumn(self.text, np.where(is_known, self.begin + start, 0), np.where(is_known, size - start, 0))
 
 
 def end_places(size: Places) -> Places:
@@ -158,7 +158,7 @@ class IdColumn(Sequence[str]):
 
     @override
     def __getitem__(self, row: int | slice) -> "str | IdColumn":
-        """Read one id, or give those of some documents."""
+        """Read one id, or the ids of some documents."""
         if isinstance(row, slice):
             return replace(self, begin=self.begin[row], size=self.size[row])
         begin = int(self.begin[row])

@@ -20,7 +20,7 @@ BAND_ROWS = 3
 BANDS = SLOTS // BAND_ROWS
 LEAST_TOKENS = 10
 MOST_TOKENS = 1 << 20
-"""Tokens that are signed at once, if not of one page: what that takes of the memory is bounded, however long a text."""
+"""Tokens that are signed at once, or one page: bounds the memory for long texts."""
 
 MATCHING = 4
 """Equal slots, of 34, from which two pages match."""

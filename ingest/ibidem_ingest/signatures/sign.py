@@ -128,7 +128,7 @@ def sign_one(document: Document, table: Table | None) -> Signatures:
 
 
 def sign_batch(documents: Sequence[Document], table: Table | None) -> list[Signatures]:
-    """Sign the documents of one idf table, or those for which there is none."""
+    """Sign the documents of one idf table, or documents without a table."""
     return sign_columns(documents, table).rows()
 
 
@@ -196,7 +196,7 @@ def sign_and_pack(
         tables: Where the idf tables are.
         distinct: Names of the fields that must not differ, as for `packed.pack`.
     """
-    return _map_by_table(documents, tables, lambda some, table: _sign_and_pack(some, table, distinct))
+    return _map_by_table(documents, tables, lambda batch, table: _sign_and_pack(batch, table, distinct))
 
 
 def _signed_batch(documents: Sequence[Document], tables: Tables) -> list[Signatures]:

@@ -112,14 +112,14 @@ class SignedColumns:
         minima = slots.tobytes()
         names = [name.encode() for name in self.names]
         rows = zip(names, counts.tolist(), (TERM_BYTES * counts.cumsum()).tolist(), self.lengths.tolist(), strict=True)
-        packed, head, slot = [], 0, 0
+        values, head, slot = [], 0, 0
         for name, count, end, length in rows:
             minima_part = minima[slot : slot + wide] if length else b"\0"
             its = terms[end - TERM_BYTES * count : end]
             name_length = len(name).to_bytes(2, "little")
-            packed.append(b"%b%c%b%b%b%b" % (heads[head : head + size], count, its, minima_part, name_length, name))
+            values.append(b"%b%c%b%b%b%b" % (heads[head : head + size], count, its, minima_part, name_length, name))
             head, slot = head + size, slot + wide
-        return packed
+        return values
 
     def _heads(self, documents: Sequence[Document], distinct: Sequence[str]) -> NDArray[np.void]:
         """Fill the fields that are at the same place in each value."""

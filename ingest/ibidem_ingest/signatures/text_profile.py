@@ -5,7 +5,7 @@ order of its hash map). The option `log` makes frequent words move less (the Qiq
 
 1. Tokens of three characters and more are counted; quantum = floor(highest count · 0.01 + 0.5), but at least 2 when any
    occurs twice, else 1.
-2. Counts are rounded down to multiples of the quantum; what becomes 0 is dropped. With `log` instead: words that occur
+2. Counts are rounded down to multiples of the quantum; words with 0 are dropped. With `log` instead: words that occur
    once are dropped, unless all do, and the value is floor(log2 count).
 3. Lines `token value`, values descending, ties by code point, joined by newline: xxh3-128. Fewer than five: none.
 """

@@ -4,7 +4,7 @@ Token classes: which tokens have letters or digits, how long they are, and which
 
 A term has no digit and at least three letters, and is not a character of a script without spaces between words.
 
-The distinct tokens of each document, with first places and counts: what idf signatures and profiles start from.
+The distinct tokens of each document, with first places and counts, from which idf signatures and profiles are made.
 """
 
 import re
@@ -145,10 +145,10 @@ def _octets_of_tokens(buffer: bytes, starts: Places, ends: Places, leading: Hash
 def _digits(words: Hashes) -> Hashes:
     """Set the highest bit of every byte that is an ASCII digit, in words of eight bytes, and no other bit."""
     figures = words ^ _ZEROS
-    over = figures & _LOW
-    over += _PAST_NINE
-    over |= figures
-    return ~over & _HIGH
+    low_bits = figures & _LOW
+    low_bits += _PAST_NINE
+    low_bits |= figures
+    return ~low_bits & _HIGH
 
 
 _STEP, _LONG_TERM = 8, 64
@@ -224,9 +224,9 @@ class TermGroups:
             (word, document, first, count), one = loops.IN_USE.groups(*columns)
             return cls(word, document, first, count, Vocabulary.of(batch, one))
         place = sorted_places(batch.hashes) if place is None else place
-        ordered, owner = batch.hashes.take(place), batch.documents.take(place)
+        sorted_hashes, owner = batch.hashes.take(place), batch.documents.take(place)
         new_word = np.ones(place.size, bool)
-        np.not_equal(ordered[1:], ordered[:-1], out=new_word[1:])
+        np.not_equal(sorted_hashes[1:], sorted_hashes[:-1], out=new_word[1:])
         new = new_word.copy()
         new[1:] |= owner[1:] != owner[:-1]
         begins = np.flatnonzero(new)
@@ -252,7 +252,7 @@ def _differs_from_previous(batch: TokenBatch, place: Places, which: Places) -> F
     Args:
         batch: The tokens.
         place: Their places.
-        which: Numbers of those to be looked at, from 1 on.
+        which: Numbers of the tokens to check, from 1 on.
     """
     current, previous = place.take(which), place.take(which - 1)
     starts, previous_starts = batch.starts.take(current), batch.starts.take(previous)
@@ -292,7 +292,7 @@ def first_and_count(tokens: Sequence[str]) -> dict[str, tuple[int, int]]:
 def sorted_places(hashes: Hashes) -> Places:
     """Order tokens by hash, then by place.
 
-    The top 16 bits are sorted by radix, which takes a quarter of the time of a comparison sort; then those tokens alone
+    The top 16 bits are sorted by radix, which takes a quarter of the time of a comparison sort; then only tokens
     whose hashes share these bits with another.
     """
     if hashes.size < _RADIX_FROM:

@@ -2,9 +2,9 @@
 
 Words broken at the end of a line or page are joined, characters unknown to Unicode 14.0 become blanks; then NFKC, lower
 case, NFKC. A token is a run of letters, marks and digits that begins with a letter or digit; a *single* character is a
-token of its own, with the marks behind it: those of scripts that write no space between words (Han, Hiragana, Katakana,
-Thai, Lao, Khmer, Myanmar, by script, or common to the first three by script extension). The table of characters is in
-`tok1.tsv`, pinned at Unicode 14.0, since Python versions differ.
+token of its own, with the marks behind it: characters of scripts that write no space between words (Han, Hiragana,
+Katakana, Thai, Lao, Khmer, Myanmar, by script, or common to the first three by script extension). The table of
+characters is in `tok1.tsv`, pinned at Unicode 14.0, since Python versions differ.
 """
 
 import re
@@ -199,19 +199,19 @@ class TokenBatch:
     offsets: Places
 
     @classmethod
-    def of(cls, texts: Sequence[str], joined: Flags | None = None) -> "TokenBatch":
+    def of(cls, texts: Sequence[str], is_joined: Flags | None = None) -> "TokenBatch":
         """Cut texts into tokens; the same tokens as `tokens` of each.
 
         Args:
             texts: The texts.
-            joined: In which texts broken words are joined already, since to join twice would join more; in none when
+            is_joined: In which texts broken words are joined already, since to join twice would join more; in none when
                 None.
 
         >>> batch = TokenBatch.of(["Held: affirmed.", "", "12 U.S.C."])
         >>> batch.buffer, batch.offsets.tolist()
         (b' held  affirmed   12 u s c           ', [0, 2, 2, 6])
         """
-        buffer, begins = _normal_buffer(texts, np.zeros(len(texts), bool) if joined is None else joined)
+        buffer, begins = _normal_buffer(texts, np.zeros(len(texts), bool) if is_joined is None else is_joined)
         starts, ends = _stretches(buffer)
         hashes, leading = hash_tokens(buffer, starts, ends)
         return cls(buffer, starts, ends, hashes, leading, np.searchsorted(starts, begins))
@@ -254,14 +254,14 @@ class TokenBatch:
         octets = np.frombuffer(self.buffer, np.uint8)
         mask = octets != _SPACE
         mask[1:] |= mask[:-1]  # of several spaces in a row the first
-        spaced = octets[mask].tobytes()
-        joined, begin = [], 0
+        text = octets[mask].tobytes()
+        rows, begin = [], 0
         starts = np.append(self.starts, octets.size).take(self.offsets).tolist()
         for start, end in pairwise(starts):
             size = int(np.count_nonzero(mask[start:end]))
-            joined.append(spaced[begin : begin + max(0, size - 1)])
+            rows.append(text[begin : begin + max(0, size - 1)])
             begin += size
-        return joined
+        return rows
 
 
 def _stretches(buffer: bytes) -> tuple[Places, Places]:
@@ -300,10 +300,10 @@ def _utf8(points: CodePoints) -> bytes:
 
 @cache
 def _simple_fold() -> CodePoints:
-    """Return what normalising makes of each low code point whose outcome no neighbour can change.
+    """Return the normalised character of each low code point that no neighbour can change.
 
     Returns:
-        The one character that it becomes, a space for what separates, or `_NOT_SIMPLE`.
+        The one character that it becomes, a space for separators, or `_NOT_SIMPLE`.
     """
     fold = np.full(_SIMPLE_BELOW, _NOT_SIMPLE, np.uint32)
     for point in range(_SIMPLE_BELOW):
@@ -329,21 +329,21 @@ def _separate(points: CodePoints) -> CodePoints:
     return np.insert(np.where(mask, points, np.uint32(_SPACE)), np.flatnonzero(cut), np.uint32(_SPACE))
 
 
-def _normal_buffer(texts: Sequence[str], joined: Flags) -> tuple[bytes, Places]:
+def _normal_buffer(texts: Sequence[str], is_joined: Flags) -> tuple[bytes, Places]:
     """Normalise texts into one buffer.
 
     Args:
         texts: The texts.
-        joined: Whose broken words are joined already.
+        is_joined: Whose broken words are joined already.
 
     Returns:
         The buffer, and the byte offset of each text in it and of the end.
     """
     if all(map(str.isascii, texts)):
-        texts, raw = _with_joined_words(texts, joined)
+        texts, raw = _with_joined_words(texts, is_joined)
         buffer = loops.IN_USE.fold(raw) if loops.IN_USE else raw.translate(_ASCII_FOLD)
         return buffer, _begins(texts)
-    sources = (text if skip else join_broken_words(text) for text, skip in zip(texts, joined, strict=True))
+    sources = (text if skip else join_broken_words(text) for text, skip in zip(texts, is_joined, strict=True))
     parts = [_normal_bytes(text) for text in sources]
     return b" ".join([b"", *parts, _TAIL]), _begins(parts)
 
@@ -352,12 +352,12 @@ def _begins(parts: Sequence[str] | Sequence[bytes]) -> Places:
     return np.concatenate(([0], np.cumsum([len(part) + 1 for part in parts], dtype=np.int64)))
 
 
-def _with_joined_words(texts: Sequence[str], joined: Flags) -> tuple[Sequence[str], bytes]:
+def _with_joined_words(texts: Sequence[str], is_joined: Flags) -> tuple[Sequence[str], bytes]:
     """Join the broken words of texts in ASCII; looks in all of them at once for hyphens before a blank.
 
     Args:
         texts: The texts.
-        joined: Whose broken words are joined already.
+        is_joined: Whose broken words are joined already.
 
     Returns:
         The texts, and all of them in one buffer with a space before each.
@@ -373,14 +373,14 @@ def _with_joined_words(texts: Sequence[str], joined: Flags) -> tuple[Sequence[st
     if not hyphens.size:
         return texts, raw
     numbers = np.searchsorted(_begins(texts), hyphens, "right") - 1
-    text_numbers = set(numbers[~joined[numbers]].tolist())
+    text_numbers = set(numbers[~is_joined[numbers]].tolist())
     texts = [join_broken_words(text) if number in text_numbers else text for number, text in enumerate(texts)]
     return texts, " ".join(["", *texts, _TAIL.decode()]).encode()
 
 
 def sparse_nonzero(flags: Flags) -> Places:
-    """Return what `np.flatnonzero` does, faster where few of many flags are set: eight are looked at in one go."""
-    whole = flags.size & ~7
-    words = np.flatnonzero(flags[:whole].view(np.uint64) != 0)
-    places = (words[:, None] * 8 + np.arange(8))[flags[:whole].reshape(-1, 8)[words]]
-    return np.concatenate((places, np.flatnonzero(flags[whole:]) + whole))
+    """Return `np.flatnonzero`, faster where few of many flags are set: eight flags are read at once."""
+    size = flags.size & ~7
+    words = np.flatnonzero(flags[:size].view(np.uint64) != 0)
+    places = (words[:, None] * 8 + np.arange(8))[flags[:size].reshape(-1, 8)[words]]
+    return np.concatenate((places, np.flatnonzero(flags[size:]) + size))

@@ -81,7 +81,7 @@ def finish_int(state: int) -> int:
 
 
 def finish(values: Hashes) -> Hashes:
-    """Do what `finish_int` does to every value, in place."""
+    """Apply `finish_int` to every value, in place."""
     values *= np.uint64(C3)
     values ^= values >> np.uint64(29)
     return values
@@ -179,8 +179,8 @@ def shingles(hashes: Sequence[int]) -> list[int]:
 
 def _shingle(hashes: Sequence[int]) -> int:
     h1, h2, h3, h4, h5 = *hashes, *[0] * (SHINGLE - len(hashes))
-    mixed = ((h1 * A + h2) * B + (h3 * A + h4)) * C + h5 & _MASK
-    return finish_int(mixed ^ mixed >> 32)
+    state = ((h1 * A + h2) * B + (h3 * A + h4)) * C + h5 & _MASK
+    return finish_int(state ^ state >> 32)
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -210,7 +210,7 @@ def describe_comparison(result: CheckResult) -> Iterator[Indented]:
     for meaning, count in counts.items():
         if count or meaning.endswith("read"):
             yield Indented(Text(f"{count:>{width},}  {meaning}"), 0)
-    for index, name in result.listed[:SHOWN]:
+    for index, name in result.first_changed[:SHOWN]:
         yield Indented(Text(sanitize(f"{name} in {index}")), 2)
     if result.changed > SHOWN:
         yield Indented(Text(f"… {result.changed - SHOWN:,} more: --json lists them"), 2)

@@ -37,7 +37,7 @@ def test_what_others_changed_is_listed_and_what_no_signature_looks_at_is_not(
     theirs.write({"t6": {"headline": "another"}, "t7": {"body": {"content": None}}}, verb="update")
     theirs.write({"t9": story(9)})
     report = check(at_theirs)
-    assert sorted(report.listed) == [(FIRST, "t2"), (FIRST, "t3"), (FIRST, "t7")]
+    assert sorted(report.first_changed) == [(FIRST, "t2"), (FIRST, "t3"), (FIRST, "t7")]
     assert (report.read, report.unchanged, report.changed, report.unsigned, report.refused) == (9, 5, 3, 1, 0)
     in_place(at_theirs)
     assert check(at_theirs).changed == 0

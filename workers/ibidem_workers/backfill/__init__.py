@@ -1,1 +1,1 @@
-"""Backfill: sign what an index already holds, in place or into a copy that replaces it."""
+"""Backfill: sign the documents of an existing index, in place or into a copy that replaces it."""

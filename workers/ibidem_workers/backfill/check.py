@@ -32,7 +32,7 @@ class CheckResult:
         unsigned: Documents that were never signed, or have no words.
         outdated: Documents signed with another schema or another idf table than the current one.
         refused: Documents without a text that could be signed.
-        listed: Index and id of the first changed documents.
+        first_changed: Index and id of the first changed documents.
         refusals: Refusals of the first refused documents.
     """
 
@@ -41,7 +41,7 @@ class CheckResult:
     unsigned: int = 0
     outdated: int = 0
     refused: int = 0
-    listed: list[tuple[str, str]] = field(default_factory=list)
+    first_changed: list[tuple[str, str]] = field(default_factory=list)
     refusals: list[Refusal] = field(default_factory=list)
 
     @property
@@ -50,7 +50,7 @@ class CheckResult:
         return self.unchanged + self.changed + self.unsigned + self.refused
 
     def as_json(self) -> dict[str, object]:
-        """Return what `ibidem backfill --check --json` prints."""
+        """Return the JSON of `ibidem backfill --check --json`."""
         return {
             "read": self.read,
             "unchanged": self.unchanged,
@@ -58,7 +58,7 @@ class CheckResult:
             "unsigned": self.unsigned,
             "outdated": self.outdated,
             "refused": self.refused,
-            "documents": [{"index": index, "id": name} for index, name in self.listed],
+            "documents": [{"index": index, "id": name} for index, name in self.first_changed],
             "refusals": [one.as_json() for one in self.refusals],
         }
 
@@ -92,8 +92,8 @@ def _take(result: CheckResult, original: SourceDocument, tables: Tables, setting
             result.refusals.append(fault)
     elif is_changed(original, tables, settings.distinct):
         result.changed += 1
-        if len(result.listed) < MOST_LISTED:
-            result.listed.append((original.name.index, original.name.id))
+        if len(result.first_changed) < MOST_LISTED:
+            result.first_changed.append((original.name.index, original.name.id))
     elif has_words(original):
         result.unchanged += 1
         table = tables.of(original.document.language)

@@ -68,7 +68,7 @@ class StripResult:
     fields: bool = False
 
     def as_json(self) -> dict[str, object]:
-        """Return what `ibidem strip --json` prints."""
+        """Return the JSON of `ibidem strip --json`."""
         names = ("read", "stripped", "bytes", "refused", "left", "pruned", "alias", "fields")
         return {name: getattr(self, name) for name in names} | {
             "refusals": [one.as_json() for one in self.refusals],
@@ -139,7 +139,7 @@ def _in_place(engine: Engine, source: ReindexSource, report: Report, *, dry: boo
 
 
 def _write(source: ReindexSource, originals: Sequence[SourceDocument], result: StripResult) -> None:
-    """Write documents without signatures; those that have changed since they were read are read again."""
+    """Write documents without signatures; a document that has changed since it was read is read again."""
     for _ in range(ROUNDS):
         stale_names = []
         for original, outcome in zip(originals, source.strip(originals), strict=True):

@@ -35,7 +35,7 @@ REFUSED: tuple[tuple[type[AMQPError], type[EngineError], str, str], ...] = (
 
 
 def redacted_message(error: Exception, broker: str) -> str:
-    """Return what a broker's client says, without the secrets of the broker's address, which it may repeat."""
+    """Return the message of a client's error, without the secrets of the broker's address, which it may repeat."""
     return redact_text(str(error), secrets([broker]))
 
 
@@ -43,7 +43,7 @@ def from_amqp(error: AMQPError, broker: str) -> EngineError:
     """Translate an error of the broker's.
 
     Args:
-        error: What its client raised.
+        error: The client's error.
         broker: Its address.
     """
     address, message = redact(broker), redacted_message(error, broker)

@@ -25,7 +25,7 @@ from ibidem_workers.brokers.transport import MAX_WAIT, QueuedMessage
 GROUP = "workers"
 PREFIX = "ibidem:"
 GIVEN_UP = ":given-up"
-"""Behind the key of a stream: what no worker can carry out."""
+"""Suffix of the key of a stream of rejected messages."""
 
 ANSWERS_WITHIN = 10.0
 """Seconds after which a server that says nothing counts as gone; a command takes some milliseconds."""
@@ -153,7 +153,7 @@ class Stream:
             self._heart.stop()
             self._heart = None
         with contextlib.suppress(RedisError, OSError):
-            # With a name that holds something the server would forget what it holds.
+            # Deleting a consumer with pending messages would make the server forget them.
             if not self._client.xpending_range(self._name, GROUP, "-", "+", 1, self._holder):
                 self._client.xgroup_delconsumer(self._name, GROUP, self._holder)
 
@@ -215,7 +215,7 @@ def _fields(message: bytes, tries: int) -> dict[str, Any]:
 
 
 def _read(entry: tuple[bytes, Mapping[bytes, bytes]]) -> QueuedMessage:
-    """Read an entry; what others have written without our fields is an empty message."""
+    """Read an entry; an entry of others without our fields is an empty message."""
     name, fields = entry
     tries = fields.get(b"tries", b"0")
     return QueuedMessage(name.decode(), fields.get(b"message", b""), int(tries[:9]) if tries.isdigit() else 0)

@@ -63,12 +63,12 @@ class Checkpoint:
         return self.done.get(str(part), 0)
 
     def in_hand(self, part: ShardRef) -> Pending | None:
-        """Return the portion that a process which ended had in hand next; None when there is none."""
+        """Return the portion that an ended process had in hand next; None when there is none."""
         pending = self.pending
         return pending if pending and (pending.part, pending.after) == (str(part), self.after(part)) else None
 
     def plan(self, part: ShardRef, upto: int, joining: Mapping[str, int]) -> None:
-        """Take a portion in hand; what a process that ended counted of it counts again instead."""
+        """Note a portion as in hand, unless a process that ended had it in hand: then its counts stay."""
         if self.in_hand(part) is None:
             self.pending = Pending(str(part), self.after(part), upto, dict(joining))
 

@@ -2,7 +2,7 @@
 
 Documents are taken in the order of writing. Each joins the first lead that it duplicates, or becomes a lead; it is
 compared with leads alone, so there are no chains. A portion is settled against the leads before it, which no longer
-change, and within itself. So portions give what one pass over all documents gives, however they are cut.
+change, and within itself. So any cut into portions gives the same groups as one pass over all documents.
 
 Manual decisions on pairs are followed, unless one of the texts has changed since.
 """

@@ -184,7 +184,7 @@ def regroup(
     Args:
         engine: The index.
         everything: Whether to begin again, with each document in a group of its own.
-        policy: The figures to settle groups by from now on; those of the index when None.
+        policy: The policy to settle groups by from now on; None keeps the index's.
         report: Called with the progress.
         size: Documents in a portion.
     """
@@ -218,7 +218,7 @@ class Lease:
 
     Args:
         engine: The index.
-        name: What this holder is called.
+        name: Name of this holder.
         is_lost: Whether another one took it after this one did.
     """
 
