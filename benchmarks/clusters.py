@@ -74,7 +74,7 @@ _FILTERS: dict[str, Any] = {
 }
 
 
-def with_min_hash(body: dict[str, Any]) -> dict[str, Any]:
+def add_min_hash(body: dict[str, Any]) -> dict[str, Any]:
     """Let an index keep 100 buckets of the engine's own min-hash over runs of five words, next to the text."""
     analysis = body["settings"]["analysis"]
     own = analysis["analyzer"]["ibidem_text"]
@@ -95,7 +95,7 @@ def make_bare(url: str, name: str = BARE, *, min_hash: bool = False) -> None:
     """Make an empty index without the object `ibidem`."""
     body = template(DIALECT, "full")
     del body["mappings"]["properties"]["ibidem"]
-    body = with_min_hash(body) if min_hash else body
+    body = add_min_hash(body) if min_hash else body
     ask(url, "DELETE", f"/{name}?ignore_unavailable=true")
     ask(url, "PUT", f"/{name}", json.dumps(body))
 
@@ -141,13 +141,13 @@ def make_engine(url: str, kind: str, name: str = "") -> Engine:
 def measure_disk(url: str, count: int) -> None:
     """Print the bytes that signatures add to a document on disk."""
     kinds = {BARE: "bare"} | {f"measured-{kind}": kind for kind in LAYOUTS[url.partition("+")[0]]}
-    sizes = on_disk(url, list(kinds))
+    sizes = disk_bytes(url, list(kinds))
     for name, size in sizes.items():
         growth = "" if name == BARE else f"  {(size - sizes[BARE]) / count:6.0f} bytes a document more"
         print(f"  {f'on disk, {kinds[name]}':22}{size / 1e6:6.1f} MB{growth}")
 
 
-def on_disk(url: str, names: Sequence[str]) -> dict[str, int]:
+def disk_bytes(url: str, names: Sequence[str]) -> dict[str, int]:
     """Return the bytes that indexes take in one segment, without the history for copies of a shard."""
     for name in names:
         ask(url, "POST", f"/{name}/_flush?force=true")

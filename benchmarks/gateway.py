@@ -39,7 +39,7 @@ from ibidem.grouped_search.dsl.search import dsl_search
 from ibidem_engines.requests import ApiRequest, run_sync
 from measured import write
 from newswire import CLIENTS, QUERIES, body, load, serve, sign_stories
-from rates import CLIENTS_AT_ONCE, JSON, at_once, together
+from rates import CLIENTS_AT_ONCE, JSON, measure_rate, together
 from servers.indices import remove_indices
 from servers.session import Servers
 
@@ -143,7 +143,7 @@ def report(kind: str, engine: str, gateway: str, seconds: float) -> Iterator[str
         "engine, plain searches of ten": (engine, plain),
     }
     turns = [
-        {name: asyncio.run(at_once(where, requests, seconds / TURNS)) for name, (where, requests) in kinds.items()}
+        {name: asyncio.run(measure_rate(where, requests, seconds / TURNS)) for name, (where, requests) in kinds.items()}
         for _ in range(TURNS)
     ]
     rates = {name: together([turn[name] for turn in turns]) for name in kinds}

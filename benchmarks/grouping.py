@@ -75,7 +75,7 @@ def version(text: str, rng: random.Random) -> str:
     return " ".join(words[:at] + words[at + length :])
 
 
-def with_versions(newswire: Sequence[Document], rng: random.Random) -> list[Document]:
+def mix_versions(newswire: Sequence[Document], rng: random.Random) -> list[Document]:
     """Join stories to texts of 800 words, and mix a hundred versions in."""
     words = " ".join(story.text for story in islice(newswire, 8_000)).split()
     texts = [" ".join(words[at * WORDS : (at + 1) * WORDS]) for at in range(400)]
@@ -97,7 +97,7 @@ def windows(newswire: Sequence[Document], tables: Tables) -> dict[str, list[byte
     return {
         "500 newswire stories by lot": rng.sample(signatures, 500),
         "500 newswire stories in order": signatures[5_000:5_500],
-        "500 texts of 800 words, 100 versions": values(with_versions(newswire, rng), tables),
+        "500 texts of 800 words, 100 versions": values(mix_versions(newswire, rng), tables),
         "10,000 newswire stories by lot": rng.sample(signatures, 10_000),
         "10,000 newswire stories in order": signatures[:10_000],
         "10,000 equal copies of one": [signatures[newswire.index(longest)]] * 10_000,

@@ -70,7 +70,7 @@ def measure_growth(what: str, least: int, work: Callable[[int], object], rounds:
     return Growth(what, seconds)
 
 
-def in_memory(collections: Path, tables: Tables, signatures: Sequence[bytes], rounds: int) -> Iterator[Growth]:
+def memory_growth(collections: Path, tables: Tables, signatures: Sequence[bytes], rounds: int) -> Iterator[Growth]:
     """Measure how signing and grouping grow."""
     several = documents(collections, 300 * TIMES[-1])
     pages = values(islice(stories(collections / PAGES), 9_000 * TIMES[-1]), tables)
@@ -88,7 +88,7 @@ def in_memory(collections: Path, tables: Tables, signatures: Sequence[bytes], ro
     )
 
 
-def on_disk(several: Sequence[Document]) -> Iterator[Growth]:
+def disk_growth(several: Sequence[Document]) -> Iterator[Growth]:
     """Measure how a load, and a search in the loaded index, grow."""
     loads, searches = {}, {}
     for size in (2_000 * times for times in TIMES):

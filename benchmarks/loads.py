@@ -82,14 +82,18 @@ def load_through_queue(url: str, collections: Path, count: int, workers: int) ->
         )
         with closing(open_engine(url, INDEX)) as engine, Pool(settings) as pool:
             wait_for_all(pool)
-            start = of_all(pool.pids)
+            start = total_seconds(pool.pids)
             server, client, begin = server_seconds(url), client_seconds(), time.perf_counter()
             submission = Submission(engine, settings)
             run = submission.send(stories(collections, count)).run
             RunMonitor(engine, run).wait(lambda _: pool.check())
             elapsed = time.perf_counter() - begin
             load = Load(
-                elapsed, client_seconds() - client, server_seconds(url) - server, of_all(pool.pids) - start, start
+                elapsed,
+                client_seconds() - client,
+                server_seconds(url) - server,
+                total_seconds(pool.pids) - start,
+                start,
             )
             account = summary(engine, run)
     if account["indexed"] != account["read"]:
@@ -104,7 +108,7 @@ def wait_for_all(pool: Pool) -> None:
         time.sleep(LOOKS_EVERY_S)
 
 
-def of_all(processes: Sequence[int]) -> float:
+def total_seconds(processes: Sequence[int]) -> float:
     """Add up the processor time of processes."""
     return sum(map(process_seconds, processes))
 

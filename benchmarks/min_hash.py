@@ -20,7 +20,7 @@ from contextlib import closing
 from itertools import islice
 from pathlib import Path
 
-from clusters import BARE, load, load_bare, make_engine, on_disk
+from clusters import BARE, disk_bytes, load, load_bare, make_engine
 from grouping import NEWSWIRE, stories
 from ibidem_engines.engine import Record
 from ibidem_engines.records import records
@@ -82,7 +82,7 @@ def main() -> None:
         for _ in range(arguments.rounds):
             for what in INDEXES:
                 costs[what].append(measure_cost(lambda what=what: fill(url, what, signed_records), url))
-        sizes = on_disk(url, list(INDEXES.values()))
+        sizes = disk_bytes(url, list(INDEXES.values()))
     finally:
         for name in INDEXES.values():
             remove_indices(url, name)

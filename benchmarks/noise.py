@@ -27,7 +27,7 @@ from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.readers import read
 from ibidem_ingest.text.tokens import tokens
 from measured import write
-from peers import by_datasketch, min_hashes
+from peers import datasketch_pairs, min_hashes
 
 RATES = (0.02, 0.05, 0.1, 0.2)
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -96,7 +96,7 @@ def rows(documents: Sequence[Document], tables: Tables) -> Iterator[str]:
         true = {order_pair(each.id, f"{each.id}~") for each in documents}
         cells = [figures(true, found_pairs(both, each), alike) for each in POLICIES.values()]
         hashes = min_hashes([*documents, *copies], 1)
-        cells += [figures(true, by_datasketch(both.ids, hashes, each), alike) for each in (0.5, 0.3)]
+        cells += [figures(true, datasketch_pairs(both.ids, hashes, each), alike) for each in (0.5, 0.3)]
         yield f"| {rate:.0%} | {' | '.join(cells)} |".replace("%", " %")
 
 

@@ -103,12 +103,12 @@ def prose(characters: int) -> str:
     return " ".join(vocabulary[int(50_000 ** RNG.random()) - 1] for _ in range(characters // 5))
 
 
-def of_characters(first: int, last: int) -> Callable[[int], str]:
+def character_text(first: int, last: int) -> Callable[[int], str]:
     """Make texts of random characters of a range."""
     return lambda characters: "".join(map(chr, RNG.choices(range(first, last), k=characters)))
 
 
-def of_all_scripts(characters: int) -> str:
+def script_text(characters: int) -> str:
     """Make a text of characters of all scripts that stand for themselves alone."""
     every = map(chr, [*range(32, 0xD800), *range(0xE000, 0x30000)])
     plain = [each for each in every if unicodedata.is_normalized("NFKD", each)]
@@ -122,13 +122,13 @@ SHAPES: Mapping[str, Callable[[int], str]] = {
     "one word of all characters": lambda characters: "a" * characters,
     "short words, all different": lambda characters: word_text(characters, 5),
     "words of ten letters, all different": lambda characters: word_text(characters, 10),
-    "Han characters": of_characters(0x4E00, 0x9FFF),
+    "Han characters": character_text(0x4E00, 0x9FFF),
     "pages of four words": lambda characters: "\f".join(word_text(20, 4)[:19] for _ in range(characters // 20)),
     "pages of ten short words": lambda characters: "a b c d e f g h i j\f" * (characters // 20),
     "blank pages": lambda characters: "\f" * (characters - 5) + "a b c",
     "punctuation": lambda characters: "!?.," * (characters // 4),
     "combining marks": lambda characters: "a" + "\u0301" * (characters - 1),
-    "random characters of all scripts": of_all_scripts,
+    "random characters of all scripts": script_text,
 }
 
 

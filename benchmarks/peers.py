@@ -44,7 +44,7 @@ def min_hashes(documents: Sequence[Document], seed: int) -> list[MinHash]:
     return list(MinHash.bulk(shingle_sets, num_perm=PERMUTATIONS, seed=seed, hashfunc=xxhash.xxh32_intdigest))
 
 
-def by_datasketch(names: Sequence[str], hashes: Sequence[MinHash], threshold: float) -> set[Pair]:
+def datasketch_pairs(names: Sequence[str], hashes: Sequence[MinHash], threshold: float) -> set[Pair]:
     """Find pairs with datasketch's index."""
     index = MinHashLSH(threshold=threshold, num_perm=PERMUTATIONS)
     pairs = set()
@@ -54,11 +54,11 @@ def by_datasketch(names: Sequence[str], hashes: Sequence[MinHash], threshold: fl
     return pairs
 
 
-def by_simhash(documents: Sequence[Document]) -> Mapping[int, set[Pair]]:
+def simhash_pairs(documents: Sequence[Document]) -> Mapping[int, set[Pair]]:
     """Find pairs by the distance of their SimHashes, for each number of bits."""
     bits = np.array([simhash(document.text) for document in documents], np.uint64)
     pairs: dict[int, set[Pair]] = {most: set() for most in BITS}
-    for a, b, distance in close(bits, max(BITS)):
+    for a, b, distance in close_pairs(bits, max(BITS)):
         pair = order_pair(documents[a].id, documents[b].id)
         for most in BITS:
             if distance <= most:
@@ -74,7 +74,7 @@ def simhash(text: str) -> int:
     return value
 
 
-def close(bits: np.ndarray[tuple[int], np.dtype[np.uint64]], most: int) -> Iterator[tuple[int, int, int]]:
+def close_pairs(bits: np.ndarray[tuple[int], np.dtype[np.uint64]], most: int) -> Iterator[tuple[int, int, int]]:
     """Compare all with all: rows and how many bits they are apart, where these are few."""
     for start in range(0, len(bits), ROWS):
         distance = np.bitwise_count(bits[start : start + ROWS, None] ^ bits[None, start:])
@@ -83,7 +83,7 @@ def close(bits: np.ndarray[tuple[int], np.dtype[np.uint64]], most: int) -> Itera
                 yield start + int(a), start + int(b), int(distance[a, b])
 
 
-def by_profile(documents: Iterable[Document]) -> set[Pair]:
+def profile_pairs(documents: Iterable[Document]) -> set[Pair]:
     """Find pairs with equal text profiles as Solr makes them."""
     groups: dict[str, list[str]] = {}
     for document in documents:

@@ -59,7 +59,7 @@ from ibidem_ingest.pairs.policy import LEVELS, Level, Policy
 from ibidem_ingest.readers import read
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from measured import write
-from peers import THRESHOLDS, by_datasketch, by_profile, by_simhash, min_hashes
+from peers import THRESHOLDS, datasketch_pairs, min_hashes, profile_pairs, simhash_pairs
 
 ROW_THRESHOLDS = (0.5, 0.7, 0.8)
 """Thresholds of datasketch that have a row, next to the best one."""
@@ -235,9 +235,11 @@ def tune_row(truth: Truth, collection: Collection) -> Row:
 def peer_rows(truth: Truth, documents: Sequence[Document], seeds: int) -> Iterator[Row]:
     """Measure the other methods."""
     yield from datasketch_rows(truth, documents, seeds)
-    by_bits = {bits: Row.of(f"SimHash, {bits} bits", truth, [pairs]) for bits, pairs in by_simhash(documents).items()}
+    by_bits = {
+        bits: Row.of(f"SimHash, {bits} bits", truth, [pairs]) for bits, pairs in simhash_pairs(documents).items()
+    }
     yield from selection(by_bits, (3,))
-    yield Row.of("Solr's TextProfileSignature", truth, [by_profile(documents)])
+    yield Row.of("Solr's TextProfileSignature", truth, [profile_pairs(documents)])
 
 
 def datasketch_rows(truth: Truth, documents: Sequence[Document], seeds: int) -> Iterator[Row]:
@@ -246,7 +248,7 @@ def datasketch_rows(truth: Truth, documents: Sequence[Document], seeds: int) -> 
     for seed in range(1, seeds + 1):
         hashes = min_hashes(documents, seed)
         for threshold in THRESHOLDS:
-            runs[threshold].append(by_datasketch(truth.ids, hashes, threshold))
+            runs[threshold].append(datasketch_pairs(truth.ids, hashes, threshold))
     rows = {threshold: Row.of(f"datasketch at {threshold}", truth, pairs) for threshold, pairs in runs.items()}
     yield from selection(rows, ROW_THRESHOLDS)
 

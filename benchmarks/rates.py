@@ -44,7 +44,7 @@ def together(rates: Sequence[Rate]) -> Rate:
     return Rate(sum(rate.seconds for rate in rates), sum(rate.errors for rate in rates), took)
 
 
-async def at_once(base: str, requests: Sequence[tuple[str, bytes]], seconds: float) -> Rate:
+async def measure_rate(base: str, requests: Sequence[tuple[str, bytes]], seconds: float) -> Rate:
     """Send requests over fifty connections for some seconds, each as soon as the last is answered."""
     took: list[float] = []
     errors = 0

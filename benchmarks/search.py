@@ -37,7 +37,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from measured import write
 from newswire import CLIENTS, QUERIES, body, load, serve, sign_stories
 from plugin.cluster import NODE, built
-from rates import CLIENTS_AT_ONCE, at_once, together
+from rates import CLIENTS_AT_ONCE, measure_rate, together
 from servers.indices import ask
 from servers.process import Launch, Process, free_ports
 
@@ -77,25 +77,25 @@ def grouped_ways(client: Any, gateway: Any, size: int, window: int) -> dict[str,
     """Return the searches that group a window, by name."""
     wrapper = ibidem.wrap(client)
 
-    def by_plugin(query: str, level: str) -> Any:
+    def search_plugin(query: str, level: str) -> Any:
         return client.search(index=INDEX, body=body(query, size) | asked_of_plugin(level, window))
 
-    def by_client(query: str, level: str, plugin: str) -> Any:
+    def search_client(query: str, level: str, plugin: str) -> Any:
         os.environ["IBIDEM_PLUGIN"] = plugin
         return wrapper.search(index=INDEX, body=body(query, size), **options(level, window))
 
-    def by_gateway(query: str) -> Any:
+    def search_gateway(query: str) -> Any:
         return gateway.search(index=INDEX, body=body(query, size) | options("near", window))
 
-    asks_plugin = str(by_client(QUERIES[0], "near", "auto")["dedupe"].get("by", "")).startswith("plugin")
-    through = {"wrapped client, near": lambda query: by_client(query, "near", "auto")} if asks_plugin else {}
+    asks_plugin = str(search_client(QUERIES[0], "near", "auto")["dedupe"].get("by", "")).startswith("plugin")
+    through = {"wrapped client, near": lambda query: search_client(query, "near", "auto")} if asks_plugin else {}
     return {
-        "plugin, near": lambda query: by_plugin(query, "near"),
-        "plugin, identical": lambda query: by_plugin(query, "identical"),
+        "plugin, near": lambda query: search_plugin(query, "near"),
+        "plugin, identical": lambda query: search_plugin(query, "identical"),
         **through,
-        "wrapped client without plugin, near": lambda query: by_client(query, "near", "off"),
-        "wrapped client without plugin, identical": lambda query: by_client(query, "identical", "off"),
-        "gateway, near": by_gateway,
+        "wrapped client without plugin, near": lambda query: search_client(query, "near", "off"),
+        "wrapped client without plugin, identical": lambda query: search_client(query, "identical", "off"),
+        "gateway, near": search_gateway,
     }
 
 
@@ -150,7 +150,7 @@ def throughput(server: str, gateway: str, seconds: float) -> Iterator[str]:
     through = [(path, orjson.dumps(body(query, 10) | options("near", 500))) for query in QUERIES]
     kinds = {"plain": (server, plain), "plugin, near": (server, plugin), "gateway, near": (gateway, through)}
     turns = [
-        {name: asyncio.run(at_once(where, requests, seconds / TURNS)) for name, (where, requests) in kinds.items()}
+        {name: asyncio.run(measure_rate(where, requests, seconds / TURNS)) for name, (where, requests) in kinds.items()}
         for _ in range(TURNS)
     ]
     for name in kinds:

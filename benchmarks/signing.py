@@ -89,7 +89,7 @@ def rensa_minhash(texts: Sequence[str]) -> None:
         sketch.digest()
 
 
-def in_turn(contenders: dict[str, Contender], rounds: int) -> dict[str, float]:
+def measure_in_turn(contenders: dict[str, Contender], rounds: int) -> dict[str, float]:
     """Run each library once, then all in turn; return the median seconds of processor time of each."""
     seconds: dict[str, list[float]] = {name: [] for name in contenders}
     for turn in range(rounds + 1):
@@ -110,7 +110,7 @@ def speed(several: Sequence[Document], tables: Tables, rounds: int) -> None:
         "ibidem, all signatures": lambda: sign(several, tables),
     }
     bound = {f"{name}, min-hash": lambda peer=peer: peer(texts) for name, peer in peers.items()}
-    medians = in_turn(own_ways | bound, rounds)
+    medians = measure_in_turn(own_ways | bound, rounds)
     characters = sum(map(len, texts)) / len(texts)
     print(f"{len(several)} documents of {WORDS} words ({characters:.0f} characters), median of {rounds} rounds in turn")
     for name, seconds in medians.items():

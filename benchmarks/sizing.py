@@ -24,7 +24,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from clusters import FILTERS, LAYOUTS, MIN_HASH, load_bare, make_engine, on_disk
+from clusters import FILTERS, LAYOUTS, MIN_HASH, disk_bytes, load_bare, make_engine
 from clusters import batches as requests
 from engine import bare_load
 from grouping import stories
@@ -143,7 +143,7 @@ def signing_seconds(documents: Sequence[Document], tables: Tables) -> float:
     return min(times)
 
 
-def in_sqlite(signed_records: Sequence[Record]) -> float:
+def sqlite_bytes(signed_records: Sequence[Record]) -> float:
     """Return the bytes that signatures add to a document in SQLite."""
     with tempfile.TemporaryDirectory() as folder:
         bare = Path(folder) / "bare.sqlite"
@@ -164,7 +164,7 @@ def database_bytes(path: Path) -> int:
     return path.stat().st_size
 
 
-def on_server(kind: str, url: str, signed_records: Mapping[str, Sequence[Record]]) -> dict[str, dict[str, float]]:
+def server_bytes(kind: str, url: str, signed_records: Mapping[str, Sequence[Record]]) -> dict[str, dict[str, float]]:
     """Return the bytes that signatures add to a document on a server, by collection and layout."""
     layouts = (MIN_HASH, *LAYOUTS[kind]) if kind in FILTERS else LAYOUTS[kind]
     names = {(each, layout): f"sized-{each}-{layout}" for each in signed_records for layout in ("bare", *layouts)}
@@ -174,7 +174,7 @@ def on_server(kind: str, url: str, signed_records: Mapping[str, Sequence[Record]
                 lambda layout=layout, name=name, each=each: fill(url, layout, name, signed_records[each]), url
             )
             LOAD_COSTS[each, kind, layout] = cost
-        sizes = on_disk(url, list(names.values()))
+        sizes = disk_bytes(url, list(names.values()))
     finally:
         for name in names.values():
             remove_indices(url, name)
@@ -208,13 +208,13 @@ def measure_all(arguments: argparse.Namespace) -> list[Cost]:
             signed_records[name] = [one for batch in batches(documents) for one in records(batch, tables)]
             DOCUMENT_COUNTS[name] = len(signed_records[name])
             costs[name] = Cost.of(name, signed_records[name], signing_seconds(documents, tables))
-            costs[name].added["SQLite"] = in_sqlite(signed_records[name])
+            costs[name].added["SQLite"] = sqlite_bytes(signed_records[name])
             print(costs[name].row(["SQLite"]), flush=True)
     if not arguments.without_servers:
         servers = Servers(LAYOUTS)
         try:
             for server in LAYOUTS:
-                for name, added in on_server(server, servers.url(server), signed_records).items():
+                for name, added in server_bytes(server, servers.url(server), signed_records).items():
                     costs[name].added.update(added)
         finally:
             servers.stop()

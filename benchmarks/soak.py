@@ -139,7 +139,7 @@ def percentile(took: Sequence[float], share: float) -> float:
     return sorted(took)[min(len(took) - 1, int(len(took) * share))]
 
 
-def by_quarter(soak: Soak, seconds: float) -> Iterator[str]:
+def quarter_rows(soak: Soak, seconds: float) -> Iterator[str]:
     """Yield a row of a table for each quarter of the time, and one for all of it."""
     yield "| minutes | documents a second | searches | median ms | 90 % within ms | 99 % within ms | slowest ms |"
     yield "|---|---|---|---|---|---|---|"
@@ -179,7 +179,7 @@ def account(status: dict[str, Any], stream: Stream, wrong: int) -> Iterator[str]
 
 def report(soak: Soak, memory: Memory, seconds: float) -> Iterator[str]:
     """Yield the samples."""
-    yield from by_quarter(soak, seconds)
+    yield from quarter_rows(soak, seconds)
     yield ""
     behind = statistics.median(sent_count - indexed_count for _, indexed_count, sent_count in soak.counts)
     yield (

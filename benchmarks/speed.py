@@ -28,7 +28,7 @@ from pathlib import Path
 
 from clusters import BARE, BATCH, FILTERS, load, load_bare, make_engine
 from grouping import NEWSWIRE, stories, values
-from growth import format_seconds, in_memory, on_disk
+from growth import disk_growth, format_seconds, memory_growth
 from ibidem.dedupe.leader_clustering import group
 from ibidem_engines.engine import Record
 from ibidem_engines.records import records
@@ -174,14 +174,14 @@ def table(arguments: argparse.Namespace, tables: Tables) -> Iterator[str]:
     yield str(compare_grouping(signatures, arguments.rounds))
     yield from map(str, compare_queue(arguments.collections, arguments.rounds))
     if not arguments.without_servers:
-        yield from on_servers(several[:STORIES], tables, arguments.rounds)
+        yield from compare_servers(several[:STORIES], tables, arguments.rounds)
     yield "\n## Growth\n"
     yield "| work | n | 3 n | 10 n | exponent |\n|---|---|---|---|---|"
-    yield from map(str, in_memory(arguments.collections, tables, signatures, arguments.rounds))
-    yield from map(str, on_disk(several))
+    yield from map(str, memory_growth(arguments.collections, tables, signatures, arguments.rounds))
+    yield from map(str, disk_growth(several))
 
 
-def on_servers(several: Sequence[Document], tables: Tables, rounds: int) -> Iterator[str]:
+def compare_servers(several: Sequence[Document], tables: Tables, rounds: int) -> Iterator[str]:
     """Measure loads into real servers."""
     servers = Servers(["opensearch", "elasticsearch"])
     try:

@@ -162,7 +162,7 @@ def sign_and_pack(documents: Iterable[Document], tables: Tables) -> dict[str, by
     return {document.id: pack(document, signatures) for document, signatures in sign_stream(documents, tables)}
 
 
-def with_table(folder: str, table: Table) -> Tables:
+def table_folder(folder: str, table: Table) -> Tables:
     """Make a folder in which a table is the current one."""
     tables = Tables(Path(folder) / table.name)
     tables.use(table)
@@ -172,9 +172,9 @@ def with_table(folder: str, table: Table) -> Tables:
 def signings(grown: Grown, folder: str) -> Iterator[tuple[str, dict[str, bytes]]]:
     """Sign a collection with one table or another, or with two."""
     first, *_, before, last = grown.tables
-    older, newer = (sign_and_pack(grown.documents, with_table(folder, grown.tables[name])) for name in (before, last))
+    older, newer = (sign_and_pack(grown.documents, table_folder(folder, grown.tables[name])) for name in (before, last))
     yield "default", sign_and_pack(grown.documents, Tables(folder))
-    yield f"own, up to {first}", sign_and_pack(grown.documents, with_table(folder, grown.tables[first]))
+    yield f"own, up to {first}", sign_and_pack(grown.documents, table_folder(folder, grown.tables[first]))
     yield f"own, up to {last}", newer
     yield (
         f"own, half up to {before}, half up to {last}",
