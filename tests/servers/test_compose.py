@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from ibidem_workers.settings import PREFIX, load
-from ibidem_workers.settings_sources import from_dotenv
+from ibidem_workers.settings_sources import read_dotenv
 from servers.missing import Missing
 
 ROOT = Path(__file__).parents[2]
@@ -60,7 +60,7 @@ def test_every_image_is_one_version(services: Services) -> None:
 
 def test_ours_are_given_every_setting_of_a_file_and_know_each(services: Services, tmp_path: Path) -> None:
     variables = {name: value for name, value in services["worker"]["environment"].items() if name.startswith(PREFIX)}
-    assert from_dotenv(type(load({}, tmp_path)), ROOT / "docker.env").keys() == {"engine", "broker", "index"}
+    assert read_dotenv(type(load({}, tmp_path)), ROOT / "docker.env").keys() == {"engine", "broker", "index"}
     settings = load(variables, tmp_path)
     assert (settings.engine, settings.index) == ("opensearch+http://opensearch:9200", "ibidem")
     assert services["gateway"]["environment"] == services["ibidem"]["environment"] == services["worker"]["environment"]

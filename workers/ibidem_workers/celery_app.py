@@ -24,7 +24,7 @@ from ibidem_engines.redaction import redact
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.batches import COMPRESSION, TRIES_BEFORE, Batch, most_of_message, register_compression
 from ibidem_workers.brokers.files import SpoolDirectory
-from ibidem_workers.brokers.rabbitmq import from_amqp, redacted_message
+from ibidem_workers.brokers.rabbitmq import redacted_message, translate_error
 from ibidem_workers.settings import Settings
 
 RAW = 2
@@ -134,7 +134,7 @@ class RabbitMq(Broker):
             with Connection(broker, connect_timeout=TIMEOUT_S) as connection:
                 count = connection.default_channel.queue_declare(name, passive=True).message_count
         except AMQPError as error:
-            raise from_amqp(error, broker) from error
+            raise translate_error(error, broker) from error
         except (OperationalError, OSError) as error:
             what = f"the broker {redact(broker)} does not answer: {redacted_message(error, broker)}"
             raise Unavailable(what, "try again") from error
@@ -269,7 +269,7 @@ def send(app: Celery, run: str, batch: Batch, tries: int | None = None) -> None:
             headers={} if tries is None else {TRIES_BEFORE: tries},
         )
     except AMQPError as error:
-        raise from_amqp(error, app.conf.broker_write_url or "") from error
+        raise translate_error(error, app.conf.broker_write_url or "") from error
     except (OperationalError, OSError) as error:
         url = app.conf.broker_write_url or ""
         raise Unavailable(
@@ -294,7 +294,7 @@ def connect_broker(settings: Settings) -> None:
             for queue in app.conf.task_queues:
                 queue(connection.default_channel).declare()
     except AMQPError as error:
-        raise from_amqp(error, settings.broker) from error
+        raise translate_error(error, settings.broker) from error
     except (OperationalError, OSError) as error:
         what = f"the broker {redact(settings.broker)} does not answer: {redacted_message(error, settings.broker)}"
         raise Unavailable(what, "start it, or mend IBIDEM_BROKER") from error

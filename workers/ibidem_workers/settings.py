@@ -27,9 +27,9 @@ from ibidem_workers.settings_sources import (
     check_options,
     check_scheme,
     file_path,
-    from_dotenv,
-    from_environment,
-    from_toml,
+    read_dotenv,
+    read_environment,
+    read_toml,
     redacted_value,
     variable,
 )
@@ -344,9 +344,9 @@ def load(environment: Mapping[str, str] | None = None, folder: Path | None = Non
     where = folder or Path()
     variables = os.environ if environment is None else environment
     sources = (
-        ("environment", from_environment(Settings, variables)),
-        (DOTENV, from_dotenv(Settings, where / DOTENV)),
-        (TOML, from_toml(Settings, where / TOML)),
+        ("environment", read_environment(Settings, variables)),
+        (DOTENV, read_dotenv(Settings, where / DOTENV)),
+        (TOML, read_toml(Settings, where / TOML)),
     )
     values: dict[str, object] = {}
     origins: dict[str, str] = {}

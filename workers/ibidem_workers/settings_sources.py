@@ -23,7 +23,7 @@ def variable(name: str) -> str:
     return PREFIX + name.upper()
 
 
-def from_environment(kind: Kind, environment: Mapping[str, str]) -> Values:
+def read_environment(kind: Kind, environment: Mapping[str, str]) -> Values:
     """Read the variables of a process."""
     variables = {name.upper(): value for name, value in environment.items() if name.upper().startswith(PREFIX)}
     names = {variable(name) for name in kind.model_fields}
@@ -33,7 +33,7 @@ def from_environment(kind: Kind, environment: Mapping[str, str]) -> Values:
     return source()
 
 
-def from_dotenv(kind: Kind, path: Path) -> Values:
+def read_dotenv(kind: Kind, path: Path) -> Values:
     """Read a `.env` file, which may also hold other programs' variables."""
     if not path.is_file():
         return {}
@@ -47,7 +47,7 @@ def from_dotenv(kind: Kind, path: Path) -> Values:
     return {name: value for name, value in source().items() if name in kind.model_fields}
 
 
-def from_toml(kind: Kind, path: Path) -> Values:
+def read_toml(kind: Kind, path: Path) -> Values:
     """Read an `ibidem.toml`."""
     if not path.is_file():
         return {}

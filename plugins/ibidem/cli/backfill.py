@@ -45,7 +45,7 @@ from ibidem_ingest.pairs.policy import Policy
 from ibidem_workers import logs
 from ibidem_workers.backfill.check import CheckResult, check
 from ibidem_workers.backfill.replace import Replacement, ReplaceResult, follow, replace_index
-from ibidem_workers.backfill.run import in_place
+from ibidem_workers.backfill.run import backfill_in_place
 from ibidem_workers.groups.service import group_store, settle_all
 from ibidem_workers.runs import summary
 from ibidem_workers.settings import Settings, load
@@ -97,7 +97,7 @@ def run(
         show_followed(settings, as_json=as_json)
     else:
         with rated_bar("Signing") as advance:
-            name = in_place(settings, advance)
+            name = backfill_in_place(settings, advance)
         show_run(settings, name, as_json=as_json)
 
 

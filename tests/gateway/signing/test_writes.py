@@ -13,7 +13,7 @@ from gateway.signing.conftest import Signed, Start
 from ibidem_engines.connect import open_engine
 from ibidem_ingest.signatures.content import group_name
 from ibidem_workers.backfill.check import check
-from ibidem_workers.backfill.run import in_place
+from ibidem_workers.backfill.run import backfill_in_place
 from ibidem_workers.groups.service import settle_all
 from ibidem_workers.runs import summary
 from support.leases import LEASE
@@ -102,7 +102,7 @@ def test_a_backfill_finds_nothing_to_do_and_groups_are_settled_as_after_an_inges
     signed = start()
     bulk(signed, {"index": {"_id": "a"}}, {"text": LEASE}, {"index": {"_id": "b"}}, {"text": LEASE + " Twice."})
     bulk(signed, {"index": {"_id": "c"}}, {"text": OTHER * 5})
-    account = summary(open_engine(signed.settings.address, signed.index), in_place(signed.settings))
+    account = summary(open_engine(signed.settings.address, signed.index), backfill_in_place(signed.settings))
     assert (account["indexed"], account["unchanged"]) == (0, 3)
     assert ours(signed, "b")["group"] == ours(signed, "a")["group"] == group_name("a")
     bulk(signed, {"index": {"_id": "b"}}, {"text": OTHER * 5 + "Twice."})
@@ -159,7 +159,7 @@ def test_an_update_behind_another_write_of_the_same_request_leaves_no_signatures
     )
     assert [each["status"] for each in items] == [201, 200]
     assert (signed.source("w")["text"], ours(signed, "w")) == (OTHER, {})
-    in_place(signed.settings)
+    backfill_in_place(signed.settings)
     assert ours(signed, "w")["content"]
 
 

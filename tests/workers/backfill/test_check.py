@@ -10,7 +10,7 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
 from ibidem_workers.backfill.check import check
-from ibidem_workers.backfill.run import in_place
+from ibidem_workers.backfill.run import backfill_in_place
 from ibidem_workers.ingest import ingest_documents
 from ibidem_workers.settings import Settings
 from workers.backfill.conftest import FIRST, Theirs, stories, story
@@ -21,7 +21,7 @@ def test_what_others_changed_is_listed_and_what_no_signature_looks_at_is_not(
 ) -> None:
     theirs.make()
     theirs.write(stories(8))
-    in_place(at_theirs)
+    backfill_in_place(at_theirs)
     assert check(at_theirs).as_json() == {
         "read": 8,
         "unchanged": 8,
@@ -39,7 +39,7 @@ def test_what_others_changed_is_listed_and_what_no_signature_looks_at_is_not(
     report = check(at_theirs)
     assert sorted(report.first_changed) == [(FIRST, "t2"), (FIRST, "t3"), (FIRST, "t7")]
     assert (report.read, report.unchanged, report.changed, report.unsigned, report.refused) == (9, 5, 3, 1, 0)
-    in_place(at_theirs)
+    backfill_in_place(at_theirs)
     assert check(at_theirs).changed == 0
 
 

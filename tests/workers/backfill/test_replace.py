@@ -27,7 +27,7 @@ from ibidem_workers.backfill import replace
 from ibidem_workers.backfill.check import check
 from ibidem_workers.backfill.checkpoint import KEYS
 from ibidem_workers.backfill.replace import Replacement, ReplaceResult, follow, replace_index
-from ibidem_workers.backfill.run import in_place
+from ibidem_workers.backfill.run import backfill_in_place
 from ibidem_workers.ingest import Interruption, ingest_documents
 from ibidem_workers.runs import summary
 from ibidem_workers.settings import Settings
@@ -370,4 +370,4 @@ class TestSqlite:
         assert list(second.info().schema) == [SCHEMA]
         second.close()
         with pytest.raises(Exception, match="written with layout 2 and signature schema 0"):
-            in_place(own)
+            backfill_in_place(own)

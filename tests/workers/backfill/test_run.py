@@ -29,7 +29,7 @@ from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
 from ibidem_workers.backfill import checkpoint, pool
 from ibidem_workers.backfill.checkpoint import load_checkpoint
-from ibidem_workers.backfill.run import Backfill, in_place
+from ibidem_workers.backfill.run import Backfill, backfill_in_place
 from ibidem_workers.ingest import Interruption, ingest_documents
 from ibidem_workers.retry import retry_unavailable
 from ibidem_workers.runs import summary
@@ -58,7 +58,7 @@ class TestTheirIndex:
         theirs.make()
         theirs.write(stories(30))
         before, mappings = theirs.sources(), ask(theirs.address, "GET", f"/{FIRST}/_mapping")[FIRST]["mappings"]
-        run = in_place(at_theirs)
+        run = backfill_in_place(at_theirs)
         assert counts(their_engine, run) == expected_counts(read=30, indexed=30)
         assert summary(their_engine, run)["duplicates"] == {"identical": 3, "near": 0}
         now = theirs.sources()
@@ -82,7 +82,7 @@ class TestTheirIndex:
         theirs.make()
         theirs.write(stories(3))
         ask(theirs.address, "PUT", f"/{FIRST}/_settings", json.dumps({"index": {pipeline: "no-such"}}))
-        in_place(at_theirs)
+        backfill_in_place(at_theirs)
         assert theirs.sources() == stories(3)
         assert len(theirs.signed()) == 3
 
@@ -91,9 +91,9 @@ class TestTheirIndex:
     ) -> None:
         theirs.make()
         theirs.write(stories(12))
-        in_place(at_theirs)
+        backfill_in_place(at_theirs)
         before = {name: hit["_version"] for name, hit in theirs.all().items()}
-        assert counts(their_engine, in_place(at_theirs)) == expected_counts(read=12, unchanged=12)
+        assert counts(their_engine, backfill_in_place(at_theirs)) == expected_counts(read=12, unchanged=12)
         assert {name: hit["_version"] for name, hit in theirs.all().items()} == before
 
     def test_what_others_changed_since_is_signed_anew_and_what_is_no_longer_there_is_unset(
@@ -101,10 +101,10 @@ class TestTheirIndex:
     ) -> None:
         theirs.make()
         theirs.write(stories(6))
-        in_place(at_theirs)
+        backfill_in_place(at_theirs)
         old = theirs.signed()
         theirs.write({"t4": {"body": {"content": "another people, another union"}, "published": None}}, verb="update")
-        assert counts(their_engine, in_place(at_theirs)) == expected_counts(read=6, indexed=1, unchanged=5)
+        assert counts(their_engine, backfill_in_place(at_theirs)) == expected_counts(read=6, indexed=1, unchanged=5)
         assert {name for name, content in theirs.signed().items() if content != old[name]} == {"t4"}
         assert theirs.all()["t4"]["_source"]["ibidem"].get("date") is None
 
@@ -125,7 +125,7 @@ class TestTheirIndex:
         }
         empty = {"t8": {"body": {"content": ""}}}
         theirs.write(wrong | right | empty)
-        run = in_place(at_theirs.changed(max_text=1_000, fields="title=headline,text=body.content,meta="))
+        run = backfill_in_place(at_theirs.changed(max_text=1_000, fields="title=headline,text=body.content,meta="))
         assert counts(their_engine, run) == expected_counts(read=8, indexed=3, refused=5, unsigned=1)
         refusals: Any = summary(their_engine, run)["refusals"]
         assert {one["id"]: one["field"] for one in refusals} == dict.fromkeys(wrong, "body.content")
@@ -139,7 +139,7 @@ class TestTheirIndex:
         theirs.make(MAPPING | {"dynamic": False, "properties": {}})
         dates: list[object] = ["10/11/1987", 561600000000, "19.10.1987", "Mon, 19 Oct 1987 09:30:00 GMT", "1987-10"]
         theirs.write({f"t{at}": story(at) | {"published": date} for at, date in enumerate(dates)})
-        in_place(at_theirs)
+        backfill_in_place(at_theirs)
         documents = theirs.all()
         assert [documents[f"t{at}"]["_source"]["published"] for at in range(5)] == dates
         days = [documents[f"t{at}"]["_source"]["ibidem"].get("date") for at in range(5)]
@@ -152,7 +152,7 @@ class TestTheirIndex:
         with pytest.raises(
             UsageError, match=rf"'{ALIAS}' has no field 'body\.text', 'heading', 'paper'.*IBIDEM_FIELDS"
         ):
-            in_place(wrong)
+            backfill_in_place(wrong)
         assert not theirs.signed()
 
     def test_an_index_that_does_not_keep_its_documents_whole_is_refused(
@@ -161,7 +161,7 @@ class TestTheirIndex:
         theirs.make(MAPPING | {"_source": {"excludes": ["price"]}})
         theirs.write(stories(3))
         with pytest.raises(Permanent, match=f"{FIRST}.*does not keep its documents whole"):
-            in_place(at_theirs)
+            backfill_in_place(at_theirs)
 
     def test_documents_that_others_change_between_reading_and_writing_are_read_again(
         self, theirs: Theirs, at_theirs: Settings, their_engine: Engine, monkeypatch: pytest.MonkeyPatch
@@ -179,12 +179,12 @@ class TestTheirIndex:
             return lines
 
         monkeypatch.setattr(reindex_source.ClusterReindexSource, "read", then_written)
-        run = in_place(at_theirs)
+        run = backfill_in_place(at_theirs)
         result = counts(their_engine, run)
         assert result["refused"] == 0
         assert sorted(theirs.signed()) == sorted(theirs.sources()) == sorted(f"t{at}" for at in range(20) if at != 1)
         assert theirs.sources()["t2"] == story(2, 2)
-        assert counts(their_engine, in_place(at_theirs)) == expected_counts(read=19, unchanged=19)
+        assert counts(their_engine, backfill_in_place(at_theirs)) == expected_counts(read=19, unchanged=19)
 
     def test_a_writer_that_never_stops_loses_nothing(
         self, theirs: Theirs, at_theirs: Settings, their_engine: Engine
@@ -193,12 +193,14 @@ class TestTheirIndex:
         theirs.write(stories(600))
         last = stories(600)
         with writing(theirs, last) as turns:
-            in_place(at_theirs)
+            backfill_in_place(at_theirs)
         assert turns
         assert theirs.sources() == last
-        in_place(at_theirs)
+        backfill_in_place(at_theirs)
         assert len(theirs.signed()) == len(last)
-        assert counts(their_engine, in_place(at_theirs)) == expected_counts(read=len(last), unchanged=len(last))
+        assert counts(their_engine, backfill_in_place(at_theirs)) == expected_counts(
+            read=len(last), unchanged=len(last)
+        )
 
 
 class writing:  # noqa: N801 - a context that reads like one
@@ -257,7 +259,7 @@ class TestAnyDocument:
         documents = {f"t{at}": {**each, "body": {"content": f"people {at}"}} for at, each in enumerate(more)}
         any_theirs.write(documents)
         before = any_theirs.sources()
-        in_place(at_theirs.changed(fields="text=body.content,meta="))
+        backfill_in_place(at_theirs.changed(fields="text=body.content,meta="))
         after = any_theirs.sources()
         assert {name: json.dumps(one) for name, one in after.items()} == {
             name: json.dumps(one) for name, one in before.items()
@@ -280,7 +282,7 @@ class TestGoingOn:
             first = load_checkpoint(engine)
             assert first is not None
             assert 2 <= accounts(engine) < 8
-            run = in_place(settings)
+            run = backfill_in_place(settings)
             assert run == first.run
             assert counts(engine, run) == expected_counts(read=4_000, indexed=4_000)
             assert list(engine.info().tables.values()) == [4_000]
@@ -295,12 +297,12 @@ class TestGoingOn:
         kill_in_the_middle(several, tmp_path)
         kill_in_the_middle(several, tmp_path)
         theirs.write({"t7": story(7, 1), "t9000": story(9_000)})
-        run = in_place(several)
+        run = backfill_in_place(several)
         assert summary(their_engine, run)["indexed"] in (4_001, 4_002)  # t7 twice, when it was signed before
         assert summary(their_engine, run)["refused"] == 0
         assert theirs.sources() == before | {"t7": story(7, 1), "t9000": story(9_000)}
         assert len(theirs.signed()) == 4_001
-        again = in_place(several)
+        again = backfill_in_place(several)
         assert (again != run, counts(their_engine, again)) == (True, expected_counts(read=4_001, unchanged=4_001))
 
     @pytest.mark.slow
@@ -311,7 +313,7 @@ class TestGoingOn:
         monkeypatch.setattr(pool, "FEW", 0)
         monkeypatch.setattr(checkpoint, "PAGE", 10)
         monkeypatch.setattr(Backfill, "_job", lambda self: Deadly(settings, settings.index))
-        run = in_place(settings)
+        run = backfill_in_place(settings)
         assert counts(engine, run) == expected_counts(read=30, unchanged=29, refused=1)
         refusals: Any = summary(engine, run)["refusals"]
         assert [(one["id"], one["where"]) for one in refusals] == [("d14", "index ibidem")]
@@ -325,20 +327,20 @@ class TestGoingOn:
             raise KeyboardInterrupt
 
         with pytest.raises(Interruption, match="go on with the same command"):
-            in_place(settings, stop)
-        run = in_place(settings)
+            backfill_in_place(settings, stop)
+        run = backfill_in_place(settings)
         assert counts(engine, run) == expected_counts(read=40, unchanged=40)
 
     @pytest.mark.slow
     def test_a_run_that_was_done_is_not_taken_up_again(self, settings: Settings, engine: Engine) -> None:
         ingest_documents([Document("a", "We the People")], settings)
-        assert in_place(settings) != in_place(settings)
+        assert backfill_in_place(settings) != backfill_in_place(settings)
 
 
 def kill_in_the_middle(settings: Settings, folder: Path) -> None:
     """Start a backfill in a process of its own, and kill it when a page is done; its own processes end too."""
-    code = "from ibidem_workers.settings import load; from ibidem_workers.backfill.run import in_place\n"
-    code += "if __name__ == '__main__': in_place(load())"
+    code = "from ibidem_workers.settings import load; from ibidem_workers.backfill.run import backfill_in_place\n"
+    code += "if __name__ == '__main__': backfill_in_place(load())"
     script = folder / "backfill.py"
     script.write_text(code, encoding="utf-8")
     environment = {name: value for name, value in os.environ.items() if not name.startswith("IBIDEM_")}

@@ -11,7 +11,7 @@ from ibidem_engines.connect import open_engine
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.backfill.replace import Replacement, replace_index
-from ibidem_workers.backfill.run import in_place
+from ibidem_workers.backfill.run import backfill_in_place
 from ibidem_workers.backfill.strip import NOTE, StripRequest, strip
 from ibidem_workers.ingest import ingest_documents
 from ibidem_workers.settings import Settings
@@ -32,7 +32,7 @@ class TestTheirIndex:
         theirs.make()
         theirs.write(stories(40))
         before = theirs.all()
-        in_place(at_theirs)
+        backfill_in_place(at_theirs)
         assert len(theirs.signed()) == 40
         result = strip(StripRequest(), at_theirs)
         assert (result.read, result.stripped, result.left, result.refused) == (40, 40, 0, 0)
@@ -56,7 +56,7 @@ class TestTheirIndex:
     def test_a_second_time_writes_nothing(self, theirs: Theirs, at_theirs: Settings) -> None:
         theirs.make()
         theirs.write(stories(10))
-        in_place(at_theirs)
+        backfill_in_place(at_theirs)
         strip(StripRequest(), at_theirs)
         versions = {name: hit["_version"] for name, hit in theirs.all().items()}
         result = strip(StripRequest(), at_theirs)
@@ -66,7 +66,7 @@ class TestTheirIndex:
     def test_a_dry_run_counts_and_writes_nothing(self, theirs: Theirs, at_theirs: Settings) -> None:
         theirs.make()
         theirs.write(stories(10))
-        in_place(at_theirs)
+        backfill_in_place(at_theirs)
         theirs.write({"t50": story(50)})
         before = theirs.all()
         result = strip(StripRequest(dry=True), at_theirs)
@@ -80,11 +80,11 @@ class TestTheirIndex:
     ) -> None:
         theirs.make({"_meta": {"owner": "desk"}, "properties": {}})
         theirs.write(stories(10))
-        in_place(at_theirs)
+        backfill_in_place(at_theirs)
         strip(StripRequest(), at_theirs)
         (mapping,) = ask(theirs.address, "GET", f"/{FIRST}/_mapping").values()
         assert mapping["mappings"]["_meta"] == {"owner": "desk"}
-        in_place(at_theirs)
+        backfill_in_place(at_theirs)
         assert len(theirs.signed()) == 10
 
     def test_documents_do_not_pass_through_a_pipeline(self, theirs: Theirs, at_theirs: Settings) -> None:
@@ -95,7 +95,7 @@ class TestTheirIndex:
         theirs.make()
         theirs.write(stories(5))
         before = theirs.sources()
-        in_place(at_theirs)
+        backfill_in_place(at_theirs)
         try:
             pipelines(theirs, default_pipeline=pipeline)
             assert strip(StripRequest(), at_theirs).refused == 0
@@ -114,7 +114,7 @@ class TestTheirIndex:
         theirs.write(stories(40))
         before = theirs.sources()
         (mapping,) = ask(theirs.address, "GET", f"/{FIRST}/_mapping").values()
-        in_place(at_theirs)
+        backfill_in_place(at_theirs)
         result = strip(StripRequest(into=SECOND), at_theirs)
         assert (result.stripped, result.alias, result.pruned) == (40, ALIAS, 0)
         assert {hit["_index"] for hit in theirs.all().values()} == {SECOND}
@@ -129,7 +129,7 @@ class TestTheirIndex:
     ) -> None:
         theirs.make()
         theirs.write(stories(10))
-        in_place(at_theirs)
+        backfill_in_place(at_theirs)
         ask(theirs.address, "PUT", f"/{SECOND}")
         with pytest.raises(UsageError, match="there already"):
             strip(StripRequest(into=SECOND), at_theirs)
@@ -142,7 +142,7 @@ class TestTheirIndex:
     def test_records_go_when_that_is_asked(self, theirs: Theirs, at_theirs: Settings) -> None:
         theirs.make()
         theirs.write(stories(3))
-        in_place(at_theirs)
+        backfill_in_place(at_theirs)
         strip(StripRequest(), at_theirs)
         assert ask(theirs.address, "GET", f"/{ALIAS}-ibidem-*?expand_wildcards=all")
         strip(StripRequest(records=True), at_theirs)
@@ -172,6 +172,6 @@ def test_an_index_in_sqlite_keeps_its_documents_and_loses_its_signatures(
     stored = engine.fetch([(index, document.id) for document in documents])
     assert [(each.document.text, each.document.title) for each in stored] == [(d.text, d.title) for d in documents]
     assert not list(engine.get_records("runs"))
-    in_place(settings.changed(index=index))
+    backfill_in_place(settings.changed(index=index))
     assert engine.info().unsigned == 0
     engine.close()

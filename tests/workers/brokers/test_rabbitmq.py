@@ -5,7 +5,7 @@ from amqp.exceptions import AccessRefused, AMQPError, NotAllowed, PreconditionFa
 
 from ibidem_engines.errors import EngineError, Permanent, Unavailable
 from ibidem_workers.batches import Batch
-from ibidem_workers.brokers.rabbitmq import from_amqp
+from ibidem_workers.brokers.rabbitmq import translate_error
 from ibidem_workers.celery_app import connect_broker, make_app, send
 from ibidem_workers.settings import Settings
 
@@ -20,7 +20,7 @@ from ibidem_workers.settings import Settings
     ],
 )
 def test_each_refusal_has_its_class_and_its_remedy(error: AMQPError, ours: type[EngineError], remedy: str) -> None:
-    failure = from_amqp(error, "amqp://me:secret@mq//")
+    failure = translate_error(error, "amqp://me:secret@mq//")
     assert type(failure) is ours
     assert "amqp://***@mq//" in failure.what
     assert remedy in failure.remedy

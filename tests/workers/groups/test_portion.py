@@ -29,7 +29,7 @@ def plain(rows: Sequence[Row], rules: Rules) -> Groups:
     leads: list[Row] = []
     groups: Groups = {}
     for row in rows:
-        join = rules.first(row, leads)
+        join = rules.first_join(row, leads)
         if join is None:
             leads.append(row)
         groups[row.name[1]] = join.lead.name[1] if join else row.name[1]

@@ -221,7 +221,7 @@ def _write_or_split(
     account = BatchResult()
     if write is not None or len(names) == 1:
         try:
-            return _until_none_is_changed(context, page, names, write)
+            return _write_until_stable(context, page, names, write)
         except EngineError:
             raise
         except Exception as error:  # noqa: BLE001 - an error of one document becomes its refusal
@@ -232,7 +232,7 @@ def _write_or_split(
     return account
 
 
-def _until_none_is_changed(
+def _write_until_stable(
     context: BackfillContext, page: BackfillBatch, names: Sequence[Name], write: Callable[[], _Round] | None
 ) -> BatchResult:
     """Write documents; any that were changed between reading and writing are read and signed again."""
@@ -261,9 +261,9 @@ def _prepare(
     documents = [each for each, why in verdicts if why is None]
     rejects = [each for each, why in verdicts if why is not None]
     write = (
-        _in_place(context, page, documents)
+        _sign_in_place(context, page, documents)
         if context.copy is None
-        else _copy(context, context.copy, page, documents, rejects)
+        else _sign_copies(context, context.copy, page, documents, rejects)
     )
     refusals = [why for _, why in verdicts if why is not None]
     refusal_account = BatchResult(refusals=refusals, stale=len(names) - len(originals))
@@ -276,7 +276,7 @@ def _prepare(
     return write_all
 
 
-def _in_place(
+def _sign_in_place(
     context: BackfillContext, page: BackfillBatch, originals: Sequence[SourceDocument]
 ) -> Callable[[], _Round]:
     """Sign documents without current signatures; returns the call that adds the signatures."""
@@ -300,7 +300,7 @@ def _in_place(
     return write
 
 
-def _copy(
+def _sign_copies(
     context: BackfillContext,
     copy: ReindexTarget,
     page: BackfillBatch,

@@ -232,7 +232,7 @@ class Backfill:
 _EMPTY = BackfillBatch("", 0, ())
 
 
-def in_place(settings: Settings, report: Report = lambda *_: None) -> str:
+def backfill_in_place(settings: Settings, report: Report = lambda *_: None) -> str:
     """Sign the documents of an index in place.
 
     Args:

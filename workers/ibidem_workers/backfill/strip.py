@@ -113,13 +113,13 @@ def strip(request: StripRequest, settings: Settings, report: Report = lambda *_:
             result = StripResult(alias=request.alias or source.alias)
             _Copying(engine, source, source.copy_to(request.into), result, report).run()
         else:
-            result = _in_place(engine, source, report, dry=request.dry)
+            result = _strip_in_place(engine, source, report, dry=request.dry)
         if request.records and not request.dry:
             source.drop_records()
         return result
 
 
-def _in_place(engine: Engine, source: ReindexSource, report: Report, *, dry: bool) -> StripResult:
+def _strip_in_place(engine: Engine, source: ReindexSource, report: Report, *, dry: bool) -> StripResult:
     result = StripResult()
     upto = source.newest()
     documents = sum(map(source.count, all_writes(upto)))

@@ -39,7 +39,7 @@ def redacted_message(error: Exception, broker: str) -> str:
     return redact_text(str(error), secrets([broker]))
 
 
-def from_amqp(error: AMQPError, broker: str) -> EngineError:
+def translate_error(error: AMQPError, broker: str) -> EngineError:
     """Translate an error of the broker's.
 
     Args:

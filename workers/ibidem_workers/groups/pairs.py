@@ -53,15 +53,15 @@ def near_keys(packed: Packed, policy: Policy, keys: Mapping[LookupField, Sequenc
     keys = lookup_keys(packed) if keys is None else keys
     several: dict[LookupField, Several] = {}
     if policy.terms is not None and "rare" in keys:
-        several["rare"] = _several(keys["rare"], min_rare_terms(policy.terms), packed.length, policy.terms.lengths)
+        several["rare"] = _require(keys["rare"], min_rare_terms(policy.terms), packed.length, policy.terms.lengths)
     if policy.characters is not None and "characters" in keys:
-        several["characters"] = _several(
+        several["characters"] = _require(
             keys["characters"], policy.characters.pairs, packed.length, policy.characters.lengths
         )
     return LeadKeys({clue: values for clue, values in keys.items() if evidence.get(clue)}, several)
 
 
-def _several(values: Sequence[str], least: int, length: int, ratio: float) -> Several:
+def _require(values: Sequence[str], least: int, length: int, ratio: float) -> Several:
     """Require so many common values, and a length within a ratio of the document's."""
     ratio = ratio or 1e-9
     return Several(values, least, ceil(length * ratio), min(floor(length / ratio), 2**31 - 1))

@@ -97,7 +97,7 @@ class Rules:
     judge: Judge
     overridden_names: frozenset[Name] = frozenset()
 
-    def first(self, row: Row, leads: Iterable[Row]) -> Join | None:
+    def first_join(self, row: Row, leads: Iterable[Row]) -> Join | None:
         """Return the join of a row with the first of some leads that it duplicates."""
         for lead in leads:
             if level := self.judge(row, lead):
@@ -147,7 +147,7 @@ def group_portion(portion: Sequence[Row], find: Find, rules: Rules) -> list[Join
         like = first[rules.key(row)]
         if like is not row:
             lead = joins[like.name].lead if like.name in joins else like
-            if join := rules.first(row, [lead]):
+            if join := rules.first_join(row, [lead]):
                 joins[row.name] = join
     return [joins[row.name] for row in portion if row.name in joins]
 
@@ -157,7 +157,7 @@ def _join_copies(rows: Sequence[Row], find: Find, rules: Rules) -> list[Join]:
     leads: dict[Hashable, Row] = {}
     for lead in sorted(find(rows, copies=True), key=_rank):
         leads.setdefault(rules.key(lead), lead)
-    copies = (rules.first(row, [leads[key]]) for row in rows if (key := rules.key(row)) in leads)
+    copies = (rules.first_join(row, [leads[key]]) for row in rows if (key := rules.key(row)) in leads)
     return [join for join in copies if join]
 
 
@@ -165,7 +165,7 @@ def _join_settled(rows: Sequence[Row], find: Find, rules: Rules) -> list[Join]:
     """Join rows to the first of the settled leads that they duplicate."""
     leads = sorted(find(rows, copies=False), key=_rank)
     candidates = zip(rows, rules.candidates(rows, leads), strict=True)
-    joins = (rules.first(row, (leads[at] for at in places)) for row, places in candidates)
+    joins = (rules.first_join(row, (leads[at] for at in places)) for row, places in candidates)
     return [join for join in joins if join]
 
 
@@ -174,7 +174,7 @@ def _join_rows(rows: Sequence[Row], rules: Rules) -> list[Join]:
     joins: dict[int, Join] = {}
     for at, places in enumerate(rules.candidates(rows, rows)):
         leads = (rows[place] for place in places if place < at and place not in joins)
-        if join := rules.first(rows[at], leads):
+        if join := rules.first_join(rows[at], leads):
             joins[at] = join
     return list(joins.values())
 
