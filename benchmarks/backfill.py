@@ -1,4 +1,4 @@
-"""How quickly an index that others filled is signed in its place, and that memory does not grow meanwhile.
+"""Speed of signing a foreign index in place, and its memory, which does not grow.
 
     python benchmarks/backfill.py [--collections FOLDER] [--documents N] [--workers N] [--server NAME] [--write]
 
@@ -55,13 +55,13 @@ MAPPING = {
 
 @dataclass(frozen=True)
 class Progress:
-    """One look at the processes.
+    """One sample of the processes.
 
     Args:
         documents: How many were accounted for.
         seconds: Since the start.
-        own: Resident megabytes of the process that hands out.
-        signing: Of those that sign, all together.
+        own: Resident megabytes of the main process.
+        signing: Resident megabytes of all signing processes.
     """
 
     documents: int
@@ -82,12 +82,12 @@ def fill(address: str, source: Iterator[Document]) -> tuple[int, TimeCost]:
     remove_indices(address, INDEX)
     ask(address, "PUT", f"/{INDEX}", json.dumps(MAPPING))
     count, loads = 0, []
-    while some := list(islice(source, BULK)):
-        lines = [line for one in some for line in ({"index": {"_id": one.id}}, stored(one))]
+    while batch := list(islice(source, BULK)):
+        lines = [line for one in batch for line in ({"index": {"_id": one.id}}, foreign_fields(one))]
         body = "".join(f"{json.dumps(line)}\n" for line in lines)
         loads.append(measure_cost(partial(ask, address, "POST", f"/{INDEX}/_bulk", body), address))
-        count += len(some)
-    elapsed, client, server = (sum(some) for some in zip(*map(astuple, loads), strict=True))
+        count += len(batch)
+    elapsed, client, server = (sum(column) for column in zip(*map(astuple, loads), strict=True))
     return count, TimeCost(elapsed, client, server)
 
 
@@ -97,7 +97,7 @@ def rewrite(address: str) -> TimeCost:
     return measure_cost(partial(ask, address, "POST", f"/{INDEX}/_update_by_query"), address)
 
 
-def stored(one: Document) -> dict[str, object]:
+def foreign_fields(one: Document) -> dict[str, object]:
     """Write a document as its owners do."""
     return {"headline": one.title, "body": {"content": one.text}, "published": one.date}
 
@@ -126,21 +126,21 @@ def run(settings: Settings, engine: Engine, count: int) -> Run:
     progress: list[Progress] = []
     signing: TimeCost | None = None
 
-    def whole() -> TimeCost:
+    def measure_so_far() -> TimeCost:
         """Measure the work up to now."""
         client = sum(map(seconds, [process.pid, *children(process.pid)]))
         return TimeCost(time.perf_counter() - began, client, server_seconds(settings.engine) - server)
 
-    last = whole()
+    last = measure_so_far()
     while process.poll() is None:
         checkpoint = load_checkpoint(engine)
-        done = checkpoint.documents if checkpoint else 0
-        last = whole() if process.poll() is None else last
-        if signing is None and done >= count:
+        count_done = checkpoint.documents if checkpoint else 0
+        last = measure_so_far() if process.poll() is None else last
+        if signing is None and count_done >= count:
             signing = last
         pids = children(process.pid)
-        if len(pids) >= settings.workers and (not progress or done > progress[-1].documents):
-            progress.append(Progress(done, last.elapsed, resident(process.pid), sum(map(resident, pids))))
+        if len(pids) >= settings.workers and (not progress or count_done > progress[-1].documents):
+            progress.append(Progress(count_done, last.elapsed, resident(process.pid), sum(map(resident, pids))))
         time.sleep(LOOKS_EVERY_S)
     if process.returncode not in (0, 3):
         raise SystemExit(f"backfill left with {process.returncode}")
@@ -154,7 +154,7 @@ def run(settings: Settings, engine: Engine, count: int) -> Run:
 
 
 def seconds(pid: int) -> float:
-    """Read the processor time of a process with its children that have ended; 0 when it has ended itself."""
+    """Read the processor time of a process with its ended children; 0 when it has ended itself."""
     try:
         return process_seconds(pid, children=True)
     except OSError:
@@ -189,23 +189,21 @@ def per(cost: TimeCost, count: int) -> str:
     return " | ".join(cells)
 
 
-def page(
-    head: str, count: int, peers: Mapping[str, TimeCost], measured: Run, counts: Mapping[str, object]
-) -> list[str]:
-    """Write what was measured.
+def page(head: str, count: int, peers: Mapping[str, TimeCost], result: Run, counts: Mapping[str, object]) -> list[str]:
+    """Return the lines of the page.
 
     Args:
         head: The server.
         count: How many documents.
-        peers: What the engine does by itself with as many.
-        measured: The run of the command.
+        peers: Costs of the engine's own requests for as many documents.
+        result: The run of the command.
         counts: Its summary.
     """
-    progress = measured.progress
+    progress = result.progress
     own, signing = max(look.own for look in progress), max(look.signing for look in progress)
     loads = dict(peers) | {
-        "`ibidem backfill`: signing": measured.signing,
-        "`ibidem backfill`: groups": measured.settling,
+        "`ibidem backfill`: signing": result.signing,
+        "`ibidem backfill`: groups": result.settling,
     }
     return [
         f"{head}: {count:,} documents (stories and pages), two shards.",
@@ -231,7 +229,7 @@ def memory(share: float, count: int, progress: Sequence[Progress]) -> str:
 
 
 def measure(address: str, source: Iterator[Document], workers: int) -> list[str]:
-    """Fill an index, sign it, and write what was measured."""
+    """Fill an index, sign it, and return the lines of the page."""
     count, load = fill(address, source)
     peers = {"plain load by `_bulk`": load, "`_update_by_query`, which signs nothing": rewrite(address)}
     with tempfile.TemporaryDirectory() as folder:
@@ -244,14 +242,14 @@ def measure(address: str, source: Iterator[Document], workers: int) -> list[str]
         )
         with closing(open_engine(settings.address, INDEX)) as engine:
             engine.create()
-            measured = run(settings, engine, count)
+            result = run(settings, engine, count)
             counts = summary(engine)
     remove_indices(address, INDEX)
-    return page(address.partition("+")[0], count, peers, measured, counts)
+    return page(address.partition("+")[0], count, peers, result, counts)
 
 
 def main() -> None:
-    """Measure, print and keep."""
+    """Measure, print, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--collections", type=Path, default=Path("../shared/data"), help="folder of the collections")
     parser.add_argument("--documents", type=int, default=50_000)

@@ -210,7 +210,7 @@ def main() -> None:
     lines = list(page(options.seed, rounds, node_losses, options.engine, bad))
     print(*lines, sep="\n")
     if options.write:
-        measured.write("faults", "What is killed, and what is bad", lines)
+        measured.write("faults", "Killed processes and bad documents", lines)
     if any(each.wrong() for each in rounds) or any(one.wrong for one in node_losses) or (bad is not None and bad.wrong):
         sys.exit(1)
 
