@@ -3,7 +3,6 @@
 python benchmarks/plan.py
 """
 
-import re
 from collections.abc import Iterator
 
 from measured import FIGURES, write
@@ -18,18 +17,22 @@ def number(text: str) -> float:
     return float(text.replace(",", ""))
 
 
-def rates() -> tuple[float, float]:
-    """Read how many documents a second a server takes without signatures, and a backfill signs."""
-    page = (FIGURES / "backfill.md").read_text(encoding="utf-8")
-    figures = re.findall(r"([\d,]+) documents a second", page)
-    plain_rate, sign_rate = map(number, figures)
-    return plain_rate, sign_rate
+def table(name: str) -> list[list[str]]:
+    """Read the cells of the tables of a page."""
+    page = (FIGURES / f"{name}.md").read_text(encoding="utf-8")
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines() if line[:1] == "|"]
+
+
+def rates() -> list[float]:
+    """Read how many documents a second a server takes without signatures, and a backfill signs and groups."""
+    rows = {row[0]: row for row in table("backfill")}
+    works = ("plain load by `_bulk`", "`ibidem backfill`: signing", "`ibidem backfill`: groups")
+    return [number(rows[work][2]) for work in works]
 
 
 def read_sizes() -> tuple[float, float, float]:
     """Read the bytes that signatures add to a story in each layout of OpenSearch, and the time of signing, in ms."""
-    page = (FIGURES / "sizing.md").read_text(encoding="utf-8")
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines() if line[:1] == "|"]
+    rows = table("sizing")
     cells = dict(zip(rows[0], next(row for row in rows if row[0].startswith(STORIES)), strict=True))
     full, lean = (number(cells[f"opensearch, {layout}, more"]) for layout in ("full", "lean"))
     return full, lean, number(cells["signing"].split()[0])
@@ -37,7 +40,7 @@ def read_sizes() -> tuple[float, float, float]:
 
 def lines() -> Iterator[str]:
     """Yield the page."""
-    plain_rate, sign_rate = rates()
+    plain_rate, sign_rate, group_rate = rates()
     full, lean, sign_ms = read_sizes()
     yield f"{DOCUMENTS:,} {STORIES}, by what was measured on fewer: [how long signing takes](backfill.md) and"
     yield "[what a document costs](sizing.md). Servers and workers on one machine with two cores; more take less time."
@@ -45,6 +48,7 @@ def lines() -> Iterator[str]:
     yield "| what | takes |"
     yield "|---|---|"
     yield f"| `ibidem backfill`, reading, signing and writing | {DOCUMENTS / sign_rate / HOUR:.1f} h |"
+    yield f"| settling their groups after that | {DOCUMENTS / group_rate / HOUR:.1f} h |"
     yield f"| signing alone, one processor | {DOCUMENTS * sign_ms / 1e3 / HOUR:.1f} h |"
     yield f"| a plain load of all documents by `_bulk` | {DOCUMENTS / plain_rate / HOUR:.1f} h |"
     yield f"| signatures in the layout `full` | {DOCUMENTS * full / 1e9:.0f} GB |"
