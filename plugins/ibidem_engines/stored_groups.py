@@ -321,14 +321,14 @@ class CollapseEngine(WithGroups, Protocol):
         """
 
     def members(
-        self, query: Query, groups: Sequence[str], most: int, *, order: Order = "relevance", cursor: str = ""
+        self, query: Query, groups: Sequence[str], limit: int, *, order: Order = "relevance", cursor: str = ""
     ) -> Members:
         """Read the documents of some groups that match, so many of each, in rank order."""
 
-    def facets(self, query: Query, most: int) -> Facets:
+    def facets(self, query: Query, limit: int) -> Facets:
         """Count all that matches by source, language and year, as far as the fields are there.
 
         Args:
             query: For what.
-            most: How many sources and languages at most.
+            limit: How many sources and languages at most.
         """

@@ -6,7 +6,7 @@ import pytest
 
 from ibidem_engines.errors import DamagedRecord
 from ibidem_engines.records import parse_record, values_of_records
-from ibidem_engines.sqlite.tables import values_of
+from ibidem_engines.sqlite.tables import lookup_values
 from ibidem_ingest.signatures.packed import pack
 from support.signed_records import make_record
 
@@ -50,5 +50,5 @@ def test_several_records_name_the_values_that_each_names_alone() -> None:
     weak = replace(some[2].signatures, weak=True)
     some += [replace(some[2], packed=pack(some[2].document, weak))]
     some += [replace(some[0], packed=b""), replace(some[4], packed=b"damaged"), some[4]]
-    assert values_of_records(some) == [values_of(each.packed, each.long) for each in some]
+    assert values_of_records(some) == [lookup_values(each.packed, each.long) for each in some]
     assert values_of_records([]) == []

@@ -16,7 +16,7 @@ from fuzz.target import ENDS, Target, as_any_text, check_message, folder
 from ibidem.dedupe.overrides import Override
 from ibidem.index.alerts import read_alert, read_report
 from ibidem_engines.address import Fields, parse_address, parse_fields, put_at, remove_at, value_at, with_fields
-from ibidem_engines.cluster.source import as_document, as_source, idf_of, text_fault, version_of, with_signatures
+from ibidem_engines.cluster.source import as_document, as_source, read_idf, read_version, text_fault, with_signatures
 from ibidem_engines.cluster.source_values import members
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Record
@@ -130,8 +130,8 @@ def source(data: bytes) -> None:
     read = parsed(data)
     if not isinstance(read, dict):
         return
-    version_of(read)
-    idf_of(read)
+    read_version(read)
+    read_idf(read)
     for names in (Fields(), FIELDS):
         document = as_document("a", read, names)
         if not text_fault(read, names):

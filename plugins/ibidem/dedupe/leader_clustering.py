@@ -137,9 +137,9 @@ class LeaderClustering:
             undecided = block.filter_rows(self.lead == self.rows)
             # Numbered again, so that what is counted for each key is as long as the block and not as the index.
             keys, key = np.unique(undecided.key, return_inverse=True)
-            faint = int(np.searchsorted(keys, undecided.first_weak))
+            weak = int(np.searchsorted(keys, undecided.first_weak))
             self.lead_counts = leads.lead_counts[keys]
-            self.settle(replace(undecided, key=key.astype(np.int32), first_weak=faint))
+            self.settle(replace(undecided, key=key.astype(np.int32), first_weak=weak))
             leads.add(undecided.filter_rows(self.lead == self.rows))
 
     def settle(self, entries: KeyIndex) -> None:

@@ -87,5 +87,5 @@ def drop_frequent(entries: KeyIndex, max_rows: int = MOST_HOLDERS) -> KeyIndex:
 
 def pairs_sharing(entries: KeyIndex, min_shared: int, size: int) -> NDArray[np.int64]:
     """Return the pairs that share so many keys, as `row * size + earlier`."""
-    faint = replace(entries, first_weak=0, min_shared=min_shared)
-    return np.concatenate([np.empty(0, np.int64), *expand_pairs(faint, CandidateRanges.build(faint), size)])
+    weak = replace(entries, first_weak=0, min_shared=min_shared)
+    return np.concatenate([np.empty(0, np.int64), *expand_pairs(weak, CandidateRanges.build(weak), size)])

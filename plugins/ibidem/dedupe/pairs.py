@@ -315,9 +315,9 @@ def expand_pairs(entries: KeyIndex, postings: CandidateRanges, size: int) -> Ite
     """
     order = order_by_row(entries, postings, size)
     rows, times, first = entries.row[order].astype(np.int64), postings.times[order], postings.first[order]
-    faint = entries.key[order] >= entries.first_weak
+    weak = entries.key[order] >= entries.first_weak
     for start, end in slices(rows, times):
-        some = rows[start:end], faint[start:end], first[start:end], times[start:end]
+        some = rows[start:end], weak[start:end], first[start:end], times[start:end]
         if loops.IN_USE:
             yield loops.IN_USE.pairs(some, postings.rows, size, entries.min_shared)
         else:
@@ -334,17 +334,17 @@ def order_by_row(entries: KeyIndex, postings: CandidateRanges, size: int) -> Row
 
 
 def repeat_pairs(entries: tuple[Rows, Bools, Rows, Rows], earlier_rows: Numbers, size: int) -> Rows:
-    """Write each pair for each key that it shares, doubled, and one more where the key is faint.
+    """Write each pair for each key that it shares, doubled, and one more where the key is weak.
 
     Args:
-        entries: Row, whether the key is faint, where the partners begin and how many they are.
+        entries: Row, whether the key is weak, where the partners begin and how many they are.
         earlier_rows: The partners.
         size: Number of rows.
     """
-    rows, faint, first, times = entries
+    rows, weak, first, times = entries
     ends = np.cumsum(times)
     step = np.arange(int(ends[-1])) - np.repeat(ends - times - first, times)
-    encoded: Rows = np.repeat(rows * size << 1 | faint, times) + (earlier_rows[step].astype(np.int64) << 1)
+    encoded: Rows = np.repeat(rows * size << 1 | weak, times) + (earlier_rows[step].astype(np.int64) << 1)
     return encoded
 
 
@@ -353,7 +353,7 @@ def filter_by_shared_keys(encoded: Rows, min_shared: int) -> Rows:
 
     Args:
         encoded: Pairs as `repeat_pairs` writes them; put in order here.
-        min_shared: How many faint keys a pair has to share that shares no other.
+        min_shared: How many weak keys a pair has to share that shares no other.
     """
     encoded.sort()
     pairs = encoded >> 1

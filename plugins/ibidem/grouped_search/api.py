@@ -106,10 +106,10 @@ class EngineBackend(SearchBackend, StoredBackend):
         return page
 
     @override
-    def members(self, groups: Sequence[str], most: int) -> RequestFlow[Members]:
+    def members(self, groups: Sequence[str], limit: int) -> RequestFlow[Members]:
         yield from ()
         engine = cast("CollapseEngine", self.engine)
-        return engine.members(self.query, groups, most, order=self.order, cursor=self.cursor)
+        return engine.members(self.query, groups, limit, order=self.order, cursor=self.cursor)
 
     @override
     def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, Hit]]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from ibidem_engines.cluster.client import BULK, ClusterClient, Failure, failure_of, find_fault, to_engine_error
+from ibidem_engines.cluster.client import BULK, ClusterClient, Failure, build_failure, find_fault, to_engine_error
 from ibidem_engines.cluster.dsl import Clause, ids_query
 from ibidem_engines.cluster.index import refresh_index
 from ibidem_engines.errors import Permanent
@@ -17,7 +17,7 @@ from ibidem_engines.reindex import Marks, Name, SeqNoRange, ShardRef
 from ibidem_engines.requests import BUSY, WHOLE, quote_index
 
 
-def order_of(place: int) -> int:
+def write_order(place: int) -> int:
     """Count sequence numbers from one, since an order of zero says that nothing was written."""
     return place + 1
 
@@ -35,7 +35,9 @@ def newest(cluster: ClusterClient, parts: Sequence[ShardRef], since: Marks | Non
     A search may find a write while one with a lower number is still under way; up to the global checkpoint none is.
     """
     stats = primaries(cluster, parts)
-    numbers = {part: order_of(int(shard_stats["seq_no"]["global_checkpoint"])) for part, shard_stats in stats.items()}
+    numbers = {
+        part: write_order(int(shard_stats["seq_no"]["global_checkpoint"])) for part, shard_stats in stats.items()
+    }
     if numbers != since:
         refresh_index(cluster, _names(parts))
     return numbers
@@ -66,7 +68,7 @@ def primaries(cluster: ClusterClient, parts: Sequence[ShardRef]) -> dict[ShardRe
 def count(cluster: ClusterClient, stretch: SeqNoRange) -> int:
     """Count the documents that come from the writes of a stretch."""
     path = f"/{quote_index(stretch.part.index)}/_search"
-    body: Clause = {"query": _within(stretch), "size": 0, "track_total_hits": True}
+    body: Clause = {"query": _in_range(stretch), "size": 0, "track_total_hits": True}
     answer = cluster.ask("POST", path, body, preference=f"_shards:{stretch.part.shard}", **WHOLE)
     return int(answer["hits"]["total"]["value"])
 
@@ -80,7 +82,7 @@ def states(cluster: ClusterClient, stretch: SeqNoRange, size: int, among: Sequen
         size: How many documents at most.
         among: Only those with these ids; None for all.
     """
-    query = _within(stretch)
+    query = _in_range(stretch)
     if among is not None:
         query["bool"]["filter"].append(ids_query(among))
     body: Clause = {
@@ -97,7 +99,7 @@ def states(cluster: ClusterClient, stretch: SeqNoRange, size: int, among: Sequen
 
 
 def _state(hit: Mapping[str, Any]) -> State:
-    name = Name(hit["_index"], hit["_id"], order_of(hit["_seq_no"]), hit.get("_routing", ""))
+    name = Name(hit["_index"], hit["_id"], write_order(hit["_seq_no"]), hit.get("_routing", ""))
     return name, (hit["_seq_no"], hit["_primary_term"])
 
 
@@ -106,7 +108,7 @@ def _names(parts: Sequence[ShardRef]) -> str:
     return ",".join({part.index: None for part in parts})
 
 
-def _within(stretch: SeqNoRange) -> Clause:
+def _in_range(stretch: SeqNoRange) -> Clause:
     return {"bool": {"filter": [{"range": {"_seq_no": {"gte": stretch.after, "lt": stretch.upto}}}]}}
 
 
@@ -142,22 +144,22 @@ def get_many(cluster: ClusterClient, index: str, ids: Sequence[str], parts: str)
     return {each["_id"]: each for each in answer["docs"] if each.get("found")}
 
 
-def check_each(docs: Iterable[Mapping[str, Any]], where: str) -> None:
+def check_each(docs: Iterable[Mapping[str, Any]], place: str) -> None:
     """Refuse an answer in which documents are neither there nor missing.
 
     Args:
         docs: Of an answer to `_mget`.
-        where: The cluster's address without secrets.
+        place: The cluster's address without secrets.
     """
     for each in docs:
         if "error" in each:
-            raise to_engine_error(failure_of(503, each), where)
+            raise to_engine_error(build_failure(503, each), place)
 
 
 def _standing(document: Mapping[str, Any]) -> StoredVersion:
-    ours = document.get("_source", {}).get("ibidem", {})
+    own_fields = document.get("_source", {}).get("ibidem", {})
     state = document["_seq_no"], document["_primary_term"]
-    return StoredVersion(ours.get("version"), ours.get("record", ""), state, ours.get("origin", ""))
+    return StoredVersion(own_fields.get("version"), own_fields.get("record", ""), state, own_fields.get("origin", ""))
 
 
 MOST_BYTES = 8 << 20
@@ -203,8 +205,8 @@ class Action:
             head |= {"version": self.version, "version_type": "external_gte"}
         if self.plain:
             head["pipeline"] = "_none"
-        first = orjson.dumps({self.verb: head})
-        return [first] if self.body is None else [first, self.body]
+        header = orjson.dumps({self.verb: head})
+        return [header] if self.body is None else [header, self.body]
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +233,7 @@ def run(cluster: ClusterClient, actions: Sequence[Action]) -> list[ActionOutcome
     Raises:
         EngineError: The server is away, stays busy, or takes no writes; some actions may have been done.
     """
-    return [done for part in _parts(actions) for done in _run_part(cluster, part)]
+    return [outcome for part in _parts(actions) for outcome in _run_part(cluster, part)]
 
 
 def _parts(actions: Sequence[Action]) -> Iterator[list[Action]]:
@@ -239,39 +241,39 @@ def _parts(actions: Sequence[Action]) -> Iterator[list[Action]]:
     part: list[Action] = []
     size = 0
     for action in actions:
-        more = len(action.body or b"")
-        if part and (size + more > MOST_BYTES or len(part) == MOST_ACTIONS):
+        length = len(action.body or b"")
+        if part and (size + length > MOST_BYTES or len(part) == MOST_ACTIONS):
             yield part
             part, size = [], 0
         part.append(action)
-        size += more
+        size += length
     if part:
         yield part
 
 
 def _run_part(cluster: ClusterClient, actions: Sequence[Action]) -> list[ActionOutcome]:
     """Do the actions of one request; those that find the server busy are sent again."""
-    done: dict[int, ActionOutcome] = {}
-    left = list(range(len(actions)))
+    outcomes: dict[int, ActionOutcome] = {}
+    remaining = list(range(len(actions)))
     turn = 0
     while True:
         with cluster.throttle():
-            items = _send(cluster, [actions[at] for at in left])
+            items = _send(cluster, [actions[position] for position in remaining])
             if any(isinstance(item, Failure) and item.status == BUSY for item in items):
                 cluster.throttle.reject()
         busy: list[int] = []
-        for at, item in zip(left, items, strict=True):
+        for position, item in zip(remaining, items, strict=True):
             if isinstance(item, Failure):
-                busy.append(at)
-                last = item
+                busy.append(position)
+                response = item
             else:
-                done[at] = item
+                outcomes[position] = item
         if not busy:
-            return [done[at] for at in range(len(actions))]
+            return [outcomes[position] for position in range(len(actions))]
         if turn == len(cluster.waits):
-            raise to_engine_error(last, cluster.label)
+            raise to_engine_error(response, cluster.label)
         cluster.wait(turn)
-        left, turn = busy, turn + 1
+        remaining, turn = busy, turn + 1
 
 
 def _send(cluster: ClusterClient, actions: Sequence[Action]) -> list[ActionOutcome | Failure]:
@@ -308,10 +310,10 @@ def _item(item: Mapping[str, Any], where: str) -> ActionOutcome | Failure:
 
 def _failure(status: int, item: Mapping[str, Any]) -> Failure:
     """Read an item's error; of a document that cannot be parsed, with what it was that could not."""
-    failure = failure_of(status, item)
+    failure = build_failure(status, item)
     cause = item["error"].get("caused_by") if isinstance(item["error"], Mapping) else None
-    more = cause.get("reason") if isinstance(cause, Mapping) else None
-    return Failure(status, failure.kind, f"{failure.reason}: {more}" if more else failure.reason)
+    reason = cause.get("reason") if isinstance(cause, Mapping) else None
+    return Failure(status, failure.kind, f"{failure.reason}: {reason}" if reason else failure.reason)
 
 
 def _concerns_all(failure: Failure) -> bool:

@@ -153,12 +153,12 @@ def find_fault(failure: Failure) -> Fault:
     return KINDS.get(failure.kind) or STATUSES.get(failure.status) or _OTHERWISE
 
 
-def to_engine_error(failure: Failure, where: str) -> EngineError:
+def to_engine_error(failure: Failure, place: str) -> EngineError:
     """Make an error of ours.
 
     Args:
         failure: What was answered.
-        where: The address without secrets, to be named.
+        place: The address without secrets, to be named.
 
     >>> str(to_engine_error(Failure(404, "index_not_found_exception", "no such index [news]"), "opensearch+http://host:9200"))
     'opensearch+http://host:9200: no such index [news]; make the index with: ibidem ingest PATH'
@@ -166,10 +166,10 @@ def to_engine_error(failure: Failure, where: str) -> EngineError:
     fault = find_fault(failure)
     message = f"status {failure.status}: {failure.reason}" if failure.status else failure.reason
     what = f"{fault.what} ({message})" if fault.what else failure.reason or message
-    return fault.error(f"{where}: {what}", fault.remedy)
+    return fault.error(f"{place}: {what}", fault.remedy)
 
 
-def failure_of(status: int, answer: object, secret_values: Collection[str] = ()) -> Failure:
+def build_failure(status: int, answer: object, secret_values: Collection[str] = ()) -> Failure:
     """Read type and reason out of an answer's `error`, the innermost cause that names both.
 
     Args:
@@ -177,7 +177,7 @@ def failure_of(status: int, answer: object, secret_values: Collection[str] = ())
         answer: What came.
         secret_values: Secrets that a server may repeat in its reason.
 
-    >>> failure_of(404, {"error": {"type": "outer", "root_cause": [{"type": "inner", "reason": "why"}]}}).kind
+    >>> build_failure(404, {"error": {"type": "outer", "root_cause": [{"type": "inner", "reason": "why"}]}}).kind
     'inner'
     """
     error = answer.get("error") if isinstance(answer, Mapping) else None
@@ -300,7 +300,7 @@ class ClusterClient:
         lines = ask.lines or ()
         if not ask.path.endswith("/_msearch"):
             return lines
-        return [{**self._search_parts, **line} if at % 2 else line for at, line in enumerate(lines)]
+        return [{**self._search_parts, **line} if position % 2 else line for position, line in enumerate(lines)]
 
     def _patiently(
         self, method: str, path: str, params: Mapping[str, str], content_type: str, body: bytes | None

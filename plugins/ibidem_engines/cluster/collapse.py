@@ -74,8 +74,8 @@ def collapse_search(  # noqa: PLR0913 - what a ranking is made of
     """
     sort = body.get("sort", [])
     sort = sort if isinstance(sort, list | tuple) else [sort]
-    first = sort or [*_BY_DATE[order], _SCORE]
-    whole = {**body, "sort": [*first, *_TIES]} | ({} if sort else {"track_scores": True})
+    sort_keys = sort or [*_BY_DATE[order], _SCORE]
+    whole = {**body, "sort": [*sort_keys, *_TIES]} | ({} if sort else {"track_scores": True})
     return ClusterCollapse(target, whole, layout, len(sort), ids, display)
 
 
@@ -120,71 +120,74 @@ class ClusterCollapse:
             The server's answer to the first search, and what was found.
         """
         counted_off = place.start + size <= self.layout.most_hits
-        first = {**self._collapse_body(place.start if counted_off else 0, size if counted_off else 0), **(extras or {})}
+        request = {
+            **self._collapse_body(place.start if counted_off else 0, size if counted_off else 0),
+            **(extras or {}),
+        }
         counter = MatchCounter(self.target, self.body, self.layout, settled)
-        answer, counted = yield from self._send_first(first, counter, cache, alone=bool(extras))
-        counts = counted.counts
-        heads = yield from self._with_ids(answer, first)
-        after = answer["hits"]["hits"][-1]["sort"] if heads else place.after
+        answer, count = yield from self._send_first(request, counter, cache, separate=bool(extras))
+        counts = count.counts
+        heads = yield from self._with_ids(answer, request)
+        next_place = answer["hits"]["hits"][-1]["sort"] if heads else place.after
         if counts.ungrouped > 1 or not counted_off:
-            heads, after = yield from self._walk(place, size, within=counted_off)
+            heads, next_place = yield from self._walk(place, size, within=counted_off)
         best = answer["hits"].get("max_score") if counts.documents else None
-        return answer, Collapsed(heads, counts, best, after, newest=counted.writes.newest, several=counted.several)
+        return answer, Collapsed(heads, counts, best, next_place, newest=count.writes.newest, several=count.several)
 
     def _send_first(
-        self, first: Mapping[str, Any], counter: MatchCounter, cache: CountCache | None, *, alone: bool
+        self, request: Mapping[str, Any], counter: MatchCounter, cache: CountCache | None, *, separate: bool
     ) -> RequestFlow[tuple[Mapping[str, Any], CountResult]]:
         """Send the first search; all that matches is counted at the same time, unless it is known."""
-        first = with_engine_ids(first) if self.ids else first
-        alone = alone or bool(self.target.params.keys() - set(IN_HEADS))  # what a search among several cannot say
-        cached = cache.get() if cache and "typed_keys" not in self.target.params else None
-        if cached is None and not alone:
-            (answer,), counted = yield from counter.count(first)
+        request = with_engine_ids(request) if self.ids else request
+        separate = separate or bool(self.target.params.keys() - set(IN_HEADS))  # what a search among several cannot say
+        count = cache.get() if cache and "typed_keys" not in self.target.params else None
+        if count is None and not separate:
+            (answer,), counts = yield from counter.count(request)
         else:
-            search = first if cached is None else {**first, "aggs": {**first.get("aggs", {}), **counter.writes()}}
-            answer = (yield self.target.search(search)) if alone else (yield from self._search([search]))[0]
-            if cached is not None:
+            search = request if count is None else {**request, "aggs": {**request.get("aggs", {}), **counter.writes()}}
+            answer = (yield self.target.search(search)) if separate else (yield from self._search([search]))[0]
+            if count is not None:
                 writes, answer = split_writes(answer)
-                if writes == cached.writes:
-                    return answer, cached
-            _, counted = yield from counter.count()
+                if writes == count.writes:
+                    return answer, count
+            _, counts = yield from counter.count()
         if cache:
-            cache.put(counted)
-        return answer, counted
+            cache.put(counts)
+        return answer, counts
 
     def others(
-        self, groups: Sequence[str], heads: Sequence[GroupHit], most: int
+        self, groups: Sequence[str], heads: Sequence[GroupHit], limit: int
     ) -> RequestFlow[tuple[Sequence[Mapping[str, Any]], Members]]:
         """Read the documents of some groups but the best of each, with what is shown of them.
 
         Args:
             groups: Names of groups.
             heads: The best of each, and of other groups.
-            most: How many documents of each group are asked for.
+            limit: How many documents of each group are asked for.
 
         Returns:
             The server's hits, and the documents; none where these groups hold more than are shown.
         """
-        size = min(TOGETHER, self.layout.most_hits, most * len(groups))
+        size = min(TOGETHER, self.layout.most_hits, limit * len(groups))
         if not size:
             return (), Members((), {})
         heads = [head for head in heads if head.group in groups]
-        known = {"bool": {"should": dsl.documents([head.name for head in heads]), "minimum_should_match": 1}}
-        among = {"bool": {"filter": [{"terms": {GROUP: list(groups)}}], "must_not": [known]}}
+        heads_clause = {"bool": {"should": dsl.documents([head.name for head in heads]), "minimum_should_match": 1}}
+        among = {"bool": {"filter": [{"terms": {GROUP: list(groups)}}], "must_not": [heads_clause]}}
         body = add_filter({**self.body, **self._hit_fields(), "size": size, "track_total_hits": True}, among)
         (answer,) = yield from self._search([body])
         if answer["hits"]["total"]["value"] > len(answer["hits"]["hits"]):
-            return (), (yield from self.members(groups, most))
+            return (), (yield from self.members(groups, limit))
         hits = yield from self._with_ids(answer, body)
         sizes = Counter([*(head.group for head in heads), *(each.group for each in hits)])
         return answer["hits"]["hits"], Members(hits, sizes)
 
-    def members(self, groups: Sequence[str], most: int) -> RequestFlow[Members]:
+    def members(self, groups: Sequence[str], limit: int) -> RequestFlow[Members]:
         """Read documents of some groups; see `CollapseEngine.members`."""
         if not groups:
             return Members((), {})
-        most = min(most, MOST_MEMBERS, self.layout.most_hits)
-        size = min(TOGETHER, self.layout.most_hits, max(100, 2 * most * len(groups)))
+        limit = min(limit, MOST_MEMBERS, self.layout.most_hits)
+        size = min(TOGETHER, self.layout.most_hits, max(100, 2 * limit * len(groups)))
         body = self._members_body(groups, size) | {
             "aggs": {OWN: filter_aggregations(self.body, {"groups": _sizes(groups)})}
         }
@@ -192,11 +195,11 @@ class ClusterCollapse:
         sizes = {each["key"]: int(each["doc_count"]) for each in answer["aggregations"][OWN]["groups"]["buckets"]}
         hits = yield from self._with_ids(answer, body)
         read = _split_by_group(hits)
-        short = [name for name, count in sizes.items() if len(read.get(name, ())) < min(count, most)]
-        bodies = [self._members_body([name], min(most, sizes[name])) for name in short]
-        for name, each, clause in zip(short, (yield from self._search(bodies)), bodies, strict=True):
+        incomplete = [name for name, count in sizes.items() if len(read.get(name, ())) < min(count, limit)]
+        bodies = [self._members_body([name], min(limit, sizes[name])) for name in incomplete]
+        for name, each, clause in zip(incomplete, (yield from self._search(bodies)), bodies, strict=True):
             read[name] = yield from self._with_ids(each, clause)
-        return Members([each for name in groups for each in read.get(name, ())[:most]], sizes)
+        return Members([each for name in groups for each in read.get(name, ())[:limit]], sizes)
 
     def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, Hit]]:
         """Read the leads of some groups, whether or not they match."""
@@ -223,29 +226,29 @@ class ClusterCollapse:
                 f"page beyond the first {self.layout.most_hits:,} groups",
                 "go on with dedupe_cursor from the page before it",
             )
-        skipped, after = (0, place.after) if place.after is not None else (place.start, None)
+        offset, next_place = (0, place.after) if place.after is not None else (place.start, None)
         heads: list[GroupHit] = []
-        while len(heads) < skipped + size:
+        while len(heads) < offset + size:
             body: Clause = {
                 **self.body,
                 **_FIELDS,
                 "size": min(CHUNK, self.layout.most_hits),
                 "track_total_hits": False,
             }
-            if after is not None:
-                body["search_after"] = list(after)
+            if next_place is not None:
+                body["search_after"] = list(next_place)
             (answer,) = yield from self._search([body])
             hits = yield from self._with_ids(answer, body)
             if not hits:
                 break
             best = yield from self._read_best(sorted({each.group for each in hits if each.group}))
             for each, raw in zip(hits, answer["hits"]["hits"], strict=True):
-                after = raw["sort"]
+                next_place = raw["sort"]
                 if not each.group or best.get(each.group) == each.name:
                     heads.append(each)
-                    if len(heads) == skipped + size:
+                    if len(heads) == offset + size:
                         break
-        return heads[skipped:], after
+        return heads[offset:], next_place
 
     def _read_best(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, tuple[str, str]]]:
         """Name the best document of each group."""
@@ -275,8 +278,8 @@ class ClusterCollapse:
         hits = self._read(answer)
         if not all(each.hit.id for each in hits):
             request = {name: part for name, part in body.items() if name not in ("stored_fields", "aggs")}
-            (again,) = yield from self._search([request | {"_source": False}])
-            hits = self._read(again)
+            (retry,) = yield from self._search([request | {"_source": False}])
+            hits = self._read(retry)
         return hits
 
     def _read(self, answer: Mapping[str, Any]) -> list[GroupHit]:
@@ -287,10 +290,10 @@ class ClusterCollapse:
     def _search(self, bodies: Sequence[Mapping[str, Any]]) -> RequestFlow[list[Mapping[str, Any]]]:
         if not bodies:
             return []
-        sent = [with_engine_ids(body) if self.ids else body for body in bodies]
-        if len(sent) == 1 and not self.target.params.keys() - set(IN_HEADS):  # a search by itself costs less
-            return [(yield self.target.search(sent[0]))]
-        return check_answers((yield self.target.searches(sent))["responses"])
+        requests = [with_engine_ids(body) if self.ids else body for body in bodies]
+        if len(requests) == 1 and not self.target.params.keys() - set(IN_HEADS):  # a search by itself costs less
+            return [(yield self.target.search(requests[0]))]
+        return check_answers((yield self.target.searches(requests))["responses"])
 
 
 def with_engine_ids(body: Mapping[str, Any]) -> Clause:
@@ -310,19 +313,19 @@ def unshown(body: Mapping[str, Any]) -> set[str]:
     Args:
         body: The parts that say what is shown.
     """
-    wished = {each if isinstance(each, str) else each.get("field") for each in body.get("docvalue_fields", ())}
-    return {PACKED, GROUP} - wished
+    requested = {each if isinstance(each, str) else each.get("field") for each in body.get("docvalue_fields", ())}
+    return {PACKED, GROUP} - requested
 
 
-def as_shown(hit: Mapping[str, Any], ours: Collection[str]) -> dict[str, Any]:
+def as_shown(hit: Mapping[str, Any], own_fields: Collection[str]) -> dict[str, Any]:
     """Take out of a hit what was read in addition to what is shown.
 
     Args:
         hit: As the server gave it.
-        ours: Fields that are not shown.
+        own_fields: Fields that are not shown.
     """
     body = {name: part for name, part in hit.items() if name != "sort"}
-    fields = {name: part for name, part in hit.get("fields", {}).items() if name not in ours}
+    fields = {name: part for name, part in hit.get("fields", {}).items() if name not in own_fields}
     body.pop("fields", None)
     return body | ({"fields": fields} if fields else {})
 

@@ -72,7 +72,7 @@ def filters(conditions: Sequence[Filter], fields: Fields) -> list[Clause]:
     by_field: dict[str, list[Clause]] = {}
     for condition in conditions:
         by_field.setdefault(condition.field, []).append(_condition(condition, fields))
-    return [_or(some) for some in by_field.values()]
+    return [_or(clauses) for clauses in by_field.values()]
 
 
 def window(query: Query, fields: Fields, size: int) -> Clause:
@@ -93,10 +93,10 @@ def add_exclusion(body: Mapping[str, Any], clause: Clause) -> Clause:
     query = body.get("query", ALL)
     if "knn" not in body and "hybrid" not in query:
         return {**body, "query": {"bool": {"must": [query], "must_not": [clause]}}}
-    behind: Clause = {"bool": {"must_not": [clause]}}
+    narrowed: Clause = {"bool": {"must_not": [clause]}}
     if "post_filter" in body:
-        behind["bool"]["filter"] = [body["post_filter"]]
-    return {**body, "post_filter": behind}
+        narrowed["bool"]["filter"] = [body["post_filter"]]
+    return {**body, "post_filter": narrowed}
 
 
 def with_full_order(body: Mapping[str, Any], size: int) -> Clause:
@@ -166,7 +166,7 @@ def documents(ids: Sequence[tuple[str, str]]) -> list[Clause]:
     by_index: dict[str, list[str]] = {}
     for index, name in ids:
         by_index.setdefault(index, []).append(name)
-    return [{"bool": {"filter": [{"term": {"_index": index}}, ids_query(some)]}} for index, some in by_index.items()]
+    return [{"bool": {"filter": [{"term": {"_index": index}}, ids_query(names)]}} for index, names in by_index.items()]
 
 
 def ids_query(ids: Sequence[str]) -> Clause:
@@ -209,9 +209,9 @@ def _condition(condition: Filter, fields: Fields) -> Clause:
     if not condition.field.startswith("meta."):
         return {"term": {getattr(fields, condition.field): condition.value}}
     name = condition.field.removeprefix("meta.")
-    ours: Clause = {"term": {"ibidem.meta": filter_value(name, condition.value)}}
+    own_clause: Clause = {"term": {"ibidem.meta": filter_value(name, condition.value)}}
     path = f"{fields.meta}.{name}" if fields.meta else name
-    return ours if fields.are_own else _or([ours, {"term": {path: condition.value}}])
+    return own_clause if fields.are_own else _or([own_clause, {"term": {path: condition.value}}])
 
 
 def _date(condition: Filter, fields: Fields) -> Clause:
@@ -219,8 +219,10 @@ def _date(condition: Filter, fields: Fields) -> Clause:
     first, last = days(condition.value)
     ends = [("gte", first), ("lte", last)]
     bounds = {name: iso_day(day) for name, day in ends if day is not None}
-    signed: Clause = {"bool": {"filter": [{"range": {"ibidem.date": {name: day}}} for name, day in bounds.items()]}}
+    signed_clause: Clause = {
+        "bool": {"filter": [{"range": {"ibidem.date": {name: day}}} for name, day in bounds.items()]}
+    }
     if fields.are_own:
-        return signed
-    theirs = {"range": {fields.date: bounds | {"format": "strict_date"}}}
-    return _or([signed, {"bool": {"must_not": {"exists": {"field": "ibidem.date"}}, "filter": [theirs]}}])
+        return signed_clause
+    date_clause = {"range": {fields.date: bounds | {"format": "strict_date"}}}
+    return _or([signed_clause, {"bool": {"must_not": {"exists": {"field": "ibidem.date"}}, "filter": [date_clause]}}])

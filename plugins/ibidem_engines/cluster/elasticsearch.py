@@ -27,7 +27,7 @@ from ibidem_engines.cluster.client import (
     ClusterClient,
     Dialect,
     Failure,
-    failure_of,
+    build_failure,
 )
 from ibidem_engines.cluster.engine import ClusterEngine
 from ibidem_engines.redaction import redact_text
@@ -133,5 +133,5 @@ def _failure(error: ApiError | TransportError, secret_values: Collection[str]) -
         if isinstance(error, kind):
             return Failure(0, name, redact_text(str(error), secret_values))
     if isinstance(error, ApiError):
-        return failure_of(error.status_code, error.body, secret_values)
+        return build_failure(error.status_code, error.body, secret_values)
     return Failure(0, "", redact_text(str(error), secret_values))

@@ -12,7 +12,7 @@ from ibidem_engines.cluster import index as layout
 from ibidem_engines.cluster import ranking as cursors
 from ibidem_engines.cluster import records as ledgers
 from ibidem_engines.cluster import write as writing
-from ibidem_engines.cluster.client import ClusterClient, Dialect, failure_of, to_engine_error
+from ibidem_engines.cluster.client import ClusterClient, Dialect, build_failure, to_engine_error
 from ibidem_engines.cluster.collapse import ClusterCollapse, collapse_search
 from ibidem_engines.cluster.groups import ClusterGroups
 from ibidem_engines.cluster.health import check_cluster, field_issue
@@ -68,7 +68,7 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
         self._dialect = dialect
         self._kind = address.layout
         self._version = ""
-        self._known = TtlCache[str, Layout]()
+        self._layout_cache = TtlCache[str, Layout]()
         self._habit = writing.Habit()
         self._plugin = TtlCache[str, bool]()
         self._counts = TtlCache[str, CountResult]()
@@ -82,7 +82,7 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
     def create(self) -> None:
         self._check_server()
         layout.create(self._cluster, self._dialect, self.index, self._kind)
-        self._known.clear()
+        self._layout_cache.clear()
 
     @override
     def write(self, records: Sequence[Record]) -> list[Outcome]:
@@ -94,15 +94,15 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
 
     @override
     def search(self, query: Query, size: int, cursor: str = "", exclude: Collection[str] = ()) -> Ranking:
-        known = self._readable()
-        if not 1 <= size <= known.most_hits:
-            raise UsageError(f"a window of {size} hits is not possible", f"use 1 to {known.most_hits}")
-        pin = cursors.read_cursor(cursor, self.index, query) if cursor else self._begin(known)
+        layout = self._readable()
+        if not 1 <= size <= layout.most_hits:
+            raise UsageError(f"a window of {size} hits is not possible", f"use 1 to {layout.most_hits}")
+        pin = cursors.read_cursor(cursor, self.index, query) if cursor else self._begin(layout)
         body = dsl.window(query, self.fields, size)
         if exclude:
-            body = dsl.add_exclusion(body, holders_query(known.kinds, "content", list(exclude)))
+            body = dsl.add_exclusion(body, holders_query(layout.kinds, "content", list(exclude)))
         ranking = self._cluster.hold(
-            rank(self._ranking_target(pin, query), cursors.apply_cursor(body, pin), known.most_hits)
+            rank(self._ranking_target(pin, query), cursors.apply_cursor(body, pin), layout.most_hits)
         )
         self._check_phrases(query, ranking.hits)
         pin = cursors.next_cursor(pin, ranking.answer)
@@ -112,18 +112,18 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
 
     @override
     def search_grouped(
-        self, query: Query, options: Mapping[str, object], first: int, size: int, cursor: str = ""
+        self, query: Query, options: Mapping[str, object], start: int, size: int, cursor: str = ""
     ) -> GroupedHits | None:
         if not self._has_plugin():
             return None
-        known = self._readable()
-        pin = cursors.read_cursor(cursor, self.index, query) if cursor else self._begin(known)
+        layout = self._readable()
+        pin = cursors.read_cursor(cursor, self.index, query) if cursor else self._begin(layout)
         body = cursors.apply_cursor(dsl.search_body(query, self.fields, size, self._dialect.offset_limit), pin)
-        body |= {"from": first, "ext": {plugin.NAME: dict(options)}}
+        body |= {"from": start, "ext": {plugin.NAME: dict(options)}}
         answer = self._cluster.hold(answer_to(self._ranking_target(pin, query).search(body)))
         self._check_phrases(query, answer["hits"]["hits"])
-        pinned = cursors.write_cursor(cursors.next_cursor(pin, answer), self.index, query)
-        return plugin.read_grouped(answer, self.fields, query if self.fields.are_own else None, pinned)
+        new_cursor = cursors.write_cursor(cursors.next_cursor(pin, answer), self.index, query)
+        return plugin.read_grouped(answer, self.fields, query if self.fields.are_own else None, new_cursor)
 
     @override
     def plugin_nodes(self) -> list[PluginNode]:
@@ -141,13 +141,13 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
             each: [(index, each[1]) for index in (indices if each[0] == self.index else each[:1])] for each in ids
         }
         names = list(dict.fromkeys(place for each in places.values() for place in each))
-        theirs = query if query is not None and (query.native is not None or not self.fields.are_own) else None
+        query_clause = query if query is not None and (query.native is not None or not self.fields.are_own) else None
         documents: dict[tuple[str, str], StoredDocument] = {}
-        for at in range(0, len(names), AT_ONCE):
-            some = names[at : at + AT_ONCE]
-            for hit in self._read(some) if theirs is None else self._fetch_marked(some, theirs):
+        for start in range(0, len(names), AT_ONCE):
+            batch = names[start : start + AT_ONCE]
+            for hit in self._read(batch) if query_clause is None else self._fetch_marked(batch, query_clause):
                 documents[hit["_index"], hit["_id"]] = to_stored_document(
-                    hit, self.fields, query if theirs is None else None
+                    hit, self.fields, query if query_clause is None else None
                 )
         return [documents[place] for each in ids for place in places[each] if place in documents]
 
@@ -168,12 +168,12 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
 
     @override
     def scan(self, filters: Sequence[Filter] = (), size: int = 1_000) -> Iterator[list[Hit]]:
-        most = self._readable().most_hits
+        limit = self._readable().most_hits
         if size < 1:
             raise UsageError(f"a slice of {size} documents is not possible", "use 1 or more")
         body: dict[str, Any] = {
             "query": dsl.clause(Query(filters=tuple(filters)), self.fields),
-            "size": min(size, most),
+            "size": min(size, limit),
             "sort": [{"_seq_no": "asc"}, {"_shard_doc": "asc"}],
             "track_total_hits": False,
             **dsl.packed_options(),
@@ -194,14 +194,18 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
         answer = self._search(dsl.COUNTS)
         counts = answer["aggregations"]
         tables = {bucket["key"]: bucket["doc_count"] for bucket in counts["tables"]["buckets"] if bucket["key"]}
-        documents, unsigned = answer["hits"]["total"]["value"], counts["unsigned"]["doc_count"]
-        schema = tuple(sorted(bucket["key"] for bucket in counts["schemas"]["buckets"])) if documents > unsigned else ()
+        documents, unsigned_count = answer["hits"]["total"]["value"], counts["unsigned"]["doc_count"]
+        schema = (
+            tuple(sorted(bucket["key"] for bucket in counts["schemas"]["buckets"]))
+            if documents > unsigned_count
+            else ()
+        )
         return Info(
             self._dialect.name,
             version,
             exists=True,
             documents=documents,
-            unsigned=unsigned,
+            unsigned=unsigned_count,
             schema=schema,
             tables=tables,
         )
@@ -219,8 +223,8 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
     def collapse(
         self, query: Query, place: Place, size: int, *, settled: Marks, order: Order = "relevance", cursor: str = ""
     ) -> Collapsed:
-        known = self._readable()
-        pin = cursors.read_cursor(cursor, self.index, query) if cursor else self._begin(known)
+        layout = self._readable()
+        pin = cursors.read_cursor(cursor, self.index, query) if cursor else self._begin(layout)
         marks = sorted((part.index, part.shard, number) for part, number in settled.items())
         cache = CountCache(self._counts, f"{query_digest(query)} {pin.point} {marks}")
         _, page = self._cluster.hold(self._collapse(query, order, pin).page(place, size, settled, cache=cache))
@@ -230,14 +234,14 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
 
     @override
     def members(
-        self, query: Query, groups: Sequence[str], most: int, *, order: Order = "relevance", cursor: str = ""
+        self, query: Query, groups: Sequence[str], limit: int, *, order: Order = "relevance", cursor: str = ""
     ) -> Members:
         pin = cursors.read_cursor(cursor, self.index, query) if cursor else cursors.Cursor()
-        return self._cluster.hold(self._collapse(query, order, pin).members(groups, most))
+        return self._cluster.hold(self._collapse(query, order, pin).members(groups, limit))
 
     @override
-    def facets(self, query: Query, most: int) -> Facets:
-        body = groups.facet_request(dsl.clause(query, self.fields), self.fields, most)
+    def facets(self, query: Query, limit: int) -> Facets:
+        body = groups.facet_request(dsl.clause(query, self.fields), self.fields, limit)
         return groups.read_facets(self._search(body))
 
     def _collapse(self, query: Query, order: Order, pin: cursors.Cursor) -> ClusterCollapse:
@@ -283,12 +287,12 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
 
     def _readable(self) -> Layout:
         """Give what the index was made for, once it has been found to be one that we can read."""
-        if (known := self._known.get(self.index)) is not None:
+        if (known := self._layout_cache.get(self.index)) is not None:
             return known
         self._check_server()
         known = layout.read(self._cluster, self.index)
         layout.check_readable(known, self.index, self._cluster)
-        return self._known.put(self.index, known)
+        return self._layout_cache.put(self.index, known)
 
     def _place(self) -> writing.WriteTarget:
         """Give the place of writing, once the index has been found to be one that has our fields."""
@@ -330,8 +334,8 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
         """Return whether the plugin may be used: every node has it, and the environment does not switch it off."""
         if plugin.mode() == "off":
             return False
-        if (there := self._plugin.get(self.index)) is not None:
-            return there
+        if (cached := self._plugin.get(self.index)) is not None:
+            return cached
         return self._plugin.put(self.index, plugin.has_same_plugin(self.plugin_nodes()))
 
     def _check_phrases(self, query: Query, hits: Sequence[object]) -> None:
@@ -343,9 +347,9 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
         """Return the place of a ranking, so that later pages read the same one."""
         return self._target(pin.point, query_digest(query))
 
-    def _begin(self, known: Layout) -> cursors.Cursor:
+    def _begin(self, layout: Layout) -> cursors.Cursor:
         """Open a point in time where the numbers of writes do not order them."""
-        return cursors.Cursor(point="" if known.shards == 1 else self._open_point())
+        return cursors.Cursor(point="" if layout.shards == 1 else self._open_point())
 
     def _open_point(self) -> str:
         path = self._dialect.open_point.format(index=self.index)
@@ -353,8 +357,8 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
         return str(answer[self._dialect.opened_as])
 
     def _close_point(self, point: str) -> None:
-        closed = [point] if self._dialect.closed_as == "pit_id" else point
-        self._cluster.ask("DELETE", self._dialect.close_point, {self._dialect.closed_as: closed})
+        body = [point] if self._dialect.closed_as == "pit_id" else point
+        self._cluster.ask("DELETE", self._dialect.close_point, {self._dialect.closed_as: body})
 
     def _target(self, point: str = "", preference: str = "") -> Target:
         """Give the index, or a point in time of it, as a target.
@@ -373,7 +377,7 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
         documents = [{"_index": index, "_id": name} for index, name in ids]
         answer = self._cluster.ask("POST", "/_mget", {"docs": documents}, realtime="false") if ids else {"docs": []}
         for each in answer["docs"]:
-            failure = failure_of(503, each) if "error" in each else None
+            failure = build_failure(503, each) if "error" in each else None
             if failure is not None and failure.kind != "index_not_found_exception":
                 raise to_engine_error(failure, self._cluster.label)
         hits: list[Mapping[str, Any]] = [each for each in answer["docs"] if each.get("found")]

@@ -17,8 +17,8 @@ from typing_extensions import override
 
 from ibidem_engines.address import OURS, Fields
 from ibidem_engines.cluster import dsl
-from ibidem_engines.cluster.bulk import Action, newest, order_of, primaries, run
-from ibidem_engines.cluster.client import ClusterClient, failure_of
+from ibidem_engines.cluster.bulk import Action, newest, primaries, run, write_order
+from ibidem_engines.cluster.client import ClusterClient, build_failure
 from ibidem_engines.cluster.dsl import PACKED, Clause, packed_options
 from ibidem_engines.cluster.index import Layout
 from ibidem_engines.cluster.lookup import holders_query
@@ -65,45 +65,50 @@ class LeadLookUp:
     def carriers(self, keys: Sequence[LeadKeys]) -> RequestFlow[list[Hit]]:
         """Read the leads that have one of the values, each once."""
         carriers: dict[tuple[str, str], Hit] = {}
-        parts = [keys[at : at + TOGETHER] for at in range(0, len(keys), TOGETHER)]
+        parts = [keys[start : start + TOGETHER] for start in range(0, len(keys), TOGETHER)]
         while parts:
             bodies = [(part, body) for part in parts for body in self._bodies(part)]
             if not bodies:
                 break
-            again: list[Sequence[LeadKeys]] = []
-            for answer, (part, _) in zip((yield from self._sent([body for _, body in bodies])), bodies, strict=True):
+            retries: list[Sequence[LeadKeys]] = []
+            for answer, (part, _) in zip((yield from self._send([body for _, body in bodies])), bodies, strict=True):
                 hits, total = read_hits(answer), int(answer["hits"]["total"]["value"])
                 if total > len(hits) and len(part) > 1:
-                    again += [part[: len(part) // 2], part[len(part) // 2 :]]
+                    retries += [part[: len(part) // 2], part[len(part) // 2 :]]
                 carriers |= {(hit.index, hit.id): hit for hit in hits if hit.id}
-            parts = list({id(part[0]): part for part in again}.values())
+            parts = list({id(part[0]): part for part in retries}.values())
         return list(carriers.values())
 
-    def _sent(self, bodies: Sequence[Clause]) -> RequestFlow[list[Mapping[str, Any]]]:
+    def _send(self, bodies: Sequence[Clause]) -> RequestFlow[list[Mapping[str, Any]]]:
         answers = (yield self._target.searches(bodies))["responses"]
         for answer in answers:
             if "error" in answer:
-                raise failure_of(int(answer["status"]), answer)
+                raise build_failure(int(answer["status"]), answer)
         return list(answers)
 
     def _bodies(self, keys: Sequence[LeadKeys]) -> list[Clause]:
-        one = [holders_query(self._kinds, clue, some) for clue, some in by_class(keys).items()]
-        bodies = [self._body(one)] if one else []
-        several = [(clue, one) for each in keys for clue, one in each.several.items() if len(one.values) >= one.least]
-        size = max(1, CLAUSES // (2 + max((len(one.values) for _, one in several), default=0)))
-        clauses = [self._several(clue, one) for clue, one in several]
-        return bodies + [self._body(clauses[at : at + size]) for at in range(0, len(clauses), size)]
+        value_clauses = [holders_query(self._kinds, clue, values) for clue, values in by_class(keys).items()]
+        bodies = [self._body(value_clauses)] if value_clauses else []
+        several = [
+            (clue, values)
+            for each in keys
+            for clue, values in each.several.items()
+            if len(values.values) >= values.least
+        ]
+        size = max(1, CLAUSES // (2 + max((len(values.values) for _, values in several), default=0)))
+        clauses = [self._share_several(clue, values) for clue, values in several]
+        return bodies + [self._body(clauses[start : start + size]) for start in range(0, len(clauses), size)]
 
-    def _several(self, clue: LookupField, several: Several) -> Clause:
+    def _share_several(self, clue: LookupField, keys: Several) -> Clause:
         """Ask for enough of a document's values of a class, at a length within bounds."""
-        lengths = {"range": {"ibidem.length": {"gte": several.shortest, "lte": several.longest}}}
-        return {"bool": {"filter": [holders_query(self._kinds, clue, several.values, several.least), lengths]}}
+        lengths = {"range": {"ibidem.length": {"gte": keys.shortest, "lte": keys.longest}}}
+        return {"bool": {"filter": [holders_query(self._kinds, clue, keys.values, keys.least), lengths]}}
 
     def _body(self, clauses: Sequence[Clause]) -> Clause:
         """Write one search, its hits in the order of writing."""
-        one: Clause = {"bool": {"should": list(clauses), "minimum_should_match": 1}}
+        clause: Clause = {"bool": {"should": list(clauses), "minimum_should_match": 1}}
         return {
-            "query": {"bool": {"filter": [*self._among, one]}},
+            "query": {"bool": {"filter": [*self._among, clause]}},
             "size": self._most,
             "track_total_hits": True,
             "sort": ["_seq_no"],
@@ -144,11 +149,11 @@ class ClusterGroups(StoredGroups):
         known: What the index was made for.
     """
 
-    def __init__(self, cluster: ClusterClient, index: str, known: Layout) -> None:
+    def __init__(self, cluster: ClusterClient, index: str, layout: Layout) -> None:
         self.index = index
         self._cluster = cluster
-        self._known = known
-        self._parts = [ShardRef(each, shard) for each, shards in known.shards_of.items() for shard in range(shards)]
+        self._layout = layout
+        self._parts = [ShardRef(each, shard) for each, shards in layout.shards_of.items() for shard in range(shards)]
 
     @override
     def parts(self) -> list[ShardRef]:
@@ -175,13 +180,13 @@ class ClusterGroups(StoredGroups):
         for part, number in upto.items():
             among: list[Clause] = [LEADS, {"range": {"_seq_no": {"lt": number}}}]
             if number:
-                hits += self._cluster.hold(LeadLookUp(self._shard(part), self._known, among).carriers(keys))
+                hits += self._cluster.hold(LeadLookUp(self._shard(part), self._layout, among).carriers(keys))
         return hits
 
     def _shard(self, part: ShardRef) -> Target:
         """Give a part as a target: writes are numbered in each shard by itself."""
-        alone = len(self._parts) == 1
-        return Target(part.index, params={} if alone else {"preference": f"_shards:{part.shard}"})
+        is_single = len(self._parts) == 1
+        return Target(part.index, params={} if is_single else {"preference": f"_shards:{part.shard}"})
 
     @override
     def members(
@@ -207,10 +212,10 @@ class ClusterGroups(StoredGroups):
         if upto is not None:  # each part numbers its writes by itself
             places = [(self._shard(part), [{"range": {"_seq_no": {"lt": upto[part]}}}]) for part in upto]
         members: list[Grouped] = []
-        for at in range(0, len(ids), SLICE):
-            some = list(ids[at : at + SLICE])
+        for start in range(0, len(ids), SLICE):
+            batch = list(ids[start : start + SLICE])
             for target, among in places:
-                members += self._documents(target, _read([dsl.fetch_by_name(some)["query"], *among], len(some)))
+                members += self._documents(target, _read([dsl.fetch_by_name(batch)["query"], *among], len(batch)))
         return members
 
     @override
@@ -219,9 +224,10 @@ class ClusterGroups(StoredGroups):
         long = self._cluster.hold(long_values(Target(self.index), with_long)) if with_long else {}
         keys = lookup_keys_batch([each.document.packed for each in changes])
         actions = [
-            self._action(each, long.get(_place(each), b""), its) for each, its in zip(changes, keys, strict=True)
+            self._action(each, long.get(_place(each), b""), own_keys)
+            for each, own_keys in zip(changes, keys, strict=True)
         ]
-        return [not done.reason and done.status < 300 for done in run(self._cluster, actions)]
+        return [not outcome.reason and outcome.status < 300 for outcome in run(self._cluster, actions)]
 
     @override
     def counts(self) -> GroupCounts:
@@ -244,14 +250,14 @@ class ClusterGroups(StoredGroups):
 
     def _action(self, change: Assignment, long: bytes, keys: dict[LookupField, list[str]]) -> Action:
         """Write a partial update; it builds the document from its `_source`, so what is not kept there goes along."""
-        document, kind = change.document, "full" if "full" in self._known.kinds else "lean"
-        ours: dict[str, object] = {"group": change.group, "lead": change.lead}
+        document, kind = change.document, "full" if "full" in self._layout.kinds else "lean"
+        own_fields: dict[str, object] = {"group": change.group, "lead": change.lead}
         if document.packed:
-            ours["packed"] = base64.b64encode(document.packed).decode()
-            ours |= stored_keys(keys | long_clues(LongSignatures.decode(long)) if keys else {}, kind)
+            own_fields["packed"] = base64.b64encode(document.packed).decode()
+            own_fields |= stored_keys(keys | long_clues(LongSignatures.decode(long)) if keys else {}, kind)
         if long:
-            ours["long"] = base64.b64encode(long).decode()
-        body = orjson.dumps({"doc": {OURS: ours}})
+            own_fields["long"] = base64.b64encode(long).decode()
+        body = orjson.dumps({"doc": {OURS: own_fields}})
         name = document.name
         return Action("update", name.index, name.id, body, document.state, name.routing)
 
@@ -277,7 +283,7 @@ def _read(conditions: Sequence[Clause], size: int) -> Clause:
 
 def _document(hit: Mapping[str, Any]) -> Grouped:
     fields = hit.get("fields", {})
-    name = Name(hit["_index"], hit["_id"], order_of(hit["_seq_no"]), hit.get("_routing", ""))
+    name = Name(hit["_index"], hit["_id"], write_order(hit["_seq_no"]), hit.get("_routing", ""))
     return Grouped(
         name,
         read_binary(hit, PACKED) or b"",
@@ -305,19 +311,19 @@ _GROUPS: Clause = {
 }
 
 
-def facet_request(clause: Clause, fields: Fields, most: int) -> Clause:
+def facet_request(clause: Clause, fields: Fields, limit: int) -> Clause:
     """Ask for the counts; an index of others has no fields of which we know how they are mapped, but the date."""
     years = {"field": "ibidem.date", "calendar_interval": "year", "format": "yyyy", "min_doc_count": 1}
     aggs: Clause = {"years": {"date_histogram": {**years, "order": {"_key": "desc"}}, "aggs": _GROUPS}}
     for name in ("source", "language") if fields.are_own else ():
-        aggs[f"{name}s"] = {"terms": {"field": getattr(fields, name), "size": most}, "aggs": _GROUPS}
+        aggs[f"{name}s"] = {"terms": {"field": getattr(fields, name), "size": limit}, "aggs": _GROUPS}
     return {"query": clause, "size": 0, "track_total_hits": False, "aggs": aggs}
 
 
 def read_facets(answer: Mapping[str, Any]) -> Facets:
     """Read the counts."""
-    counted = answer["aggregations"]
-    return Facets(*(_counts(counted.get(name, {})) for name in ("sources", "languages", "years")))
+    counts = answer["aggregations"]
+    return Facets(*(_counts(counts.get(name, {})) for name in ("sources", "languages", "years")))
 
 
 def _counts(aggregation: Mapping[str, Any]) -> list[FacetCount]:
@@ -329,5 +335,5 @@ def _counts(aggregation: Mapping[str, Any]) -> list[FacetCount]:
 
 
 def _groups(bucket: Mapping[str, Any]) -> int:
-    alone = int(bucket["ungrouped"]["doc_count"])
-    return alone + min(int(bucket["groups"]["value"]), int(bucket["doc_count"]) - alone)
+    ungrouped = int(bucket["ungrouped"]["doc_count"])
+    return ungrouped + min(int(bucket["groups"]["value"]), int(bucket["doc_count"]) - ungrouped)

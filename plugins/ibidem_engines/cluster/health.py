@@ -39,10 +39,10 @@ def _check_shards(cluster: ClusterClient, names: Iterable[str]) -> Iterator[Heal
     answer = _get(cluster, path, {"level": "indices"}).get("indices", {})
     for name, each in sorted(answer.items()):
         if each["status"] == "red":
-            why = _explain_allocation(cluster, name)
+            reason = _explain_allocation(cluster, name)
             yield HealthIssue(
                 "shards",
-                f"index {name!r} is red: {each['unassigned_shards']} of its shards are nowhere{why}",
+                f"index {name!r} is red: {each['unassigned_shards']} of its shards are nowhere{reason}",
                 "bring back the node that holds them, or restore the index from a snapshot",
                 stops=True,
             )
@@ -62,12 +62,12 @@ def _explain_allocation(cluster: ClusterClient, index: str) -> str:
     return "".join(f"; {each}" for each in reasons if each)
 
 
-def _check_blocks(there: Mapping[str, Any]) -> Iterator[HealthIssue]:
-    for name, each in sorted(there.items()):
+def _check_blocks(indices: Mapping[str, Any]) -> Iterator[HealthIssue]:
+    for name, each in sorted(indices.items()):
         blocks = each["settings"]["index"].get("blocks", {})
-        for block, (what, remedy) in BLOCKS.items():
+        for block, (problem, remedy) in BLOCKS.items():
             if str(blocks.get(block, "false")) == "true":
-                yield HealthIssue("blocks", f"index {name!r} {what}", remedy)
+                yield HealthIssue("blocks", f"index {name!r} {problem}", remedy)
 
 
 def _check_disks(cluster: ClusterClient) -> Iterator[HealthIssue]:
@@ -96,7 +96,7 @@ FORBIDDEN_OR_MISSING = (403, 404)
 SHOWN = 8
 """Fields of an index that are named."""
 
-ANALYSED = ("text", "match_only_text", "annotated_text", "search_as_you_type")
+TEXT_TYPES = ("text", "match_only_text", "annotated_text", "search_as_you_type")
 """Types of fields whose words are found."""
 
 LIKELY: Mapping[str, Sequence[str]] = {
@@ -122,16 +122,16 @@ def field_issue(cluster: ClusterClient, index: str, fields: Fields) -> HealthIss
     if not missing or not paths:
         return None
     names = " and ".join(repr(getattr(fields, name)) for name in missing)
-    what = f"index {index!r} has no {'field' if len(missing) == 1 else 'fields'} {names}, so nothing is found there"
-    return HealthIssue("fields", what, f"say what it calls them, such as IBIDEM_FIELDS={_proposal(fields, paths)}")
+    problem = f"index {index!r} has no {'field' if len(missing) == 1 else 'fields'} {names}, so nothing is found there"
+    return HealthIssue("fields", problem, f"say what it calls them, such as IBIDEM_FIELDS={_proposal(fields, paths)}")
 
 
-def _flat(mapping: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, str]]:
+def _flat(mapping: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
     """Yield each field by its path, with its type; what ibidem itself adds is left out."""
     for name, each in mapping.get("runtime", {}).items():
         yield name, str(each.get("type", ""))
     for name, each in mapping.get("properties", {}).items():
-        path = f"{above}{name}"
+        path = f"{prefix}{name}"
         if path == OURS:
             continue
         if "properties" in each:
@@ -142,14 +142,16 @@ def _flat(mapping: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, st
 
 def _proposal(fields: Fields, there: Mapping[str, str]) -> str:
     """Write names that may be right, and behind them the fields among which the right ones are."""
-    analysed = [path for path, kind in there.items() if kind in ANALYSED]
-    likely = {name: _guess_path(words, analysed if name == "text" else list(there)) for name, words in LIKELY.items()}
-    right = {name: path if (path := getattr(fields, name)) in there else likely[name] or "FIELD" for name in LIKELY}
-    pairs = ",".join(f"{name}={path}" for name, path in right.items())
-    if not analysed:
+    text_fields = [path for path, kind in there.items() if kind in TEXT_TYPES]
+    likely = {
+        name: _guess_path(words, text_fields if name == "text" else list(there)) for name, words in LIKELY.items()
+    }
+    options = {name: path if (path := getattr(fields, name)) in there else likely[name] or "FIELD" for name in LIKELY}
+    pairs = ",".join(f"{name}={path}" for name, path in options.items())
+    if not text_fields:
         return f"{pairs}; none of its fields is of type text"
-    more = f" and {len(analysed) - SHOWN} more" if len(analysed) > SHOWN else ""
-    return f"{pairs} (of type text are {', '.join(analysed[:SHOWN])}{more})"
+    suffix = f" and {len(text_fields) - SHOWN} more" if len(text_fields) > SHOWN else ""
+    return f"{pairs} (of type text are {', '.join(text_fields[:SHOWN])}{suffix})"
 
 
 def _guess_path(words: Sequence[str], paths: Sequence[str]) -> str:

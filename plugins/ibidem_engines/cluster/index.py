@@ -81,14 +81,14 @@ def read_layout(
     path = f"/{quote_index(index or '_all')}"
     parameters = {**(params or {}), "filter_path": _PARTS}
     answer: Mapping[str, Any] = yield ApiRequest("GET", path, parameters, passed_over=passed_over)
-    metadata = {name: _ours(each) for name, each in answer.items()}
+    metadata = {name: _own_meta(each) for name, each in answer.items()}
     index_settings = {name: each.get("settings", {}).get("index", {}) for name, each in answer.items()}
     settings = list(index_settings.values())
     return Layout(
         indices=tuple(sorted(answer)),
-        kinds=frozenset(str(ours.get("layout", "full")) for ours in metadata.values() if ours),
-        schemas={name: _schema(answer[name], ours) for name, ours in metadata.items() if ours},
-        bare=tuple(sorted(name for name, ours in metadata.items() if not ours)),
+        kinds=frozenset(str(meta.get("layout", "full")) for meta in metadata.values() if meta),
+        schemas={name: _schema(answer[name], meta) for name, meta in metadata.items() if meta},
+        bare=tuple(sorted(name for name, meta in metadata.items() if not meta)),
         shards_of={name: int(each.get("number_of_shards", 1)) for name, each in sorted(index_settings.items())},
         most_hits=min((int(each.get("max_result_window", MOST_HITS)) for each in settings), default=MOST_HITS),
         pipelines=tuple(sorted(filter(None, {_pipeline(each) for each in settings}))),
@@ -105,10 +105,10 @@ def check_readable(layout: Layout, index: str, cluster: ClusterClient) -> None:
 
 def schema_fault(layout: Layout) -> tuple[str, str] | None:
     """Return which indexes another version signed, and what to do about it."""
-    wrong = {name: schema for name, schema in layout.schemas.items() if schema != SCHEMA}
-    if not wrong:
+    other_schemas = {name: schema for name, schema in layout.schemas.items() if schema != SCHEMA}
+    if not other_schemas:
         return None
-    signers = ", ".join(f"{name!r} with {schema}" for name, schema in sorted(wrong.items()))
+    signers = ", ".join(f"{name!r} with {schema}" for name, schema in sorted(other_schemas.items()))
     return (
         f"signed by another signature schema: index {signers}; this version reads {SCHEMA}",
         "rebuild it with: ibidem backfill --into NAME",
@@ -121,8 +121,8 @@ def pipeline_fault(pipelines: Iterable[str]) -> RequestFlow[tuple[str, str] | No
         answer = yield ApiRequest("GET", f"/_search/pipeline/{quote_index(name)}", passed_over=(MISSING,))
         steps = answer.get(name, {}).get("response_processors", [])
         if any("collapse" in step for step in steps):
-            what = f"the search pipeline {name!r} collapses: it discards hits, so no account could be right"
-            return what, "take 'collapse' out of the pipeline, or unset index.search.default_pipeline"
+            problem = f"the search pipeline {name!r} collapses: it discards hits, so no account could be right"
+            return problem, "take 'collapse' out of the pipeline, or unset index.search.default_pipeline"
     return None
 
 
@@ -201,19 +201,19 @@ def _try_codec(cluster: ClusterClient, trial: str, body: Mapping[str, Any]) -> N
 
 def _add_fields(cluster: ClusterClient, dialect: Dialect, indices: Sequence[str], kind: str) -> None:
     """Add the one object `ibidem`, and what it is for to what the mapping says of itself."""
-    ours = template(dialect, kind)["mappings"]
+    own_mappings = template(dialect, kind)["mappings"]
     for index in indices:
-        (there,) = cluster.ask("GET", f"/{index}/_mapping").values()
-        meta = there["mappings"].get("_meta", {}) | ours["_meta"]
-        fields = {"ibidem": ours["properties"]["ibidem"]}
+        (current,) = cluster.ask("GET", f"/{index}/_mapping").values()
+        meta = current["mappings"].get("_meta", {}) | own_mappings["_meta"]
+        fields = {"ibidem": own_mappings["properties"]["ibidem"]}
         cluster.ask("PUT", f"/{index}/_mapping", {"properties": fields, "_meta": meta})
 
 
 def remove_note(cluster: ClusterClient, indices: Sequence[str]) -> None:
     """Take out what mappings say of ibidem; the fields stay, since a server takes none away."""
     for index in indices:
-        (there,) = cluster.ask("GET", f"/{index}/_mapping").values()
-        meta = there["mappings"].get("_meta", {})
+        (current,) = cluster.ask("GET", f"/{index}/_mapping").values()
+        meta = current["mappings"].get("_meta", {})
         remaining = {name: value for name, value in meta.items() if name != OURS}
         if remaining != meta:
             cluster.ask("PUT", f"/{index}/_mapping", {"_meta": remaining})
@@ -225,15 +225,15 @@ def drop_records(cluster: ClusterClient, index: str) -> None:
         cluster.ask("DELETE", f"/{index}-{ledger_name(ledger)}", ignore_unavailable="true")
 
 
-def _ours(index: Mapping[str, Any]) -> Mapping[str, Any]:
+def _own_meta(index: Mapping[str, Any]) -> Mapping[str, Any]:
     """Read what a mapping says of itself; an index that only looks like ours has none."""
     metadata = index.get("mappings", {}).get("_meta", {}).get("ibidem", {})
     return metadata if isinstance(metadata, Mapping) else {}
 
 
-def _schema(index: Mapping[str, Any], ours: Mapping[str, Any]) -> str:
+def _schema(index: Mapping[str, Any], own_meta: Mapping[str, Any]) -> str:
     """Name the signature schema; one of this version whose look-up keys are a keyword field was never released."""
-    schema = str(ours.get("schema", ""))
+    schema = str(own_meta.get("schema", ""))
     keys = value_at(index, "mappings.properties.ibidem.properties.keys.type")
     return f"{schema} before its release" if schema == SCHEMA and keys == "keyword" else schema
 
@@ -263,12 +263,12 @@ def refresh_index(cluster: ClusterClient, indices: str, /, **params: str) -> Non
     for _ in range(2):  # once more when a shard came back between the two answers
         answer = cluster.ask("POST", f"/{quote_index(indices)}/_refresh", **params)["_shards"]
         if answer["failed"]:
-            raise _unseen(cluster, indices, answer)
+            raise _refresh_error(cluster, indices, answer)
         if answer["successful"] == answer["total"]:
             return
         health = _health(cluster, indices)
         if health.get("status") == "red":
-            raise _unseen(cluster, indices, answer)
+            raise _refresh_error(cluster, indices, answer)
         if answer["successful"] >= health.get("active_shards", 0):
             return
 
@@ -279,9 +279,9 @@ def _health(cluster: ClusterClient, indices: str) -> Mapping[str, Any]:
     return answer
 
 
-def _unseen(cluster: ClusterClient, indices: str, health: Mapping[str, Any]) -> Exception:
-    some = f"{health['successful']} of {health['total']} shards of {indices!r} made visible what was written"
-    failure = Failure(503, "unavailable_shards_exception", some)
+def _refresh_error(cluster: ClusterClient, indices: str, health: Mapping[str, Any]) -> Exception:
+    problem = f"{health['successful']} of {health['total']} shards of {indices!r} made visible what was written"
+    failure = Failure(503, "unavailable_shards_exception", problem)
     error = to_engine_error(failure, cluster.label)
     error.__cause__ = failure
     return error

@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 
-from ibidem_engines.cluster.client import failure_of
+from ibidem_engines.cluster.client import build_failure
 from ibidem_engines.cluster.dsl import Clause, ids_query, packed_options, with_ids
 from ibidem_engines.cluster.index import Layout
 from ibidem_engines.cluster.ranking import read_hits
@@ -102,17 +102,17 @@ class LookUp:
         questions = [_Question(at, name, search) for at, search in enumerate(searches) for name in search.values]
         questions = [each for each in questions if len(each.values) >= each.min_shared]
         chunks = [range(at, at + TOGETHER) for at in range(0, len(searches), TOGETHER)]
-        counted = [each for each in questions if not each.search.limit]
+        count_questions = [each for each in questions if not each.search.limit]
         questions = [each for each in questions if each.search.limit]
         direct = [each for each in questions if each.min_shared <= 1 and each.name not in LONG_CLUES]
-        some = [asking for chunk in chunks if (asking := [each for each in direct if each.at in chunk])]
-        apart = self._distinct_bodies([*counted, *(each for each in questions if each.min_shared > 1)])
-        first = list(apart)[:APART]
-        answers = yield from self._send([*map(self._shared_body, some), *map(orjson.loads, first)])
-        for asking, (hits, total) in zip(some, answers, strict=False):
+        parts = [asking for chunk in chunks if (asking := [each for each in direct if each.at in chunk])]
+        separate = self._distinct_bodies([*count_questions, *(each for each in questions if each.min_shared > 1)])
+        batch = list(separate)[:APART]
+        answers = yield from self._send([*map(self._shared_body, parts), *map(orjson.loads, batch)])
+        for asking, (hits, total) in zip(parts, answers, strict=False):
             yield from self._assign_hits(asking, hits, total)
-        yield from self._distribute(apart, first, answers[len(some) :])
-        yield from self._send_apart(apart, list(apart)[APART:])
+        yield from self._distribute(separate, batch, answers[len(parts) :])
+        yield from self._send_separately(separate, list(separate)[APART:])
         yield from self._ask_in_parts([each for each in questions if each.min_shared <= 1 and each.name in LONG_CLUES])
         return [LookupResult(_sort_hits(each.hits.values()), tuple(each.capped), each.same) for each in self._answers]
 
@@ -131,13 +131,13 @@ class LookUp:
         """Add the hits to the lookups that they answer; what has too many is searched for alone."""
         hits_by_question = self._hits_by_question(questions, hits if total <= MOST_TOGETHER else hits[::EACH])
         if total <= MOST_TOGETHER:
-            for question, some in hits_by_question.items():
-                ordered = sorted(some.values(), key=lambda hit: hit.order)
-                self._answers[question.at].add(question, ordered, len(ordered))
+            for question, hits_by_name in hits_by_question.items():
+                sorted_hits = sorted(hits_by_name.values(), key=lambda hit: hit.order)
+                self._answers[question.at].add(question, sorted_hits, len(sorted_hits))
             return
-        many = {question for question, some in hits_by_question.items() if len(some) >= MANY}
-        yield from self._ask_apart([each for each in questions if not many or each in many])
-        yield from self._ask_together([each for each in questions if many and each not in many])
+        frequent = {question for question, hits in hits_by_question.items() if len(hits) >= MANY}
+        yield from self._ask_apart([each for each in questions if not frequent or each in frequent])
+        yield from self._ask_together([each for each in questions if frequent and each not in frequent])
 
     def _hits_by_question(
         self, questions: Sequence[_Question], hits: Sequence[Hit]
@@ -156,43 +156,45 @@ class LookUp:
 
     def _ask_apart(self, questions: Sequence[_Question]) -> RequestFlow[None]:
         """Ask for each class of each search alone."""
-        alike = self._distinct_bodies(questions)
-        yield from self._send_apart(alike, list(alike))
+        questions_by_body = self._distinct_bodies(questions)
+        yield from self._send_separately(questions_by_body, list(questions_by_body))
 
     def _distinct_bodies(self, questions: Sequence[_Question]) -> dict[bytes, list[_Question]]:
         """Write a search for each class of each search; what is the same for several is asked for once."""
-        alike: defaultdict[bytes, list[_Question]] = defaultdict(list)
+        questions_by_body: defaultdict[bytes, list[_Question]] = defaultdict(list)
         for question in questions:
             clause = self._carries(question.name, question.values, question.min_shared)
-            alike[orjson.dumps(self._body([clause], question.limit + 1))].append(question)
-        return alike
+            questions_by_body[orjson.dumps(self._body([clause], question.limit + 1))].append(question)
+        return questions_by_body
 
-    def _send_apart(self, alike: Mapping[bytes, list[_Question]], requests: Sequence[bytes]) -> RequestFlow[None]:
+    def _send_separately(
+        self, questions_by_body: Mapping[bytes, list[_Question]], requests: Sequence[bytes]
+    ) -> RequestFlow[None]:
         for at in range(0, len(requests), APART):
-            some = requests[at : at + APART]
-            answers = yield from self._send(list(map(orjson.loads, some)))
-            yield from self._distribute(alike, some, answers)
+            batch = requests[at : at + APART]
+            answers = yield from self._send(list(map(orjson.loads, batch)))
+            yield from self._distribute(questions_by_body, batch, answers)
 
     def _distribute(
         self,
-        alike: Mapping[bytes, list[_Question]],
+        questions_by_body: Mapping[bytes, list[_Question]],
         requests: Sequence[bytes],
         answers: Sequence[tuple[list[Hit], int]],
     ) -> RequestFlow[None]:
         """Add the hits of each search to the lookups that share it."""
         for request, (hits, total) in zip(requests, answers, strict=True):
-            for question in alike[request]:
+            for question in questions_by_body[request]:
                 yield from self._add_others(question, hits, total)
 
     def _add_others(self, question: _Question, hits: Sequence[Hit], total: int) -> RequestFlow[None]:
         """Add the hits of one class, without the searching document itself."""
-        others = [hit for hit in hits if hit.id != question.search.own]
-        if len(others) < len(hits):
+        other_hits = [hit for hit in hits if hit.id != question.search.own]
+        if len(other_hits) < len(hits):
             total -= 1
         elif question.search.own and question.name == "content" and total > len(hits):
             clause = self._carries(question.name, question.values, question.min_shared)
             ((_, total),) = yield from self._send([self._body([clause], 0, question.search.own)])
-        self._answers[question.at].add(question, others, total)
+        self._answers[question.at].add(question, other_hits, total)
 
     def _ask_in_parts(self, questions: Sequence[_Question]) -> RequestFlow[None]:
         """Ask for values of long texts; what brings too many hits in halves, down to a value that is passed over.
@@ -206,19 +208,19 @@ class LookUp:
             halves: list[tuple[_Question, tuple[str, ...]]] = []
             answers = yield from self._send_parts(parts)
             for (question, values), (hits, total) in zip(parts, answers, strict=True):
-                others = [hit for hit in hits if hit.id != question.search.own]
-                if total - (len(hits) - len(others)) <= question.limit:
-                    hits_by_question[question] |= {(hit.index, hit.id): hit for hit in others}
+                other_hits = [hit for hit in hits if hit.id != question.search.own]
+                if total - (len(hits) - len(other_hits)) <= question.limit:
+                    hits_by_question[question] |= {(hit.index, hit.id): hit for hit in other_hits}
                 elif len(values) > 1:
                     middle = len(values) // 2
                     halves += [(question, values[:middle]), (question, values[middle:])]
                 elif question.name not in self._answers[question.at].capped:
                     self._answers[question.at].capped.append(question.name)
             parts = halves
-        for question, some in hits_by_question.items():
+        for question, hits_by_name in hits_by_question.items():
             answer = self._answers[question.at]
-            ordered = sorted(some.values(), key=lambda hit: hit.order)
-            answer.add(question, ordered, 0 if question.name in answer.capped else len(ordered))
+            sorted_hits = sorted(hits_by_name.values(), key=lambda hit: hit.order)
+            answer.add(question, sorted_hits, 0 if question.name in answer.capped else len(sorted_hits))
 
     def _send_parts(
         self, parts: Sequence[tuple[_Question, tuple[str, ...]]]
@@ -235,33 +237,33 @@ class LookUp:
 
     def _send(self, bodies: Sequence[Clause]) -> RequestFlow[list[tuple[list[Hit], int]]]:
         """Send searches; those with hits that hold no id are sent once more."""
-        answers = yield from self._answers_to(bodies)
+        answers = yield from self._read_answers(bodies)
         read = [read_hits(answer) for answer in answers]
-        again = [at for at, hits in enumerate(read) if not hits.ids.complete]
+        incomplete = [at for at, hits in enumerate(read) if not hits.ids.complete]
         pages = [list(hits) for hits in read]
-        repeats = yield from self._answers_to([with_ids(bodies[at]) for at in again])
-        for at, answer in zip(again, repeats, strict=True):
+        repeats = yield from self._read_answers([with_ids(bodies[at]) for at in incomplete])
+        for at, answer in zip(incomplete, repeats, strict=True):
             pages[at] = list(read_hits(answer))
         totals = [int(answer["hits"]["total"]["value"]) for answer in answers]
         return list(zip(pages, totals, strict=True))
 
-    def _answers_to(self, bodies: Sequence[Clause]) -> RequestFlow[list[Mapping[str, Any]]]:
+    def _read_answers(self, bodies: Sequence[Clause]) -> RequestFlow[list[Mapping[str, Any]]]:
         if not bodies:
             return []
         answers: list[Mapping[str, Any]] = (yield self._target.searches(bodies))["responses"]
         for answer in answers:
             if "error" in answer:
-                raise failure_of(int(answer["status"]), answer)
+                raise build_failure(int(answer["status"]), answer)
         return answers
 
-    def _body(self, clauses: Sequence[Clause], limit: int, own: str = "") -> Clause:
+    def _body(self, clauses: Sequence[Clause], limit: int, own_id: str = "") -> Clause:
         """Write one search, its hits in the order of writing."""
         filters: list[Clause] = [{"bool": {"should": list(clauses), "minimum_should_match": 1}}]
         if self._among is not None:
             filters.append(self._among)
         query: Clause = {"bool": {"filter": filters}}
-        if own:
-            query["bool"]["must_not"] = [ids_query([own])]
+        if own_id:
+            query["bool"]["must_not"] = [ids_query([own_id])]
         return {
             "query": query,
             "size": min(limit, self._most),
@@ -308,7 +310,7 @@ def _group_values(questions: Iterable[_Question]) -> dict[LookupField, list[str]
     values: defaultdict[LookupField, dict[str, None]] = defaultdict(dict)
     for question in questions:
         values[question.name].update(dict.fromkeys(question.values))
-    return {name: list(some) for name, some in values.items()}
+    return {name: list(keys) for name, keys in values.items()}
 
 
 def _hit_values(hit: Hit) -> list[tuple[str, str]]:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ibidem_engines.cluster.client import failure_of
+from ibidem_engines.cluster.client import build_failure
 from ibidem_engines.cluster.dsl import ALL, Clause
 from ibidem_engines.cluster.groups import GROUP, LEADS, UNSIGNED
 from ibidem_engines.cluster.index import Layout
@@ -83,11 +83,11 @@ class CountCache:
         """Return what was counted, unless that is long ago."""
         return self.cache.get(self.key)
 
-    def put(self, counted: CountResult) -> None:
+    def put(self, count: CountResult) -> None:
         """Keep what was counted, and not of more searches than a client needs."""
         if len(self.cache) >= MOST_KEPT:
             self.cache.clear()
-        self.cache.put(self.key, counted)
+        self.cache.put(self.key, count)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,11 +116,13 @@ class MatchCounter:
         Returns:
             The answers to the searches, and what was counted.
         """
-        sent = replace(self.target.searches([*searches, self._count_body()]), params=_WITHOUT_BUCKETS)
-        *answers, counted = check_answers((yield sent)["responses"])
-        counts = counted["aggregations"][OWN]
-        matched = yield from self._read(counts)
-        return answers, CountResult(Writes.read(counts), matched, groups_of_several(counts) if matched.exact else None)
+        request = replace(self.target.searches([*searches, self._count_body()]), params=_WITHOUT_BUCKETS)
+        *answers, count_answer = check_answers((yield request)["responses"])
+        counts = count_answer["aggregations"][OWN]
+        match_counts = yield from self._read(counts)
+        return answers, CountResult(
+            Writes.read(counts), match_counts, groups_of_several(counts) if match_counts.exact else None
+        )
 
     def _count_body(self) -> Clause:
         """Write the search that counts."""
@@ -150,20 +152,22 @@ class MatchCounter:
 
     def _read(self, counts: Mapping[str, Any]) -> RequestFlow[MatchCounts]:
         """Read what was counted; more groups than are counted one by one are estimated."""
-        documents, ungrouped = int(counts["doc_count"]), int(counts["ungrouped"]["doc_count"])
+        documents, ungrouped_count = int(counts["doc_count"]), int(counts["ungrouped"]["doc_count"])
         several, members = int(counts["sizes"]["count"]), int(counts["sizes"]["sum"] or 0)
-        rest = int(counts["groups"]["sum_other_doc_count"])
-        exact = several < MOST_GROUPS and not (rest and self.layout.shards > 1)
-        groups = documents - ungrouped - (members - several)
+        remainder = int(counts["groups"]["sum_other_doc_count"])
+        exact = several < MOST_GROUPS and not (remainder and self.layout.shards > 1)
+        groups = documents - ungrouped_count - (members - several)
         if not exact:
-            groups = min(documents - ungrouped, (yield from self._estimate()))
-        unsettled = (yield from self._count_unsettled()) if self._has_shards else int(counts["unsettled"]["doc_count"])
+            groups = min(documents - ungrouped_count, (yield from self._estimate()))
+        unsettled_count = (
+            (yield from self._count_unsettled()) if self._has_shards else int(counts["unsettled"]["doc_count"])
+        )
         return MatchCounts(
             documents=documents,
-            groups=groups + ungrouped,
+            groups=groups + ungrouped_count,
             exact=exact,
-            ungrouped=ungrouped,
-            unsettled=unsettled,
+            ungrouped=ungrouped_count,
+            unsettled=unsettled_count,
             unsigned=int(counts["unsigned"]["doc_count"]),
             short=int(counts["short"]["doc_count"]),
             tables={each["key"]: int(each["doc_count"]) for each in counts["tables"]["buckets"] if each["key"]},
@@ -200,16 +204,16 @@ def filter_aggregations(body: Mapping[str, Any], aggs: Clause) -> Clause:
 
 def split_writes(answer: Mapping[str, Any]) -> tuple[Writes, Mapping[str, Any]]:
     """Read the writes that match from the answer to a search, and take them out of it."""
-    others = {name: each for name, each in answer["aggregations"].items() if name != OWN}
-    rest = {name: part for name, part in answer.items() if name != "aggregations"}
-    return Writes.read(answer["aggregations"][OWN]), rest | ({"aggregations": others} if others else {})
+    aggregations = {name: each for name, each in answer["aggregations"].items() if name != OWN}
+    response = {name: part for name, part in answer.items() if name != "aggregations"}
+    return Writes.read(answer["aggregations"][OWN]), response | ({"aggregations": aggregations} if aggregations else {})
 
 
 def check_answers(answers: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Give the answers of several searches; one that failed raises."""
     for answer in answers:
         if "error" in answer:
-            raise failure_of(int(answer["status"]), answer)
+            raise build_failure(int(answer["status"]), answer)
     return list(answers)
 
 
@@ -217,22 +221,22 @@ def add_filter(body: Mapping[str, Any], clause: Clause) -> Clause:
     """Keep what a clause lets in; what ranks by neighbours, or joins several rankings, is narrowed behind that."""
     query = body.get("query", ALL)
     if "knn" in body or "hybrid" in query:
-        behind = [clause, body["post_filter"]] if "post_filter" in body else [clause]
-        return {**body, "post_filter": {"bool": {"filter": behind}}}
+        filters = [clause, body["post_filter"]] if "post_filter" in body else [clause]
+        return {**body, "post_filter": {"bool": {"filter": filters}}}
     return {**body, "query": {"bool": {"must": [query], "filter": [clause]}}}
 
 
 def _groups_aggregation(*, single: bool) -> Clause:
     """Ask for all groups of two or more; of several shards each has to tell those of one, too."""
-    least = {"min_doc_count": 2, "shard_min_doc_count": 2 if single else 1}
-    return {"terms": {"field": GROUP, "size": MOST_GROUPS, "shard_size": MOST_GROUPS, **least}}
+    min_counts = {"min_doc_count": 2, "shard_min_doc_count": 2 if single else 1}
+    return {"terms": {"field": GROUP, "size": MOST_GROUPS, "shard_size": MOST_GROUPS, **min_counts}}
 
 
 def _unsettled_clause(layout: Layout, settled: Marks) -> Clause:
     """Name the leads that come from writes which are not settled, of indexes of one shard."""
     marks = {index: settled.get(ShardRef(index), 0) for index in layout.shards_of}
-    some: list[Clause] = [
+    clauses: list[Clause] = [
         {"bool": {"filter": [{"term": {"_index": index}}, {"range": {"_seq_no": {"gte": mark}}}]}}
         for index, mark in marks.items()
     ]
-    return {"bool": {"filter": [LEADS, {"bool": {"should": some, "minimum_should_match": 1}}]}}
+    return {"bool": {"filter": [LEADS, {"bool": {"should": clauses, "minimum_should_match": 1}}]}}

@@ -27,7 +27,7 @@ from ibidem_engines.cluster.client import (
     ClusterClient,
     Dialect,
     Failure,
-    failure_of,
+    build_failure,
 )
 from ibidem_engines.cluster.engine import ClusterEngine
 from ibidem_engines.redaction import redact_text
@@ -142,7 +142,7 @@ def _failure(error: OpenSearchException, secret_values: Collection[str]) -> Fail
         if isinstance(error, kind):
             return Failure(0, name, redact_text(_message(error), secret_values))
     if isinstance(error, TransportError) and isinstance(error.status_code, int):
-        return failure_of(error.status_code, error.info, secret_values)
+        return build_failure(error.status_code, error.info, secret_values)
     return Failure(0, "", redact_text(str(error), secret_values))
 
 

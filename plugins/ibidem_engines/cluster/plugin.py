@@ -15,12 +15,12 @@ from ibidem_ingest.errors import UsageError
 Mode = Literal["auto", "off"]
 VARIABLE = "IBIDEM_PLUGIN"
 NAME = "ibidem"
-FORBIDDEN = (401, 403, 404)
+NO_ACCESS = (401, 403, 404)
 NODES = ApiRequest(
     "GET",
     "/_nodes/plugins",
     {"filter_path": ",".join(f"nodes.*.{part}" for part in ("name", "version", "plugins.name", "plugins.version"))},
-    passed_over=FORBIDDEN,
+    passed_over=NO_ACCESS,
 )
 
 
@@ -63,8 +63,8 @@ def read_nodes(answer: Mapping[str, Any]) -> list[PluginNode]:
 
 def has_same_plugin(nodes: list[PluginNode]) -> bool:
     """Return whether every node has the plugin of this ibidem: another version may decide otherwise."""
-    here = version("ibidem")
-    return bool(nodes) and all(each.plugin == here for each in nodes)
+    own_version = version("ibidem")
+    return bool(nodes) and all(each.plugin == own_version for each in nodes)
 
 
 def iterate_hits(hits: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -90,10 +90,10 @@ def read_grouped(answer: dict[str, Any], fields: Fields, words: Query | None, cu
         cursor: What makes later pages see this ranking.
     """
     hits = answer["hits"]["hits"]
-    stored = {
+    documents = {
         (hit["_index"], hit["_id"]): to_stored_document(hit, fields, words)
         for hit in iterate_hits(hits)
         if "_source" in hit
     }
     best, total = answer["hits"]["max_score"], answer["hits"]["total"]["value"]
-    return GroupedHits(hits, stored, pop_account(answer), total, best, cursor)
+    return GroupedHits(hits, documents, pop_account(answer), total, best, cursor)

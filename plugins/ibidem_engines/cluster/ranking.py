@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ibidem_engines.cluster import dsl
-from ibidem_engines.cluster.bulk import order_of
+from ibidem_engines.cluster.bulk import write_order
 from ibidem_engines.cluster.dsl import LONG, PACKED, Clause
 from ibidem_engines.engine import Hit
 from ibidem_engines.hits import HitColumns, no_cursor, read_ranking_cursor, write_ranking_cursor
@@ -43,7 +43,7 @@ def read_hits(answer: Mapping[str, Any]) -> HitColumns:
         IdColumn.of([each or inside for each, inside in zip(ids, packed.ids, strict=True)]) if any(ids) else packed.ids,
         [hit.get("_score") or 0.0 for hit in hits],
         packed,
-        [order_of(hit["_seq_no"]) for hit in hits] if hits and "_seq_no" in hits[0] else (),
+        [write_order(hit["_seq_no"]) for hit in hits] if hits and "_seq_no" in hits[0] else (),
         [tuple(hit["sort"]) for hit in hits] if hits and "sort" in hits[0] else (),
     )
 
@@ -61,7 +61,7 @@ def read_hit(hit: Mapping[str, Any], sorted_by: int) -> Hit:
         hit.get("_id") or read_id(packed or b""),
         hit.get("_score") or 0.0,
         packed,
-        order_of(hit["_seq_no"]) if "_seq_no" in hit else 0,
+        write_order(hit["_seq_no"]) if "_seq_no" in hit else 0,
         tuple(hit.get("sort", ())[:sorted_by]),
     )
 
@@ -70,8 +70,8 @@ def read_packed(hits: Sequence[Mapping[str, Any]]) -> PackedValues:
     """Decode the packed values of hits in one piece; one by one where a value is missing or is no base64."""
     try:
         values = [hit["fields"][PACKED][0].rstrip("=") for hit in hits]
-        joined = "".join([*(value + FILLING[len(value) % 4] for value in values), ROOM_AS_BASE64])
-        text = decode_strictly(joined.replace("-", "+").replace("_", "/"))
+        base64 = "".join([*(value + FILLING[len(value) % 4] for value in values), ROOM_AS_BASE64])
+        text = decode_strictly(base64.replace("-", "+").replace("_", "/"))
     except (LookupError, AttributeError, ValueError):
         return PackedValues.of([read_binary(hit, PACKED) for hit in hits])
     length = np.array([len(value) for value in values], np.int64)
@@ -87,8 +87,8 @@ def decode_strictly(text: str) -> bytes:
     """
     if FAST_BASE64 is None:
         return a2b_base64(text, strict_mode=True)
-    decoded: bytes = FAST_BASE64.b64decode(text, validate=True)
-    return decoded
+    content: bytes = FAST_BASE64.b64decode(text, validate=True)
+    return content
 
 
 def read_long(answer: Mapping[str, Any]) -> dict[tuple[str, str], bytes]:
@@ -122,7 +122,7 @@ class RankedHits:
     hits: HitColumns
 
 
-def rank(target: Target, body: Mapping[str, Any], most: int, *, ids: bool = False) -> RequestFlow[RankedHits]:
+def rank(target: Target, body: Mapping[str, Any], limit: int, *, ids: bool = False) -> RequestFlow[RankedHits]:
     """Search for a window of `size` hits.
 
     Without a sort some more hits are asked for, so that equal scores are put in order here, unless even they all
@@ -131,7 +131,7 @@ def rank(target: Target, body: Mapping[str, Any], most: int, *, ids: bool = Fals
     Args:
         target: Where.
         body: A request for packed signatures.
-        most: The largest window that the index allows.
+        limit: The largest window that the index allows.
         ids: Whether the engine's own ids are asked for at once.
     """
     size = body["size"]
@@ -139,7 +139,7 @@ def rank(target: Target, body: Mapping[str, Any], most: int, *, ids: bool = Fals
         body = dsl.with_ids(body)
     if "sort" in body:
         return (yield from window(target, body))
-    depth = min(most, size + max(20, size // 10))
+    depth = min(limit, size + max(20, size // 10))
     ranking = yield from window(target, {**body, "size": depth})
     hits = ranking.hits
     if len(hits) < depth or hits.scores[-1] != hits.scores[size - 1]:
@@ -170,9 +170,9 @@ def long_values(target: Target, ids: Sequence[tuple[str, str]]) -> RequestFlow[d
         ids: Index and id of each.
     """
     values: dict[tuple[str, str], bytes] = {}
-    every = list(dict.fromkeys(ids))
-    for at in range(0, len(every), AT_ONCE):
-        values |= read_long((yield target.search(dsl.long_signatures(every[at : at + AT_ONCE]))))
+    distinct_ids = list(dict.fromkeys(ids))
+    for start in range(0, len(distinct_ids), AT_ONCE):
+        values |= read_long((yield target.search(dsl.long_signatures(distinct_ids[start : start + AT_ONCE]))))
     return values
 
 
@@ -226,10 +226,10 @@ def next_cursor(pin: Cursor, answer: Mapping[str, Any]) -> Cursor:
     """Give the cursor with which later pages see the same."""
     if pin.newest is not None:
         return pin
-    return Cursor(None if pin.point else newest_of(answer), answer.get("pit_id", pin.point))
+    return Cursor(None if pin.point else read_newest(answer), answer.get("pit_id", pin.point))
 
 
-def newest_of(answer: Mapping[str, Any]) -> int:
+def read_newest(answer: Mapping[str, Any]) -> int:
     """Read the aggregation's answer; -1 when nothing matched."""
     value = answer["aggregations"]["ibidem"]["value"]
     return -1 if value is None else int(value)
@@ -252,14 +252,14 @@ def fill_packed(
         search: Asks the index.
         refresh: Lets searches find what was written of late; only called where they lack a state that was read.
     """
-    without = [each for each in documents if each.schema and not each.packed]
+    incomplete = [each for each in documents if each.schema and not each.packed]
     packed_by_state: dict[State, bytes] = {}
     for turn in range(2):
-        unseen = [each for each in without if _state(each) not in packed_by_state]
-        if unseen and turn:
+        missing = [each for each in incomplete if _state(each) not in packed_by_state]
+        if missing and turn:
             refresh()
-        for at in range(0, len(unseen), PACKED_AT_ONCE):
-            packed_by_state |= _read(unseen[at : at + PACKED_AT_ONCE], search)
+        for start in range(0, len(missing), PACKED_AT_ONCE):
+            packed_by_state |= _read(missing[start : start + PACKED_AT_ONCE], search)
     return [
         each if each.packed else dataclasses.replace(each, packed=packed_by_state.get(_state(each), b""))
         for each in documents

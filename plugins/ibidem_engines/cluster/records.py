@@ -7,7 +7,7 @@ import orjson
 from xxhash import xxh3_128_hexdigest
 
 from ibidem_engines.cluster.bulk import MISSING, Action, get_many, run
-from ibidem_engines.cluster.client import ClusterClient, failure_of
+from ibidem_engines.cluster.client import ClusterClient, build_failure
 from ibidem_engines.cluster.index import ledger_name, refresh_index
 from ibidem_engines.engine import Ledger
 from ibidem_engines.errors import NoIndex
@@ -66,7 +66,7 @@ def read_records(indices: Sequence[str], ledger: Ledger) -> RequestFlow[list[dic
         if answer.get("status") in (403, MISSING):
             return entries
         if "error" in answer:
-            raise failure_of(int(answer["status"]), answer)
+            raise build_failure(int(answer["status"]), answer)
         hits = answer["hits"]["hits"]
         entries += [hit["_source"]["entry"] for hit in hits]
         if len(hits) < SLICE:

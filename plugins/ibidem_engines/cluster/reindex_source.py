@@ -11,8 +11,18 @@ from typing_extensions import override
 from ibidem_engines.address import OURS, Fields, value_at
 from ibidem_engines.cluster import index as layout
 from ibidem_engines.cluster import records
-from ibidem_engines.cluster.bulk import CONFLICT, Action, ActionOutcome, count, newest, order_of, primaries, run, states
-from ibidem_engines.cluster.client import ClusterClient, Dialect, failure_of, to_engine_error
+from ibidem_engines.cluster.bulk import (
+    CONFLICT,
+    Action,
+    ActionOutcome,
+    count,
+    newest,
+    primaries,
+    run,
+    states,
+    write_order,
+)
+from ibidem_engines.cluster.client import ClusterClient, Dialect, build_failure, to_engine_error
 from ibidem_engines.cluster.dsl import Clause
 from ibidem_engines.cluster.index import refresh_index
 from ibidem_engines.cluster.ranking import fill_packed
@@ -20,15 +30,15 @@ from ibidem_engines.cluster.reindex_target import ClusterReindexTarget
 from ibidem_engines.cluster.source import (
     Values,
     as_document,
-    idf_of,
-    ours_of,
+    own_fields,
+    read_idf,
+    read_version,
     signed_part,
     text_fault,
-    version_of,
     with_signatures,
 )
 from ibidem_engines.cluster.source_values import objects, remove_member
-from ibidem_engines.cluster.write import field_of
+from ibidem_engines.cluster.write import refused_field
 from ibidem_engines.engine import Ledger, Outcome, Record, WriteStatus
 from ibidem_engines.errors import NoIndex, Permanent
 from ibidem_engines.records import UnstorableRecord, values_of_records
@@ -50,7 +60,7 @@ Failed = Callable[[Mapping[str, Any]], Exception]
 
 
 def read_documents(
-    answer: Answer, names: Mapping[tuple[str, str], Name], fields: Fields, failed: Failed, *, raw: bool
+    answer: Answer, names: Mapping[tuple[str, str], Name], fields: Fields, to_error: Failed, *, raw: bool
 ) -> Iterator[SourceDocument]:
     """Read the documents of an answer that are there.
 
@@ -58,14 +68,14 @@ def read_documents(
         answer: Of `_mget`.
         names: Those that were asked for, by index and id.
         fields: What the index calls a document's fields.
-        failed: Makes the error of one that could not be read.
+        to_error: Makes the error of one that could not be read.
         raw: Whether their JSON is wanted.
     """
     texts: Iterator[bytes] = iter_raw_sources(answer.text) if raw else iter(())
     for each in answer["docs"]:
         text = next(texts, b"")
         if "error" in each:
-            raise failed(each)
+            raise to_error(each)
         if each.get("found"):
             yield _source_document(each, names[each["_index"], each["_id"]], fields, text)
 
@@ -83,33 +93,33 @@ def iter_raw_sources(text: str | bytes) -> Iterator[bytes]:
 
 def _source_document(hit: Mapping[str, Any], name: Name, fields: Fields, raw: bytes) -> SourceDocument:
     source = hit["_source"]
-    ours = ours_of(source)
+    own_part = own_fields(source)
     return SourceDocument(
         name,
         as_document(name.id, source, fields),
         fault=text_fault(source, fields),
-        version=version_of(source),
-        digest=_text(ours, "record"),
-        schema=_text(ours, "schema"),
-        idf=idf_of(source),
-        packed=_decode_packed(ours),
+        version=read_version(source),
+        digest=_text(own_part, "record"),
+        schema=_text(own_part, "schema"),
+        idf=read_idf(source),
+        packed=_decode_packed(own_part),
         state=(hit["_seq_no"], hit["_primary_term"]),
-        order=order_of(hit["_seq_no"]),
+        order=write_order(hit["_seq_no"]),
         engine_version=hit["_version"],
-        ours=tuple(ours),
+        ours=tuple(own_part),
         raw=raw,
     )
 
 
-def _text(ours: Mapping[str, object], name: str) -> str:
-    value = ours.get(name)
+def _text(own_fields: Mapping[str, object], name: str) -> str:
+    value = own_fields.get(name)
     return value if isinstance(value, str) else ""
 
 
-def _decode_packed(ours: Mapping[str, object]) -> bytes:
+def _decode_packed(own_fields: Mapping[str, object]) -> bytes:
     """Decode the packed value; one that another program has damaged counts as none."""
     try:
-        return base64.b64decode(_text(ours, "packed"))
+        return base64.b64decode(_text(own_fields, "packed"))
     except ValueError:
         return b""
 
@@ -138,7 +148,7 @@ class ClusterReindexSource(ReindexSource):
     def __init__(self, cluster: ClusterClient, dialect: Dialect, index: str, fields: Fields, kind: str) -> None:
         self.index = index
         self._cluster, self._dialect, self._fields, self._kind = cluster, dialect, fields, kind
-        self._known: layout.Layout | None = None
+        self._layout_cache: layout.Layout | None = None
         self._parts: list[ShardRef] = []
         self._at_once = FIRST_READ
 
@@ -172,15 +182,15 @@ class ClusterReindexSource(ReindexSource):
     @override
     def prepare(self) -> None:
         layout.create(self._cluster, self._dialect, self.index, self._kind)
-        self._known = None
+        self._layout_cache = None
 
     @override
     def missing_fields(self) -> list[str]:
-        ours = Fields()
+        default_names = Fields()
         names = [
             each.name
             for each in dataclasses.fields(Fields)
-            if getattr(self._fields, each.name) != getattr(ours, each.name)
+            if getattr(self._fields, each.name) != getattr(default_names, each.name)
         ]
         paths = {getattr(self._fields, name) for name in {*names, "text"}} - {""}
         mappings = self._cluster.ask("GET", f"/{quote_index(self.index)}/_mapping").values()
@@ -215,14 +225,14 @@ class ClusterReindexSource(ReindexSource):
     def read(self, names: Sequence[Name], *, raw: bool = False) -> list[SourceDocument]:
         """Read as many at once as have some megabytes together."""
         documents: list[SourceDocument] = []
-        at = 0
-        while at < len(names):
-            some = names[at : at + self._at_once]
-            at += len(some)
-            answer = self._cluster.ask("POST", "/_mget", {"docs": [_mget_item(name) for name in some]})
-            self._at_once = max(1, min(MOST_READ, READ_BYTES * len(some) // max(1, len(answer.text))))
+        position = 0
+        while position < len(names):
+            batch = names[position : position + self._at_once]
+            position += len(batch)
+            answer = self._cluster.ask("POST", "/_mget", {"docs": [_mget_item(name) for name in batch]})
+            self._at_once = max(1, min(MOST_READ, READ_BYTES * len(batch) // max(1, len(answer.text))))
             documents += read_documents(
-                answer, {(name.index, name.id): name for name in some}, self._fields, self._to_error, raw=raw
+                answer, {(name.index, name.id): name for name in batch}, self._fields, self._to_error, raw=raw
             )
         return fill_packed(documents, self._search, lambda: refresh_index(self._cluster, self.index))
 
@@ -234,23 +244,23 @@ class ClusterReindexSource(ReindexSource):
         """
         outcomes: dict[int, Outcome | None] = {}
         actions: dict[int, Action] = {}
-        for at, there, record, values in with_values(signed):
+        for position, document, record, values in with_values(signed):
             try:
-                actions[at] = self._signing(there, record, values)
+                actions[position] = self._signing(document, record, values)
             except UnstorableRecord as unfit:
-                outcomes[at] = Outcome(there.name.id, WriteStatus.REFUSED, field=unfit.field, why=unfit.why)
-        for at, done in zip(actions, run(self._cluster, list(actions.values())), strict=True):
-            outcomes[at] = None if done.status == CONFLICT else outcome_of(signed[at][0], done)
-        return [outcomes.get(at) for at in range(len(signed))]
+                outcomes[position] = Outcome(document.name.id, WriteStatus.REFUSED, field=unfit.field, why=unfit.why)
+        for position, outcome in zip(actions, run(self._cluster, list(actions.values())), strict=True):
+            outcomes[position] = None if outcome.status == CONFLICT else to_outcome(signed[position][0], outcome)
+        return [outcomes.get(position) for position in range(len(signed))]
 
-    def _signing(self, there: SourceDocument, record: Record, values: Values) -> Action:
+    def _signing(self, document: SourceDocument, record: Record, values: Values) -> Action:
         """Give the action that adds signatures to a document, read with its JSON."""
-        name, kind = there.name, "full" if "full" in self._layout.kinds else "lean"
+        name, kind = document.name, "full" if "full" in self._layout.kinds else "lean"
         if name.index in self._final_pipelines:
-            body = signed_part(record, kind, there.ours, values)
-            return Action("update", name.index, name.id, body, there.state, name.routing)
-        body = with_signatures(there.raw, record, kind, values)
-        return Action("index", name.index, name.id, body, there.state, name.routing, plain=True)
+            body = signed_part(record, kind, document.ours, values)
+            return Action("update", name.index, name.id, body, document.state, name.routing)
+        body = with_signatures(document.raw, record, kind, values)
+        return Action("index", name.index, name.id, body, document.state, name.routing, plain=True)
 
     @override
     def strip_document(self, document: SourceDocument) -> SourceDocument:
@@ -259,21 +269,21 @@ class ClusterReindexSource(ReindexSource):
     @override
     def strip(self, signed: Sequence[SourceDocument]) -> list[Outcome | None]:
         """Write documents whole, as their JSON was without the object `ibidem`, past the default pipeline."""
-        outcomes = run(self._cluster, [self._bare(there) for there in signed])
+        outcomes = run(self._cluster, [self._bare(document) for document in signed])
         return [
-            None if each.status == CONFLICT else outcome_of(there, each)
-            for there, each in zip(signed, outcomes, strict=True)
+            None if each.status == CONFLICT else to_outcome(document, each)
+            for document, each in zip(signed, outcomes, strict=True)
         ]
 
-    def _bare(self, there: SourceDocument) -> Action:
-        name, body = there.name, self.strip_document(there).raw
-        return Action("index", name.index, name.id, body, there.state, name.routing, plain=True)
+    def _bare(self, document: SourceDocument) -> Action:
+        name, body = document.name, self.strip_document(document).raw
+        return Action("index", name.index, name.id, body, document.state, name.routing, plain=True)
 
     @override
     def unmark(self) -> bool:
         """Take the note out of `_meta`; a server takes no field out of a mapping."""
         layout.remove_note(self._cluster, self._layout.indices)
-        self._known = None
+        self._layout_cache = None
         return True
 
     @override
@@ -329,32 +339,34 @@ class ClusterReindexSource(ReindexSource):
 
     @property
     def _layout(self) -> layout.Layout:
-        if self._known is None:
-            self._known = layout.read(self._cluster, self.index)
-            if not self._known.indices:
+        if self._layout_cache is None:
+            self._layout_cache = layout.read(self._cluster, self.index)
+            if not self._layout_cache.indices:
                 raise NoIndex(f"no index {self.index!r} in {self._cluster.label}", "name one in IBIDEM_INDEX")
-        return self._known
+        return self._layout_cache
 
     def _search(self, body: Clause) -> Any:
         return self._cluster.ask("POST", f"/{quote_index(self.index)}/_search", body, **WHOLE)
 
     def _to_error(self, hit: Mapping[str, Any]) -> Exception:
-        return to_engine_error(failure_of(503, hit), self._cluster.label)
+        return to_engine_error(build_failure(503, hit), self._cluster.label)
 
 
 def with_values(signed: Sequence[Signed]) -> Iterator[tuple[int, SourceDocument, Record, Values]]:
     """Go through the documents of which there are signatures, each with its place and what it is looked up by."""
-    some = [(at, there, record) for at, (there, record) in enumerate(signed) if record is not None]
-    for each, values in zip(some, values_of_records([record for _, _, record in some]), strict=True):
+    records = [(position, document, record) for position, (document, record) in enumerate(signed) if record is not None]
+    for each, values in zip(records, values_of_records([record for _, _, record in records]), strict=True):
         yield *each, values
 
 
-def outcome_of(there: SourceDocument, done: ActionOutcome) -> Outcome:
+def to_outcome(document: SourceDocument, outcome: ActionOutcome) -> Outcome:
     """Read what became of a write that found the state it was decided on."""
-    name = there.name.id
-    if done.reason:
-        return Outcome(name, WriteStatus.REFUSED, before=there.version, field=field_of(done.reason), why=done.reason)
-    return Outcome(name, WriteStatus.INDEXED, order_of(done.place), there.version)
+    name = document.name.id
+    if outcome.reason:
+        return Outcome(
+            name, WriteStatus.REFUSED, before=document.version, field=refused_field(outcome.reason), why=outcome.reason
+        )
+    return Outcome(name, WriteStatus.INDEXED, write_order(outcome.place), document.version)
 
 
 def _mget_item(name: Name) -> dict[str, str]:

@@ -16,13 +16,13 @@ from ibidem_engines.cluster.bulk import (
     State,
     check_each,
     newest,
-    order_of,
     run,
     states,
+    write_order,
 )
 from ibidem_engines.cluster.client import ClusterClient, Dialect
 from ibidem_engines.cluster.source import with_signatures
-from ibidem_engines.cluster.write import field_of
+from ibidem_engines.cluster.write import refused_field
 from ibidem_engines.engine import Outcome, WriteStatus
 from ibidem_engines.records import UnstorableRecord, values_of_records
 from ibidem_engines.reindex import Marks, Name, ReindexTarget, SeqNoRange, ShardRef, Signed, SourceDocument
@@ -93,21 +93,27 @@ class ClusterReindexTarget(ReindexTarget):
                 "PUT", f"/{self.name}", {"settings": {"index": remaining}, "mappings": _strip_mapping(mappings)}
             )
             return
-        ours = layout.template(self._dialect, self._kind)
-        mapping = mappings | {"_meta": mappings.get("_meta", {}) | ours["mappings"]["_meta"]}
-        mapping["properties"] = mappings.get("properties", {}) | {"ibidem": ours["mappings"]["properties"]["ibidem"]}
+        own_mappings = layout.template(self._dialect, self._kind)
+        mapping = mappings | {"_meta": mappings.get("_meta", {}) | own_mappings["mappings"]["_meta"]}
+        mapping["properties"] = mappings.get("properties", {}) | {
+            "ibidem": own_mappings["mappings"]["properties"]["ibidem"]
+        }
         # A part left out of `_source` makes the server write the rest in another order: documents of others stay as
         # they are, unless the lean layout is asked for.
         if mapping.pop("_source", None) or self._kind == "lean":
-            mapping["_source"] = ours["mappings"]["_source"]
-        codec = {"codec": ours["settings"]["index"]["codec"]} if "codec" in ours["settings"]["index"] else {}
+            mapping["_source"] = own_mappings["mappings"]["_source"]
+        codec = (
+            {"codec": own_mappings["settings"]["index"]["codec"]}
+            if "codec" in own_mappings["settings"]["index"]
+            else {}
+        )
         remaining = {name: value for name, value in settings.items() if name not in LATER}
         self._cluster.ask("PUT", f"/{self.name}", {"settings": {"index": codec | remaining}, "mappings": mapping})
 
     @override
     def take(self, signed: Sequence[Signed]) -> list[Outcome]:
         """Write documents with the engine's own version of each, so that an older state never wins."""
-        return self._write(signed, lambda there: _CopyBase("index", version=there.engine_version))
+        return self._write(signed, lambda document: _CopyBase("index", version=document.engine_version))
 
     @override
     def newest(self) -> dict[ShardRef, int]:
@@ -115,14 +121,16 @@ class ClusterReindexTarget(ReindexTarget):
 
     @override
     def prune(self, upto: Marks) -> int:
-        removed = 0
-        for part, last in upto.items():
-            for some in self._slices(part, last):
-                ids = self._missing_ids([name for name, _ in some])
-                doomed = [(name, state) for name, state in some if name.id in ids]
-                actions = [Action("delete", self.name, name.id, None, state, name.routing) for name, state in doomed]
-                removed += sum(done.status not in (CONFLICT, _MISSING) for done in run(self._cluster, actions))
-        return removed
+        removed_count = 0
+        for part, max_seq_no in upto.items():
+            for batch in self._slices(part, max_seq_no):
+                ids = self._missing_ids([name for name, _ in batch])
+                deletions = [(name, state) for name, state in batch if name.id in ids]
+                actions = [Action("delete", self.name, name.id, None, state, name.routing) for name, state in deletions]
+                removed_count += sum(
+                    outcome.status not in (CONFLICT, _MISSING) for outcome in run(self._cluster, actions)
+                )
+        return removed_count
 
     @override
     def check_alias(self, alias: str) -> None:
@@ -133,37 +141,39 @@ class ClusterReindexTarget(ReindexTarget):
     def finish(self, alias: str) -> None:
         """Move the alias in one step, so that every search finds one of the two indexes."""
         settings, _ = self._read_source()
-        later: dict[str, Any] = {name: settings.get(name) for name in LATER}
-        self._cluster.ask("PUT", f"/{self.name}/_settings", {"index": later})
+        late_settings: dict[str, Any] = {name: settings.get(name) for name in LATER}
+        self._cluster.ask("PUT", f"/{self.name}/_settings", {"index": late_settings})
         if alias:
             self._move(alias)
 
     @override
     def take_late(self, signed: Sequence[Signed], upto: Marks) -> list[Outcome]:
-        ids = [there.name.id for there, _ in signed]
-        untouched = {
+        ids = [document.name.id for document, _ in signed]
+        current_states = {
             name.id: state
-            for part, last in upto.items()
-            for name, state in states(self._cluster, SeqNoRange(part, NONE, last), max(1, len(ids)), ids)
+            for part, max_seq_no in upto.items()
+            for name, state in states(self._cluster, SeqNoRange(part, NONE, max_seq_no), max(1, len(ids)), ids)
         }
-        return self._write(signed, lambda there: _CopyBase.state(untouched.get(there.name.id)))
+        return self._write(signed, lambda document: _CopyBase.state(current_states.get(document.name.id)))
 
-    def _write(self, signed: Sequence[Signed], onto: Callable[[SourceDocument], "_CopyBase"]) -> list[Outcome]:
+    def _write(self, signed: Sequence[Signed], choose_base: Callable[[SourceDocument], "_CopyBase"]) -> list[Outcome]:
         outcomes: dict[int, Outcome] = {}
         actions: dict[int, Action] = {}
         values = iter(values_of_records([record for _, record in signed if record is not None]))
-        for at, (there, record) in enumerate(signed):
-            its = None if record is None else next(values)
+        for position, (document, record) in enumerate(signed):
+            record_values = None if record is None else next(values)
             try:
-                body = there.raw if record is None else with_signatures(there.raw, record, self._kind, its)
+                body = (
+                    document.raw if record is None else with_signatures(document.raw, record, self._kind, record_values)
+                )
             except UnstorableRecord as unfit:
-                outcomes[at] = Outcome(there.name.id, WriteStatus.REFUSED, field=unfit.field, why=unfit.why)
-                body = there.raw
-            how, name = onto(there), there.name
-            actions[at] = Action(how.verb, self.name, name.id, body, how.condition, name.routing, how.version)
-        for at, done in zip(actions, run(self._cluster, list(actions.values())), strict=True):
-            outcomes.setdefault(at, _outcome(signed[at][0], done))
-        return [outcomes[at] for at in range(len(signed))]
+                outcomes[position] = Outcome(document.name.id, WriteStatus.REFUSED, field=unfit.field, why=unfit.why)
+                body = document.raw
+            base, name = choose_base(document), document.name
+            actions[position] = Action(base.verb, self.name, name.id, body, base.condition, name.routing, base.version)
+        for position, outcome in zip(actions, run(self._cluster, list(actions.values())), strict=True):
+            outcomes.setdefault(position, _outcome(signed[position][0], outcome))
+        return [outcomes[position] for position in range(len(signed))]
 
     def _move(self, alias: str) -> None:
         """Give the copy an alias as it was, in one step with taking it from whatever had it."""
@@ -187,11 +197,11 @@ class ClusterReindexTarget(ReindexTarget):
             self._parts = [ShardRef(self.name, shard) for shard in range(shards)]
         return self._parts
 
-    def _slices(self, part: ShardRef, last: int) -> Iterator[list[State]]:
+    def _slices(self, part: ShardRef, max_seq_no: int) -> Iterator[list[State]]:
         after = NONE
-        while some := states(self._cluster, SeqNoRange(part, after, last), SLICE):
-            yield some
-            after = some[-1][0].order
+        while batch := states(self._cluster, SeqNoRange(part, after, max_seq_no), SLICE):
+            yield batch
+            after = batch[-1][0].order
 
     def _missing_ids(self, names: Sequence[Name]) -> set[str]:
         """Return which documents the old index no longer holds."""
@@ -213,10 +223,10 @@ def _strip_mapping(mappings: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _outcome(there: SourceDocument, done: ActionOutcome) -> Outcome:
-    name = there.name.id
-    if done.status == CONFLICT:
+def _outcome(document: SourceDocument, outcome: ActionOutcome) -> Outcome:
+    name = document.name.id
+    if outcome.status == CONFLICT:
         return Outcome(name, WriteStatus.STALE, why="a newer one is there")
-    if done.reason:
-        return Outcome(name, WriteStatus.REFUSED, field=field_of(done.reason), why=done.reason)
-    return Outcome(name, WriteStatus.INDEXED, order_of(done.place))
+    if outcome.reason:
+        return Outcome(name, WriteStatus.REFUSED, field=refused_field(outcome.reason), why=outcome.reason)
+    return Outcome(name, WriteStatus.INDEXED, write_order(outcome.place))

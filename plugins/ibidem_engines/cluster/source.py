@@ -67,20 +67,20 @@ def as_source(record: Record, fields: Fields, layout: str, values: Values | None
             put_at(source, getattr(fields, name), value)
     if document.meta:
         _put_meta(source, fields.meta, document.meta)
-    source[OURS] = _ours(record, layout, values)
+    source[OURS] = _own_part(record, layout, values)
     try:
         return orjson.dumps(source)
     except TypeError as error:
         raise UnstorableRecord("meta", f"JSON cannot hold it: {error}") from error
 
 
-def signed_part(record: Record, layout: str, there: Iterable[str], values: Values | None = None) -> bytes:
+def signed_part(record: Record, layout: str, stored_names: Iterable[str], values: Values | None = None) -> bytes:
     """Write the partial update that puts a document's signatures into it and touches nothing else.
 
     Args:
         record: What was signed.
         layout: `full` or `lean`.
-        there: Names of what ibidem added to it before; what is no longer among it is unset, since an update merges.
+        stored_names: Fields that ibidem added before; those that it no longer has are unset, since an update merges.
             It leads a group of its own again, so that whoever groups decides by the signatures of now.
         values: As in `as_source`.
 
@@ -88,7 +88,7 @@ def signed_part(record: Record, layout: str, there: Iterable[str], values: Value
         UnstorableRecord: Something in it cannot be stored.
     """
     check_storable(record)
-    return orjson.dumps({"doc": {OURS: dict.fromkeys(there) | _ours(record, layout, values)}})
+    return orjson.dumps({"doc": {OURS: dict.fromkeys(stored_names) | _own_part(record, layout, values)}})
 
 
 def signed_update(raw: bytes, record: Record, layout: str, there: Mapping[str, object]) -> bytes:
@@ -105,12 +105,12 @@ def signed_update(raw: bytes, record: Record, layout: str, there: Mapping[str, o
         UnstorableRecord: Something in it cannot be stored.
     """
     check_storable(record)
-    ours = _ours(record, layout)
+    own_part = _own_part(record, layout)
     if there.get("record") == record.digest:
-        ours = {name: value for name, value in ours.items() if name not in GROUPED or name not in there}
+        own_part = {name: value for name, value in own_part.items() if name not in GROUPED or name not in there}
     fields = GROUPED if there.get("record") == record.digest else ()
     left_out = [name for name in there if name not in fields]
-    return with_member(raw, OURS, orjson.dumps(dict.fromkeys(left_out) | ours))
+    return with_member(raw, OURS, orjson.dumps(dict.fromkeys(left_out) | own_part))
 
 
 def with_signatures(raw: bytes, record: Record, layout: str, values: Values | None = None) -> bytes:
@@ -126,7 +126,7 @@ def with_signatures(raw: bytes, record: Record, layout: str, values: Values | No
         UnstorableRecord: Something in it cannot be stored.
     """
     check_storable(record)
-    return with_member(raw, OURS, orjson.dumps(_ours(record, layout, values)))
+    return with_member(raw, OURS, orjson.dumps(_own_part(record, layout, values)))
 
 
 def version_update(record: Record, layout: str) -> bytes:
@@ -135,13 +135,13 @@ def version_update(record: Record, layout: str) -> bytes:
     It builds the document again from its `_source`, so what is not kept there is sent again.
     """
     keys = stored_keys(_clues(record.packed, record.long), layout)
-    ours = {"version": record.version} | keys | _packed_field(record) | _long_field(record)
-    return orjson.dumps({"doc": {OURS: ours}})
+    own_part = {"version": record.version} | keys | _packed_field(record) | _long_field(record)
+    return orjson.dumps({"doc": {OURS: own_part}})
 
 
 def as_document(id_: str, source: Mapping[str, object], fields: Fields) -> Document:
     """Put a document together again; of an index that others write, as far as its fields are what their names say."""
-    ours = ours_of(source)
+    own_part = own_fields(source)
     date = iso_date(value_at(source, fields.date))
     return Document(
         id_,
@@ -151,9 +151,9 @@ def as_document(id_: str, source: Mapping[str, object], fields: Fields) -> Docum
         source=_text(source, fields.source),
         url=_text(source, fields.url),
         language=_language(_text(source, fields.language)),
-        version=_number(ours.get("version")) if ours.get("given") else None,
+        version=_number(own_part.get("version")) if own_part.get("given") else None,
         meta=_meta(source, fields, dated=bool(date)),
-        origin=_text(ours, "origin"),
+        origin=_text(own_part, "origin"),
     )
 
 
@@ -164,24 +164,26 @@ def text_fault(source: Mapping[str, object], fields: Fields) -> str:
     """
     value = value_at(source, fields.text)
     if value is None:
-        return "" if "record" in ours_of(source) else "it is missing"
+        return "" if "record" in own_fields(source) else "it is missing"
     entries = value if isinstance(value, list) else [value]
-    wrong = next((each for each in entries if isinstance(each, bool) or not isinstance(each, str | int | float)), None)
-    return "" if wrong is None else f"{short_repr(wrong)} is {kind(wrong)}"
+    invalid = next(
+        (each for each in entries if isinstance(each, bool) or not isinstance(each, str | int | float)), None
+    )
+    return "" if invalid is None else f"{short_repr(invalid)} is {kind(invalid)}"
 
 
-def ours_of(source: Mapping[str, object]) -> Mapping[str, object]:
+def own_fields(source: Mapping[str, object]) -> Mapping[str, object]:
     """Read the object that ibidem added; empty where it never did."""
-    ours = source.get(OURS)
-    return ours if isinstance(ours, Mapping) else {}
+    own_part = source.get(OURS)
+    return own_part if isinstance(own_part, Mapping) else {}
 
 
-def version_of(source: Mapping[str, object]) -> int:
+def read_version(source: Mapping[str, object]) -> int:
     """Read the stored version; 0 when ibidem never wrote the document."""
     return _number(value_at(source, "ibidem.version")) or 0
 
 
-def idf_of(source: Mapping[str, object]) -> str:
+def read_idf(source: Mapping[str, object]) -> str:
     """Read the name of the idf table; empty when the document is unsigned."""
     return _text(source, "ibidem.idf")
 
@@ -192,29 +194,29 @@ def filter_value(name: str, value: str) -> str:
     return value if len(value) <= LONGEST_VALUE else f"x:{xxh3_128_hexdigest(value.encode())}"
 
 
-def _ours(record: Record, layout: str, known: Values | None = None) -> dict[str, object]:
+def _own_part(record: Record, layout: str, known: Values | None = None) -> dict[str, object]:
     """Fill the object `ibidem`."""
     document = record.document
-    ours: dict[str, object] = {"id": document.id, "version": record.version, "record": record.digest}
-    ours |= {"group": group_name(document.id), "lead": True}
+    own_part: dict[str, object] = {"id": document.id, "version": record.version, "record": record.digest}
+    own_part |= {"group": group_name(document.id), "lead": True}
     if document.version is not None:
-        ours["given"] = True
+        own_part["given"] = True
     if document.origin:
-        ours["origin"] = document.origin
+        own_part["origin"] = document.origin
     if days := _days(document.date):
-        ours["date"] = days
+        own_part["date"] = days
     if values := sorted(set(_filter_values(document.meta))):
-        ours["meta"] = values
+        own_part["meta"] = values
     if record.packed:
-        ours |= _packed_field(record) | {"schema": SCHEMA, "idf": record.signatures.idf}
-        ours["length"] = record.signatures.length
-        ours["content"] = record.signatures.content
-        its = _clues(record.packed, record.long) if known is None else known
-        ours |= _long_field(record) | stored_keys(its, layout)
-        ours |= _hashes(record, its) if layout == "full" else {}
+        own_part |= _packed_field(record) | {"schema": SCHEMA, "idf": record.signatures.idf}
+        own_part["length"] = record.signatures.length
+        own_part["content"] = record.signatures.content
+        clues = _clues(record.packed, record.long) if known is None else known
+        own_part |= _long_field(record) | stored_keys(clues, layout)
+        own_part |= _hashes(record, clues) if layout == "full" else {}
         if (pages := len(document.pages)) > 1 or layout == "full":
-            ours["pages"] = pages
-    return ours
+            own_part["pages"] = pages
+    return own_part
 
 
 def _packed_field(record: Record) -> dict[str, object]:
@@ -239,8 +241,8 @@ def stored_keys(lookup_values: Values, layout: str) -> dict[str, object]:
         lookup_values: All of its values.
         layout: `full` or `lean`.
     """
-    own = _OWN_FIELDS[layout]
-    values = [value for name, some in lookup_values.items() if name not in own for value in some]
+    own_names = _OWN_FIELDS[layout]
+    values = [value for name, clue_values in lookup_values.items() if name not in own_names for value in clue_values]
     return {"keys": " ".join(values)} if values else {}
 
 
@@ -296,11 +298,11 @@ def _meta(source: Mapping[str, object], fields: Fields, *, dated: bool) -> dict[
     meta = dict(inner) if isinstance(inner, Mapping) else {}
     if fields.are_own:
         return meta
-    rest = dict(source)
+    other_fields = dict(source)
     paths = [getattr(fields, name) for name in _NAMES if dated or name != "date"]
     for path in (*paths, fields.meta, OURS):
-        rest = remove_at(rest, path) if path else rest
-    return rest | meta
+        other_fields = remove_at(other_fields, path) if path else other_fields
+    return other_fields | meta
 
 
 def _text(source: Mapping[str, object], path: str) -> str:
@@ -339,8 +341,8 @@ def to_stored_document(hit: Mapping[str, Any], fields: Fields, query: Query | No
     return StoredDocument(
         hit["_index"],
         document,
-        version_of(source),
-        idf_of(source),
+        read_version(source),
+        read_idf(source),
         snippets=pieces or [passage(document.text, phrases_of(query, "text"))],
         title=marks[fields.title][0] if fields.title in marks else mark(document.title, phrases_of(query, "title")),
     )
@@ -352,7 +354,7 @@ def join_lines(piece: str, text: str) -> str:
     >>> join_lines("two\nthree", "One two\nthree.")
     '…two three…'
     """
-    plain = piece.translate(_NO_MARKS)
-    begin = text.find(plain)
-    before, after = (text[:begin], text[begin + len(plain) :]) if begin >= 0 else ("", "")
+    plain_text = piece.translate(_NO_MARKS)
+    begin = text.find(plain_text)
+    before, after = (text[:begin], text[begin + len(plain_text) :]) if begin >= 0 else ("", "")
     return f"{'…' if before.strip() else ''}{' '.join(piece.split())}{'…' if after.strip() else ''}"

@@ -15,25 +15,25 @@ ESCAPE = b"\\u"
 Span = tuple[int, int]
 
 
-def members(text: str, at: int = 0) -> Iterator[tuple[str, Span]]:
+def members(text: str, start: int = 0) -> Iterator[tuple[str, Span]]:
     """Yield the names of an object's members, each with the place of its value.
 
     Args:
         text: JSON.
-        at: Where the object begins.
+        start: Where the object begins.
 
     >>> [(name, '{"a": 1.50, "b": [2]}'[begin:end]) for name, (begin, end) in members('{"a": 1.50, "b": [2]}')]
     [('a', '1.50'), ('b', '[2]')]
     """
-    at = _past_blanks(text, at + 1)
-    while text[at] != "}":
-        if text[at] == ",":
-            at = _past_blanks(text, at + 1)
-        name, at = _DECODER.raw_decode(text, at)
-        begin = _past_blanks(text, _past_blanks(text, at) + 1)
+    start = _past_blanks(text, start + 1)
+    while text[start] != "}":
+        if text[start] == ",":
+            start = _past_blanks(text, start + 1)
+        name, start = _DECODER.raw_decode(text, start)
+        begin = _past_blanks(text, _past_blanks(text, start) + 1)
         _, end = _DECODER.raw_decode(text, begin)
         yield name, (begin, end)
-        at = _past_blanks(text, end)
+        start = _past_blanks(text, end)
 
 
 def objects(text: str, at: int) -> Iterator[dict[str, Span]]:

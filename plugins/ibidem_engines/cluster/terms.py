@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ibidem_engines.address import Fields
-from ibidem_engines.cluster.client import failure_of
+from ibidem_engines.cluster.client import build_failure
 from ibidem_engines.requests import RequestFlow, Target
 from ibidem_engines.spelling import LONGEST, MOST_WORDS, SHORTEST
 
@@ -41,7 +41,7 @@ def _answers(target: Target, bodies: Sequence[Mapping[str, Any]]) -> RequestFlow
     answers: Sequence[Mapping[str, Any]] = (yield target.searches([dict(body) for body in bodies]))["responses"]
     for answer in answers:
         if "error" in answer:
-            raise failure_of(int(answer["status"]), answer)
+            raise build_failure(int(answer["status"]), answer)
     return answers
 
 

@@ -16,9 +16,9 @@ from ibidem_engines.cluster.bulk import (
     Action,
     ActionOutcome,
     StoredVersion,
-    order_of,
     read_versions,
     run,
+    write_order,
 )
 from ibidem_engines.cluster.client import ClusterClient
 from ibidem_engines.cluster.source import as_source, version_update
@@ -43,9 +43,9 @@ class Habit:
 
     new: bool = False
 
-    def learn(self, there: int, documents: int) -> None:
+    def learn(self, stored: int, documents: int) -> None:
         """Learn how many of some documents were there already."""
-        self.new = 2 * there <= documents
+        self.new = 2 * stored <= documents
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,15 +97,15 @@ def write(place: WriteTarget, records: Sequence[Record]) -> list[Outcome]:
     """Store records; see `Engine.write`."""
     outcomes = find_superseded(records)
     ready: dict[int, _Ready] = {}
-    for at, (record, values) in enumerate(zip(records, values_of_records(records), strict=True)):
-        if at not in outcomes:
+    for position, (record, values) in enumerate(zip(records, values_of_records(records), strict=True)):
+        if position not in outcomes:
             try:
-                ready[at] = _Ready(record, as_source(record, place.fields, place.layout, values))
+                ready[position] = _Ready(record, as_source(record, place.fields, place.layout, values))
             except UnstorableRecord as unfit:
-                outcomes[at] = Outcome(record.document.id, WriteStatus.REFUSED, field=unfit.field, why=unfit.why)
+                outcomes[position] = Outcome(record.document.id, WriteStatus.REFUSED, field=unfit.field, why=unfit.why)
     if ready:
         outcomes |= _write(place, ready)
-    return [outcomes[at] for at in range(len(records))]
+    return [outcomes[position] for position in range(len(records))]
 
 
 def delete(place: WriteTarget, ids: Sequence[str], version: int, *, beats: bool) -> list[Outcome]:
@@ -113,27 +113,29 @@ def delete(place: WriteTarget, ids: Sequence[str], version: int, *, beats: bool)
 
     The tombstone is written before the document is deleted: a writer that comes between the two finds it afterwards.
     """
-    left = list(dict.fromkeys(ids))
+    remaining = list(dict.fromkeys(ids))
     outcomes: dict[str, Outcome] = {}
     for turn in range(ROUNDS):
-        there = place.standing(left)
-        versions = {id_: _version_of_deletion(there.get(id_), version, beats=beats) for id_ in left}
-        fates = {id_: _fate_of_deletion(there.get(id_), versions[id_]) for id_ in left}
-        _bury(place, {id_: versions[id_] for id_ in left if fates[id_] is not WriteStatus.STALE})
-        doomed = [id_ for id_ in left if fates[id_] is WriteStatus.DELETED]
-        done = place.run([Action("delete", place.index, id_, state=there[id_].state) for id_ in doomed])
-        again = {id_ for id_, each in zip(doomed, done, strict=True) if each.status in (CONFLICT, MISSING)}
-        for id_ in left:
-            if id_ not in again:
-                before = there[id_].version if id_ in there else None
+        stored = place.standing(remaining)
+        versions = {id_: _version_of_deletion(stored.get(id_), version, beats=beats) for id_ in remaining}
+        fates = {id_: _fate_of_deletion(stored.get(id_), versions[id_]) for id_ in remaining}
+        _bury(place, {id_: versions[id_] for id_ in remaining if fates[id_] is not WriteStatus.STALE})
+        deletions = [id_ for id_ in remaining if fates[id_] is WriteStatus.DELETED]
+        results = place.run([Action("delete", place.index, id_, state=stored[id_].state) for id_ in deletions])
+        conflicts = {id_ for id_, each in zip(deletions, results, strict=True) if each.status in (CONFLICT, MISSING)}
+        for id_ in remaining:
+            if id_ not in conflicts:
+                old_version = stored[id_].version if id_ in stored else None
                 stale = fates[id_] is WriteStatus.STALE
-                why = f"version {version} is older than the one in the index, {before}" if stale else ""
-                outcomes[id_] = Outcome(id_, fates[id_], before=before, field="version" if stale else "", why=why)
-        left = sorted(again)
-        if not left:
+                reason = f"version {version} is older than the one in the index, {old_version}" if stale else ""
+                outcomes[id_] = Outcome(
+                    id_, fates[id_], before=old_version, field="version" if stale else "", why=reason
+                )
+        remaining = sorted(conflicts)
+        if not remaining:
             return [outcomes[id_] for id_ in ids]
         _give_way(place, turn)
-    raise _contended(place, left)
+    raise _conflict_error(place, remaining)
 
 
 def _write(place: WriteTarget, ready: Mapping[int, _Ready]) -> dict[int, Outcome]:
@@ -142,58 +144,65 @@ def _write(place: WriteTarget, ready: Mapping[int, _Ready]) -> dict[int, Outcome
     Where most documents were new of late, they are created without a look first; it is taken at those that are there.
     """
     outcomes: dict[int, Outcome] = {}
-    left = dict(ready)
-    sent_again, first = place.cluster.resend_count, 0 if place.habit.new else 1
-    for turn in range(first, ROUNDS):
-        ids = [each.id for each in left.values()]
-        there, graves = place.standing(ids) if turn else {}, place.graves(ids)
+    remaining = dict(ready)
+    sent_again, first_round = place.cluster.resend_count, 0 if place.habit.new else 1
+    for turn in range(first_round, ROUNDS):
+        ids = [each.id for each in remaining.values()]
+        stored, graves = place.standing(ids) if turn else {}, place.graves(ids)
         retry = turn > 1 or place.cluster.resend_count > sent_again
-        decided = {
-            at: _decide(each.record, there.get(each.id), graves.get(each.id), retry=retry) for at, each in left.items()
+        decisions = {
+            position: _decide(each.record, stored.get(each.id), graves.get(each.id), retry=retry)
+            for position, each in remaining.items()
         }
-        acting = {at: action for at, each in left.items() if (action := _action(place, each, decided[at], there))}
-        done = dict(zip(acting, place.run(list(acting.values())), strict=True))
-        for at, each in list(left.items()):
-            if at not in done or done[at].status != CONFLICT:
-                outcomes[at] = _outcome(each, decided[at], there.get(each.id), done.get(at))
-                del left[at]
-        _after(place, ready, outcomes, [at for at in done if at not in left], graves)
-        if turn == first:
-            place.habit.learn(len(there) if turn else len(left), len(ready))
-        if not left:
+        acting = {
+            position: action
+            for position, each in remaining.items()
+            if (action := _action(place, each, decisions[position], stored))
+        }
+        results = dict(zip(acting, place.run(list(acting.values())), strict=True))
+        for position, each in list(remaining.items()):
+            if position not in results or results[position].status != CONFLICT:
+                outcomes[position] = _outcome(each, decisions[position], stored.get(each.id), results.get(position))
+                del remaining[position]
+        _check_tombstones(
+            place, ready, outcomes, [position for position in results if position not in remaining], graves
+        )
+        if turn == first_round:
+            place.habit.learn(len(stored) if turn else len(remaining), len(ready))
+        if not remaining:
             return outcomes
         _give_way(place, turn - 1)
-    raise _contended(place, [each.id for each in left.values()])
+    raise _conflict_error(place, [each.id for each in remaining.values()])
 
 
-def _decide(record: Record, there: StoredVersion | None, grave: int | None, *, retry: bool) -> tuple[WriteStatus, str]:
+def _decide(record: Record, stored: StoredVersion | None, grave: int | None, *, retry: bool) -> tuple[WriteStatus, str]:
     """Decide what becomes of a record by the documents and tombstones under its id.
 
     Args:
         record: The record.
-        there: What is there.
+        stored: What is there.
         grave: The version that is buried there.
         retry: Whether the response to an earlier try was lost: a stored document equal to the record is then from it.
     """
-    if there and there.version is not None and there.version > record.version:
-        return WriteStatus.STALE, f"version {record.version} is older than the one in the index, {there.version}"
+    if stored and stored.version is not None and stored.version > record.version:
+        return WriteStatus.STALE, f"version {record.version} is older than the one in the index, {stored.version}"
     if grave is not None and grave >= record.version:
         return WriteStatus.STALE, f"version {record.version} was deleted with version {grave}"
-    if there and there.digest == record.digest:
-        return (WriteStatus.INDEXED if retry and there.version == record.version else WriteStatus.UNCHANGED), ""
-    if there and (why := clash(record, there.origin)):
-        return WriteStatus.REFUSED, why
+    if stored and stored.digest == record.digest:
+        return (WriteStatus.INDEXED if retry and stored.version == record.version else WriteStatus.UNCHANGED), ""
+    if stored and (reason := clash(record, stored.origin)):
+        return WriteStatus.REFUSED, reason
     return WriteStatus.INDEXED, ""
 
 
 def _action(
-    place: WriteTarget, ready: _Ready, decided: tuple[WriteStatus, str], there: Mapping[str, StoredVersion]
+    place: WriteTarget, ready: _Ready, decision: tuple[WriteStatus, str], stored: Mapping[str, StoredVersion]
 ) -> Action | None:
     """Give the action that carries a decision out; None when nothing is to be written."""
-    standing = there.get(ready.id)
-    if decided[0] is WriteStatus.UNCHANGED and standing and standing.version != ready.record.version:
+    standing = stored.get(ready.id)
+    if decision[0] is WriteStatus.UNCHANGED and standing and standing.version != ready.record.version:
         return Action("update", place.index, ready.id, version_update(ready.record, place.layout), standing.state)
-    if decided[0] is not WriteStatus.INDEXED:
+    if decision[0] is not WriteStatus.INDEXED:
         return None
     if standing is None:
         return Action("create", place.index, ready.id, ready.source)
@@ -203,67 +212,77 @@ def _action(
 
 
 def _outcome(
-    ready: _Ready, decided: tuple[WriteStatus, str], there: StoredVersion | None, done: ActionOutcome | None
+    ready: _Ready, decision: tuple[WriteStatus, str], stored: StoredVersion | None, outcome: ActionOutcome | None
 ) -> Outcome:
-    fate, why = decided
-    before = there.version if there else None
-    if done and done.reason:
-        return Outcome(ready.id, WriteStatus.REFUSED, before=before, field=field_of(done.reason), why=done.reason)
+    fate, reason = decision
+    old_version = stored.version if stored else None
+    if outcome and outcome.reason:
+        return Outcome(
+            ready.id, WriteStatus.REFUSED, before=old_version, field=refused_field(outcome.reason), why=outcome.reason
+        )
     if fate is WriteStatus.INDEXED:
-        place = done.place if done else there.state[0] if there else 0
-        return Outcome(ready.id, fate, order_of(place), before)
-    return Outcome(ready.id, fate, before=before, field=_AT_FAULT.get(fate, ""), why=why)
+        place = outcome.place if outcome else stored.state[0] if stored else 0
+        return Outcome(ready.id, fate, write_order(place), old_version)
+    return Outcome(ready.id, fate, before=old_version, field=_AT_FAULT.get(fate, ""), why=reason)
 
 
-def field_of(reason: str) -> str:
+def refused_field(reason: str) -> str:
     """Read the field at fault out of the server's words.
 
-    >>> field_of("failed to parse field [meta.pages] of type [long] in document with id_ 'a'")
+    >>> refused_field("failed to parse field [meta.pages] of type [long] in document with id_ 'a'")
     'meta.pages'
     """
     _, mark, rest = reason.partition("field [")
     return rest.partition("]")[0] if mark else ""
 
 
-def _after(
+def _check_tombstones(
     place: WriteTarget,
     ready: Mapping[int, _Ready],
     outcomes: dict[int, Outcome],
-    written: Sequence[int],
+    positions: Sequence[int],
     graves: Mapping[str, int],
 ) -> None:
     """Look for tombstones once more: a deletion may have come between reading them and writing."""
-    indexed = {outcomes[at].id: at for at in written if outcomes[at].fate is WriteStatus.INDEXED}
-    buried = place.graves(list(indexed))
-    late = {id_: version for id_, version in buried.items() if version >= ready[indexed[id_]].record.version}
-    if past := [id_ for id_ in buried if id_ not in late and id_ in graves]:
+    indexed_positions = {
+        outcomes[position].id: position for position in positions if outcomes[position].fate is WriteStatus.INDEXED
+    }
+    buried = place.graves(list(indexed_positions))
+    stale = {id_: version for id_, version in buried.items() if version >= ready[indexed_positions[id_]].record.version}
+    if past := [id_ for id_ in buried if id_ not in stale and id_ in graves]:
         ledgers.delete_records(place.cluster, place.index, "tombstones", past)
-    if late:
-        there = place.standing(list(late))
-        mine = [id_ for id_ in late if id_ in there and there[id_].digest == ready[indexed[id_]].record.digest]
-        place.run([Action("delete", place.index, id_, state=there[id_].state) for id_ in mine])
-    for id_, version in late.items():
-        at = indexed[id_]
-        why = f"version {ready[at].record.version} was deleted with version {version}"
-        outcomes[at] = Outcome(id_, WriteStatus.STALE, before=outcomes[at].before, field="version", why=why)
+    if stale:
+        stored = place.standing(list(stale))
+        own_writes = [
+            id_ for id_ in stale if id_ in stored and stored[id_].digest == ready[indexed_positions[id_]].record.digest
+        ]
+        place.run([Action("delete", place.index, id_, state=stored[id_].state) for id_ in own_writes])
+    for id_, version in stale.items():
+        position = indexed_positions[id_]
+        reason = f"version {ready[position].record.version} was deleted with version {version}"
+        outcomes[position] = Outcome(
+            id_, WriteStatus.STALE, before=outcomes[position].before, field="version", why=reason
+        )
 
 
-def _fate_of_deletion(there: StoredVersion | None, version: int) -> WriteStatus:
-    if there is None:
+def _fate_of_deletion(stored: StoredVersion | None, version: int) -> WriteStatus:
+    if stored is None:
         return WriteStatus.MISSING
-    return WriteStatus.STALE if there.version is not None and there.version > version else WriteStatus.DELETED
+    return WriteStatus.STALE if stored.version is not None and stored.version > version else WriteStatus.DELETED
 
 
-def _version_of_deletion(there: StoredVersion | None, version: int, *, beats: bool) -> int:
-    return next_version(version, there.version) if beats and there else version
+def _version_of_deletion(stored: StoredVersion | None, version: int, *, beats: bool) -> int:
+    return next_version(version, stored.version) if beats and stored else version
 
 
 def _bury(place: WriteTarget, versions: Mapping[str, int]) -> None:
     """Set tombstones, except where there is a newer one."""
     graves = place.graves(list(versions))
-    now = datetime.now(UTC).isoformat(timespec="seconds")
+    timestamp = datetime.now(UTC).isoformat(timespec="seconds")
     stones = {
-        id_: {"version": version, "at": now} for id_, version in versions.items() if graves.get(id_, version) <= version
+        id_: {"version": version, "at": timestamp}
+        for id_, version in versions.items()
+        if graves.get(id_, version) <= version
     }
     ledgers.put_records(place.cluster, place.index, "tombstones", stones)
 
@@ -274,7 +293,7 @@ def _give_way(place: WriteTarget, turn: int) -> None:
         place.cluster.wait(0)
 
 
-def _contended(place: WriteTarget, ids: Sequence[str]) -> Unavailable:
+def _conflict_error(place: WriteTarget, ids: Sequence[str]) -> Unavailable:
     return Unavailable(
         f"{place.cluster.label}: other writers change document {ids[0]!r} in index {place.index!r} all the time",
         "try again, or let one writer at a time have it",

@@ -23,16 +23,16 @@ class BloomFilter:
         expected: Number of values to make room for: sixteen bits for each, at least 64 KB, at most 32 MB in all.
     """
 
-    def __init__(self, expected: int) -> None:
-        bits = min(max((BITS * expected).bit_length(), _LEAST), _MOST)
+    def __init__(self, capacity: int) -> None:
+        bits = min(max((BITS * capacity).bit_length(), _LEAST), _MOST)
         self.learned = 0
         self._octets = np.zeros(1 << (bits - 3), np.uint8)
         self._shift = np.uint32(32 - bits)
 
-    def holds(self, more: int) -> bool:
+    def holds(self, additions: int) -> bool:
         """Return whether so many further values fit, or a larger one may not be made."""
         size = 8 * self._octets.size
-        return size == 1 << _MOST or BITS * (self.learned + more) <= size
+        return size == 1 << _MOST or BITS * (self.learned + additions) <= size
 
     def learn(self, marks: Marks) -> None:
         """Take values as seen."""
@@ -50,8 +50,8 @@ class BloomFilter:
         [1, 1, 0]
         """
         first, second = (self._octets[octet] & bit for octet, bit in self._bits(marks))
-        seen: NDArray[np.uint8] = ((first != 0) & (second != 0)).astype(np.uint8)
-        return seen
+        result: NDArray[np.uint8] = ((first != 0) & (second != 0)).astype(np.uint8)
+        return result
 
     def _bits(self, marks: Marks) -> list[tuple[Marks, NDArray[np.uint8]]]:
         """Name the two bits of each value: an octet, and the bit in it."""

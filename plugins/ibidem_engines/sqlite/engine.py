@@ -107,9 +107,9 @@ class SqliteEngine(CollapseEngine, ReindexableEngine):
 
     @override
     def members(
-        self, query: Query, groups: Sequence[str], most: int, *, order: Order = "relevance", cursor: str = ""
+        self, query: Query, groups: Sequence[str], limit: int, *, order: Order = "relevance", cursor: str = ""
     ) -> Members:
-        return members(self._file, query, groups, most, order, cursor)
+        return members(self._file, query, groups, limit, order, cursor)
 
     @override
     def facets(self, query: Query, most: int) -> Facets:

@@ -14,7 +14,7 @@ from ibidem_engines.sqlite.bloom_filter import BloomFilter
 from ibidem_engines.sqlite.file import Row, SqliteFile
 from ibidem_engines.sqlite.lookup import Finder
 from ibidem_engines.sqlite.read import Selection, choose, newest_place, write_cursor
-from ibidem_engines.sqlite.tables import as_json, stored_words, values_of, words
+from ibidem_engines.sqlite.tables import as_json, lookup_values, stored_words, words
 from ibidem_engines.stored_groups import (
     Assignment,
     Collapsed,
@@ -82,15 +82,15 @@ class SqliteGroups(StoredGroups):
     def newest(self, since: Marks | None = None) -> dict[ShardRef, int]:
         """Give the last assigned place, whether or not its document is still there."""
         with self._file.reading():
-            (last,) = self._file.run(_LAST).fetchone()
-        return {ShardRef(self.index): int(last)}
+            (last_place,) = self._file.run(_LAST).fetchone()
+        return {ShardRef(self.index): int(last_place)}
 
     @override
     def deletions(self) -> int:
         """Count places that were given up, by deletion or by writing a document again."""
         with self._file.reading():
-            (last,), (count,) = self._file.run(_LAST).fetchone(), self._file.run(_COUNT).fetchone()
-        return int(last) - int(count)
+            (last_place,), (count,) = self._file.run(_LAST).fetchone(), self._file.run(_COUNT).fetchone()
+        return int(last_place) - int(count)
 
     @override
     def leads(self, stretch: SeqNoRange, size: int) -> list[Grouped]:
@@ -106,28 +106,28 @@ class SqliteGroups(StoredGroups):
     def members(
         self, groups: Sequence[str], without: Sequence[str] = (), *, lead: bool | None = None
     ) -> Iterator[list[Grouped]]:
-        after, flags = 0, (0, 1) if lead is None else (int(lead), int(lead))
-        while some := self._rows(_OF_GROUPS, (as_json(list(groups)), after, as_json(list(without)), *flags, SLICE)):
-            yield some
-            after = some[-1].name.order
+        last_name, flags = 0, (0, 1) if lead is None else (int(lead), int(lead))
+        while rows := self._rows(_OF_GROUPS, (as_json(list(groups)), last_name, as_json(list(without)), *flags, SLICE)):
+            yield rows
+            last_name = rows[-1].name.order
 
     @override
     def read(self, ids: Sequence[tuple[str, str]], upto: Marks | None = None) -> list[Grouped]:
-        last = LAST_PLACE if upto is None else upto[ShardRef(self.index)]
-        return self._rows(_BY_ID, (as_json([name for index, name in ids if index == self.index]), last))
+        last_place = LAST_PLACE if upto is None else upto[ShardRef(self.index)]
+        return self._rows(_BY_ID, (as_json([name for index, name in ids if index == self.index]), last_place))
 
     @override
     def assign(self, changes: Sequence[Assignment]) -> list[bool]:
         """Assign groups; a document that becomes a lead moves to a new place."""
         with self._file.transaction():
-            return [self._assigned(each) for each in changes]
+            return [self._assign(each) for each in changes]
 
-    def _assigned(self, change: Assignment) -> bool:
+    def _assign(self, change: Assignment) -> bool:
         name = change.document.name
-        done = self._file.run(_JOIN, (change.group, int(change.lead), name.id, name.order)).rowcount > 0
-        if done and change.lead:
+        is_written = self._file.run(_JOIN, (change.group, int(change.lead), name.id, name.order)).rowcount > 0
+        if is_written and change.lead:
             _move(self._file, name.order)
-        return done
+        return is_written
 
     @override
     def counts(self) -> GroupCounts:
@@ -136,14 +136,14 @@ class SqliteGroups(StoredGroups):
 
     @override
     def sizes(self, size: int = SLICE) -> Iterator[Mapping[str, int]]:
-        after = ""
+        last_name = ""
         while True:
             with self._file.reading():
-                rows = self._file.run(_SIZES, (after, size)).fetchall()
+                rows = self._file.run(_SIZES, (last_name, size)).fetchall()
             if not rows:
                 return
             yield dict(rows)
-            after = rows[-1][0]
+            last_name = rows[-1][0]
 
     def _rows(self, statement: str, values: Row) -> list[Grouped]:
         with self._file.reading():
@@ -163,14 +163,14 @@ def _search(keys: LeadKeys) -> SignatureLookup:
 def _move(file: SqliteFile, place: int) -> None:
     """Give a document the next place, inside the transaction that is open."""
     (packed, long) = file.run(_SIGNED, (place,)).fetchone()
-    before = stored_words(file, place, packed, long or b"") if packed else ""
-    key = words(values_of(packed, long or b"")) if packed else ""
-    (new,) = file.run(_NEXT).fetchone()
+    old_words = stored_words(file, place, packed, long or b"") if packed else ""
+    key = words(lookup_values(packed, long or b"")) if packed else ""
+    (number,) = file.run(_NEXT).fetchone()
     for statement in _MOVED:
-        file.run(statement, (new, place))
+        file.run(statement, (number, place))
     if key:
-        file.run(_FORGET_KEYS, (place, before))
-        file.run(_KEYS, (new, key))
+        file.run(_FORGET_KEYS, (place, old_words))
+        file.run(_KEYS, (number, key))
 
 
 _ORDERS: dict[Order, str] = {
@@ -216,47 +216,47 @@ def collapse(  # noqa: PLR0913 - those of `CollapseEngine.collapse`
     """Rank what matches, one hit for each stored group, and count groups and documents."""
     with file.reading():
         newest = newest_place(file, query, cursor)
-        chosen = choose(query, newest)
-        heads = file.run(_ranked(_HEADS, chosen, order), (*chosen.values, size, place.start)).fetchall()
-        counts, best = _counts(file, chosen, settled)
+        selection = choose(query, newest)
+        heads = file.run(_fill_ranked(_HEADS, selection, order), (*selection.values, size, place.start)).fetchall()
+        counts, best = _counts(file, selection, settled)
     return Collapsed(_hits(file, heads), counts, best, cursor=write_cursor(file, query, newest))
 
 
 def members(  # noqa: PLR0913, PLR0917 - those of `CollapseEngine.members`
-    file: SqliteFile, query: Query, groups: Sequence[str], most: int, order: Order, cursor: str
+    file: SqliteFile, query: Query, groups: Sequence[str], limit: int, order: Order, cursor: str
 ) -> Members:
     """Find the members of stored groups that match, the best first, and the sizes of the groups."""
     names = as_json(list(groups))
     with file.reading():
-        chosen = choose(query, newest_place(file, query, cursor))
-        rows = file.run(_ranked(_MEMBERS, chosen, order), (*chosen.values, most, names)).fetchall()
-        sizes = dict(file.run(_written(_MATCH_SIZES, chosen), (*chosen.values, names)).fetchall())
+        selection = choose(query, newest_place(file, query, cursor))
+        rows = file.run(_fill_ranked(_MEMBERS, selection, order), (*selection.values, limit, names)).fetchall()
+        sizes = dict(file.run(_fill(_MATCH_SIZES, selection), (*selection.values, names)).fetchall())
     return Members(_hits(file, rows), sizes)
 
 
 def facets(file: SqliteFile, query: Query, most: int) -> Facets:
     """Count the documents and groups of each source, language and year among what matches."""
     with file.reading():
-        chosen = choose(query, newest_place(file, query, ""))
+        selection = choose(query, newest_place(file, query, ""))
 
-        def counted(value: str, order: str, limit: int) -> list[FacetCount]:
-            statement = _written(_FACETS, chosen).replace("{value}", value).replace("{order}", order)
-            return [FacetCount(*row) for row in file.run(statement, (*chosen.values, limit)).fetchall()]
+        def count_facet(value: str, order: str, limit: int) -> list[FacetCount]:
+            statement = _fill(_FACETS, selection).replace("{value}", value).replace("{order}", order)
+            return [FacetCount(*row) for row in file.run(statement, (*selection.values, limit)).fetchall()]
 
         frequent = "count(*) desc, value"
         return Facets(
-            sources=counted("d.source", frequent, most),
-            languages=counted("d.language", frequent, most),
-            years=counted(_YEAR, "value desc", YEARS),
+            sources=count_facet("d.source", frequent, most),
+            languages=count_facet("d.language", frequent, most),
+            years=count_facet(_YEAR, "value desc", YEARS),
         )
 
 
 def _counts(file: SqliteFile, selection: Selection, settled: Marks) -> tuple[MatchCounts, float | None]:
     """Count what matches, and find the highest score."""
-    done = settled.get(ShardRef(file.index), 0)
-    row = file.run(_written(_MATCH_COUNTS, selection), (*selection.values, done)).fetchone()
+    mark = settled.get(ShardRef(file.index), 0)
+    row = file.run(_fill(_MATCH_COUNTS, selection), (*selection.values, mark)).fetchone()
     documents, groups, ungrouped, unsettled, unsigned, short, best = row
-    tables = dict(file.run(_written(_TABLES, selection), selection.values).fetchall())
+    tables = dict(file.run(_fill(_TABLES, selection), selection.values).fetchall())
     counts = MatchCounts(
         documents=documents,
         groups=groups,
@@ -270,12 +270,12 @@ def _counts(file: SqliteFile, selection: Selection, settled: Marks) -> tuple[Mat
     return counts, best
 
 
-def _written(statement: str, selection: Selection) -> str:
+def _fill(statement: str, selection: Selection) -> str:
     return statement.replace("{found}", selection.sql())
 
 
-def _ranked(statement: str, selection: Selection, order: Order) -> str:
-    return (_written(_RANKED, selection) + statement).replace("{order}", _ORDERS[order])
+def _fill_ranked(statement: str, selection: Selection, order: Order) -> str:
+    return (_fill(_RANKED, selection) + statement).replace("{order}", _ORDERS[order])
 
 
 def _hits(file: SqliteFile, rows: Rows) -> list[GroupHit]:

@@ -70,18 +70,18 @@ class LeadCarriers:
     def __init__(self, file: SqliteFile) -> None:
         self.last = 0
         self._file = file
-        self._kept: OrderedDict[str, _Carriers] = OrderedDict()
+        self._cache: OrderedDict[str, _Carriers] = OrderedDict()
         self._size = 0
 
-    def upto(self, last: int) -> "LeadCarriers":
+    def upto(self, place: int) -> "LeadCarriers":
         """Look up to a place from now on, inside a transaction that is open."""
-        if last < self.last:
-            self._kept.clear()
+        if place < self.last:
+            self._cache.clear()
             self._size = 0
-        self.last = last
+        self.last = place
         return self
 
-    def of(self, values: Sequence[str], least: int, after: int = 0) -> Places | None:
+    def of(self, values: Sequence[str], min_shared: int, start: int = 0) -> Places | None:
         """Return the places that carry at least so many of some values; None where too many carry them.
 
         Places of documents that are no leads may be among them, and of those with fewer values where one is carried by
@@ -89,52 +89,52 @@ class LeadCarriers:
 
         Args:
             values: The values, all of one class.
-            least: How many.
-            after: The place from which on carriers are needed, the same or a later one than before for this class;
+            min_shared: How many.
+            start: The place from which on carriers are needed, the same or a later one than before for this class;
                 earlier ones may be named too.
 
-        What carries `least` of n values carries one of any n - `least` + 1, so counting begins with the rarest, and the
-        others are only looked through for what was found (Li, Lu, Lu 2008, "Efficient merging and filtering algorithms
-        for approximate string searches").
+        A carrier of `min_shared` of n values carries one of any n - `min_shared` + 1. So the rarest are counted first,
+        and the others are only searched for places found so (Li, Lu, Lu 2008, "Efficient merging and
+        filtering algorithms for approximate string searches").
         """
-        if len(values) < least:
+        if len(values) < min_shared:
             return np.empty(0, np.int64)
-        carriers = [self._of(value, after) for value in values]
-        whole = sorted((each.places for each in carriers if each.is_whole), key=len)
-        unread = len(carriers) - len(whole)
-        if unread >= least:
+        carriers = [self._of(value, start) for value in values]
+        complete = sorted((each.places for each in carriers if each.is_whole), key=len)
+        unread = len(carriers) - len(complete)
+        if unread >= min_shared:
             return None
-        rarest, frequent = whole[: len(values) - least + 1], whole[len(values) - least + 1 :]
+        rarest, frequent = complete[: len(values) - min_shared + 1], complete[len(values) - min_shared + 1 :]
         places, times = np.unique(np.concatenate([np.empty(0, np.int64), *rarest]), return_counts=True)
         for each in frequent:
             times += each.take(np.searchsorted(each, places), mode="clip") == places
-        return places[times >= least - unread]
+        return places[times >= min_shared - unread]
 
-    def _of(self, value: str, after: int) -> _Carriers:
+    def _of(self, value: str, start: int) -> _Carriers:
         """Read the carriers of a value, as far as they are not known."""
-        before = self._kept.pop(value, None)
-        if before is not None and (before.last == self.last or not before.is_whole):
-            self._kept[value] = before
-            return before
-        carriers = self._read(value, before, after)
-        self._kept[value] = carriers
-        self._size += carriers.size - (before.size if before else 0)
+        cached = self._cache.pop(value, None)
+        if cached is not None and (cached.last == self.last or not cached.is_whole):
+            self._cache[value] = cached
+            return cached
+        carriers = self._read(value, cached, start)
+        self._cache[value] = carriers
+        self._size += carriers.size - (cached.size if cached else 0)
         while self._size > KEPT:
-            _, least_recent = self._kept.popitem(last=False)
+            _, least_recent = self._cache.popitem(last=False)
             self._size -= least_recent.size
         return carriers
 
-    def _read(self, value: str, before: _Carriers | None, after: int) -> _Carriers:
-        if before is None or not before.loose:
-            before = before or _Carriers(np.empty(0, np.int64), after, loose=False)
-            places = self._between(_BETWEEN, value, before.last, LOOSE - len(before.places))
-            if len(before.places) + len(places) < LOOSE:
-                return _Carriers(np.concatenate((before.places, places)), self.last, loose=False)
-            before = _Carriers(np.empty(0, np.int64), after, loose=True)
-        places = self._between(_LEADS_BETWEEN, value, before.last, MOST - len(before.places))
-        return _Carriers(np.concatenate((before.places, places)), self.last, loose=True)
+    def _read(self, value: str, cached: _Carriers | None, start: int) -> _Carriers:
+        if cached is None or not cached.loose:
+            cached = cached or _Carriers(np.empty(0, np.int64), start, loose=False)
+            places = self._between(_BETWEEN, value, cached.last, LOOSE - len(cached.places))
+            if len(cached.places) + len(places) < LOOSE:
+                return _Carriers(np.concatenate((cached.places, places)), self.last, loose=False)
+            cached = _Carriers(np.empty(0, np.int64), start, loose=True)
+        places = self._between(_LEADS_BETWEEN, value, cached.last, MOST - len(cached.places))
+        return _Carriers(np.concatenate((cached.places, places)), self.last, loose=True)
 
-    def _between(self, statement: str, value: str, after: int, most: int) -> Places:
+    def _between(self, statement: str, value: str, start: int, limit: int) -> Places:
         """Read places in one piece: a row costs more."""
-        (text,) = self._file.run(statement, (f'"{word(value)}"', after, self.last, most)).fetchone()
+        (text,) = self._file.run(statement, (f'"{word(value)}"', start, self.last, limit)).fetchone()
         return np.fromstring(text or "", np.int64, sep=",")

@@ -90,15 +90,15 @@ class Finder:
         answers: defaultdict[int, _Answer] = defaultdict(_Answer)
         with self._file.reading():
             questions = self._worth_asking(searches, leads_upto)
-            own = self._own_places({searches[each.at].own for each in questions})
-            allowed = None if query is None else matching_places(self._file, query)
+            own_places = self._own_places({searches[each.at].own for each in questions})
+            allowed_places = None if query is None else matching_places(self._file, query)
             carriers = None if leads_upto is None else self._carriers.upto(leads_upto)
             if leads_upto is not None:
                 questions = self._among_postings(answers, questions, searches, leads_upto)
-            look_up = _LookUp(self._file, allowed, carriers)
+            look_up = _LookUp(self._file, allowed_places, carriers)
             for each in questions:
                 search = searches[each.at]
-                look_up.answer(answers[each.at], each, search, own.get(search.own, 0))
+                look_up.answer(answers[each.at], each, search, own_places.get(search.own, 0))
             places = set(chain.from_iterable(answer.places for answer in answers.values()))
             documents = read_places(self._file, places, leads=leads_upto is not None)
         hits = [Hit(self._file.index, name, 0.0, packed, place) for place, name, packed in documents]
@@ -116,20 +116,23 @@ class Finder:
         questions = [
             _Question(at, clue, values) for at, search in enumerate(searches) for clue, values in search.values.items()
         ]
-        marked = [each for each in questions if each.clue in MARKED]
-        values = list(chain.from_iterable([each.values for each in marked]))
+        marked_questions = [each for each in questions if each.clue in MARKED]
+        values = list(chain.from_iterable([each.values for each in marked_questions]))
         if not self._read_marks(len(values), upto):
             return questions
-        sizes = [len(each.values) for each in marked]
-        own = np.repeat([bool(searches[each.at].own) for each in marked], sizes)
-        shared = np.flatnonzero(self._sketch.counts(marks(values)) > own)
-        rest: dict[int, list[str]] = {}
+        sizes = [len(each.values) for each in marked_questions]
+        own_counts = np.repeat([bool(searches[each.at].own) for each in marked_questions], sizes)
+        positions = np.flatnonzero(self._sketch.counts(marks(values)) > own_counts)
+        values_by_question: dict[int, list[str]] = {}
         for number, place in zip(
-            np.repeat(np.arange(len(sizes)), sizes)[shared].tolist(), shared.tolist(), strict=True
+            np.repeat(np.arange(len(sizes)), sizes)[positions].tolist(), positions.tolist(), strict=True
         ):
-            rest.setdefault(number, []).append(values[place])
-        batch = [_Question(marked[number].at, marked[number].clue, some) for number, some in rest.items()]
-        return batch + [each for each in questions if each.clue not in MARKED]
+            values_by_question.setdefault(number, []).append(values[place])
+        shared = [
+            _Question(marked_questions[number].at, marked_questions[number].clue, shared_values)
+            for number, shared_values in values_by_question.items()
+        ]
+        return shared + [each for each in questions if each.clue not in MARKED]
 
     def _among_postings(
         self,
@@ -139,27 +142,29 @@ class Finder:
         upto: int,
     ) -> list[_Question]:
         """Look rare terms up among the leads that are held in memory; returns what is left to be looked up."""
-        rare = [each for each in questions if each.clue == "rare"]
-        self._postings.catch_up(upto, len(rare))
-        least = [searches[each.at].least.get("rare", 1) for each in rare]
-        for each, places in zip(rare, self._postings.sharing([each.values for each in rare], least), strict=True):
+        rare_questions = [each for each in questions if each.clue == "rare"]
+        self._postings.catch_up(upto, len(rare_questions))
+        min_shared = [searches[each.at].least.get("rare", 1) for each in rare_questions]
+        for each, places in zip(
+            rare_questions, self._postings.sharing([each.values for each in rare_questions], min_shared), strict=True
+        ):
             answers[each.at].places.update(places[: searches[each.at].most("rare")].tolist())
-        rest = [each for each in questions if each.clue != "rare"]
-        last = self._postings.last
-        return rest if last == upto else rest + [each._replace(after=last) for each in rare]
+        others = [each for each in questions if each.clue != "rare"]
+        last_place = self._postings.last
+        return others if last_place == upto else others + [each._replace(after=last_place) for each in rare_questions]
 
     def _read_marks(self, goal: int, upto: int | None) -> bool:
         """Read the marks of documents written since the last time, when that costs less than looking up the values."""
-        (last,) = self._file.run('select coalesce(max(place), 0) from "ibidem.{index}.documents"').fetchone()
-        newest = last if upto is None else min(last, max(upto, self._newest))
+        (last_place,) = self._file.run('select coalesce(max(place), 0) from "ibidem.{index}.documents"').fetchone()
+        newest = last_place if upto is None else min(last_place, max(upto, self._newest))
         self._lookups += goal
         if abs(newest - self._newest) > WORTH * self._lookups:
             return False
         if newest < self._newest or not self._sketch.holds(VALUES * (newest - self._newest)):
             self._sketch, self._newest = self._make(2 * VALUES * newest), 0
         rows = self._file.run(_MARKS, (self._newest, newest))
-        while some := rows.fetchmany(_AT_ONCE):
-            self._sketch.learn(np.frombuffer(b"".join([row[0] for row in some]), np.uint32))
+        while batch := rows.fetchmany(_AT_ONCE):
+            self._sketch.learn(np.frombuffer(b"".join([row[0] for row in batch]), np.uint32))
         self._newest, self._lookups = newest, 0
         return True
 
@@ -178,68 +183,70 @@ class _LookUp:
         leads: Where leads are looked for, and nothing else; None for all documents.
     """
 
-    def __init__(self, file: SqliteFile, allowed: set[int] | None, leads: LeadCarriers | None = None) -> None:
+    def __init__(self, file: SqliteFile, allowed_places: set[int] | None, leads: LeadCarriers | None = None) -> None:
         self._file = file
-        self._allowed = allowed
+        self._allowed_places = allowed_places
         self._leads = leads
-        self._known: dict[tuple[str, int], list[int]] = {}
+        self._carrier_cache: dict[tuple[str, int], list[int]] = {}
 
-    def answer(self, answer: _Answer, question: _Question, search: SignatureLookup, own: int) -> None:
+    def answer(self, answer: _Answer, question: _Question, search: SignatureLookup, own_place: int) -> None:
         """Add what carries the values to an answer, up to the limit."""
-        least = search.least.get(question.clue, 1)
+        min_shared = search.least.get(question.clue, 1)
         limit = search.most(question.clue)
         # Places ascend: the first few carriers of each value hold the first few of all, own one and one over aside.
-        most = limit + 2 if least <= 1 and self._allowed is None else -1
+        most = limit + 2 if min_shared <= 1 and self._allowed_places is None else -1
         values = list(dict.fromkeys(question.values))
         if self._leads is not None:
-            likely = self._leads.of(values, least, question.after)
+            likely = self._leads.of(values, min_shared, question.after)
             if likely is not None and len(likely) <= limit:
                 answer.places.update(likely.tolist())
                 return
         carriers = [self._carriers(value, most) for value in values]
         if question.clue in LONG_CLUES:
-            few = [some for some in carriers if self._others(some, own) <= limit]
-            answer.capped += [question.clue] * (len(few) < len(carriers))
-            carriers = few or [[]]
-        places = set(carriers[0]) if len(carriers) == 1 and least <= 1 else _match_least(carriers, least)
-        places.discard(own)
-        if self._allowed is not None:
-            places &= self._allowed
+            below_limit = [each for each in carriers if self._count_others(each, own_place) <= limit]
+            answer.capped += [question.clue] * (len(below_limit) < len(carriers))
+            carriers = below_limit or [[]]
+        places = set(carriers[0]) if len(carriers) == 1 and min_shared <= 1 else _match_least(carriers, min_shared)
+        places.discard(own_place)
+        if self._allowed_places is not None:
+            places &= self._allowed_places
         answer.places.update(places if len(places) <= limit else sorted(places)[:limit])
         if question.clue == "content":
-            answer.same = len(places) if len(places) <= limit else self._count(question.values, places, own)
+            answer.same = len(places) if len(places) <= limit else self._count(question.values, places, own_place)
         elif len(places) > limit and question.clue not in answer.capped:
             answer.capped.append(question.clue)
 
-    def _others(self, places: Sequence[int], own: int) -> int:
+    def _count_others(self, places: Sequence[int], own_place: int) -> int:
         """Count the documents that may be found, the searching one aside."""
-        return sum(place != own and (self._allowed is None or place in self._allowed) for place in places)
+        return sum(
+            place != own_place and (self._allowed_places is None or place in self._allowed_places) for place in places
+        )
 
-    def _carriers(self, value: str, most: int) -> list[int]:
+    def _carriers(self, value: str, limit: int) -> list[int]:
         """Read the places of documents that carry a value, ascending."""
-        key = value, most
-        if key not in self._known:
-            quoted = f'"{word(value)}"'
+        key = value, limit
+        if key not in self._carrier_cache:
+            phrase = f'"{word(value)}"'
             if self._leads is None:
-                rows = self._file.run(_CARRIERS, (quoted, most))
+                rows = self._file.run(_CARRIERS, (phrase, limit))
             else:
-                rows = self._file.run(_LEADING, (quoted, self._leads.last, most))
-            self._known[key] = [place for (place,) in rows]
-        return self._known[key]
+                rows = self._file.run(_LEADING, (phrase, self._leads.last, limit))
+            self._carrier_cache[key] = [place for (place,) in rows]
+        return self._carrier_cache[key]
 
-    def _count(self, values: Sequence[str], places: set[int], own: int) -> int:
+    def _count(self, values: Sequence[str], places: set[int], own_place: int) -> int:
         """Count the documents with a content hash, of which each has one; with a query all are known."""
-        if self._allowed is not None:
+        if self._allowed_places is not None:
             return len(places)
         words = {word(value) for value in values}
-        return sum(self._file.run(_COUNT, (f'"{each}"', own)).fetchone()[0] for each in words)
+        return sum(self._file.run(_COUNT, (f'"{each}"', own_place)).fetchone()[0] for each in words)
 
 
-def _match_least(carriers: Sequence[Sequence[int]], least: int) -> set[int]:
+def _match_least(carriers: Sequence[Sequence[int]], min_shared: int) -> set[int]:
     """Unite the places that carry at least so many of the values."""
-    if least <= 1:
+    if min_shared <= 1:
         return set(chain.from_iterable(carriers))
-    return {place for place, count in Counter(chain.from_iterable(carriers)).items() if count >= least}
+    return {place for place, count in Counter(chain.from_iterable(carriers)).items() if count >= min_shared}
 
 
 def _result(answer: _Answer, hits: Sequence[Hit], number: dict[int, int]) -> LookupResult:

@@ -77,9 +77,9 @@ class RarePostings:
     def _learn(self, places: Sequence[int], packed: Sequence[bytes]) -> None:
         """Add leads."""
         columns = PackedColumns.of(packed)
-        full, keys = rare_batch(columns)
-        terms = marks([key for its in keys for key in its]).astype(np.uint64) << _HALF
-        carriers = np.repeat(np.array(places, np.uint64)[full], [len(its) for its in keys])
+        has_terms, keys = rare_batch(columns)
+        terms = marks([key for document_keys in keys for key in document_keys]).astype(np.uint64) << _HALF
+        carriers = np.repeat(np.array(places, np.uint64)[has_terms], [len(document_keys) for document_keys in keys])
         run = np.sort(terms | carriers)
         if not run.size:
             return
@@ -87,20 +87,20 @@ class RarePostings:
             run = np.sort(np.concatenate((self._runs.pop(), run)), kind="stable")
         self._runs.append(run)
 
-    def sharing(self, terms: Sequence[Sequence[str]], least: Sequence[int]) -> list[Places]:
+    def sharing(self, terms: Sequence[Sequence[str]], min_shared: Sequence[int]) -> list[Places]:
         """Name for each document the places of the leads that share so many of its terms, ascending.
 
         Args:
             terms: The terms of some documents.
-            least: How many each has to share.
+            min_shared: How many each has to share.
         """
         if not self._runs or not terms:
             return [np.empty(0, np.int64)] * len(terms)
-        sizes = np.array([len(its) for its in terms], np.int64)
-        values = marks([term for its in terms for term in its]).astype(np.uint64) << _HALF
-        asking = _Asking(values, np.repeat(np.arange(len(terms)), sizes), np.array(least))
+        sizes = np.array([len(lead_terms) for lead_terms in terms], np.int64)
+        values = marks([term for lead_terms in terms for term in lead_terms]).astype(np.uint64) << _HALF
+        asking = _Asking(values, np.repeat(np.arange(len(terms)), sizes), np.array(min_shared))
         pairs = [asking.pairs(run) for run in self._runs]  # a lead's terms are all in one run
-        rows, places = (np.concatenate([each[at] for each in pairs] or [np.empty(0, np.int64)]) for at in (0, 1))
+        rows, places = (np.concatenate([each[side] for each in pairs] or [np.empty(0, np.int64)]) for side in (0, 1))
         order = np.lexsort((places, rows))
         ends = np.searchsorted(rows[order], np.arange(1, len(terms)))
         return np.split(places[order], ends)
@@ -130,11 +130,11 @@ class _Asking:
         start = np.searchsorted(run, self._values)
         times = np.searchsorted(run, self._values | _LOW, "right") - start
         frequent = self._frequent(times)
-        counted = np.where(frequent, 0, times)
-        budget = np.cumsum(np.bincount(self._owners, counted, len(self._sizes))) // AT_ONCE
+        counts = np.where(frequent, 0, times)
+        budget = np.cumsum(np.bincount(self._owners, counts, len(self._sizes))) // AT_ONCE
         part_of = budget.astype(np.int64)[self._owners]
-        parts = [self._part(run, start, np.where(part_of == part, counted, 0), frequent) for part in np.unique(budget)]
-        rows, places = (np.concatenate([each[at] for each in parts] or [np.empty(0, np.int64)]) for at in (0, 1))
+        parts = [self._part(run, start, np.where(part_of == part, counts, 0), frequent) for part in np.unique(budget)]
+        rows, places = (np.concatenate([each[side] for each in parts] or [np.empty(0, np.int64)]) for side in (0, 1))
         return rows, places
 
     def _frequent(self, times: Places) -> NDArray[np.bool_]:
@@ -148,22 +148,22 @@ class _Asking:
     def _part(self, run: Words, start: Places, times: Places, frequent: NDArray[np.bool_]) -> tuple[Places, Places]:
         """Count the carriers of some terms, and look through the frequent ones for them."""
         ends = np.cumsum(times)
-        at = np.arange(int(times.sum())) + np.repeat(start - ends + times, times)
-        owned = np.repeat(self._owners.astype(np.uint64) << _HALF, times)
-        pairs, shared = np.unique(owned | (run[at] & _LOW), return_counts=True)
-        likely = shared > self._spare[(pairs >> _HALF).astype(np.int64)]
-        pairs, shared = pairs[likely], shared[likely]
+        positions = np.arange(int(times.sum())) + np.repeat(start - ends + times, times)
+        pair_keys = np.repeat(self._owners.astype(np.uint64) << _HALF, times)
+        pairs, shared_counts = np.unique(pair_keys | (run[positions] & _LOW), return_counts=True)
+        likely = shared_counts > self._spare[(pairs >> _HALF).astype(np.int64)]
+        pairs, shared_counts = pairs[likely], shared_counts[likely]
         rows, places = (pairs >> _HALF).astype(np.int64), pairs & _LOW
-        for values, its in self._columns(frequent):
+        for values, has_value in self._columns(frequent):
             keys = values[rows] | places
-            carried = run[np.minimum(np.searchsorted(run, keys), len(run) - 1)] == keys
-            shared += carried & its[rows]
-        enough = shared >= self._least[rows]
-        return rows[enough], places[enough].astype(np.int64)
+            is_carried = run[np.minimum(np.searchsorted(run, keys), len(run) - 1)] == keys
+            shared_counts += is_carried & has_value[rows]
+        is_match = shared_counts >= self._least[rows]
+        return rows[is_match], places[is_match].astype(np.int64)
 
-    def _columns(self, chosen: NDArray[np.bool_]) -> Iterator[tuple[Words, NDArray[np.bool_]]]:
+    def _columns(self, mask: NDArray[np.bool_]) -> Iterator[tuple[Words, NDArray[np.bool_]]]:
         """Yield the first of the chosen terms of each document, then the second, and which documents have one."""
-        values, owners = self._values[chosen], self._owners[chosen]
+        values, owners = self._values[mask], self._owners[mask]
         sizes = np.bincount(owners, minlength=len(self._sizes))
         begin = np.cumsum(sizes) - sizes
         for number in range(int(sizes.max(initial=0))):

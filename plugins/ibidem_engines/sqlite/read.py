@@ -58,24 +58,24 @@ def conditions(query: Query | None) -> Conditions:
     by_field: dict[str, list[Conditions]] = {}
     for condition in query.filters:
         by_field.setdefault(condition.field, []).append(_condition(condition))
-    refused = [_condition(condition) for condition in query.excluded]
-    sql = "".join(f" and ({' or '.join(each.sql for each in some)})" for some in by_field.values())
-    values = tuple(value for some in by_field.values() for each in some for value in each.values)
-    sql += "".join(f" and not coalesce({each.sql}, 0)" for each in refused)
-    values += tuple(value for each in refused for value in each.values)
+    exclusions = [_condition(condition) for condition in query.excluded]
+    sql = "".join(f" and ({' or '.join(each.sql for each in group)})" for group in by_field.values())
+    values = tuple(value for group in by_field.values() for each in group for value in each.values)
+    sql += "".join(f" and not coalesce({each.sql}, 0)" for each in exclusions)
+    values += tuple(value for each in exclusions for value in each.values)
     if query.none_of and not query.all_of:
         sql += ' and d.place not in (select rowid from "ibidem.{index}.texts" where "ibidem.{index}.texts" match ?)'
-        values += (_any_of(query.none_of),)
+        values += (_join_or(query.none_of),)
     return Conditions(sql, values)
 
 
 def _match_expression(words: Query | Words) -> str:
     """Write what must and must not occur; empty where nothing must."""
-    expression = " AND ".join(_any_of(entry) for entry in words.all_of)
-    return f"{expression} NOT {_any_of(words.none_of)}" if expression and words.none_of else expression
+    expression = " AND ".join(_join_or(entry) for entry in words.all_of)
+    return f"{expression} NOT {_join_or(words.none_of)}" if expression and words.none_of else expression
 
 
-def _any_of(parts: Sequence[Phrase | Words]) -> str:
+def _join_or(parts: Sequence[Phrase | Words]) -> str:
     """Join parts."""
     expressions = (_phrase(each) if isinstance(each, Phrase) else f"({_match_expression(each)})" for each in parts)
     return f"({' OR '.join(expressions)})"
@@ -122,7 +122,7 @@ _SLICE = """select d.place, d.id, d.packed from "ibidem.{index}.documents" d
 _CARRYING = 'select rowid from "ibidem.{index}.keys" where "ibidem.{index}.keys" match ?'
 _COUNTS = 'select idf, signed, count(*) from "ibidem.{index}.documents" group by idf, signed'
 
-Ranked = list[tuple[int, float]]
+RankedPlaces = list[tuple[int, float]]
 
 
 def window(file: SqliteFile, query: Query, size: int, cursor: str, exclude: Collection[str] = ()) -> Ranking:
@@ -134,9 +134,9 @@ def window(file: SqliteFile, query: Query, size: int, cursor: str, exclude: Coll
         raise UsageError(f"a window of {size} hits is not possible", f"use 1 to {MOST_HITS}")
     with file.reading():
         newest = newest_place(file, query, cursor)
-        total, ranked = _rank(file, choose(query, newest, exclude), size)
-        documents = read_places(file, [place for place, _ in ranked], leads=False)
-    score = {place: -rank for place, rank in ranked}
+        total, ranked_places = _rank(file, choose(query, newest, exclude), size)
+        documents = read_places(file, [place for place, _ in ranked_places], leads=False)
+    score = {place: -rank for place, rank in ranked_places}
     hits = [Hit(file.index, name, score[place], packed, place) for place, name, packed in documents]
     return Ranking(sorted(hits, key=lambda hit: -hit.score)[:size], total, write_cursor(file, query, newest))
 
@@ -159,9 +159,9 @@ def write_cursor(file: SqliteFile, query: Query, newest: int) -> str:
 def fetch(file: SqliteFile, ids: Sequence[tuple[str, str]], query: Query | None) -> list[StoredDocument]:
     """Read documents; see `Engine.fetch`."""
     expression(query)
-    here = [name for index, name in ids if index == file.index]
+    own_ids = [name for index, name in ids if index == file.index]
     with file.reading():
-        rows = {row[0]: row for row in file.run(_BY_ID, (as_json(here),))}
+        rows = {row[0]: row for row in file.run(_BY_ID, (as_json(own_ids),))}
     in_title, in_text = phrases_of(query, "title"), phrases_of(query, "text")
     documents = {name: document(row) for name, row in rows.items()}
     return [
@@ -173,16 +173,16 @@ def fetch(file: SqliteFile, ids: Sequence[tuple[str, str]], query: Query | None)
             snippets=(passage(documents[name].text, in_text),),
             title=mark(documents[name].title, in_title),
         )
-        for name in here
+        for name in own_ids
         if name in documents
     ]
 
 
 def long_signatures(file: SqliteFile, ids: Sequence[tuple[str, str]]) -> dict[tuple[str, str], bytes]:
     """Read long signatures; see `Engine.long_signatures`."""
-    here = [name for index, name in ids if index == file.index]
+    own_ids = [name for index, name in ids if index == file.index]
     with file.reading():
-        return {(file.index, name): value for name, value in file.run(_LONG, (as_json(here),))}
+        return {(file.index, name): value for name, value in file.run(_LONG, (as_json(own_ids),))}
 
 
 def scan(file: SqliteFile, filters: Sequence[Filter], size: int) -> Iterator[list[Hit]]:
@@ -193,14 +193,14 @@ def scan(file: SqliteFile, filters: Sequence[Filter], size: int) -> Iterator[lis
     statement = _SLICE.replace("{limits}", limits.sql)
     with file.reading():
         (newest,) = file.run('select coalesce(max(place), 0) from "ibidem.{index}.documents"').fetchone()
-    after = 0
+    last_place = 0
     while True:
         with file.reading():
-            rows = file.run(statement, (after, newest, *limits.values, size)).fetchall()
+            rows = file.run(statement, (last_place, newest, *limits.values, size)).fetchall()
         if not rows:
             return
         yield [Hit(file.index, name, 0.0, packed, place) for place, name, packed in rows]
-        after = rows[-1][0]
+        last_place = rows[-1][0]
 
 
 def info(file: SqliteFile) -> Info:
@@ -215,9 +215,9 @@ def info(file: SqliteFile) -> Info:
         if idf:
             tables[idf] = tables.get(idf, 0) + count
     documents = sum(count for _, _, count in counts)
-    unsigned = sum(count for _, signed, count in counts if not signed)
-    schema = _schema(state) if documents > unsigned else ()
-    return Info("sqlite", sqlite3.sqlite_version, bool(state), documents, unsigned, schema, tables)
+    unsigned_count = sum(count for _, signed, count in counts if not signed)
+    schema = _schema(state) if documents > unsigned_count else ()
+    return Info("sqlite", sqlite3.sqlite_version, bool(state), documents, unsigned_count, schema, tables)
 
 
 def read_places(file: SqliteFile, places: Iterable[int], *, leads: bool) -> list[tuple[int, str, bytes | None]]:
@@ -227,8 +227,8 @@ def read_places(file: SqliteFile, places: Iterable[int], *, leads: bool) -> list
 
 def matching_places(file: SqliteFile, query: Query) -> set[int]:
     """Read the places of all documents that match."""
-    chosen = choose(query, _NEWEST)
-    return {place for place, _ in file.run(chosen.sql("0.0"), chosen.values)}
+    selection = choose(query, _NEWEST)
+    return {place for place, _ in file.run(selection.sql("0.0"), selection.values)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,16 +272,18 @@ def choose(query: Query, newest: int, exclude: Collection[str] = ()) -> Selectio
     if not words:
         rest = f'"ibidem.{{index}}.documents" d where d.place <= ?{limits.sql}{left_out}'
         return Selection(place, "0.0", rest, (newest, *limits.values, *contents))
-    joined = ' join "ibidem.{index}.documents" d on d.place = t.rowid' if limits.sql else ""
-    those = f'"ibidem.{{index}}.texts" match ? and t.rowid <= ?{limits.sql}{left_out}'
-    rest = f'"ibidem.{{index}}.texts" t{joined} where {those}'
+    join = ' join "ibidem.{index}.documents" d on d.place = t.rowid' if limits.sql else ""
+    condition = f'"ibidem.{{index}}.texts" match ? and t.rowid <= ?{limits.sql}{left_out}'
+    rest = f'"ibidem.{{index}}.texts" t{join} where {condition}'
     return Selection(place, _BM25, rest, (words, newest, *limits.values, *contents))
 
 
-def _rank(file: SqliteFile, selection: Selection, size: int) -> tuple[int, Ranked]:
+def _rank(file: SqliteFile, selection: Selection, size: int) -> tuple[int, RankedPlaces]:
     """Count what matches, and read the first places with their ranks and all that equal the last of them."""
     (total,) = file.run(selection.count, selection.values).fetchone()
-    top: Ranked = file.run(f"{selection.sql()} order by rank limit ?", (*selection.values, size + MARGIN)).fetchall()
+    top: RankedPlaces = file.run(
+        f"{selection.sql()} order by rank limit ?", (*selection.values, size + MARGIN)
+    ).fetchall()
     if len(top) < size + MARGIN:
         return total, top
     last = top[size - 1][1]
@@ -310,9 +312,15 @@ _TERMS = 'select term, doc from temp."ibidem.{index}.terms" where term in (selec
 
 def suggest(file: SqliteFile, words: Sequence[str]) -> dict[str, str]:
     """Find spellings; see `Engine.suggest`."""
-    near = {word: spellings(word) for word in words[:MOST_WORDS]}
+    spellings_by_word = {word: spellings(word) for word in words[:MOST_WORDS]}
     with file.reading():
         file.run(_TABLE)
-        documents: dict[str, int] = dict(file.run(_TERMS, (as_json([*near, *set().union(*near.values())]),)))
-    known = {word: [each for each in some if each in documents] for word, some in near.items() if word not in documents}
-    return {word: min(some, key=lambda term: (-documents[term], term)) for word, some in known.items() if some}
+        documents: dict[str, int] = dict(
+            file.run(_TERMS, (as_json([*spellings_by_word, *set().union(*spellings_by_word.values())]),))
+        )
+    suggestions = {
+        word: [each for each in group if each in documents]
+        for word, group in spellings_by_word.items()
+        if word not in documents
+    }
+    return {word: min(group, key=lambda term: (-documents[term], term)) for word, group in suggestions.items() if group}

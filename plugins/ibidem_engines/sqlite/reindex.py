@@ -22,8 +22,8 @@ from ibidem_engines.reindex import (
 from ibidem_engines.sqlite import tables
 from ibidem_engines.sqlite.file import SqliteFile
 from ibidem_engines.sqlite.read import document
-from ibidem_engines.sqlite.tables import as_json, values_of, words
-from ibidem_engines.sqlite.write import prune, write, write_at
+from ibidem_engines.sqlite.tables import as_json, lookup_values, words
+from ibidem_engines.sqlite.write import prune, replace_records, write
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.schema import NONE
 
@@ -36,9 +36,9 @@ class SqliteReindexTarget(ReindexTarget):
         first: Name of the index that is copied.
     """
 
-    def __init__(self, file: SqliteFile, first: str) -> None:
+    def __init__(self, file: SqliteFile, source_name: str) -> None:
         self.name = file.index
-        self._file, self._first = file, first
+        self._file, self._source_name = file, source_name
 
     @override
     def exists(self) -> bool:
@@ -50,7 +50,7 @@ class SqliteReindexTarget(ReindexTarget):
 
     @override
     def take(self, signed: Sequence[Signed]) -> list[Outcome]:
-        return write(self._file, [record or _unsigned_record(there) for there, record in signed])
+        return write(self._file, [record or _unsigned_record(document) for document, record in signed])
 
     @override
     def newest(self) -> dict[ShardRef, int]:
@@ -60,7 +60,7 @@ class SqliteReindexTarget(ReindexTarget):
 
     @override
     def prune(self, upto: Marks) -> int:
-        return prune(self._file, self._first, upto[ShardRef(self.name)])
+        return prune(self._file, self._source_name, upto[ShardRef(self.name)])
 
     @override
     def check_alias(self, alias: str) -> None:
@@ -78,8 +78,8 @@ class SqliteReindexTarget(ReindexTarget):
         return self.take(signed)
 
 
-def _unsigned_record(there: SourceDocument) -> Record:
-    return Record(there.document, NONE, there.version, digest="", packed=b"")
+def _unsigned_record(document: SourceDocument) -> Record:
+    return Record(document.document, NONE, document.version, digest="", packed=b"")
 
 
 _COUNT = 'select count(*) from "ibidem.{index}.documents" where place > ? and place <= ?'
@@ -180,8 +180,8 @@ class SqliteReindexSource(ReindexSource):
 
     @override
     def sign(self, signed: Sequence[Signed]) -> list[Outcome | None]:
-        ready = [(record, there.state[0]) for there, record in signed if record is not None]
-        return write_at(self._file, ready)
+        ready = [(record, document.state[0]) for document, record in signed if record is not None]
+        return replace_records(self._file, ready)
 
     @override
     def strip_document(self, document: SourceDocument) -> SourceDocument:
@@ -189,7 +189,7 @@ class SqliteReindexSource(ReindexSource):
 
     @override
     def strip(self, signed: Sequence[SourceDocument]) -> list[Outcome | None]:
-        return write_at(self._file, [(_unsigned_record(there), there.state[0]) for there in signed])
+        return replace_records(self._file, [(_unsigned_record(document), document.state[0]) for document in signed])
 
     @override
     def unmark(self) -> bool:
@@ -207,7 +207,7 @@ class SqliteReindexSource(ReindexSource):
 
     @override
     def added_bytes(self, record: Record) -> int:
-        return len(record.packed) + len(record.long) + len(words(values_of(record.packed, record.long)))
+        return len(record.packed) + len(record.long) + len(words(lookup_values(record.packed, record.long)))
 
     @override
     def deletions(self) -> int:

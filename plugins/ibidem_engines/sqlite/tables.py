@@ -104,7 +104,7 @@ MARKED: tuple[LookupField, ...] = ("content", "fingerprint", "fingerprint_binned
 _PLAIN = re.compile(r"[0-9a-z:]+", re.ASCII)
 
 
-def values_of(packed: bytes, long: bytes = b"") -> dict[LookupField, list[str]]:
+def lookup_values(packed: bytes, long: bytes = b"") -> dict[LookupField, list[str]]:
     """Read the look-up values out of signatures; none of what is empty, damaged or of an unknown scheme.
 
     Args:
@@ -126,8 +126,8 @@ def words(values: dict[LookupField, list[str]]) -> str:
     Values of two classes are never alike: each begins with its scheme or its letter.
     """
     parts: list[str] = []
-    for clue, some in values.items():
-        parts += map(word, some) if clue == "content" else some
+    for clue, clue_values in values.items():
+        parts += map(word, clue_values) if clue == "content" else clue_values
     return " ".join(parts)
 
 
@@ -144,9 +144,9 @@ def stored_words(file: SqliteFile, place: int, packed: bytes, long: bytes) -> st
 
     A full-text table without content is damaged when other words are taken out than were put in.
     """
-    values = values_of(packed, long)
-    first, *_ = values.get("characters", [""])
-    if first and not file.run(_CARRIED, (f'"{first}"', place)).fetchone():
+    values = lookup_values(packed, long)
+    characters, *_ = values.get("characters", [""])
+    if characters and not file.run(_CARRIED, (f'"{characters}"', place)).fetchone():
         del values["characters"]
     return words(values)
 
@@ -174,16 +174,16 @@ class CountMinSketch:
         expected: Number of values to make room for: eight counters for each, at least 64 KB, at most 64 MB in all.
     """
 
-    def __init__(self, expected: int) -> None:
-        bits = min(max((COUNTERS * expected).bit_length(), _LEAST_BITS), _MOST_BITS)
+    def __init__(self, capacity: int) -> None:
+        bits = min(max((COUNTERS * capacity).bit_length(), _LEAST_BITS), _MOST_BITS)
         self.learned = 0
         self._counts = np.zeros(1 << bits, np.uint8)
         self._shift = np.uint32(32 - bits)
 
-    def holds(self, more: int) -> bool:
+    def holds(self, additions: int) -> bool:
         """Return whether so many further values fit, or a larger one may not be made."""
         size = self._counts.size
-        return size == 1 << _MOST_BITS or COUNTERS * (self.learned + more) <= size
+        return size == 1 << _MOST_BITS or COUNTERS * (self.learned + additions) <= size
 
     def learn(self, marks: Marks) -> None:
         """Count values, one entry for each document that carries one."""
@@ -192,8 +192,8 @@ class CountMinSketch:
             is_set = self._counts[places] > 0
             self._counts[places] = 1
             self._counts[places[is_set]] = 2
-            ordered = np.sort(places)
-            self._counts[ordered[1:][ordered[1:] == ordered[:-1]]] = 2
+            sorted_places = np.sort(places)
+            self._counts[sorted_places[1:][sorted_places[1:] == sorted_places[:-1]]] = 2
 
     def counts(self, marks: Marks) -> NDArray[np.uint8]:
         """Return for each value how often it was seen: 0, 1, or 2 for more often; perhaps too high, never too low.

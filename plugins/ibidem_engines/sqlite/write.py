@@ -100,7 +100,7 @@ def _marks(values: Sequence[list[str]]) -> list[bytes]:
     """Hash each document's values, all in one go."""
     hashes = marks(list(chain.from_iterable(values)))
     ends = list(accumulate(map(len, values)))
-    return [hashes[end - len(some) : end].tobytes() for end, some in zip(ends, values, strict=True)]
+    return [hashes[end - len(words) : end].tobytes() for end, words in zip(ends, values, strict=True)]
 
 
 _DOCUMENT = """insert into "ibidem.{index}.documents"
@@ -145,11 +145,11 @@ class _Standing:
     def read(cls, file: SqliteFile, ids: Sequence[str]) -> "_Standing":
         """Look at all ids at once."""
         rows = file.run(_THERE, (as_json(ids),))
-        there = {name: _There(*rest) for name, *rest in rows}
+        there = {name: _There(*fields) for name, *fields in rows}
         stones = tables.get(file, "tombstones", ids).items()
         return cls(there, {name: version for name, stone in stones if isinstance(version := stone["version"], int)})
 
-    def late(self, name: str, version: int) -> str:
+    def stale_reason(self, name: str, version: int) -> str:
         """Say why a version comes too late to be written; empty when it does not."""
         if name in self.there and self.there[name].version > version:
             return f"version {version} is older than the one in the index, {self.there[name].version}"
@@ -161,14 +161,14 @@ class _Standing:
         """Decide what becomes of a record."""
         name = record.document.id
         stored = self.there.get(name)
-        before = stored.version if stored else None
-        if why := self.late(name, record.version):
-            return Outcome(name, WriteStatus.STALE, before=before, field="version", why=why)
+        old_version = stored.version if stored else None
+        if reason := self.stale_reason(name, record.version):
+            return Outcome(name, WriteStatus.STALE, before=old_version, field="version", why=reason)
         if stored and stored.digest == record.digest:
-            return Outcome(name, WriteStatus.UNCHANGED, before=before)
-        if stored and (why := clash(record, stored.origin)):
-            return Outcome(name, WriteStatus.REFUSED, before=before, field="id", why=why)
-        return Outcome(name, WriteStatus.INDEXED, before=before)
+            return Outcome(name, WriteStatus.UNCHANGED, before=old_version)
+        if stored and (reason := clash(record, stored.origin)):
+            return Outcome(name, WriteStatus.REFUSED, before=old_version, field="id", why=reason)
+        return Outcome(name, WriteStatus.INDEXED, before=old_version)
 
     def deletion(self, name: str, version: int) -> Outcome:
         """Decide what becomes of a document that is to be deleted."""
@@ -177,7 +177,7 @@ class _Standing:
             return Outcome(name, WriteStatus.MISSING)
         if stored.version > version:
             return Outcome(
-                name, WriteStatus.STALE, before=stored.version, field="version", why=self.late(name, version)
+                name, WriteStatus.STALE, before=stored.version, field="version", why=self.stale_reason(name, version)
             )
         return Outcome(name, WriteStatus.DELETED, before=stored.version)
 
@@ -191,7 +191,7 @@ def write(file: SqliteFile, records: Sequence[Record]) -> list[Outcome]:
     return [outcomes[at] for at in range(len(records))]
 
 
-def write_at(file: SqliteFile, records: Sequence[tuple[Record, int]]) -> list[Outcome | None]:
+def replace_records(file: SqliteFile, records: Sequence[tuple[Record, int]]) -> list[Outcome | None]:
     """Store records over documents that are still at the places where they were read; None for one that does not."""
     ready, outcomes = prepare([record for record, _ in records])
     with file.transaction():
@@ -204,7 +204,7 @@ def write_at(file: SqliteFile, records: Sequence[tuple[Record, int]]) -> list[Ou
 
 def delete(file: SqliteFile, ids: Sequence[str], version: int, *, beats: bool) -> list[Outcome]:
     """Delete documents and leave tombstones; see `Engine.delete`."""
-    now = datetime.now(UTC).isoformat(timespec="seconds")
+    timestamp = datetime.now(UTC).isoformat(timespec="seconds")
     with file.transaction():
         standing = _Standing.read(file, ids)
         there = {name: each.version for name, each in standing.there.items()}
@@ -213,16 +213,16 @@ def delete(file: SqliteFile, ids: Sequence[str], version: int, *, beats: bool) -
         _remove(
             file, [standing.there[name].place for name, each in outcomes.items() if each.fate is WriteStatus.DELETED]
         )
-        buried = [name for name, each in outcomes.items() if each.fate is not WriteStatus.STALE]
-        newer = [name for name in buried if standing.graves.get(name, versions[name]) <= versions[name]]
-        tables.put(file, "tombstones", {name: {"version": versions[name], "at": now} for name in newer})
+        written_names = [name for name, each in outcomes.items() if each.fate is not WriteStatus.STALE]
+        newer = [name for name in written_names if standing.graves.get(name, versions[name]) <= versions[name]]
+        tables.put(file, "tombstones", {name: {"version": versions[name], "at": timestamp} for name in newer})
     return [outcomes[name] for name in ids]
 
 
-def prune(file: SqliteFile, first: str, upto: int) -> int:
+def prune(file: SqliteFile, source_name: str, upto: int) -> int:
     """Remove documents written up to a place that another index of the same file no longer holds; returns how many."""
     with file.transaction():
-        places = [place for (place,) in file.run(_ORPHANS.replace("{first}", first), (upto,))]
+        places = [place for (place,) in file.run(_ORPHANS.replace("{first}", source_name), (upto,))]
         _remove(file, places)
     return len(places)
 
@@ -231,29 +231,29 @@ def _write(file: SqliteFile, ready: Sequence[Ready]) -> dict[int, Outcome]:
     """Store rows and return what became of them, by their place in the call."""
     standing = _Standing.read(file, [each.id for each in ready])
     outcomes = {each.at: standing.outcome(each.record) for each in ready}
-    new = [each for each in ready if outcomes[each.at].fate is WriteStatus.INDEXED]
-    _remove(file, [standing.there[each.id].place for each in new if each.id in standing.there])
-    for each, place in zip(new, _insert(file, new), strict=True):
+    inserts = [each for each in ready if outcomes[each.at].fate is WriteStatus.INDEXED]
+    _remove(file, [standing.there[each.id].place for each in inserts if each.id in standing.there])
+    for each, place in zip(inserts, _insert(file, inserts), strict=True):
         outcomes[each.at] = Outcome(each.id, WriteStatus.INDEXED, place, outcomes[each.at].before)
-    same = [each.record for each in ready if outcomes[each.at].fate is WriteStatus.UNCHANGED]
-    file.run_many(_RAISE, [(record.version, record.document.id) for record in same])
+    unchanged = [each.record for each in ready if outcomes[each.at].fate is WriteStatus.UNCHANGED]
+    file.run_many(_RAISE, [(record.version, record.document.id) for record in unchanged])
     if standing.graves:
-        tables.remove(file, "tombstones", [each.id for each in new])
+        tables.remove(file, "tombstones", [each.id for each in inserts])
     return outcomes
 
 
-def _insert(file: SqliteFile, new: Sequence[Ready]) -> range:
+def _insert(file: SqliteFile, records: Sequence[Ready]) -> range:
     """Store rows under the next places and return these."""
-    if not new:
+    if not records:
         return range(0)
-    (last,) = file.run("""select value from "ibidem.{index}.state" where name = 'place'""").fetchone()
-    places = range(last + 1, last + 1 + len(new))
+    (last_place,) = file.run("""select value from "ibidem.{index}.state" where name = 'place'""").fetchone()
+    places = range(last_place + 1, last_place + 1 + len(records))
     file.run("""update "ibidem.{index}.state" set value = ? where name = 'place'""", (places[-1],))
-    numbered = list(zip(places, new, strict=True))
-    file.run_many(_DOCUMENT, [(place, *each.row) for place, each in numbered])
-    file.run_many(_TEXT, [(place, each.record.document.title, each.record.document.text) for place, each in numbered])
-    file.run_many(_KEYS, [(place, each.keys) for place, each in numbered if each.keys])
-    file.run_many(_LONG, [(place, each.record.long) for place, each in numbered if each.record.long])
+    placed = list(zip(places, records, strict=True))
+    file.run_many(_DOCUMENT, [(place, *each.row) for place, each in placed])
+    file.run_many(_TEXT, [(place, each.record.document.title, each.record.document.text) for place, each in placed])
+    file.run_many(_KEYS, [(place, each.keys) for place, each in placed if each.keys])
+    file.run_many(_LONG, [(place, each.record.long) for place, each in placed if each.record.long])
     return places
 
 

@@ -15,7 +15,7 @@ from ibidem_engines.cluster.client import (
     UNREACHABLE,
     ClusterClient,
     Failure,
-    failure_of,
+    build_failure,
     find_fault,
     to_engine_error,
 )
@@ -98,7 +98,7 @@ def test_words_of_the_server_are_kept() -> None:
     ],
 )
 def test_type_and_reason_are_read_out_of_an_answer(answer: object, expected: tuple[str, str]) -> None:
-    failure = failure_of(500, answer)
+    failure = build_failure(500, answer)
     assert (failure.kind, failure.reason) == expected
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ibidem_engines.cluster import ranking
-from ibidem_engines.cluster.bulk import order_of
+from ibidem_engines.cluster.bulk import write_order
 from ibidem_engines.cluster.ranking import read_hits
 from ibidem_engines.engine import Hit
 from ibidem_engines.hits import HitColumns, HitNames, packed_of
@@ -36,7 +36,7 @@ def hit_of(hit: Mapping[str, Any]) -> Hit:
         hit.get("_id") or (read_id(packed) if packed else ""),
         hit.get("_score") or 0.0,
         packed,
-        order_of(hit["_seq_no"]) if "_seq_no" in hit else 0,
+        write_order(hit["_seq_no"]) if "_seq_no" in hit else 0,
         tuple(hit["sort"]) if "sort" in hit else (),
     )
 

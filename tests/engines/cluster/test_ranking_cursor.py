@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem_engines.cluster.ranking import Cursor, newest_of, read_cursor, write_cursor
+from ibidem_engines.cluster.ranking import Cursor, read_cursor, read_newest, write_cursor
 from ibidem_engines.query import Query, parse_query
 from ibidem_ingest.errors import UsageError
 
@@ -41,4 +41,4 @@ def test_what_is_no_cursor_is_refused(text: str) -> None:
 
 
 def test_where_nothing_matched_nothing_is_let_in_later() -> None:
-    assert newest_of({"aggregations": {"ibidem": {"value": None}}}) == -1
+    assert read_newest({"aggregations": {"ibidem": {"value": None}}}) == -1

@@ -13,10 +13,10 @@ from ibidem_engines.cluster.source import (
     as_document,
     as_source,
     filter_value,
-    idf_of,
     iso_day,
+    read_idf,
+    read_version,
     signed_part,
-    version_of,
 )
 from ibidem_ingest.dates import interval
 from ibidem_ingest.document import Document
@@ -44,7 +44,7 @@ def test_a_document_is_put_together_again(document: Document, layout: str) -> No
     record = replace(make_record("a"), document=document)
     source = orjson.loads(as_source(record, OWN, layout))
     assert as_document(document.id, source, OWN) == document
-    assert (version_of(source), idf_of(source)) == (record.version, record.signatures.idf)
+    assert (read_version(source), read_idf(source)) == (record.version, record.signatures.idf)
 
 
 def test_in_an_index_of_others_all_of_ours_is_one_object() -> None:
@@ -70,7 +70,7 @@ def test_a_document_that_ibidem_never_wrote_is_read_as_far_as_its_fields_say_wha
     document = as_document("t", source, fields)
     assert (document.title, document.text, document.date) == ("One\nTwo", "7", "")
     unread = {"place": "Chicago", "published": "last week"}
-    assert (document.meta, document.version, version_of(source), idf_of(source)) == (unread, None, 0, "")
+    assert (document.meta, document.version, read_version(source), read_idf(source)) == (unread, None, 0, "")
 
 
 def test_a_missing_or_weak_signature_has_a_value_that_no_other_document_shares() -> None:

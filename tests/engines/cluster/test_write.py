@@ -2,8 +2,8 @@
 
 import pytest
 
-from ibidem_engines.cluster.bulk import order_of
-from ibidem_engines.cluster.write import field_of
+from ibidem_engines.cluster.bulk import write_order
+from ibidem_engines.cluster.write import refused_field
 
 
 @pytest.mark.parametrize(
@@ -16,8 +16,8 @@ from ibidem_engines.cluster.write import field_of
     ],
 )
 def test_the_field_at_fault_is_read_out_of_the_servers_words(reason: str, field: str) -> None:
-    assert field_of(reason) == field
+    assert refused_field(reason) == field
 
 
 def test_the_first_write_has_an_order_that_is_not_zero() -> None:
-    assert (order_of(0), order_of(-1)) == (1, 0)
+    assert (write_order(0), write_order(-1)) == (1, 0)

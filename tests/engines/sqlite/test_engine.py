@@ -14,7 +14,7 @@ from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record, SignatureLookup, WriteStatus
 from ibidem_engines.errors import Permanent
 from ibidem_engines.query import Query, parse_query
-from ibidem_engines.sqlite.tables import values_of
+from ibidem_engines.sqlite.tables import lookup_values
 from ibidem_ingest.errors import UsageError
 
 Make = Callable[..., Record]
@@ -94,7 +94,7 @@ from ibidem_engines.engine import SignatureLookup
 from ibidem_engines.connect import open_engine
 sys.path.insert(0, sys.argv[4])
 from support.signed_records import make_record
-from ibidem_engines.sqlite.tables import values_of
+from ibidem_engines.sqlite.tables import lookup_values
 
 engine = open_engine(sys.argv[1], "news")
 engine.create()
@@ -102,7 +102,7 @@ name, each = sys.argv[2], int(sys.argv[3])
 for at in range(0, each, 4):
     batch = [make_record(f"{name}/{number}", f"story number {number} of grain") for number in range(at, at + 4)]
     orders = {outcome.id: outcome.order for outcome in engine.write(batch)}
-    searches = [SignatureLookup(values_of(record.packed), own=record.document.id) for record in batch]
+    searches = [SignatureLookup(lookup_values(record.packed), own=record.document.id) for record in batch]
     for record, found in zip(batch, engine.find(searches)):
         story = record.document.id.partition("/")[2]
         for hit in found.hits:
@@ -158,4 +158,8 @@ def test_a_batch_is_written_whole_or_not_at_all(library: Engine, url: str, recor
     assert library.info().documents == 1
     assert [outcome.fate for outcome in library.write([record("b"), record("c")])] == [WriteStatus.INDEXED] * 2
     assert [hit.id for hit in library.search(parse_query("grain"), 10).hits] == ["a", "b", "c"]
-    assert [hit.id for hit in library.find([SignatureLookup(values_of(record("x").packed))])[0].hits] == ["a", "b", "c"]
+    assert [hit.id for hit in library.find([SignatureLookup(lookup_values(record("x").packed))])[0].hits] == [
+        "a",
+        "b",
+        "c",
+    ]

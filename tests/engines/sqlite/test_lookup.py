@@ -10,7 +10,7 @@ from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record, SignatureLookup
 from ibidem_engines.sqlite import lookup
 from ibidem_engines.sqlite.lookup import Finder
-from ibidem_engines.sqlite.tables import values_of
+from ibidem_engines.sqlite.tables import lookup_values
 from ibidem_ingest.signatures.lookup_keys import LookupField
 from support.examples import examples
 from support.signed_records import make_record
@@ -51,7 +51,7 @@ def carriers(
     """Find by reading every document."""
     carriers_of_any = set()
     for name, record in stored.items():
-        its = values_of(record.packed)
+        its = lookup_values(record.packed)
         for clue, keys in values.items():
             if name != own and len(set(keys) & set(its.get(clue, ()))) >= least.get(clue, 1):
                 carriers_of_any.add(name)
@@ -82,10 +82,10 @@ def test_two_processes_find_what_reading_every_document_finds(
             engines[writer].write([stored[name]])
         least: dict[LookupField, int] = {"rare": 5}
         searches = [
-            SignatureLookup(values_of(record.packed), least, own=own)
+            SignatureLookup(lookup_values(record.packed), least, own=own)
             for record in stored.values()
             for own in ("", record.document.id)
-        ] + [SignatureLookup(values_of(make_record("new", each).packed), least) for each in TEXTS]
+        ] + [SignatureLookup(lookup_values(make_record("new", each).packed), least) for each in TEXTS]
         for engine in engines:
             ids = [[hit.id for hit in answer.hits] for answer in engine.find(searches)]
             assert ids == [carriers(stored, search.values, least, search.own) for search in searches]
@@ -97,7 +97,7 @@ def test_values_that_only_the_asking_document_carries_are_not_looked_up(library:
     finder = library._finder  # type: ignore[attr-defined]
     written = [record(f"d{number}", f"{number} and {number + 1} make {2 * number + 1} in all") for number in range(50)]
     library.write(written)
-    searches = [SignatureLookup(values_of(each.packed), own=each.document.id) for each in written]
+    searches = [SignatureLookup(lookup_values(each.packed), own=each.document.id) for each in written]
     library.find(searches)
     with finder._file.reading():
         lookups = finder._worth_asking(searches)
@@ -108,7 +108,7 @@ def test_values_that_only_the_asking_document_carries_are_not_looked_up(library:
 def test_marks_are_read_only_where_look_ups_would_cost_more(library: Engine, record: Make, url: str) -> None:
     library.write([record(f"d{number}", f"story {number}") for number in range(200)])
     finder = Finder(library._file)  # type: ignore[attr-defined]
-    one = [SignatureLookup({"content": values_of(record("x", "story 7").packed)["content"]})]
+    one = [SignatureLookup({"content": lookup_values(record("x", "story 7").packed)["content"]})]
     for _ in range(200 // lookup.WORTH - 1):
         assert [hit.id for hit in finder.find(one, None)[0].hits] == ["d7"]
         assert finder._sketch.learned == 0
@@ -123,7 +123,7 @@ def test_an_index_that_outgrows_what_is_known_of_it_is_read_anew(library: Engine
     for start in range(0, 600, 200):
         batch = [record(f"d{number}", f"story {number}") for number in range(start, start + 200)]
         library.write(batch)
-        answers = library.find([SignatureLookup(values_of(each.packed)) for each in batch])
+        answers = library.find([SignatureLookup(lookup_values(each.packed)) for each in batch])
         assert all(
             each.document.id in [hit.id for hit in answer.hits] for each, answer in zip(batch, answers, strict=True)
         )
@@ -136,7 +136,7 @@ def test_copies_beyond_what_is_listed_are_counted(
 ) -> None:
     monkeypatch.setattr("ibidem_engines.engine.CONTENT_HITS", 5)
     library.write([record(f"d{number:02}") for number in range(12)])
-    content: dict[LookupField, list[str]] = {"content": values_of(record("x").packed)["content"]}
+    content: dict[LookupField, list[str]] = {"content": lookup_values(record("x").packed)["content"]}
     stranger, first, last = library.find(
         [
             SignatureLookup(content, limit=1),
@@ -153,7 +153,7 @@ def test_values_that_only_later_documents_carry_are_not_looked_up(library: Engin
     finder = Finder(library._file)  # type: ignore[attr-defined]
     written = [record(f"d{number}", f"{number} and {number + 1} make {2 * number + 1} in all") for number in range(50)]
     library.write(written)
-    searches = [SignatureLookup(values_of(each.packed)) for each in written[25:]]
+    searches = [SignatureLookup(lookup_values(each.packed)) for each in written[25:]]
     with finder._file.reading():
         lookups = finder._worth_asking(searches, 25)
     values = sum(len(some) for search in searches for clue, some in search.values.items() if clue != "rare")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ibidem_engines.sqlite.tables import sketched_values, values_of, word, words
+from ibidem_engines.sqlite.tables import lookup_values, sketched_values, word, words
 from ibidem_ingest.signatures.lookup_keys import lookup_keys
 from ibidem_ingest.signatures.packed import unpack
 from support.signed_records import make_record
@@ -20,14 +20,14 @@ def test_every_value_is_one_word_and_no_two_are_alike(text: str) -> None:
 
 
 def test_rare_terms_get_no_mark() -> None:
-    values = values_of(make_record("a", LONG).packed)
+    values = lookup_values(make_record("a", LONG).packed)
     assert len(sketched_values(values)) == 33 + 4
     assert not set(sketched_values(values)) & set(values["rare"])
 
 
 @pytest.mark.parametrize("packed", [b"", b"damaged", make_record("a").packed[:-1]])
 def test_a_value_that_cannot_be_read_has_none(packed: bytes) -> None:
-    assert values_of(packed) == {}
+    assert lookup_values(packed) == {}
 
 
 @pytest.mark.parametrize("value", ["ch2:none:an id", 'a"b', "", "A", "é", "*"])

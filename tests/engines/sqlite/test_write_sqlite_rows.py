@@ -7,7 +7,7 @@ import pytest
 
 from ibidem_engines.engine import WriteStatus
 from ibidem_engines.sqlite import write
-from ibidem_engines.sqlite.tables import marks, sketched_values, values_of
+from ibidem_engines.sqlite.tables import lookup_values, marks, sketched_values
 from ibidem_engines.sqlite.write import prepare
 from support.signed_records import make_record
 
@@ -23,7 +23,7 @@ def test_each_id_has_one_row_and_the_rest_an_outcome() -> None:
 def test_each_row_carries_the_marks_of_its_own_values() -> None:
     records = [make_record("a"), make_record("none", ""), make_record("b", "one two three")]
     for each, record in zip(prepare(records)[0], records, strict=True):
-        expected = marks(sketched_values(values_of(record.packed)))
+        expected = marks(sketched_values(lookup_values(record.packed)))
         assert np.array_equal(np.frombuffer(each.row[4], np.uint32), expected)  # type: ignore[arg-type, call-overload]
 
 

@@ -8,7 +8,14 @@ from typing import Any, Literal
 import orjson
 
 from ibidem_engines.address import OURS, Fields
-from ibidem_engines.cluster.source import as_document, ours_of, signed_update, text_fault, version_of, with_signatures
+from ibidem_engines.cluster.source import (
+    as_document,
+    own_fields,
+    read_version,
+    signed_update,
+    text_fault,
+    with_signatures,
+)
 from ibidem_engines.cluster.source_values import members, with_member
 from ibidem_engines.engine import Record
 from ibidem_engines.records import UnstorableRecord, records
@@ -174,7 +181,7 @@ def _prepare_whole(write: WholeWrite, context: SigningContext) -> _PreparedWrite
         return Result(_strip_ours(write.body, source), document)
     return _PreparedWrite(
         document,
-        version_of(source),
+        read_version(source),
         _strip_ours(write.body, source),
         lambda record: with_signatures(write.body, record, write.layout),
     )
@@ -210,10 +217,10 @@ def _prepare_update(write: PartialWrite, body: Mapping[str, Any], context: Signi
     document = _document(write.id, whole, context)
     if not isinstance(document, Document):
         return unsigned_result(write, document)
-    part, ours = _part(write.body, DOC), ours_of(write.there)
+    part, ours = _part(write.body, DOC), own_fields(write.there)
     return _PreparedWrite(
         document,
-        version_of(whole),
+        read_version(whole),
         strip_signatures(write.body, body),
         lambda record: with_member(write.body, DOC, signed_update(part, record, write.layout, ours)),
     )
@@ -233,7 +240,7 @@ def _upsert(write: PartialWrite, body: Mapping[str, Any], context: SigningContex
     changed = with_member(bare, AS_UPSERT, b"false") if AS_UPSERT in body else bare
     return _PreparedWrite(
         document,
-        version_of(source),
+        read_version(source),
         bare,
         lambda record: with_member(changed, UPSERT, with_signatures(raw, record, write.layout)),
         write.obstacle or "signed",

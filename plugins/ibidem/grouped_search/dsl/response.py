@@ -15,7 +15,7 @@ import numpy as np
 from ibidem.dedupe.leader_clustering import Window
 from ibidem.grouped_search.response import Json
 from ibidem_engines.cluster import ranking as engine_cursors
-from ibidem_engines.cluster.client import Failure, failure_of
+from ibidem_engines.cluster.client import Failure, build_failure
 from ibidem_engines.cluster.dsl import documents, ids_query
 
 COUNTED = ("terms", "multi_terms")
@@ -243,10 +243,10 @@ def drop_own_aggregation(answer: Json) -> None:
         answer["aggregations"] = aggregations
 
 
-def newest_of(answer: Mapping[str, Any]) -> int:
+def read_newest(answer: Mapping[str, Any]) -> int:
     """Read the highest number of a write among what matches."""
     own_aggregations = [each for name, each in answer.get("aggregations", {}).items() if untyped_name(name) == OWN]
-    return engine_cursors.newest_of({"aggregations": {OWN: own_aggregations[0]}}) if own_aggregations else -1
+    return engine_cursors.read_newest({"aggregations": {OWN: own_aggregations[0]}}) if own_aggregations else -1
 
 
 def check_complete(answer: Mapping[str, Any]) -> None:
@@ -254,7 +254,7 @@ def check_complete(answer: Mapping[str, Any]) -> None:
     shards = answer.get("_shards", {})
     failures = shards.get("failures", ())
     if failures:
-        raise failure_of(int(failures[0].get("status", 503)), {"error": failures[0].get("reason")})
+        raise build_failure(int(failures[0].get("status", 503)), {"error": failures[0].get("reason")})
     if shards.get("successful", 0) < shards.get("total", 0):  # a shard that no node holds is no failure to OpenSearch
         raise Failure(503, "no_shard_available_action_exception", f"{shards['successful']} of {shards['total']} shards")
 

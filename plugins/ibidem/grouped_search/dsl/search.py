@@ -22,7 +22,7 @@ from ibidem.grouped_search.dsl.response import (
     has_countable_buckets,
     iterate_hits,
     leaves_query,
-    newest_of,
+    read_newest,
     shows_hits,
     totals_as_numbers,
     write_meta,
@@ -166,7 +166,7 @@ class DslBackend(SearchBackend):
             return None
         check_complete(answer)
         if may_pin:
-            self._pinned = engine_cursors.Cursor(newest_of(answer))
+            self._pinned = engine_cursors.Cursor(read_newest(answer))
         drop_own_aggregation(answer)
         return answer | {"dedupe": answer["dedupe"] | {"cursor": self.cursor}}
 
@@ -273,7 +273,7 @@ class DslBackend(SearchBackend):
     def _learn(self, answer: Mapping[str, Any]) -> RequestFlow[None]:
         """Keep what is answered next to the hits, and the indexes that the hits of a point in time name."""
         if self._may_pin():
-            self._pinned = engine_cursors.Cursor(newest_of(answer))
+            self._pinned = engine_cursors.Cursor(read_newest(answer))
         self.first = answer
         if self.search.target.point is not None:
             index = ",".join(sorted({hit["_index"] for hit in answer["hits"]["hits"]}))

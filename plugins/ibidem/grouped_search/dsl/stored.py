@@ -181,13 +181,13 @@ class StoredDslBackend(StoredBackend):
         return page
 
     @override
-    def members(self, groups: Sequence[str], most: int) -> RequestFlow[Members]:
+    def members(self, groups: Sequence[str], limit: int) -> RequestFlow[Members]:
         page = self._collapsed
         if page is not None and self.search.request.keep.by == "rank":  # all that are read are shown
-            hits, members = yield from self._ranking().others(groups, page.heads, most)
+            hits, members = yield from self._ranking().others(groups, page.heads, limit)
             self._keep(hits)
         else:
-            members = yield from self._ranking().members(groups, most)
+            members = yield from self._ranking().members(groups, limit)
         self.source.scores |= {each.name: each.score for each in members.hits}
         return members
 
