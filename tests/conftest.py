@@ -1,4 +1,4 @@
-"""What all tests may ask for."""
+"""Fixtures for all tests."""
 
 from servers.plugin import (
     elasticsearch,

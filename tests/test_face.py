@@ -1,4 +1,4 @@
-"""What `import ibidem` offers is exactly what is written down, and comes from inside without circles."""
+"""`import ibidem` offers exactly the public names of `__all__`, without import cycles."""
 
 import ast
 import inspect

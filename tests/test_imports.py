@@ -1,4 +1,4 @@
-"""The rooms stand in a row: imports run one way."""
+"""Packages are ordered: imports run one way."""
 
 import subprocess
 import sys

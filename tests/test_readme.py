@@ -1,4 +1,4 @@
-"""What README, CONTRIBUTING and the pages of `docs/` name is there."""
+"""Files and names in README, CONTRIBUTING and `docs/` exist."""
 
 import re
 from pathlib import Path
@@ -45,7 +45,7 @@ def test_the_map_of_the_readme_names_every_folder_of_the_project() -> None:
 
 
 def code(page: Path) -> str:
-    """Return what a page shows as code: its blocks and what stands between backticks."""
+    """Return the code of a page: its blocks and texts between backticks."""
     text = page.read_text(encoding="utf-8")
     blocks = re.findall(r"^```[^`]*^```|^ {4}.*$|`[^`\n]+`", text, re.MULTILINE)
     return "\n".join(blocks)

@@ -35,7 +35,7 @@ def open_engine(url: str, index: str) -> Engine:
 
 
 def open_reindex_source(url: str, index: str) -> ReindexSource:
-    """Open what an index holds already; nothing is read yet.
+    """Open an existing index for a backfill; nothing is read yet.
 
     Args:
         url: As `open_engine` takes it.
@@ -52,7 +52,7 @@ def open_for_caller(url: str, index: str, headers: Sequence[tuple[str, str]], ti
     """Open the engine at an address with a caller's rights; a user or key in the address is not used.
 
     Args:
-        url: As `open_engine` takes it; a file has no callers, whoever reads it reads all.
+        url: As `open_engine` takes it; a file has no access rights of callers.
         index: The name of the index.
         headers: The caller's own headers, such as `authorization`.
         timeout: Seconds to wait for an answer.

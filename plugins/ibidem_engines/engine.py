@@ -35,8 +35,8 @@ class Record:
     """A document with its signatures, ready to be stored.
 
     Args:
-        document: What the user gave.
-        signatures: What was signed of it.
+        document: The document.
+        signatures: Its signatures.
         version: Its version, given or made by the submitter.
         digest: 32 hex digits: xxh3-128 of all its fields, schema and idf table, version aside; equal = unchanged.
         packed: Everything that grouping needs, in one value (`ibidem_ingest.signatures.packed`).
@@ -208,8 +208,8 @@ class HealthIssue:
     """One thing that is wrong.
 
     Args:
-        name: What was looked at.
-        what: What was found.
+        name: The check.
+        what: The problem.
         remedy: What to do about it.
         stops: Whether nothing can be read or written before it is mended.
     """
@@ -245,7 +245,7 @@ class Engine(Protocol):
 
     @property
     def rejections(self) -> int:
-        """How often a server had too much to do to take a write, and was asked again."""
+        """Number of writes that a busy server rejected and that were sent again."""
         return 0
 
     def create(self) -> None:
@@ -256,7 +256,7 @@ class Engine(Protocol):
 
         A record is `STALE` when a newer version is stored, or a tombstone of a newer or equal version;
         `UNCHANGED` when one with the same digest does (its version is still raised); the same id twice in one call:
-        the newer version wins, else the later. Those that replace others may be written after those that are new.
+        the newer version wins, else the later. Replacements may be written after new documents.
         """
 
     def search(self, query: Query, size: int, cursor: str = "", exclude: Collection[str] = ()) -> Ranking:
@@ -268,7 +268,7 @@ class Engine(Protocol):
         """
 
     def fetch(self, ids: Sequence[tuple[str, str]], query: Query | None = None) -> list[StoredDocument]:
-        """Read documents by (index, id), in the order asked; those that are gone are left out.
+        """Read documents by (index, id), in this order; deleted documents are left out.
 
         Where the index's name is an alias, it means every index behind it.
         """
@@ -277,7 +277,7 @@ class Engine(Protocol):
         """Look up signature values, an answer for each search; with a query, only among what matches it."""
 
     def long_signatures(self, ids: Sequence[tuple[str, str]]) -> dict[tuple[str, str], bytes]:
-        """Read the long signatures of documents by (index, id); those that have none are left out."""
+        """Read the long signatures of documents by (index, id); documents without any are left out."""
 
     def suggest(self, words: Sequence[str]) -> dict[str, str]:
         """Find for each word that no title or text holds the term of the index that is spelled nearly so.
@@ -300,10 +300,10 @@ class Engine(Protocol):
         """Make everything that was written visible to searches."""
 
     def info(self) -> Info:
-        """Tell what the engine and the index are; never raises for an index that does not exist."""
+        """Describe the engine and the index; never raises for a missing index."""
 
     def health_issues(self) -> list[HealthIssue]:
-        """Tell what is wrong with the index, as far as it is there, and with where it lies."""
+        """List the problems of the index, if it exists, and of its server."""
 
     def close(self) -> None:
         """Let go of connections and files."""

@@ -6,7 +6,7 @@ from ibidem_ingest.errors import IbidemError
 
 
 class EngineError(IbidemError):
-    """A search engine could not do what it was asked."""
+    """A search engine failed."""
 
 
 class Unavailable(EngineError):
@@ -22,7 +22,7 @@ class NoIndex(Permanent):
 
 
 class DamagedRecord(Permanent):
-    """A record next to the index is not what was written there."""
+    """A record next to the index is damaged."""
 
 
 SQLITE: dict[int, tuple[type[EngineError], str, str]] = {
@@ -47,7 +47,7 @@ def from_sqlite(error: sqlite3.Error, path: object) -> EngineError:
     """Translate an error of SQLite.
 
     Args:
-        error: What was raised.
+        error: The error of SQLite.
         path: The database file, to be named in the message.
 
     Returns:

@@ -32,7 +32,7 @@ Span = tuple[int, int, int]
 
 
 def phrases_of(query: Query | None, field: str = "") -> tuple[Phrase, ...]:
-    """List the phrases of which a query asks for any, of those that are looked for in a field."""
+    """List the phrases of a query that are searched in a field."""
     return () if query is None else query.phrases(field)
 
 

@@ -86,7 +86,7 @@ class Query:
         return self.all_of, self.none_of, self.filters, self.excluded
 
     def phrases(self, field: str = "") -> tuple[Phrase, ...]:
-        """Return every phrase that may make a document match, of those that are looked for in a field."""
+        """Return every phrase searched in a field that may make a document match."""
         return tuple(
             each
             for entry in self.all_of
@@ -104,7 +104,7 @@ def parse_query(text: str, filters: Sequence[str] = ()) -> Query:
     (`don't`) is left to the engine, which cuts texts the same way.
 
     Args:
-        text: What was typed.
+        text: The query as typed.
         filters: Conditions, each as `FIELD=VALUE`.
 
     Raises:

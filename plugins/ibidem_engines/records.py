@@ -33,7 +33,7 @@ def clash(record: Record, origin: str) -> str:
     """Return why a record may not replace a document of another origin; empty where it may, or no origin is known.
 
     Args:
-        record: What is to be written.
+        record: The record to write.
         origin: Where the document in the index was read.
     """
     document = record.document

@@ -142,7 +142,7 @@ class ReindexSource(Protocol):
         """Name the fields that were set to names which no document of the index has."""
 
     def parts(self) -> list[ShardRef]:
-        """List the parts; those that there were when this was first asked."""
+        """List the parts of the index at the first call."""
 
     def newest(self, since: Marks | None = None) -> dict[ShardRef, int]:
         """Return for each part up to which number its writes are done, once these can all be read.
@@ -158,7 +158,7 @@ class ReindexSource(Protocol):
         """Name the first of them, in the order of writing."""
 
     def read(self, names: Sequence[Name], *, raw: bool = False) -> list[SourceDocument]:
-        """Read documents as they are now; those that are gone are left out.
+        """Read documents as they are now; deleted documents are left out.
 
         Args:
             names: Which.
@@ -166,19 +166,19 @@ class ReindexSource(Protocol):
         """
 
     def sign(self, signed: Sequence[Signed]) -> list[Outcome | None]:
-        """Add signatures to documents, read with their JSON, in place; None for one that is no longer what was read."""
+        """Add signatures to documents, read with their JSON, in place; None for one that changed since."""
 
     def strip_document(self, document: SourceDocument) -> SourceDocument:
         """Return a document, read with its JSON, as it is without what ibidem added."""
 
     def strip(self, signed: Sequence[SourceDocument]) -> list[Outcome | None]:
-        """Take out what ibidem added to documents, read with their JSON; None for one that is no longer what was read.
+        """Remove ibidem's fields from documents, read with their JSON; None for one that changed since it was read.
 
         Nothing else of them changes, and where the index has pipelines, they do not pass through them.
         """
 
     def unmark(self) -> bool:
-        """Take out what the index says of ibidem; returns whether its fields stay there, empty."""
+        """Remove ibidem from the index's own description; returns whether its empty fields stay."""
 
     def drop_records(self) -> None:
         """Remove every ledger."""
@@ -236,4 +236,4 @@ class ReindexableEngine(Engine, Protocol):
     """An engine whose indexes can be signed again."""
 
     def reindex_source(self) -> ReindexSource:
-        """Open what the index holds already."""
+        """Open the documents of the index."""

@@ -31,7 +31,7 @@ class TtlCache(Generic[Key, Value]):
         return len(self._entries)
 
     def get(self, key: Key) -> Value | None:
-        """Return a value, or None where there is none, or none any more."""
+        """Return a value; None if it is missing or too old."""
         until, value = self._entries.get(key, (0.0, None))
         return value if monotonic() < until else None
 
@@ -56,8 +56,8 @@ class ApiRequest:
         method: Of HTTP.
         path: With a leading slash, ready for a URL.
         params: Of the query string.
-        body: What is sent as JSON; None for nothing.
-        lines: What is sent as one JSON value a line instead.
+        body: The JSON body; None for no body.
+        lines: The body as one JSON value a line.
         passed_over: Statuses that are no failure; the answer is then an empty object.
         packed: Whether packed values are asked for, and nothing that a document holds: a long answer, only read here.
     """
@@ -81,7 +81,7 @@ def answer_to(ask: ApiRequest) -> RequestFlow[Any]:
 
 
 def run_offline(flow: RequestFlow[T]) -> T:
-    """Run a flow that asks for nothing, since what it is based on answers by itself."""
+    """Run a flow that sends no requests, since its backend answers directly."""
     return run_sync(flow, _refuse)
 
 
@@ -93,7 +93,7 @@ def run_sync(flow: RequestFlow[T], send: Callable[[ApiRequest], Any]) -> T:
     """Send every request of a flow, and return what comes of it.
 
     Args:
-        flow: What is to be asked.
+        flow: The flow of requests.
         send: Sends one request and returns the answer's JSON.
 
     >>> def flow():
@@ -208,7 +208,7 @@ MOST = 64.0
 class Throttle:
     """Bounds the write requests of a process that are under way at the same time.
 
-    `rejections` counts those that found the server busy.
+    `rejections` counts requests that a busy server rejected.
 
     >>> throttle = Throttle()
     >>> with throttle(), throttle():

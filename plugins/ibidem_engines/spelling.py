@@ -26,7 +26,7 @@ ALPHABETS = (
 
 
 def spellings(word: str) -> set[str]:
-    """Make every spelling that is one slip away from a word, in the letters of its own alphabet.
+    """Generate all spellings at edit distance one from a word, with the letters of its alphabet.
 
     Args:
         word: In small letters without marks, as texts are indexed.
@@ -56,7 +56,7 @@ def did_you_mean(engine: Engine, query: Query) -> str:
 
     Args:
         engine: The index.
-        query: What nothing matched.
+        query: A query without matches.
     """
     words = dict.fromkeys(
         folded for phrase in query.phrases() if not phrase.prefix for folded, _, _ in word_spans(phrase.text)

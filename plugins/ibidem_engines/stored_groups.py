@@ -104,7 +104,7 @@ class StoredGroups(Protocol):
     index: str
 
     def parts(self) -> list[ShardRef]:
-        """List the parts whose writes are numbered, each by itself."""
+        """List the parts, each of which numbers its writes."""
 
     def newest(self, since: Marks | None = None) -> dict[ShardRef, int]:
         """Return for each part up to which number its writes are done, once these can all be read.
@@ -134,19 +134,19 @@ class StoredGroups(Protocol):
         Args:
             groups: Names of groups.
             without: Ids of documents that are left out.
-            lead: Only leads, or only those that follow one; None for both.
+            lead: Only leads, or only followers; None for both.
         """
 
     def read(self, ids: Sequence[tuple[str, str]], upto: Marks | None = None) -> list[Grouped]:
-        """Read documents by (index, id), as they are now; those that are gone are left out.
+        """Read documents by (index, id), as they are now; deleted documents are left out.
 
         Args:
             ids: Index and id of each.
-            upto: Only those that come from writes up to these numbers, each in its own part; None for all.
+            upto: Only documents of writes up to these numbers, each in its own part; None for all.
         """
 
     def assign(self, changes: Sequence[Assignment]) -> list[bool]:
-        """Write groups; False for a document that is no longer what was read, and is left as it is."""
+        """Write groups; False for a document that changed since it was read, which stays as it is."""
 
     def counts(self) -> GroupCounts:
         """Count documents and groups."""
@@ -204,7 +204,7 @@ class MatchCounts:
         groups: Groups of which at least one document matches; a document without a stored group is one of its own.
         exact: Whether the groups were counted, not estimated.
         ungrouped: Documents without a stored group.
-        unsettled: Documents that whoever settles groups has not come to.
+        unsettled: Documents whose group is not settled yet.
         unsigned: Documents without signatures, or without words.
         short: Signed documents of fewer than five words.
         tables: Documents by the name of their idf table; those without one are left out.
@@ -232,7 +232,7 @@ class Collapsed:
             number.
         newest: The highest number of a write among what matches, where the engine needs it for a cursor.
         cursor: Hand it to the next request and it ranks what this one ranked; empty when the engine keeps none.
-        several: Names of all groups of which two documents or more match; None where the engine does not tell them.
+        several: Names of all groups of which two documents or more match; None where the engine does not report them.
     """
 
     heads: Sequence[GroupHit]

@@ -77,7 +77,7 @@ def compiled_patterns(value: object) -> Iterator[re.Pattern[Any]]:
 
 
 def written(tree: ast.Module) -> Iterator[tuple[ast.Call, bool]]:
-    """Yield the calls that write an expression, and whether it stands there as it is."""
+    """Yield the calls that contain an expression, and whether it is a literal."""
     for node in ast.walk(tree):
         match node:
             case ast.Call(func=ast.Attribute(value=ast.Name(id="re"), attr=method)) if method != "escape":
@@ -85,7 +85,7 @@ def written(tree: ast.Module) -> Iterator[tuple[ast.Call, bool]]:
 
 
 def expressions() -> list[Expression]:
-    """Collect all expressions: those that modules hold, and those that are in calls."""
+    """Collect all expressions of modules and of calls."""
     known: set[Expression] = set()
     sources = {module: Path(module.__file__ or "").read_text(encoding="utf-8") for module in modules()}
     for module, source in sources.items():
@@ -160,7 +160,7 @@ def one(kind: Any, value: Any, which: int) -> str:
 
 
 def fits(kind: Any, value: Any, character: str) -> bool:
-    """Return whether a character fits one part of an expression that stands for a character."""
+    """Return whether a character fits one part of an expression that matches a character."""
     if kind is parser.IN:
         return any(fits(*each, character) for each in value) != (value[0][0] is parser.NEGATE)
     if kind is parser.CATEGORY:
@@ -203,7 +203,7 @@ class Trial:
             self._process.communicate()
 
     def withstands(self, expression: Expression, length: int = CHARACTERS) -> bool:
-        """Use an expression on its texts, and tell whether that came to an end."""
+        """Use an expression on its texts, and return whether that ended in time."""
         process = self._process = self._process or self._started()
         assert process.stdin is not None
         assert process.stdout is not None

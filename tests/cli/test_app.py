@@ -1,4 +1,4 @@
-"""What goes wrong becomes one message on standard error and an exit code.
+"""Errors become one message on standard error and an exit code.
 
 Every command is in the table, has its module and its help; a wrong use is said and nothing else is done.
 """

@@ -1,4 +1,4 @@
-"""Shared passages stand side by side, what differs in brackets."""
+"""Shared passages are shown side by side, differences in brackets."""
 
 from pathlib import Path
 

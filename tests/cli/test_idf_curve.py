@@ -27,7 +27,7 @@ def test_the_same_curves_make_the_same_picture_byte_for_byte(tmp_path: Path) -> 
     assert (tmp_path / "c.svg").read_bytes() != pictures[0]
 
 
-@pytest.mark.slow  # likewise
+@pytest.mark.slow  # for the same reason
 @pytest.mark.parametrize("name", ["curve.nonsense", "none/curve.png"])
 def test_a_file_that_cannot_be_written_is_refused_with_the_formats(tmp_path: Path, name: str) -> None:
     with pytest.raises(UsageError, match=r"\.png, \.svg or \.pdf"):

@@ -1,6 +1,6 @@
 """A run's summary says what became of every document, and why some were refused.
 
-`ibidem status`: how a run stands.
+`ibidem status`: the progress of a run.
 """
 
 from io import StringIO

@@ -1,4 +1,4 @@
-"""`ibidem tune`: figures are chosen on labels, told with the curve, and kept with the index."""
+"""`ibidem tune`: figures are chosen on labels, shown with the curve, and kept with the index."""
 
 import json
 import random

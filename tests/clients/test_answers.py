@@ -1,4 +1,4 @@
-"""What a server says of its own answer is believed: a part that failed is an error, and a time that ran out is told."""
+"""Failures that a server reports count: a failed shard is an error, and a timeout is shown."""
 
 from typing import Any
 

@@ -26,7 +26,7 @@ def ids(response: Any) -> list[str]:
 
 
 def without_time(response: Any) -> dict[str, Any]:
-    """What two equal searches answer alike."""
+    """Return the parts of a response that two equal searches share."""
     return {name: part for name, part in dict(response).items() if name != "took"}
 
 

@@ -15,7 +15,7 @@ HOSTILE = '<script>alert(1)</script><img src="https://evil.example/x" onerror=al
 
 
 class Elements(HTMLParser):
-    """What a page is made of."""
+    """Parser that collects tags, attributes and text of a page."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""A dot stands where pages of both texts share text."""
+"""The dot plot has a dot for each pair of pages that share text."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""Runs that follow each other in both texts make one passage, and what differs in it is told."""
+"""Runs that follow each other in both texts make one passage, with its differences."""
 
 from hypothesis import given
 from hypothesis import strategies as st

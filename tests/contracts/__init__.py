@@ -1,1 +1,1 @@
-"""What others build on, as golden files: they change on purpose alone, with `python -m contracts.write` in `tests`."""
+"""Contracts with users, as golden files: they change on purpose alone, with `python -m contracts.write` in `tests`."""

@@ -39,7 +39,7 @@ class Changed(AssertionError):
 
 
 class Golden:
-    """The golden files; each is compared, or written anew where `writing` says so."""
+    """The golden files; each is compared, or written again where `writing` says so."""
 
     writing = False
 
@@ -86,7 +86,7 @@ def settled(value: Any, known: Mapping[str, str] = {}) -> Any:
 
     Args:
         value: The value.
-        known: Further texts that are replaced, by what stands for them.
+        known: Further texts to replace, with their replacements.
 
     >>> settled({"took_s": 0.25, "folder": ["/tmp/a/b"]}, {"/tmp/a": "FOLDER"})
     {'took_s': 'SECONDS', 'folder': ['FOLDER/b']}

@@ -1,4 +1,4 @@
-"""The command `ibidem` as a process that goes on until it is told to end."""
+"""The command `ibidem` as a process that runs until it is stopped."""
 
 import os
 import socket

@@ -29,7 +29,7 @@ def record() -> Callable[..., Record]:
 
 @pytest.fixture(params=ENGINES)
 def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Where an engine keeps nothing yet."""
+    """Address of an empty engine."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path}/folder/index.sqlite"
     url: str = request.getfixturevalue(request.param)

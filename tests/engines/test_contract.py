@@ -1,4 +1,4 @@
-"""What every engine promises: each sentence of the protocol, over every engine that `conftest.ENGINES` names."""
+"""Contract of every engine: each sentence of the protocol, over every engine that `conftest.ENGINES` names."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace

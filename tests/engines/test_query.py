@@ -1,4 +1,4 @@
-"""What a typed query means."""
+"""The parser reads a typed query as words, phrases and filters."""
 
 import re
 from collections.abc import Iterator

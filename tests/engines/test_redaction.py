@@ -56,7 +56,7 @@ def test_a_secret_is_not_shown_wherever_it_stands_in_an_address(
 
 
 def message(read: Callable[[str], object], url: str) -> str:
-    """What is said of an address that is not understood."""
+    """Return the error message for an invalid address."""
     try:
         read(url)
     except UsageError as error:

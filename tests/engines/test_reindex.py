@@ -1,4 +1,4 @@
-"""What every engine promises of the documents that it holds: read in order, signed as they were read, copied."""
+"""Contract of every engine for the documents of an index: read in order, signed as they were read, copied."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What every engine promises of stored groups: each sentence of the protocol, over every engine."""
+"""Contract of every engine for stored groups: each sentence of the protocol, over every engine."""
 
 from collections.abc import Callable, Sequence
 

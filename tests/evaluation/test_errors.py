@@ -1,4 +1,4 @@
-"""Where found duplicates and labels disagree, the worst first."""
+"""Disagreements of found duplicates and labels are listed, the worst first."""
 
 import pytest
 

@@ -1,1 +1,1 @@
-"""Kill tests: what is submitted, what is killed, and what must stand afterwards."""
+"""Kill tests: submissions, killed processes, and the expected state of the index afterwards."""

@@ -35,7 +35,7 @@ MAX_TEXT = 1_000
 
 @dataclass(frozen=True)
 class Mixed:
-    """What came of a file of good and bad documents.
+    """The result of ingesting a file of good and bad documents.
 
     Args:
         good: How many good ones were submitted.

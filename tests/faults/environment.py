@@ -58,7 +58,7 @@ class Own(ExitStack):
 
 
 class Breakable(Protocol):
-    """What stands between a command and the disk, and may go away for a while."""
+    """A server that a command needs, and that may be unavailable for a while."""
 
     def kill(self) -> None:
         """Take it away without a warning."""
@@ -108,7 +108,7 @@ class Setting:
 
     @property
     def victims(self) -> list[Victim]:
-        """What can be killed here."""
+        """The processes that can be killed."""
         return ["worker", "submitter", *self.breakable]
 
     def ingest(self, path: Path) -> "Command":

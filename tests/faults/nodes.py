@@ -17,7 +17,7 @@ DOCUMENTS = 240
 
 @dataclass(frozen=True)
 class Loss:
-    """What came of a loss.
+    """The result of a loss.
 
     Args:
         node: Which one was lost: the one that held the primary shard.

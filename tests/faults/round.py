@@ -26,7 +26,7 @@ FATES = ("indexed", "unchanged", "stale", "refused")
 
 @dataclass(frozen=True)
 class Round:
-    """What is killed in a round, and when.
+    """The processes killed in a round, and the times.
 
     Args:
         victim: What; None for a round in which nothing is.
@@ -48,13 +48,13 @@ class Round:
 
 @dataclass(frozen=True)
 class Played:
-    """What came of a round.
+    """The result of a round.
 
     Args:
         wrong: What broke a law, in words; empty when all is well.
         killed: Whether the victim was there to be killed.
         attempts: How often the command was given.
-        recognised: Documents of the last run that stood there already.
+        recognised: Documents of the last run that were in the index already.
         seconds: What the round took.
     """
 

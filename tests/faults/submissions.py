@@ -1,4 +1,4 @@
-"""What a run of rounds submits, and what must be in the index after each: the truth that no server holds."""
+"""Submissions of a run of rounds, and the expected documents of the index after each."""
 
 import json
 import random

@@ -40,7 +40,7 @@ def test_documents_wait_until_a_full_disk_has_room_again(own: Own, tmp_path: Pat
 def test_an_engine_that_is_away_for_longer_than_a_broker_hands_a_message_out_costs_no_document(
     own: Own, tmp_path: Path
 ) -> None:
-    rng = random.Random(1987)  # noqa: S311 - likewise
+    rng = random.Random(1987)  # noqa: S311 - no secret
     setting = of_our_own(own, tmp_path, "rabbitmq", "opensearch", rng)
     setting.way.environment |= {"IBIDEM_PATIENCE": "1", "IBIDEM_TRIES": "1"}
     with setting:

@@ -1,4 +1,4 @@
-"""What lies in the queue, in files of settings, and in an index that others write."""
+"""Fuzz targets: messages of the queue, files of settings, and records of an index that others write."""
 
 import contextlib
 import os

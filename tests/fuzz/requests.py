@@ -1,4 +1,4 @@
-"""What is asked: words and filters, parameters, cursors, and bodies in the engines' own language."""
+"""Fuzz targets: queries, parameters, cursors, and bodies in the query DSL."""
 
 import gzip
 from base64 import urlsafe_b64encode

@@ -1,4 +1,4 @@
-"""What a fuzz target is: a parser, what it may end in, and examples that are taken apart."""
+"""A fuzz target: a parser, the errors that it may raise, and examples to mutate."""
 
 import tempfile
 from collections.abc import Callable, Sequence
@@ -37,7 +37,7 @@ class Target:
 
 
 def check_message(message: str) -> None:
-    """Make sure that what a person or a message is told can be written."""
+    """Check that an error message can be written."""
     assert message
     message.encode()
 
@@ -48,7 +48,7 @@ def as_text(data: bytes) -> str:
 
 
 def as_any_text(data: bytes) -> str:
-    """Read an input as a text in which halves of characters may stand, as a command line hands it over."""
+    """Decode an input to a text with lone surrogates, as a command line passes it."""
     return data.decode(errors="surrogateescape")
 
 

@@ -1,4 +1,4 @@
-"""What the tests of the gateway stand on: a small index of leases, and the gateway before it."""
+"""Fixtures of the gateway's tests: a small index of leases, and a gateway in front of it."""
 
 import json
 import secrets

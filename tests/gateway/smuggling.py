@@ -383,7 +383,7 @@ class Grammar:
 
 @dataclass
 class Outcome:
-    """What came of requests.
+    """The results of requests.
 
     Args:
         statuses: How often each was answered.
@@ -397,7 +397,7 @@ class Outcome:
 
 
 def send(url: str, request: LineRequest) -> tuple[int, bytes]:
-    """Send a request as it is; 0 stands for no answer."""
+    """Send a request as it is; status 0 means no answer."""
     parts = urlsplit(url)
     connection = HTTPConnection(parts.hostname or "", parts.port, timeout=60)
     try:

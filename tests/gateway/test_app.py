@@ -1,4 +1,4 @@
-"""What Prometheus reads."""
+"""The gateway serves metrics for Prometheus."""
 
 from starlette.testclient import TestClient
 

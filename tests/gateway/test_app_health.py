@@ -1,4 +1,4 @@
-"""Whether gateway and engine answer."""
+"""The health check shows whether gateway and engine answer."""
 
 from pathlib import Path
 

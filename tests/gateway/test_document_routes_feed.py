@@ -1,4 +1,4 @@
-"""What a saved search reported, as a feed."""
+"""Reports of a saved search are served as a feed."""
 
 from xml.etree import ElementTree as ET
 

@@ -1,4 +1,4 @@
-"""What is not answered, and how that is said."""
+"""Refused requests get an error in the engine's form."""
 
 import pytest
 from starlette.testclient import TestClient

@@ -1,4 +1,4 @@
-"""What is sent on is what was checked: no request reaches an index that is not open, whatever it hides it in."""
+"""The gateway forwards exactly the request that it checked: none reaches a closed index."""
 
 import json
 from collections.abc import Iterator

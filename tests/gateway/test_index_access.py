@@ -1,4 +1,4 @@
-"""Which indexes callers may name."""
+"""Callers may name only open indexes."""
 
 import pytest
 

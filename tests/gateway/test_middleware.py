@@ -1,4 +1,4 @@
-"""What every request passes first."""
+"""Every request passes the limits of the middleware first."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""What the OpenAPI document promises holds for whatever is sent."""
+"""All requests and responses agree with the OpenAPI document."""
 
 import pytest
 import schemathesis

@@ -1,4 +1,4 @@
-"""Where all paths are answered, what is not ours goes to the engine and comes back as it is."""
+"""With all paths open, requests that are not ours go to the engine and come back unchanged."""
 
 import json
 import secrets

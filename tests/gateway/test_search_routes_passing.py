@@ -1,4 +1,4 @@
-"""What asks nothing of the dedupe layer passes through as it came."""
+"""Requests without dedupe parameters pass through unchanged."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""Who calls."""
+"""A caller is known by its user name; its secrets are passed on and never printed."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Evidence is told in words."""
+"""Evidence is described in words."""
 
 import re
 from pathlib import Path

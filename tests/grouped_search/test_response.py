@@ -1,4 +1,4 @@
-"""A group as it is shown: its lead, those that follow, and how many are kept out of sight.
+"""A group as shown: its lead, its duplicates, and how many duplicates are hidden.
 
 The list to show: the engine's own shape, and on each hit what the layer says of it.
 """

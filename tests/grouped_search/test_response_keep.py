@@ -1,4 +1,4 @@
-"""Which member leads: first in rank, earliest, latest, longest, or of the first listed source."""
+"""The lead is the member first in rank, the earliest, latest or longest, or of the first listed source."""
 
 import pytest
 

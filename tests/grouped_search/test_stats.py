@@ -1,6 +1,6 @@
 """Facets count the documents and groups of a window.
 
-The account counts what a page stands on (that it adds up is a law of its own).
+The account counts the documents and groups of a page (that the counts add up is a separate law).
 """
 
 from collections import Counter, defaultdict

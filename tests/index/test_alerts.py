@@ -1,4 +1,4 @@
-"""What an alert reported is kept with its signatures, the latest documents."""
+"""Reported documents of an alert are kept with their signatures, the latest ones."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What signing would find is shown, and nothing is written."""
+"""A dry run shows the duplicates that signing would find, and writes nothing."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What only its owner may read."""
+"""Private files are readable by their owner alone."""
 
 import os
 import sqlite3

@@ -41,7 +41,7 @@ def layer_alone() -> Iterator[None]:
 
 @pytest.fixture(scope="package", params=["opensearch", "elasticsearch"])
 def kind(request: pytest.FixtureRequest) -> EngineName:
-    """Which engine."""
+    """The engine under test."""
     name: EngineName = request.param
     return name
 

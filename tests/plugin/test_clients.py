@@ -21,7 +21,7 @@ def asking(plain: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def by(client: Any, body: Json | None = None, **options: Any) -> str:
-    """Who grouped."""
+    """Return who grouped the response: the plugin or the client."""
     answer = searched(client, "stories", dict(body or QUERY), {}, **{"dedupe": "indent"} | options)
     return str(answer["dedupe"]["by"]).split(" ", maxsplit=1)[0]
 

@@ -1,4 +1,4 @@
-"""What a search through the plugin may bring, what it is refused, and what stands around it."""
+"""Searches through the plugin: supported parts, refused parts, and the rest of the response."""
 
 import json
 from typing import Any

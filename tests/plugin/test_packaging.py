@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture
 def package(kind: EngineName) -> zipfile.ZipFile:
-    """What `make plugin` built."""
+    """Archives built by `make plugin`."""
     try:
         return zipfile.ZipFile(f"{built(kind)}.zip")
     except Missing as missing:

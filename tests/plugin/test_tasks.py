@@ -75,7 +75,7 @@ def search_as_caller(cluster: str, index: str) -> tuple[int, str]:
 
 @pytest.fixture
 def two(cluster: str) -> Iterator[Callable[[signal.Signals], None]]:
-    """The other node, which can be made to stand still and to go on; it has the manual decisions on `near`."""
+    """The other node, which can be paused and resumed; it has the manual decisions on `near`."""
     there = {"index.auto_expand_replicas": False, "index.number_of_replicas": 0}
     there |= {"index.routing.allocation.require._name": "two"}
     ledger = "near-ibidem-overrides"
@@ -96,7 +96,7 @@ def test_cancelling_ends_the_search_and_all_that_it_asked_for_as_the_caller(
     cluster: str, two: Callable[[signal.Signals], None]
 ) -> None:
     """The search waits for the manual decisions, which it asks for in a search of its own."""
-    time.sleep(5.1)  # those that were read before are known for five seconds
+    time.sleep(5.1)  # earlier ones are cached for five seconds
     two(signal.SIGSTOP)
     with ThreadPoolExecutor(2) as threads:
         answer = threads.submit(search_as_caller, cluster, "near")

@@ -115,7 +115,7 @@ class Listed:
         yield
 
     def fetch(self, names: Sequence[DocumentRef]) -> RequestFlow[Mapping[DocumentRef, Json]]:
-        """See `Source.fetch`; each seventh document has gone meanwhile."""
+        """See `Source.fetch`; each seventh document was deleted since the search."""
         return {name: {} for name in names if int(name[1]) % 7}
         yield
 
@@ -220,7 +220,7 @@ def decisions(hits: Sequence[Hit], rng: random.Random) -> list[Override]:
 
 
 def page(source: Listed, options: Mapping[str, object], number: int, size: int) -> Json:
-    """Make a page of groups and tell it as the plugin's tests read it."""
+    """Make a page of groups in the form of the plugin's tests."""
     parameters = {
         name if name == "dedupe" else f"dedupe_{name}": value for name, value in options.items() if name != "facets"
     }
@@ -237,7 +237,7 @@ def page(source: Listed, options: Mapping[str, object], number: int, size: int) 
 
 
 def counts(window: Window) -> Json:
-    """Count a window by source, idf table and year, as the plugin tells it."""
+    """Count a window by source, idf table and year, in the plugin's form."""
     facets = count_facets(window)
     parts = {
         name: [

@@ -1,4 +1,4 @@
-"""A small HTTP server that stands before a search engine, or alone, and answers as a test says.
+"""A small HTTP server in front of a search engine, or alone, with answers planned by a test.
 
 It passes requests on to the real server, or its plan answers them or breaks them off.
 """
@@ -19,7 +19,7 @@ CERTIFICATE = Path(__file__).with_name("selfsigned.pem")
 
 @dataclass(frozen=True)
 class Request:
-    """What came in."""
+    """A received request."""
 
     method: str
     path: str
@@ -29,7 +29,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Answer:
-    """What goes out instead of the real server's answer.
+    """A planned answer, sent instead of the real server's.
 
     Args:
         status: HTTP status; 0 breaks the connection off.
@@ -53,7 +53,7 @@ Plan = Callable[[Request], Answer | Request | None]
 
 @dataclass
 class Between:
-    """The server that stands between: where it listens, what it was asked, and what it does next."""
+    """The server in between: its address, its received requests, and its plan."""
 
     port: int
     plan: Plan

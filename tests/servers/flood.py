@@ -1,4 +1,4 @@
-"""A search engine whose disk is full as far as it can tell: its watermarks are set above what is free."""
+"""A search engine with a seemingly full disk: its watermarks are set above the free space."""
 
 import json
 import time

@@ -22,7 +22,7 @@ def candidates() -> Iterator[Path]:
 
 
 def release(java: Path) -> int:
-    """Return the major release of a `java`, 0 when it does not tell."""
+    """Return the major release of a `java`, 0 when unknown."""
     try:
         output = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=30, check=False).stderr
     except OSError:

@@ -1,4 +1,4 @@
-"""What pytest is told about servers: fixtures with their addresses, and the line that says what could not run.
+"""Pytest plugin for servers: fixtures with their addresses, and the list of tests that could not run.
 
 A test that needs servers carries `@pytest.mark.server("opensearch", …)`; the names let all of them start side by side
 when the first is asked for. Where one cannot start, its tests are listed as not run with the reason, and under
@@ -43,7 +43,7 @@ def pytest_runtest_teardown(item: pytest.Item) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the files first whose tests ask for more time than others, lest one process is left with them at the end."""
+    """Put the slowest files first, so that no process is left with them at the end."""
     seconds: Counter[str] = Counter()
     for item in items:
         mark = item.get_closest_marker("timeout")

@@ -20,7 +20,7 @@ PATIENCE_S = 300.0
 
 
 def free_ports(count: int) -> list[int]:
-    """Return ports on which nothing listens, all different, below those that outgoing connections are given."""
+    """Return different unused ports, below the range of outgoing connections."""
     with contextlib.ExitStack() as stack:
         ports: list[int] = []
         while len(ports) < count:
@@ -33,7 +33,7 @@ def free_ports(count: int) -> list[int]:
 
 @dataclass(frozen=True)
 class Launch:
-    """How a server is started.
+    """The command and settings to start a server.
 
     Args:
         url: Where it will answer.
@@ -71,7 +71,7 @@ class Process:
 
     @property
     def log(self) -> Path:
-        """What the server printed."""
+        """Output of the server."""
         return self.folder / "printed.log"
 
     def wait(self) -> str:

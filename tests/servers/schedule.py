@@ -1,4 +1,4 @@
-"""Which tests go to one process: those of a file, and of several files those that share a cluster of their own."""
+"""Schedule tests on processes: tests of a file, and of files that share a cluster, go to one process."""
 
 import re
 

@@ -17,7 +17,7 @@ def prepare(folder: Path) -> Launch:
 
 
 def running(pid: str) -> bool:
-    """Whether a process is there that has not ended."""
+    """Return whether a process still runs."""
     try:
         return "State:\tZ" not in Path(f"/proc/{pid}/status").read_text()
     except OSError:

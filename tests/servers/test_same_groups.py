@@ -107,7 +107,7 @@ def engines(
 
 
 def answer(engine: Engine, query: Query, scope: str, level: str = "near") -> dict[str, Any]:
-    """What a search answers, without what may differ: times, scores, the index's name, and passages."""
+    """Return a response without parts that may differ: times, scores, the index's name, and passages."""
     parameters = {"dedupe": "indent", "dedupe_window": "40", "dedupe_scope": scope, "dedupe_explain": "true"} | {
         "dedupe_level": level
     }

@@ -1,4 +1,4 @@
-"""What a reader has when a page begins: files of some documents, and on the servers indexes of others."""
+"""The state in which a page begins: files of documents, and existing indexes on the servers."""
 
 import csv
 import gzip

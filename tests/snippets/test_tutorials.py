@@ -30,7 +30,7 @@ def test_every_tutorial_is_run() -> None:
 
 @pytest.fixture
 def swaps(request: pytest.FixtureRequest, name: str) -> Iterator[dict[str, str]]:
-    """What stands in this test for the server, the port and the indexes of a page."""
+    """The server, port and indexes that replace those of a page in this test."""
     if not TUTORIALS[name]:
         yield {}
         return

@@ -25,7 +25,7 @@ class SuiteTest:
     """One test of a suite.
 
     Args:
-        chapter: The folder that it stands in.
+        chapter: Its folder.
         name: File and name.
         setup: Steps before it.
         steps: Its own steps.

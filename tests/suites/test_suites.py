@@ -1,4 +1,4 @@
-"""What passes of the engines' own REST suites directly passes through the gateway, plainly and with `dedupe=off`."""
+"""Tests of the engines' own REST suites that pass directly also pass through the gateway, with `dedupe=off` too."""
 
 import os
 from collections.abc import Callable, Iterator

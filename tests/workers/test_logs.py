@@ -32,7 +32,7 @@ def failed(message: str) -> logging.LogRecord:
 
 @pytest.fixture
 def logged(capsys: pytest.CaptureFixture[str]) -> Iterator[Callable[[], list[dict[str, object]]]]:
-    """What was logged since, as programs read it; the loggers are as before in the end."""
+    """The JSON log events of a block; the loggers are restored at its end."""
     root = logging.getLogger()
     level = root.level
     yield lambda: [json.loads(line) for line in capsys.readouterr().err.splitlines()]

@@ -1,4 +1,4 @@
-"""How long each stage takes."""
+"""Logs show how long each stage takes."""
 
 import pytest
 

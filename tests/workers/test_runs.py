@@ -1,4 +1,4 @@
-"""How a run stands, told from the ledger alone."""
+"""The progress of a run, read from the ledger alone."""
 
 import time
 from collections.abc import Iterator

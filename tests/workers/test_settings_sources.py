@@ -1,4 +1,4 @@
-"""Where settings are read from."""
+"""Settings are read from files and the environment."""
 
 from pathlib import Path
 

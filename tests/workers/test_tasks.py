@@ -1,7 +1,4 @@
-"""What a worker listens with.
-
-What a worker does with a batch, and that every document is accounted for, whatever happens.
-"""
+"""The worker's task: it writes a batch and accounts for every document, also after errors."""
 
 import time
 from collections.abc import Callable, Sequence

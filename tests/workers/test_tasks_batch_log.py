@@ -1,4 +1,4 @@
-"""What is logged of a batch."""
+"""The log events of a batch."""
 
 import logging
 

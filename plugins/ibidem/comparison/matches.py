@@ -180,7 +180,7 @@ class Passage:
 
     @property
     def words(self) -> int:
-        """How many words of it are in runs."""
+        """Number of its words that are in runs."""
         return sum(run.words for run in self.runs)
 
 
@@ -268,7 +268,7 @@ def continues(run: Run, after: Run, gap: int) -> bool:
 
 
 def blocks(passage: Passage, a: Sequence[str], b: Sequence[str]) -> Iterator[Block]:
-    """Yield the words of a passage, the same ones and those that differ in turn.
+    """Yield the words of a passage, equal and different stretches in turn.
 
     Args:
         passage: The passage.

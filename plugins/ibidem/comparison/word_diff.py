@@ -276,7 +276,7 @@ def word_diff(lead: str, duplicate: str, most: int = 4, context: int = 2) -> lis
     Args:
         lead: The lead's text.
         duplicate: The duplicate's text.
-        most: The most places to tell of; a gap at the end says that there is more.
+        most: The most places to return; a gap at the end means that there are more.
         context: Words that both have, given before and after each place.
 
     Returns:

@@ -28,7 +28,7 @@ Numbers = NDArray[np.int32]
 MOST = np.iinfo(np.int32).max
 
 TERMS = 3
-"""Of the rarest terms so many are asked for: more would be looked through for little, fewer let too much pass."""
+"""Number of the rarest terms that two rows have to share: more find little, fewer let too many pairs pass."""
 
 ENTRIES = 1_000_000
 """Keys that are sorted at once, or twice as many: bounds the memory."""
@@ -70,7 +70,7 @@ class KeyIndex:
 
     @property
     def keys(self) -> int:
-        """How many keys are numbered."""
+        """Number of keys."""
         return int(self.key[-1]) + 1 if len(self.key) else 0
 
     def filter_rows(self, rows: NDArray[np.bool_]) -> "KeyIndex":
@@ -261,7 +261,7 @@ def hash_buckets(keys: NDArray[np.integer[Any]]) -> Rows:
 def drop_singletons(keys: NDArray[np.integer[Any]], rows: Rows, size: int) -> KeyIndex:
     """Group entries by key and drop those whose key no other row has.
 
-    Most of them do: so first go those that are alone in a bucket, and only the others are sorted.
+    Most keys are such singletons: those alone in a bucket are dropped first, and only the others are sorted.
 
     Args:
         keys: (e,) a key for each entry.
@@ -288,7 +288,7 @@ def drop_singletons(keys: NDArray[np.integer[Any]], rows: Rows, size: int) -> Ke
 
 
 def rarest_term_index(columns: PackedColumns, rule: Terms) -> Iterator[KeyIndex]:
-    """Find who shares terms that are rare among these rows, at similar lengths; each idf table for itself.
+    """Find who shares terms that are rare among these rows, at similar lengths; each idf table separately.
 
     A set of s terms that shares at least m with another shares k of its s - m + k first terms in any order that is the
     same for all; the order by the number of holders here makes the fewest candidates.

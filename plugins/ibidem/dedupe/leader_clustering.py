@@ -94,7 +94,7 @@ def group(
         policy: The decision for a pair.
         constraints: Manual decisions on pairs.
         matcher: Who decides on pairs of long texts, asked only about a row and a lead that it might join.
-        long_index: Who shares what the packed values do not hold.
+        long_index: Keys of long texts, which packed values do not hold.
     """
     classifier = PairClassifier(columns, policy, constraints or PairConstraints(), matcher, long_index)
     entries = classifier.shared_keys()
@@ -135,7 +135,7 @@ class LeaderClustering:
         for block in blocks(entries, self.classifier.size):
             self.join_first(self.classifier.classify(expand_pairs(block, leads.postings(block), self.classifier.size)))
             undecided = block.filter_rows(self.lead == self.rows)
-            # Numbered again, so that what is counted for each key is as long as the block and not as the index.
+            # Numbered again, so that arrays of counts are as long as the block and not as the index.
             keys, key = np.unique(undecided.key, return_inverse=True)
             weak = int(np.searchsorted(keys, undecided.first_weak))
             self.lead_counts = leads.lead_counts[keys]
@@ -298,7 +298,7 @@ class Window:
         """Group hits.
 
         Args:
-            hits: In rank order, then those that a scope found.
+            hits: The ranked hits in rank order, then hits found by a scope.
             policy: The decision for a pair.
             overrides: Manual decisions.
             ranked: How many hits are the ranking's; all when negative.
@@ -353,7 +353,7 @@ class Window:
         return self.matcher.long_signatures.get(self.name(row))
 
     def evidence(self, row: int, other_row: int) -> Evidence | None:
-        """Return what makes two rows duplicates: the signatures' evidence, or a manual decision where there is none."""
+        """Return the evidence that two rows are duplicates, of signatures or else of a manual decision."""
         word = self.overrides.valid.get((min(row, other_row), max(row, other_row)))
         if word is not None and word.verdict == "not":
             return None
@@ -362,10 +362,10 @@ class Window:
 
     @property
     def lacks_signatures(self) -> bool:
-        """Whether some ranked hit carries no packed value at all."""
+        """Whether some ranked hit has no packed value."""
         return bool((packed_of(self.hits).size[: self.ranked] == MISSING).any())
 
     @property
     def unsigned_count(self) -> int:
-        """How many ranked hits carry no signatures, or have no words to sign."""
+        """Number of ranked hits without signatures, or without words to sign."""
         return int(np.count_nonzero(self.columns.length[: self.ranked] == 0))

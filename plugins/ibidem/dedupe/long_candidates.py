@@ -1,6 +1,6 @@
 """Candidate generation for long texts: pairs that share keys of pages, or several sampled words.
 
-The clues are those that an index looks long texts up by, here for many texts at once: a key for each, never all pairs.
+The clues are the look-up keys of long texts, for many texts at once; pairs without a shared key are never compared.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -56,7 +56,7 @@ class PageKeys:
         """Return who shares a key.
 
         Args:
-            names: Index and id of all rows, among them those that were added.
+            names: Index and id of all rows, added rows included.
         """
         row = {name: number for number, name in enumerate(names)}
         rows = np.array([row[name] for name in self.names], np.int64)

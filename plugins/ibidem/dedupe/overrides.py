@@ -78,7 +78,7 @@ class Override:
         return orjson.dumps(sorted((self.a, self.b))).decode()
 
     def as_record(self) -> dict[str, object]:
-        """Return what is stored and shown."""
+        """Return the record that is stored and shown."""
         return {name: getattr(self, name) for name in self.__slots__} | {"a": list(self.a), "b": list(self.b)}
 
     @classmethod

@@ -89,7 +89,7 @@ class Pairs:
 
     @cached_property
     def numbers_differing(self) -> Figures:
-        """How many numbers are in one text only, about: `numbers.differing_numbers`."""
+        """About how many numbers occur in one text only: `numbers.differing_numbers`."""
         shared_terms, union = common_numbers(self.columns.number_sketch, self.a, self.b)
         share = np.where(union > 0, shared_terms / np.maximum(1, union), 1.0)
         counts = self.columns.numbers.astype(np.float64)
@@ -107,7 +107,7 @@ class Pairs:
 
 
 def common_numbers(sketches: NDArray[np.int32], a: Rows, b: Rows) -> tuple[Rows, Rows]:
-    """Count for each pair of rows' sketches the 16 smallest of their union, those that both have first, then all."""
+    """Return for each pair how many of the 16 smallest numbers of both sketches are shared, and how many there are."""
     if loops.IN_USE:
         return loops.IN_USE.shared_smallest(sketches, (a, b), NO_NUMBER)
     both = np.sort(np.concatenate((sketches[a], sketches[b]), axis=1), axis=1)
@@ -332,7 +332,7 @@ def verify(columns: PackedColumns, a: Rows, b: Rows, policy: Policy) -> Codes:
 
     Returns:
         (m,) codes of the strongest evidence, as indexes into `SIGNATURES`; 0 where the two are no duplicates,
-        `UNDECIDED` where long signatures have to tell.
+        `UNDECIDED` where long signatures have to decide.
     """
     codes = np.zeros(len(a), np.uint8)
     open_pairs = np.flatnonzero(screen(columns, a, b, policy))
@@ -343,9 +343,9 @@ def verify(columns: PackedColumns, a: Rows, b: Rows, policy: Policy) -> Codes:
 
 
 def screen(columns: PackedColumns, a: Rows, b: Rows, policy: Policy) -> Bools:
-    """Return which pairs have what some rule asks for, so that few are left of which all rules are asked.
+    """Return which pairs some rule may accept, so that all rules run on few pairs.
 
-    Every pair that a rule takes passes; one that passes may be taken by none. Without compiled loops all pass.
+    Every pair that a rule accepts passes, and some that none accepts. Without compiled loops all pass.
     """
     if loops.IN_USE is None or policy.level == "partial":
         return np.ones(len(a), bool)

@@ -56,7 +56,7 @@ class LongSignatureCache:
                 return
 
     def take(self, values: Mapping[DocumentRef, bytes]) -> None:
-        """Take what was missing; documents without long signatures are left out of the values."""
+        """Store signatures that were missing; documents without long signatures are not among the values."""
         room = self._max_bytes - self._bytes
         for name in sorted(self.missing):
             value = values.get(name, b"")
@@ -65,7 +65,7 @@ class LongSignatureCache:
         self.missing.clear()
 
     def get(self, name: DocumentRef) -> LongSignatures | None:
-        """Return those of one document; None when it has none, when they are damaged, or missing so far."""
+        """Return the signatures of one document; None when it has none, or when they are damaged or not read."""
         self.want([name])
         if name not in self._cache:
             return None
@@ -98,7 +98,7 @@ class LongTextMatcher:
         packed: Gives a row's packed value.
         policy: The decision for a pair.
         long_signatures: Gives long signatures.
-        evidence: What was decided so far.
+        evidence: Decisions on pairs so far.
     """
 
     names: Sequence[DocumentRef]
@@ -166,7 +166,7 @@ class PairClassifier:
         policy: The decision for a pair.
         constraints: Manual decisions, which come before all evidence.
         matcher: Who decides on pairs of long texts; None where these are no duplicates.
-        long_index: Who shares what the packed values do not hold; None for nobody.
+        long_index: Keys of long texts, which packed values do not hold; None: no long texts.
     """
 
     columns: PackedColumns
@@ -227,13 +227,13 @@ class PairClassifier:
 def duplicates(
     columns: PackedColumns, policy: Policy, matcher: LongTextMatcher | None = None, long_index: KeyIndex | None = None
 ) -> DuplicatePairs:
-    """Find all pairs of duplicates, whatever groups they would fall into.
+    """Find all pairs of duplicates, also within groups.
 
     Args:
         columns: The packed values.
         policy: The decision for a pair.
         matcher: Who decides on pairs of long texts.
-        long_index: Who shares what the packed values do not hold.
+        long_index: Keys of long texts, which packed values do not hold.
     """
     classifier = PairClassifier(columns, policy, PairConstraints(), matcher, long_index)
     entries = classifier.shared_keys()

@@ -183,7 +183,7 @@ class Parameter:
         values: What it takes, as the help writes it.
         default: What it is when not given, as the help writes it.
         about: What it does, in one line.
-        read: Makes its value out of what was given, or raises `InvalidValue`.
+        read: Parses its value, or raises `InvalidValue`.
     """
 
     values: str

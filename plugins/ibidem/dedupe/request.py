@@ -1,4 +1,4 @@
-"""Dedupe request: what a user asks of grouping, parsed and checked before anything is opened."""
+"""Dedupe request: the options for grouping, parsed and checked before anything is opened."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -79,7 +79,7 @@ class DedupeRequest:
 
 @lru_cache(maxsize=256)
 def request_digest(off: bool, policy: Policy, window: int, by: By) -> str:  # noqa: FBT001 - as a request has it
-    """Hash what of a request decides on groups and their order; a page asks for it several times."""
+    """Hash the parts of a request that decide on groups and their order; cached, since a page needs it often."""
     matters = repr((off, policy, window) + ((by,) if by != "window" else ()))
     return xxhash.xxh3_64_hexdigest(matters.encode())
 
@@ -100,7 +100,7 @@ def parse_request(
         later: Whether a preset that is not known may be one of the index, which `with_presets` puts in.
 
     Raises:
-        UsageError: A name or value that does not exist, with those that do; nothing is passed over in silence.
+        UsageError: An unknown name or value; the message lists the valid ones.
 
     >>> parse_request({"dedupe": "collapse", "dedupe_keep": "earliest"}).keep
     Keep(by='earliest', sources=())
@@ -158,13 +158,13 @@ def with_presets(request: DedupeRequest, presets: Mapping[str, Preset]) -> Dedup
     """Put the figures of a preset of the index into a request that was read before these were known.
 
     Raises:
-        UsageError: A preset that does not exist, with those that do.
+        UsageError: An unknown preset; the message lists the others.
     """
     return replace(request, policy=pair_policy(dict(request.figures), presets=presets))
 
 
 def check_stored(values: Mapping[str, Any]) -> None:
-    """Refuse what stored groups have no use for.
+    """Refuse parameters that stored groups do not have.
 
     Raises:
         UsageError: A window, or a scope beyond it: they hold for all matches.

@@ -76,7 +76,7 @@ class SignedDocuments:
         Args:
             true: Pairs that are duplicates by the labels.
             pairs: Pairs that were found.
-            most: How many to tell.
+            most: How many to list.
         """
         missed, wrong = self.sort_pairs(true - pairs)[::-1], self.sort_pairs(pairs - true)
         share = max(most // 2, most - len(wrong))

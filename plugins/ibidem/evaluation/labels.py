@@ -214,7 +214,7 @@ class PairFigures:
 
     @classmethod
     def of(cls, true: AbstractSet[Pair], pairs: AbstractSet[Pair]) -> "PairFigures":
-        """Compare pairs found with those that are duplicates.
+        """Compare the found pairs with the labelled pairs.
 
         >>> PairFigures.of({("a", "b"), ("a", "c")}, {("a", "b")}).f1
         0.6667

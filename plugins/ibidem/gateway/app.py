@@ -114,7 +114,7 @@ root_router = APIRouter(tags=["search"])
 @root_router.get("/")
 @root_router.head("/", include_in_schema=False)
 async def root(request: Request, context: WithContext, engine: CallersEngine) -> Response:
-    """Show the page to a browser; to a client tell what the engine says of itself, over SQLite what the gateway is."""
+    """Show the page to a browser; answer a client with the engine's own description, or over SQLite the gateway's."""
     if accepts_html(request):
         return await run_in_threadpool(home, engine, context, read_query(request.query_params))
     if context.upstream is None:
@@ -202,7 +202,7 @@ RARELY = (50_000, 20, 50)
 def serve(
     settings: Settings, host: str, port: int, ready: Callable[[str], None] = lambda _: None, processes: int = 1
 ) -> None:
-    """Answer requests until SIGTERM; those that are being answered are finished first.
+    """Answer requests until SIGTERM; running requests are finished first.
 
     Each answer is a line of the log: method, path, status and time; what people search for is in none.
 

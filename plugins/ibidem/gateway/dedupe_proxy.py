@@ -128,7 +128,7 @@ class DedupeProxy:
 
         Args:
             flow: What is to be asked.
-            aside: Whether its own work is so long that other requests go on meanwhile, which costs some time.
+            aside: Whether its own work is so long that it runs in a thread, which costs some time.
         """
         loop, answer, grouping = asyncio.get_running_loop(), None, 0.0
         while True:

@@ -40,7 +40,7 @@ def object_of(parts: Mapping[str, Part], others: Part | None = None, *, strict: 
 
     Args:
         parts: Those that may be objects or lists, and how each is read.
-        others: How all others are read; None refuses those that are objects or lists.
+        others: How other members are read; None refuses objects and lists.
         strict: Whether all others are refused.
     """
 

@@ -70,7 +70,7 @@ class MsearchRequest:
     """Several searches.
 
     Args:
-        path: Where those that ask for no groups are sent on to.
+        path: Where requests without groups are sent on to.
         parameters: Of the query string, without ours.
         lines: The searches.
     """
@@ -91,7 +91,7 @@ def read_lines(
     """Read several searches.
 
     Args:
-        indexes: What stood in the path for the indexes; may be empty.
+        indexes: The indexes in the path; may be empty.
         query_string: As it came; what it asks of the dedupe layer is asked for each.
         headers: Names in small letters.
         content: The body's bytes.

@@ -202,7 +202,7 @@ class NativeRequest:
     """One search, with what is ours taken out of it.
 
     Args:
-        indexes: What stood in the path for the indexes, checked.
+        indexes: The indexes in the path, checked.
         parameters: Of the query string, without ours.
         body: In the engine's own language, without ours.
         dedupe: What was asked of the dedupe layer; None when nothing was.

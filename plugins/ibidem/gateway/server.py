@@ -201,7 +201,7 @@ def start(work: Callable[[], None], reading: int, writing: int) -> int:
         return process
     code = 1
     try:
-        os.setpgrp()  # Ctrl-C is for the first process, which tells the others
+        os.setpgrp()  # Ctrl-C is for the first process, which stops the others
         os.close(writing)
         threading.Thread(target=watch_pipe, args=(reading,), daemon=True).start()
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {*ENDS, signal.SIGCHLD})
@@ -218,5 +218,5 @@ def watch_pipe(reading: int) -> None:
 
 
 def reap(running: set[int]) -> set[int]:
-    """Return those that have ended."""
+    """Return the processes that have ended."""
     return {process for process in running if os.waitpid(process, os.WNOHANG)[0]}

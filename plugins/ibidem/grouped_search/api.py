@@ -54,7 +54,7 @@ class EngineBackend(SearchBackend, StoredBackend):
         engine: Where to search.
         query: For what.
         words: Manual decisions.
-        cursor: What the engine gave with the ranking that is to be seen again, or an empty string.
+        cursor: The engine's cursor of an earlier ranking that is to be repeated, or an empty string.
         order: How the hits of a window are ordered.
     """
 
@@ -148,19 +148,19 @@ def search(  # noqa: PLR0913 - the public face: what to search, and by name how 
 
     Raises:
         UsageError: A page or size that does not exist, a cursor of another query, a scope that cannot be kept to.
-        EngineError: What the engine could not do.
+        EngineError: The engine failed.
     """
     return search_window(engine, query, request, page, size, overrides=overrides, tables=tables).response
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class SearchResult:
-    """A search and what it is based on.
+    """The response of a search, with the window and the facets behind it.
 
     Args:
         response: The response.
         window: The hits that were grouped; None when dedupe is off, or where the plugin inside the cluster grouped.
-        facets: What the window may be narrowed to, where that was asked for.
+        facets: Facets of the window, if requested.
     """
 
     response: Json
@@ -195,7 +195,7 @@ def search_window(  # noqa: PLR0913 - those of `search`, and the order
         order: By date, the best hits of one window are ordered, and no others are looked at.
         all_copies: Whether to read every copy of a text, where very many match, and not to count them.
         portion: Some duplicates of one of the page's groups, instead of the page.
-        facets: Whether to count what the window may be narrowed to.
+        facets: Whether to count facets of the window.
     """
     start_time = perf_counter()
     check_page(page, size, deepest=sys.maxsize if request.by == "stored" else DEEPEST)
@@ -216,7 +216,7 @@ def find_page(  # noqa: PLR0913 - those of `search_window`
     *,
     facets: bool,
 ) -> "Answer":
-    """Let the plugin find a page where it finds the same as would be found here; else find it here."""
+    """Let the plugin make the page if its result is the same as here; otherwise make it here."""
     plugin_allowed = (
         order == "relevance" and overrides is None and page_request.portion is None and page_request.may_leave_out
     )
@@ -261,12 +261,12 @@ class Answer:
 
     Args:
         hits: The list to show.
-        account: What it is based on, counted.
+        account: Counts that describe the result.
         total: Number of documents that match.
         best: Score of the first in the ranking.
-        cursor: What the engine gave with the ranking.
+        cursor: The engine's cursor of the ranking.
         window: The hits that were grouped here.
-        facets: What they may be narrowed to.
+        facets: Facets of the window.
         further: Where the next page begins, for stored groups.
     """
 
@@ -285,7 +285,7 @@ def to_response(answer: Answer, account: Json, start_time: float) -> Json:
 
     Args:
         answer: The page of groups.
-        account: What is said of it.
+        account: Counts that describe the result.
         start_time: When the search began, in seconds of `perf_counter`.
     """
     took = round((perf_counter() - start_time) * 1000)
@@ -328,13 +328,13 @@ def list_here(source: EngineBackend, page_request: PageRequest) -> Answer:
 
 
 def build_answer(source: EngineBackend, ranking: Ranking, hits: list[Json], account: Json) -> Answer:
-    """Put together what was found here."""
+    """Make the answer of a search that was grouped here."""
     best = ranking.hits[0].score if ranking.hits else None
     return Answer(hits, account, max(ranking.total, len(ranking.hits)), best, source.cursor)
 
 
 def group_by_plugin(engine: Engine, query: Query, page_request: PageRequest, *, facets: bool) -> Answer | None:
-    """Let the plugin inside the cluster search and group; None where there is none, or it does not do what is asked."""
+    """Let the plugin inside the cluster search and group; None without a plugin, or if it lacks an option."""
     request, size = page_request.request, page_request.size
     if not hasattr(engine, "search_grouped") or query.native is not None or not decides(request):
         return None

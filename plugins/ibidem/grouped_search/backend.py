@@ -49,10 +49,10 @@ class SearchBackend(Protocol):
         """Look up signature values among what matches, or among all that the caller's filters let in."""
 
     def long_signatures(self, names: Sequence[DocumentRef]) -> RequestFlow[Mapping[DocumentRef, bytes]]:
-        """Give the long signatures of documents; those that have none are left out."""
+        """Return the long signatures of documents; documents without any are left out."""
 
     def fetch(self, names: Sequence[DocumentRef]) -> RequestFlow[Mapping[DocumentRef, Json]]:
-        """Give documents as hits hold them; those that are gone are left out."""
+        """Return documents as hits hold them; deleted documents are left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ class ScopeMatches:
 
     Args:
         hits: Documents beyond the window, each once.
-        outside: Those that do not match the query.
+        outside: The documents that do not match the query.
         carried: For each lead's row the documents that carry one of its clues.
         capped: For each lead's row the clues whose hits were cut.
     """
@@ -128,7 +128,7 @@ def build_lookup(packed: Packed, policy: Policy, long: LongSignatures | None = N
 
 
 def counted_fields(policy: Policy) -> Mapping[LookupField, bool]:
-    """Return for each clue whether a policy counts what it leads to."""
+    """Return for each clue whether the policy uses its evidence."""
     return {
         "fingerprint": policy.fingerprint is not None,
         "profile": policy.profile is not None,
@@ -145,7 +145,7 @@ def look_up_duplicates(
 
     Args:
         backend: Looks up signature values; the caller's filters hold in every scope.
-        window: The leads' window; what is in it is no find.
+        window: The leads' window; its own documents are not returned.
         leads: Their rows.
         request: The scope and the decision.
     """
@@ -186,7 +186,7 @@ def document_ref(hit: Hit) -> DocumentRef:
 
 
 def append_matches(window: Window, scope_matches: ScopeMatches, overrides: Iterable[Override]) -> Window:
-    """Group what was found behind the window; nothing above changes its group.
+    """Group the documents found outside the window; groups inside it do not change.
 
     A document that joins a lead by evidence whose look-up values they do not share, though it was looked up for another
     lead, is left out: it comes with the window's later steps.
@@ -256,8 +256,8 @@ def write_cursor(engine_cursor: str, query: Query, request: DedupeRequest, begin
     """Write a cursor.
 
     Args:
-        engine_cursor: What the engine gave with its ranking; may be empty.
-        query: What was asked.
+        engine_cursor: The engine's cursor of its ranking; may be empty.
+        query: The query.
         request: How it was grouped.
         begins: Where the next page begins, for an engine that does not count that far.
 
@@ -290,7 +290,7 @@ class NextPage:
 
     Args:
         page: Which page.
-        after: What the engine gave to go on from.
+        after: The engine's sort values to go on from.
     """
 
     page: int
@@ -314,7 +314,7 @@ def start_place(page_request: PageRequest) -> Place:
 
 
 def read_parts(cursor: str) -> list[str]:
-    """Read what a cursor holds."""
+    """Decode a cursor."""
     try:
         parts = decode_cursor(cursor)
     except ValueError as error:

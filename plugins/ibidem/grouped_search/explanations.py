@@ -114,7 +114,7 @@ DIRECTIONS: Mapping[object, str] = {"part_of": "part of", "contains": "contains"
 
 
 def relation(why: Why, other: str, own: str = "") -> str:
-    """Say what a long text is to another, and where.
+    """Describe the relation of a long text to another, and the places.
 
     Args:
         why: The evidence: `relation`, `direction`, `parts` and the ranges `own` and `other`.
@@ -180,7 +180,7 @@ def date_distance(days: int) -> str:
 
 
 def guards(why: Why) -> list[str]:
-    """Say what the guard values add, where they say something.
+    """Describe the guard values, where they matter.
 
     >>> guards({"days_apart": 3, "length_ratio": 0.81})
     ['3 days apart', 'one 81 % as long as the other']
@@ -302,7 +302,7 @@ def grouped_count(count: str, read: int, matched: int) -> str:
 
 
 def advice(response: Response) -> list[str]:
-    """Say what of the query was not understood, and what may have been meant."""
+    """List the parts of the query that were not understood, and a better spelling."""
     account = response["dedupe"]
     better = account.get("did_you_mean")
     return [*account.get("not_understood", ()), *([f"did you mean: {better}"] if better else [])]

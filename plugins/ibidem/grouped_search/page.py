@@ -45,7 +45,7 @@ def find_capped_texts(window: Window, overrides: Iterable[Override]) -> dict[str
 
 
 def joins_every_copy(window: Window, row: int) -> bool:
-    """Return whether a row is a lead that every copy of its text joins, whatever else the copy holds."""
+    """Return whether a row is a lead that every copy of its text joins."""
     return bool(window.grouping.lead[row] == row and window.columns.guard[row] == 0)
 
 
@@ -73,7 +73,7 @@ def count_unread(window: Window, matching: Mapping[str, int], outside: Collectio
     """Say how many copies of each text were counted and not read, by the id of its group.
 
     Args:
-        window: The page's hits, and what a scope found.
+        window: The page's hits, and hits found by a scope.
         matching: How many documents with each content hash match.
         outside: Documents that a scope found and that do not match.
     """
@@ -89,7 +89,7 @@ def count_unread(window: Window, matching: Mapping[str, int], outside: Collectio
 class WindowReader:
     """The top of a ranking, deeper with each request.
 
-    What is in it is the ranking's, except for copies that are only counted; `surplus` holds their content hashes, and
+    It holds the ranking without copies that are only counted; `surplus` holds their content hashes, and
     `matching` how many documents with one of these match, as far as a request counted them. Which copies are left out
     depends on the hits above alone, so however deep a page makes it read at once, it reads the same.
 
@@ -129,7 +129,7 @@ class WindowReader:
         return is_full or self._exhausted or depth == self._page_request.deepest
 
     def _read(self, depth: int) -> RequestFlow[None]:
-        """Read down to a depth, and leave out what is only counted."""
+        """Read down to a depth, without copies that are only counted."""
         yield from self._hits(depth)
         yield from self._group()
         if not self._page_request.may_leave_out or (depth == self._step and self._is_done(depth)):
@@ -142,7 +142,7 @@ class WindowReader:
             yield from self._group()
 
     def _hits(self, depth: int) -> RequestFlow[None]:
-        """Read hits down to a depth: all again, or those that follow the ones that were read, without surplus."""
+        """Read hits down to a depth, without surplus: all again, or only the hits after those already read."""
         if not self.surplus:
             self.ranking = yield from self._source.window(depth)
             self._exhausted = len(self.ranking.hits) < depth
@@ -181,7 +181,7 @@ def group_window(
 
     Args:
         source: Where these come from.
-        long_signatures: Those that are there.
+        long_signatures: Long signatures read so far.
         group: Groups the window with them.
     """
     while True:
@@ -203,10 +203,10 @@ class GroupedPage:
     """A page of groups, with its window and ranking.
 
     Args:
-        ranking: What was ranked.
+        ranking: The ranking.
         window: The part of it that the page is based on, grouped.
         hits: The list to show.
-        account: What it is based on, counted.
+        account: Counts that describe the page.
     """
 
     ranking: Ranking

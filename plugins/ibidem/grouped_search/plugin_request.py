@@ -46,7 +46,7 @@ def plugin_policy(request: DedupeRequest) -> Policy:
 
 
 def plugin_request(request: DedupeRequest) -> Json:
-    """Write what is asked of groups as the plugin reads it."""
+    """Write a dedupe request as the plugin reads it."""
     parameters: Json = {
         "dedupe": request.mode,
         "level": request.level,
@@ -69,7 +69,7 @@ def is_read_as_here(account: Mapping[str, Any], request: DedupeRequest, size: in
 
 
 def read_facets(account: Mapping[str, Any]) -> Facets:
-    """Read what the plugin counted of the window by source, idf table and year."""
+    """Read the plugin's counts of the window by source, idf table and year."""
     counts = account.get("facets", {"sources": (), "tables": (), "years": ()})
 
     def to_counts(facets: Sequence[Mapping[str, Any]]) -> list[FacetBucket]:
@@ -81,7 +81,7 @@ def read_facets(account: Mapping[str, Any]) -> Facets:
 
 
 def with_current_tables(account: Json, current: Collection[str]) -> Json:
-    """Count the documents of other idf tables than the current ones, from those that the plugin names."""
+    """Count the documents of idf tables that are not current, by the plugin's account."""
     tables: Mapping[str, int] = account["tables"]
     names = Counter({int.from_bytes(bytes.fromhex(name), "little"): count for name, count in tables.items()})
     facts = {name: value for name, value in account.items() if name not in APART}
@@ -89,7 +89,7 @@ def with_current_tables(account: Json, current: Collection[str]) -> Json:
 
 
 def does(search: DslSearch) -> bool:
-    """Return whether the plugin does what is asked, aggregations that wait for the groups aside."""
+    """Return whether the plugin supports the request; aggregations that wait for groups are not checked here."""
     # The filter against later writes would be explained too.
     explains_cursor = search.request.cursor and "explain" in search.display
     supported = not (search.completes or search.bare_total or "derived" in search.target.parts or explains_cursor)
@@ -103,7 +103,7 @@ def search_by_plugin(search: DslSearch, ranking: Json, aggregations: Clause) -> 
     Args:
         search: What, where and how.
         ranking: What ranks, as far as a cursor lets it see.
-        aggregations: What is aggregated of all that matches.
+        aggregations: Aggregations over all matches.
     """
     ext = {**search.target.parts.get("ext", {}), NAME: plugin_request(search.request)}
     body: Json = {**search.display, **ranking, **search.extras, "ext": ext, "track_total_hits": True}

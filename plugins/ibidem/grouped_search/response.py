@@ -144,11 +144,11 @@ class Pages:
 
     @property
     def steps(self) -> int:
-        """How many steps were read, the last maybe in part."""
+        """Number of steps read; the last one may be incomplete."""
         return -(-len(self.grouping.lead) // self.step)
 
     def steps_needed(self, page: int) -> int | None:
-        """Return how many steps a page needs; None when those that were read do not fill it."""
+        """Return how many steps a page needs; None when the steps read so far do not fill it."""
         last = page * self.size
         leads = self.grouping.leads
         if last <= 0:
@@ -225,7 +225,7 @@ class ResponseRenderer:
         return lead | {"inner_hits": {**lead.get("inner_hits", {}), DUPLICATES: {"hits": hits}}}
 
     def entry(self, group: Group, row: int) -> Json:
-        """Return one hit with what the layer says of it."""
+        """Return one hit with its `_dedupe` mark."""
         name = self.window.name(row)
         score = self.window.hits[row].score if row < self.window.ranked else None
         return to_hit(self.window.hits[row], self.stored.get(name), score) | {"_dedupe": self.mark(group, row)}
@@ -303,7 +303,7 @@ def to_hit(hit: Hit, source: Json | None, score: float | None) -> Json:
     Args:
         hit: Its place.
         source: The document as a hit holds it; None when it has gone since the ranking was read.
-        score: The ranking's score; None for what the ranking does not hold.
+        score: The ranking's score; None for documents outside the ranking.
     """
     fields = {"_source": {}} if source is None else source
     result = {"_index": hit.index, "_id": hit.id, "_score": score} | fields

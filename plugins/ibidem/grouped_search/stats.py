@@ -125,7 +125,7 @@ class LateDocument:
         index: Its index.
         id: Its id.
         group: The group's name.
-        page: The page on which the group stands.
+        page: The page that shows the group.
     """
 
     index: str
@@ -138,7 +138,7 @@ class LateDocument:
         return {"index": self.index, "id": self.id, "group": self.group, "page": self.page}
 
 
-def response_stats(  # noqa: PLR0913, PLR0917 - what an account is based on
+def response_stats(  # noqa: PLR0913, PLR0917 - the sources of an account
     window: Window,
     groups: Sequence[Group],
     request: DedupeRequest,
@@ -147,10 +147,10 @@ def response_stats(  # noqa: PLR0913, PLR0917 - what an account is based on
     deepest: int = DEEPEST,
     only_counted: Mapping[str, int] = MappingProxyType({}),
 ) -> dict[str, object]:
-    """Write the account of a page of groups: what it is based on.
+    """Write the account of a page of groups: counts of its window and its groups.
 
     Args:
-        window: The grouped hits, those that a scope found behind the ranked ones.
+        window: The grouped hits; hits found by a scope follow the ranked ones.
         groups: The page's groups.
         request: How it was grouped.
         match_count: Documents that match the query.
@@ -197,7 +197,7 @@ def ungrouped_stats(
 
 
 def request_stats(request: DedupeRequest) -> dict[str, object]:
-    """Return what an answer was asked for, and counts of nothing for the rest of the account."""
+    """Return the account's part on the request, with zero for all counts."""
     return {
         "mode": request.mode,
         "level": request.level,
@@ -264,7 +264,7 @@ def count_other_tables(columns: PackedColumns, rows: int, current: Collection[st
 
 
 def count_others(names: Counter[int], current: Collection[str]) -> int:
-    """Count the documents of other tables than the current ones, or than the one that most have when none is named."""
+    """Count the documents whose table is not current; without current names, the most frequent table is."""
     if current:
         current_names = {int.from_bytes(bytes.fromhex(name), "little") for name in current}
     else:
@@ -273,7 +273,7 @@ def count_others(names: Counter[int], current: Collection[str]) -> int:
 
 
 def late_members(window: Window, pages: Pages, page: int) -> list[LateDocument]:
-    """List what a page's steps of the window add to groups of earlier pages."""
+    """List documents of a page's steps that join groups of earlier pages."""
     late_documents = []
     for row, of_page in pages.late_rows(page):
         index, name = window.name(row)

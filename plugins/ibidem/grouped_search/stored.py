@@ -50,7 +50,7 @@ class StoredBackend(Protocol):
         """Give manual decisions; called once the ranking is there."""
 
     def fetch(self, names: Sequence[DocumentRef]) -> RequestFlow[Mapping[DocumentRef, Json]]:
-        """Give documents as hits hold them; those that are gone are left out."""
+        """Return documents as hits hold them; deleted documents are left out."""
 
 
 @dataclass(frozen=True, slots=True)

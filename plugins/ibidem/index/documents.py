@@ -37,7 +37,7 @@ def read_document(engine: Engine, id_: str, remedy: str = "ids are shown by: ibi
 
 
 def titles(engine: Engine, names: Sequence[DocumentRef]) -> Mapping[DocumentRef, str]:
-    """Return the titles of documents; those that are gone are left out.
+    """Return the titles of documents; deleted documents are left out.
 
     Args:
         engine: The index.

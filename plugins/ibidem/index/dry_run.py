@@ -133,8 +133,8 @@ class _Tally:
     """Counts and signatures of documents that were signed and not written.
 
     Args:
-        routing: Of those that have one, by index and id.
-        long: The long signatures of those that have some.
+        routing: Routing values by index and id; documents without one are left out.
+        long: Long signatures; documents without any are left out.
         refused: How many could not be signed.
         refusals: Why.
         signed: How many were.

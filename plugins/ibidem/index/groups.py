@@ -77,12 +77,12 @@ class IndexGroups:
 
     @property
     def sizes(self) -> Mapping[int, int]:
-        """How many groups have two documents, three, and so on."""
+        """Number of groups by size."""
         return dict(sorted(Counter(size for size in self._counts.values() if size > 1).items()))
 
     @property
     def kinds(self) -> Mapping[str, int]:
-        """How many duplicates each signature joined to their lead, the most frequent first."""
+        """Number of duplicates joined by each signature, the most frequent first."""
         codes, counts = np.unique(self.grouping.evidence[self.grouping.evidence > 0], return_counts=True)
         by_kind = {SIGNATURES[code]: count for code, count in zip(codes.tolist(), counts.tolist(), strict=True)}
         return dict(sorted(by_kind.items(), key=lambda each: -each[1]))

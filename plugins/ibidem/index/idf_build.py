@@ -58,7 +58,7 @@ class ForeignShare:
     Args:
         language: The language that they say, or that is meant when they say nothing.
         documents: How many of the sample.
-        sampled: The documents of the sample that are long enough to tell.
+        sampled: Documents of the sample that are long enough to judge.
     """
 
     language: str
@@ -85,7 +85,7 @@ def find_foreign(language: str, texts: Iterable[str]) -> ForeignShare | None:
         texts: Theirs.
 
     Returns:
-        What is wrong; None when nothing is, or when too few texts are long enough to tell.
+        The problem; None when there is none, or when too few texts are long enough to judge.
     """
     languages = [code for text in texts if (code := detect(text))]
     strange, judged = sum(not are_related(language, code) for code in languages), len(languages)

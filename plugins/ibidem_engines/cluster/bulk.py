@@ -44,7 +44,7 @@ def newest(cluster: ClusterClient, parts: Sequence[ShardRef], since: Marks | Non
 
 
 def primaries(cluster: ClusterClient, parts: Sequence[ShardRef]) -> dict[ShardRef, Mapping[str, Any]]:
-    """Read what the server counts in the primary shard of each part.
+    """Read the server's statistics of the primary shard of each part.
 
     Raises:
         Unavailable: One of them is not there.
@@ -80,7 +80,7 @@ def states(cluster: ClusterClient, stretch: SeqNoRange, size: int, among: Sequen
         cluster: The cluster.
         stretch: Writes.
         size: How many documents at most.
-        among: Only those with these ids; None for all.
+        among: Only documents with these ids; None for all.
     """
     query = _in_range(stretch)
     if among is not None:
@@ -136,7 +136,7 @@ def read_versions(cluster: ClusterClient, index: str, ids: Sequence[str]) -> dic
 
 
 def get_many(cluster: ClusterClient, index: str, ids: Sequence[str], parts: str) -> dict[str, Mapping[str, Any]]:
-    """Read parts of documents by id; those that are not there are left out."""
+    """Read parts of documents by id; missing documents are left out."""
     if not ids:
         return {}
     answer = cluster.ask("POST", f"/{index}/_mget", {"ids": list(ids)}, _source_includes=parts)
@@ -252,7 +252,7 @@ def _parts(actions: Sequence[Action]) -> Iterator[list[Action]]:
 
 
 def _run_part(cluster: ClusterClient, actions: Sequence[Action]) -> list[ActionOutcome]:
-    """Do the actions of one request; those that find the server busy are sent again."""
+    """Do the actions of one request; actions that a busy server rejects are sent again."""
     outcomes: dict[int, ActionOutcome] = {}
     remaining = list(range(len(actions)))
     turn = 0
@@ -309,7 +309,7 @@ def _item(item: Mapping[str, Any], where: str) -> ActionOutcome | Failure:
 
 
 def _failure(status: int, item: Mapping[str, Any]) -> Failure:
-    """Read an item's error; of a document that cannot be parsed, with what it was that could not."""
+    """Read an item's error; for a document that cannot be parsed, with the cause."""
     failure = build_failure(status, item)
     cause = item["error"].get("caused_by") if isinstance(item["error"], Mapping) else None
     reason = cause.get("reason") if isinstance(cause, Mapping) else None

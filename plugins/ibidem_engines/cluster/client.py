@@ -34,7 +34,7 @@ class Failure(Exception):
     Args:
         status: HTTP status; 0 when there was no answer.
         kind: The error's type in the server's words, or one of the names above.
-        reason: What the server said.
+        reason: The server's message.
     """
 
     def __init__(self, status: int, kind: str, reason: str) -> None:
@@ -157,7 +157,7 @@ def to_engine_error(failure: Failure, place: str) -> EngineError:
     """Make an error of ours.
 
     Args:
-        failure: What was answered.
+        failure: The server's error.
         place: The address without secrets, to be named.
 
     >>> str(to_engine_error(Failure(404, "index_not_found_exception", "no such index [news]"), "opensearch+http://host:9200"))
@@ -217,7 +217,7 @@ NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 class _Count(threading.local):
-    """A count that each thread has for itself."""
+    """A counter of its own for each thread."""
 
     value = 0
 
@@ -254,7 +254,7 @@ class ClusterClient:
 
     @property
     def resend_count(self) -> int:
-        """How often this thread has asked again."""
+        """Number of repeated requests of this thread."""
         return self._sent_again.value
 
     def ask(self, method: str, path: str, body: object = None, /, **params: str) -> Any:
@@ -321,7 +321,7 @@ class ClusterClient:
     def _send_once(
         self, method: str, path: str, params: Mapping[str, str], content_type: str, body: bytes | None
     ) -> dict[str, Any]:
-        """Send a request once; each answer of these servers is an object, so what is none comes from another."""
+        """Send a request once; an answer that is no JSON object does not come from these servers."""
         answer = self._client().send(method, path, params, content_type, body)
         if not isinstance(answer, dict):
             raise Failure(0, UNREADABLE, f"{method} {path}: {str(answer)[:100]}")
@@ -344,7 +344,7 @@ class Dialect:
         product: As people write it.
         least: Oldest major version that is understood.
         open_point: Path that opens a point in time.
-        open_whole: Parameters with which none is opened that lacks a part of the index.
+        open_whole: Parameters that require all shards when a point in time is opened.
         opened_as: Where the answer holds its id.
         close_point: Path that closes one.
         closed_as: Where the request holds its id.

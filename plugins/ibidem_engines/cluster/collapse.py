@@ -53,7 +53,7 @@ _SCORE: Clause = {"_score": "desc"}
 _FIELDS: Clause = {**ONLY_PACKED, "docvalue_fields": [PACKED, GROUP]}
 
 
-def collapse_search(  # noqa: PLR0913 - what a ranking is made of
+def collapse_search(  # noqa: PLR0913 - the parts of a ranking
     target: Target,
     body: Mapping[str, Any],
     layout: Layout,
@@ -68,9 +68,9 @@ def collapse_search(  # noqa: PLR0913 - what a ranking is made of
         target: Where.
         body: What ranks.
         layout: What the indexes were made for.
-        order: How what has no sort of its own is ordered.
+        order: The order of searches without a sort.
         ids: Whether the engine's own ids are asked for, since some hits hold none.
-        display: What is shown of the best of each group, to be read with it.
+        display: Parts of the body that say how the best hit of each group is shown.
     """
     sort = body.get("sort", [])
     sort = sort if isinstance(sort, list | tuple) else [sort]
@@ -117,7 +117,7 @@ class ClusterCollapse:
             cache: Counts of this search, if it was counted before.
 
         Returns:
-            The server's answer to the first search, and what was found.
+            The server's answer to the first search, and the collapsed ranking.
         """
         counted_off = place.start + size <= self.layout.most_hits
         request = {
@@ -139,7 +139,9 @@ class ClusterCollapse:
     ) -> RequestFlow[tuple[Mapping[str, Any], CountResult]]:
         """Send the first search; all that matches is counted at the same time, unless it is known."""
         request = with_engine_ids(request) if self.ids else request
-        separate = separate or bool(self.target.params.keys() - set(IN_HEADS))  # what a search among several cannot say
+        separate = separate or bool(
+            self.target.params.keys() - set(IN_HEADS)
+        )  # parameters that `_msearch` does not have
         count = cache.get() if cache and "typed_keys" not in self.target.params else None
         if count is None and not separate:
             (answer,), counts = yield from counter.count(request)
@@ -158,7 +160,7 @@ class ClusterCollapse:
     def others(
         self, groups: Sequence[str], heads: Sequence[GroupHit], limit: int
     ) -> RequestFlow[tuple[Sequence[Mapping[str, Any]], Members]]:
-        """Read the documents of some groups but the best of each, with what is shown of them.
+        """Read the documents of some groups without the best of each, as they are shown.
 
         Args:
             groups: Names of groups.
@@ -166,7 +168,7 @@ class ClusterCollapse:
             limit: How many documents of each group are asked for.
 
         Returns:
-            The server's hits, and the documents; none where these groups hold more than are shown.
+            The server's hits, and the documents; no hits where these groups hold more than are shown.
         """
         size = min(TOGETHER, self.layout.most_hits, limit * len(groups))
         if not size:
@@ -263,7 +265,7 @@ class ClusterCollapse:
         return body | {"collapse": {"field": GROUP}}
 
     def _hit_fields(self) -> Clause:
-        """Ask for packed signatures and groups, and with them for what is shown."""
+        """Ask for packed signatures and groups, and for the fields that are shown."""
         if self.display is None:
             return _FIELDS
         return {**self.display, "docvalue_fields": [*self.display.get("docvalue_fields", ()), PACKED, GROUP]}
@@ -291,7 +293,7 @@ class ClusterCollapse:
         if not bodies:
             return []
         requests = [with_engine_ids(body) if self.ids else body for body in bodies]
-        if len(requests) == 1 and not self.target.params.keys() - set(IN_HEADS):  # a search by itself costs less
+        if len(requests) == 1 and not self.target.params.keys() - set(IN_HEADS):  # a single search costs less
             return [(yield self.target.search(requests[0]))]
         return check_answers((yield self.target.searches(requests))["responses"])
 
@@ -308,17 +310,17 @@ def _sizes(groups: Sequence[str]) -> Clause:
 
 
 def unshown(body: Mapping[str, Any]) -> set[str]:
-    """Name the fields that are read in addition to what is shown.
+    """Name the fields that are read but not shown.
 
     Args:
-        body: The parts that say what is shown.
+        body: The parts that say how hits are shown.
     """
     requested = {each if isinstance(each, str) else each.get("field") for each in body.get("docvalue_fields", ())}
     return {PACKED, GROUP} - requested
 
 
 def as_shown(hit: Mapping[str, Any], own_fields: Collection[str]) -> dict[str, Any]:
-    """Take out of a hit what was read in addition to what is shown.
+    """Remove from a hit the fields that are not shown.
 
     Args:
         hit: As the server gave it.

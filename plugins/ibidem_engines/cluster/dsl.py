@@ -83,9 +83,9 @@ def window(query: Query, fields: Fields, size: int) -> Clause:
 
 
 def add_exclusion(body: Mapping[str, Any], clause: Clause) -> Clause:
-    """Leave out what a clause names; what is left scores as before.
+    """Exclude the matches of a clause; all other scores stay the same.
 
-    What ranks by neighbours, or joins several rankings, has to see all: there it is left out of what was ranked.
+    Nearest-neighbour and hybrid searches have to see all documents: there the matches are removed after ranking.
 
     >>> add_exclusion({"query": {"match_all": {}}}, {"term": {"a": 1}})
     {'query': {'bool': {'must': [{'match_all': {}}], 'must_not': [{'term': {'a': 1}}]}}}

@@ -70,7 +70,7 @@ class ElasticsearchEngine(ClusterEngine):
 
 
 class ElasticsearchTransport:
-    """One client, whose own retries are off: `ClusterClient` knows better what may be asked again."""
+    """One client, whose own retries are off: `ClusterClient` decides which requests are repeated."""
 
     def __init__(self, address: Address) -> None:
         self._address = address

@@ -286,7 +286,7 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
         return ledgers.delete_records(self._cluster, self.index, ledger, keys)
 
     def _readable(self) -> Layout:
-        """Give what the index was made for, once it has been found to be one that we can read."""
+        """Return the layout of the index, after checking that we can read it."""
         if (known := self._layout_cache.get(self.index)) is not None:
             return known
         self._check_server()
@@ -373,7 +373,7 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
         return self._cluster.hold(answer_to(self._target().search(body)))
 
     def _read(self, ids: Sequence[tuple[str, str]]) -> list[Mapping[str, Any]]:
-        """Read documents as searches see them; in an index of others also those that a routing keeps elsewhere."""
+        """Read documents as searches see them; in an index of others also documents with another routing."""
         documents = [{"_index": index, "_id": name} for index, name in ids]
         answer = self._cluster.ask("POST", "/_mget", {"docs": documents}, realtime="false") if ids else {"docs": []}
         for each in answer["docs"]:

@@ -184,7 +184,7 @@ class ClusterGroups(StoredGroups):
         return hits
 
     def _shard(self, part: ShardRef) -> Target:
-        """Give a part as a target: writes are numbered in each shard by itself."""
+        """Return a part as a target: each shard numbers its writes separately."""
         is_single = len(self._parts) == 1
         return Target(part.index, params={} if is_single else {"preference": f"_shards:{part.shard}"})
 
@@ -209,7 +209,7 @@ class ClusterGroups(StoredGroups):
     @override
     def read(self, ids: Sequence[tuple[str, str]], upto: Marks | None = None) -> list[Grouped]:
         places: list[tuple[Target, list[Clause]]] = [(Target(self.index), [])]
-        if upto is not None:  # each part numbers its writes by itself
+        if upto is not None:  # each shard numbers its writes separately
             places = [(self._shard(part), [{"range": {"_seq_no": {"lt": upto[part]}}}]) for part in upto]
         members: list[Grouped] = []
         for start in range(0, len(ids), SLICE):

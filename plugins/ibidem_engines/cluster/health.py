@@ -112,7 +112,7 @@ def field_issue(cluster: ClusterClient, index: str, fields: Fields) -> HealthIss
     Args:
         cluster: The cluster.
         index: The index or alias.
-        fields: What a document's fields are said to be called.
+        fields: Names of a document's fields in the settings.
     """
     request = ApiRequest("GET", f"/{quote_index(index)}/_mapping", passed_over=FORBIDDEN_OR_MISSING)
     paths: dict[str, str] = {}

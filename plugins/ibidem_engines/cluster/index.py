@@ -59,12 +59,12 @@ class Layout:
 
     @property
     def shards(self) -> int:
-        """How many primary shards they have, all together."""
+        """Total number of primary shards."""
         return sum(self.shards_of.values())
 
 
 def read(cluster: ClusterClient, index: str) -> Layout:
-    """Read what is under a name; nothing is no error."""
+    """Read the layout of the indexes of a name; no index is no error."""
     return cluster.hold(read_layout(index))
 
 
@@ -96,7 +96,7 @@ def read_layout(
 
 
 def check_readable(layout: Layout, index: str, cluster: ClusterClient) -> None:
-    """Refuse to read what is not there, and what another version signed."""
+    """Refuse to read a missing index, and an index that another version signed."""
     if not layout.indices:
         raise NoIndex(f"no index {index!r} in {cluster.label}", "make it with: ibidem ingest PATH")
     if fault := schema_fault(layout):
@@ -104,7 +104,7 @@ def check_readable(layout: Layout, index: str, cluster: ClusterClient) -> None:
 
 
 def schema_fault(layout: Layout) -> tuple[str, str] | None:
-    """Return which indexes another version signed, and what to do about it."""
+    """Return which indexes another version signed, and the remedy."""
     other_schemas = {name: schema for name, schema in layout.schemas.items() if schema != SCHEMA}
     if not other_schemas:
         return None
@@ -116,7 +116,7 @@ def schema_fault(layout: Layout) -> tuple[str, str] | None:
 
 
 def pipeline_fault(pipelines: Iterable[str]) -> RequestFlow[tuple[str, str] | None]:
-    """Return which search pipeline takes hits out of what is found, and what to do about it."""
+    """Return which search pipeline removes hits from results, and the remedy."""
     for name in pipelines:
         answer = yield ApiRequest("GET", f"/_search/pipeline/{quote_index(name)}", passed_over=(MISSING,))
         steps = answer.get(name, {}).get("response_processors", [])
@@ -181,7 +181,7 @@ def _try_codec(cluster: ClusterClient, trial: str, body: Mapping[str, Any]) -> N
     """Write a document into an index that goes again, since a server without a codec's library fails at the first one.
 
     Raises:
-        Permanent: The server cannot write what is compressed so.
+        Permanent: The server does not support this compression.
     """
     codec = body["settings"]["index"].get("codec")
     if codec is None:
@@ -200,7 +200,7 @@ def _try_codec(cluster: ClusterClient, trial: str, body: Mapping[str, Any]) -> N
 
 
 def _add_fields(cluster: ClusterClient, dialect: Dialect, indices: Sequence[str], kind: str) -> None:
-    """Add the one object `ibidem`, and what it is for to what the mapping says of itself."""
+    """Add the object `ibidem` to a mapping, and its description to the mapping's `_meta`."""
     own_mappings = template(dialect, kind)["mappings"]
     for index in indices:
         (current,) = cluster.ask("GET", f"/{index}/_mapping").values()
@@ -210,7 +210,7 @@ def _add_fields(cluster: ClusterClient, dialect: Dialect, indices: Sequence[str]
 
 
 def remove_note(cluster: ClusterClient, indices: Sequence[str]) -> None:
-    """Take out what mappings say of ibidem; the fields stay, since a server takes none away."""
+    """Remove ibidem from the `_meta` of mappings; the fields stay, since a server removes none."""
     for index in indices:
         (current,) = cluster.ask("GET", f"/{index}/_mapping").values()
         meta = current["mappings"].get("_meta", {})
@@ -226,7 +226,7 @@ def drop_records(cluster: ClusterClient, index: str) -> None:
 
 
 def _own_meta(index: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Read what a mapping says of itself; an index that only looks like ours has none."""
+    """Read the `_meta` of a mapping; empty for an index that only looks like ours."""
     metadata = index.get("mappings", {}).get("_meta", {}).get("ibidem", {})
     return metadata if isinstance(metadata, Mapping) else {}
 

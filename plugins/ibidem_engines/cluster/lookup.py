@@ -53,12 +53,12 @@ class _Question:
 
     @property
     def min_shared(self) -> int:
-        """How many of them a document has to share."""
+        """Number of values that a document has to share."""
         return self.search.least.get(self.name, 1)
 
     @property
     def limit(self) -> int:
-        """How many documents are read at most."""
+        """The most documents to read."""
         return self.search.most(self.name)
 
 
@@ -86,7 +86,7 @@ class LookUp:
     Args:
         target: Where they are sent.
         layout: What the index was made for.
-        among: The only documents to be looked among; None for all.
+        among: The only documents to search; None for all.
     """
 
     def __init__(self, target: Target, layout: Layout, among: Clause | None) -> None:
@@ -128,7 +128,7 @@ class LookUp:
         return self._body(clauses, MOST_TOGETHER)
 
     def _assign_hits(self, questions: Sequence[_Question], hits: Sequence[Hit], total: int) -> RequestFlow[None]:
-        """Add the hits to the lookups that they answer; what has too many is searched for alone."""
+        """Add the hits to their lookups; values with too many hits are searched for separately."""
         hits_by_question = self._hits_by_question(questions, hits if total <= MOST_TOGETHER else hits[::EACH])
         if total <= MOST_TOGETHER:
             for question, hits_by_name in hits_by_question.items():
@@ -160,7 +160,7 @@ class LookUp:
         yield from self._send_separately(questions_by_body, list(questions_by_body))
 
     def _distinct_bodies(self, questions: Sequence[_Question]) -> dict[bytes, list[_Question]]:
-        """Write a search for each class of each search; what is the same for several is asked for once."""
+        """Write a search for each class of each lookup; equal searches are sent once."""
         questions_by_body: defaultdict[bytes, list[_Question]] = defaultdict(list)
         for question in questions:
             clause = self._carries(question.name, question.values, question.min_shared)
@@ -199,7 +199,7 @@ class LookUp:
     def _ask_in_parts(self, questions: Sequence[_Question]) -> RequestFlow[None]:
         """Ask for values of long texts; what brings too many hits in halves, down to a value that is passed over.
 
-        No hit tells which of these values it carries. A banner page or a stock form is in very many documents, and
+        A hit does not say which of these values it has. A banner page or a stock form is in very many documents, and
         without this what else they share would be cut with it.
         """
         parts = [(question, tuple(question.values)) for question in questions]

@@ -57,7 +57,7 @@ class CountResult:
     """The counts of one search.
 
     Args:
-        writes: What it was counted of.
+        writes: The writes that matched then.
         counts: The counts.
         several: Names of all groups of which two documents or more match; None where they are many, or not known.
     """
@@ -80,11 +80,11 @@ class CountCache:
     key: str
 
     def get(self) -> CountResult | None:
-        """Return what was counted, unless that is long ago."""
+        """Return the counts, unless they are old."""
         return self.cache.get(self.key)
 
     def put(self, count: CountResult) -> None:
-        """Keep what was counted, and not of more searches than a client needs."""
+        """Keep the counts, of a bounded number of searches."""
         if len(self.cache) >= MOST_KEPT:
             self.cache.clear()
         self.cache.put(self.key, count)
@@ -107,14 +107,14 @@ class MatchCounter:
     settled: Marks
 
     def writes(self) -> Clause:
-        """Write the aggregation that tells with the hits of the search whether the same writes match as before."""
+        """Write the aggregation that shows whether the same writes match as before."""
         return {OWN: filter_aggregations(self.body, WRITES)}
 
     def count(self, *searches: Mapping[str, Any]) -> RequestFlow[tuple[Sequence[Mapping[str, Any]], CountResult]]:
         """Count, and answer searches at the same time.
 
         Returns:
-            The answers to the searches, and what was counted.
+            The answers to the searches, and the counts.
         """
         request = replace(self.target.searches([*searches, self._count_body()]), params=_WITHOUT_BUCKETS)
         *answers, count_answer = check_answers((yield request)["responses"])
@@ -151,7 +151,7 @@ class MatchCounter:
         return {**parts, "size": 0, "track_total_hits": False, "aggs": {OWN: filter_aggregations(self.body, aggs)}}
 
     def _read(self, counts: Mapping[str, Any]) -> RequestFlow[MatchCounts]:
-        """Read what was counted; more groups than are counted one by one are estimated."""
+        """Read the counts; too many groups to count one by one are estimated."""
         documents, ungrouped_count = int(counts["doc_count"]), int(counts["ungrouped"]["doc_count"])
         several, members = int(counts["sizes"]["count"]), int(counts["sizes"]["sum"] or 0)
         remainder = int(counts["groups"]["sum_other_doc_count"])
@@ -180,7 +180,7 @@ class MatchCounter:
         return int(answer["aggregations"][OWN]["groups"]["value"])
 
     def _count_unsettled(self) -> RequestFlow[int]:
-        """Count the leads of writes that are not settled, shard by shard, each with numbers of its own."""
+        """Count the leads of unsettled writes, shard by shard, since each numbers its own writes."""
         lines: list[Mapping[str, Any]] = []
         for index, shards in self.layout.shards_of.items():
             for shard in range(shards):
@@ -192,7 +192,7 @@ class MatchCounter:
 
 
 def groups_of_several(counts: Mapping[str, Any]) -> frozenset[str] | None:
-    """Read the names of the groups of two or more; None where they are more than were asked for, or none were."""
+    """Read the names of the groups of two or more; None when there are too many, or when none were requested."""
     names = frozenset(each["key"] for each in counts.get("several", {}).get("buckets", ()))
     return names if len(names) == counts["sizes"]["count"] else None
 
@@ -218,7 +218,7 @@ def check_answers(answers: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any
 
 
 def add_filter(body: Mapping[str, Any], clause: Clause) -> Clause:
-    """Keep what a clause lets in; what ranks by neighbours, or joins several rankings, is narrowed behind that."""
+    """Keep the matches of a clause; nearest-neighbour and hybrid searches are filtered after ranking."""
     query = body.get("query", ALL)
     if "knn" in body or "hybrid" in query:
         filters = [clause, body["post_filter"]] if "post_filter" in body else [clause]
@@ -227,7 +227,7 @@ def add_filter(body: Mapping[str, Any], clause: Clause) -> Clause:
 
 
 def _groups_aggregation(*, single: bool) -> Clause:
-    """Ask for all groups of two or more; of several shards each has to tell those of one, too."""
+    """Ask for all groups of two or more; with several shards, each also returns its groups of one."""
     min_counts = {"min_doc_count": 2, "shard_min_doc_count": 2 if single else 1}
     return {"terms": {"field": GROUP, "size": MOST_GROUPS, "shard_size": MOST_GROUPS, **min_counts}}
 

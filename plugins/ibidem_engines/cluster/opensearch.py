@@ -73,7 +73,7 @@ class OpenSearchEngine(ClusterEngine):
 
 
 class OpenSearchTransport:
-    """One client, whose own retries are off: `ClusterClient` knows better what may be asked again."""
+    """One client, whose own retries are off: `ClusterClient` decides which requests are repeated."""
 
     def __init__(self, address: Address) -> None:
         self._address = address
@@ -103,7 +103,7 @@ class OpenSearchTransport:
 
 
 class OrjsonSerializer(JSONSerializer):
-    """JSON by orjson; bytes are sent as they are, and a response keeps its text next to what was read of it."""
+    """JSON by orjson; bytes are sent as they are, and a response keeps its text next to its JSON."""
 
     def dumps(self, data: Any) -> Any:
         """Write JSON."""

@@ -38,7 +38,7 @@ def mode() -> Mode:
 
 
 def plugin_nodes() -> RequestFlow[list[PluginNode]]:
-    """List the nodes; none where the caller may not know them."""
+    """List the nodes; none without the right to see them."""
     return read_nodes((yield NODES))
 
 

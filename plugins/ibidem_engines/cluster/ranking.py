@@ -80,7 +80,7 @@ def read_packed(hits: Sequence[Mapping[str, Any]]) -> PackedValues:
 
 
 def decode_strictly(text: str) -> bytes:
-    """Decode what may hold nothing but base64.
+    """Decode a text that must be pure base64.
 
     Raises:
         ValueError: It holds something else.
@@ -163,7 +163,7 @@ AT_ONCE = 200
 
 
 def long_values(target: Target, ids: Sequence[tuple[str, str]]) -> RequestFlow[dict[tuple[str, str], bytes]]:
-    """Read the long signatures of documents by (index, id); those that have none are left out.
+    """Read the long signatures of documents by (index, id); documents without any are left out.
 
     Args:
         target: Where they are.
@@ -177,7 +177,7 @@ def long_values(target: Target, ids: Sequence[tuple[str, str]]) -> RequestFlow[d
 
 
 NEWEST: Clause = {"ibidem": {"max": {"field": "_seq_no"}}}
-"""Aggregation that tells the highest number among what matches."""
+"""Aggregation of the highest sequence number among matches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +185,7 @@ class Cursor:
     """One of the two.
 
     Args:
-        newest: Highest number of a write that is let in; None with a point in time.
+        newest: Highest sequence number of a write that is included; None with a point in time.
         point: Id of the point in time, or an empty string.
     """
 
@@ -194,7 +194,7 @@ class Cursor:
 
 
 def write_cursor(cursor: Cursor, index: str, query: Query) -> str:
-    """Write a cursor as text, with what it belongs to."""
+    """Write a cursor as text, with its index and query."""
     return write_ranking_cursor([cursor.newest, cursor.point], index, query)
 
 
@@ -211,7 +211,7 @@ def read_cursor(text: str, index: str, query: Query) -> Cursor:
 
 
 def limit_writes(query: Clause, newest: int) -> Clause:
-    """Leave out what was written later."""
+    """Leave out later writes."""
     return {"bool": {"must": [query], "filter": [{"range": {"_seq_no": {"lte": newest}}}]}}
 
 
@@ -245,12 +245,12 @@ def fill_packed(
 ) -> list[SourceDocument]:
     """Fill in the packed values of signed documents whose `_source` has none, as indexes of before have.
 
-    One that another writer changes meanwhile keeps none: it counts as unsigned, and is signed again.
+    A document that another writer changes at the same time stays without: it counts as unsigned, and is signed again.
 
     Args:
         documents: As they were read by id, each in its latest state.
         search: Asks the index.
-        refresh: Lets searches find what was written of late; only called where they lack a state that was read.
+        refresh: Makes recent writes visible to searches; only called when they miss a state that was read.
     """
     incomplete = [each for each in documents if each.schema and not each.packed]
     packed_by_state: dict[State, bytes] = {}

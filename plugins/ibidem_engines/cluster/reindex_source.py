@@ -66,7 +66,7 @@ def read_documents(
 
     Args:
         answer: Of `_mget`.
-        names: Those that were asked for, by index and id.
+        names: The requested names, by index and id.
         fields: What the index calls a document's fields.
         to_error: Makes the error of one that could not be read.
         raw: Whether their JSON is wanted.
@@ -353,7 +353,7 @@ class ClusterReindexSource(ReindexSource):
 
 
 def with_values(signed: Sequence[Signed]) -> Iterator[tuple[int, SourceDocument, Record, Values]]:
-    """Go through the documents of which there are signatures, each with its place and what it is looked up by."""
+    """Yield the documents with signatures, each with its place and its look-up values."""
     records = [(position, document, record) for position, (document, record) in enumerate(signed) if record is not None]
     for each, values in zip(records, values_of_records([record for _, _, record in records]), strict=True):
         yield *each, values
@@ -376,7 +376,7 @@ def _mget_item(name: Name) -> dict[str, str]:
 
 
 def _check_source(index: str, mapping: Mapping[str, Any]) -> None:
-    """Refuse an index that does not keep its documents whole: what is left out would be gone after an update."""
+    """Refuse an index with an incomplete `_source`: an update would lose the missing fields."""
     left_out = [field for field in mapping.get("excludes", []) if not str(field).startswith(f"{OURS}.")]
     if mapping.get("enabled") is False or left_out or mapping.get("includes"):
         raise Permanent(

@@ -176,7 +176,7 @@ class ClusterReindexTarget(ReindexTarget):
         return [outcomes[position] for position in range(len(signed))]
 
     def _move(self, alias: str) -> None:
-        """Give the copy an alias as it was, in one step with taking it from whatever had it."""
+        """Move an alias to the copy, unchanged and in one step."""
         request = ApiRequest("GET", f"/_alias/{quote_index(alias)}", passed_over=(_MISSING,))
         definition: Mapping[str, Any] = self._cluster.hold(answer_to(request))
         was = [metadata["aliases"][alias] for metadata in definition.values()]
@@ -204,7 +204,7 @@ class ClusterReindexTarget(ReindexTarget):
             after = batch[-1][0].order
 
     def _missing_ids(self, names: Sequence[Name]) -> set[str]:
-        """Return which documents the old index no longer holds."""
+        """Return the ids of documents that the old index no longer holds."""
         docs = [{"_id": name.id} | ({"routing": name.routing} if name.routing else {}) for name in names]
         answer = self._cluster.ask("POST", f"/{quote_index(self._source)}/_mget", {"docs": docs}, _source="false")
         check_each(answer["docs"], self._cluster.label)

@@ -51,10 +51,10 @@ def as_source(record: Record, fields: Fields, layout: str, values: Values | None
     """Write a record as JSON: the document under the index's own names, all of ours under `ibidem`.
 
     Args:
-        record: What is to be stored.
+        record: The record to store.
         fields: What the index calls a document's fields.
         layout: `full`, or `lean`: no hash but that of the content next to the packed value that repeats it.
-        values: What it is looked up by, where `values_of_records` has computed that for several at once.
+        values: Its look-up values, where `values_of_records` has computed them for several records at once.
 
     Raises:
         UnstorableRecord: Something in it cannot be stored.
@@ -78,10 +78,10 @@ def signed_part(record: Record, layout: str, stored_names: Iterable[str], values
     """Write the partial update that puts a document's signatures into it and touches nothing else.
 
     Args:
-        record: What was signed.
+        record: The signed record.
         layout: `full` or `lean`.
         stored_names: Fields that ibidem added before; those that it no longer has are unset, since an update merges.
-            It leads a group of its own again, so that whoever groups decides by the signatures of now.
+            It leads a group of its own again, so that it is grouped by its new signatures.
         values: As in `as_source`.
 
     Raises:
@@ -96,7 +96,7 @@ def signed_update(raw: bytes, record: Record, layout: str, there: Mapping[str, o
 
     Args:
         raw: What changes of a document, a JSON object.
-        record: What was signed of the whole document, as it will be.
+        record: The signed record of the whole document after the update.
         layout: `full` or `lean`.
         there: What ibidem added to it before. Its group stays where nothing that is stored of it changes, as far as
             `digest` tells.
@@ -118,7 +118,7 @@ def with_signatures(raw: bytes, record: Record, layout: str, values: Values | No
 
     Args:
         raw: The `_source`, a JSON object.
-        record: What was signed of it.
+        record: Its signed record.
         layout: `full` or `lean`.
         values: As in `as_source`.
 
@@ -132,7 +132,7 @@ def with_signatures(raw: bytes, record: Record, layout: str, values: Values | No
 def version_update(record: Record, layout: str) -> bytes:
     """Write the partial update that raises a document's version.
 
-    It builds the document again from its `_source`, so what is not kept there is sent again.
+    An update rebuilds the document from its `_source`, so fields not kept there are sent again.
     """
     keys = stored_keys(_clues(record.packed, record.long), layout)
     own_part = {"version": record.version} | keys | _packed_field(record) | _long_field(record)
@@ -327,7 +327,7 @@ _NO_MARKS = str.maketrans(dict.fromkeys(HIGHLIGHT))
 
 
 def to_stored_document(hit: Mapping[str, Any], fields: Fields, query: Query | None) -> StoredDocument:
-    """Read a document with what is shown of it.
+    """Read a document with its highlights.
 
     Args:
         hit: As a server gives it; with its own marks, these are taken.

@@ -30,7 +30,7 @@ def suggest(target: Target, fields: Fields, words: Sequence[str]) -> RequestFlow
 
 
 def best(suggest: Mapping[str, Any]) -> str:
-    """Return the term that most documents hold of those suggested for each field; empty for none."""
+    """Return for each field the suggested term with the most documents; empty for none."""
     documents: Counter[str] = Counter()
     for entries in suggest.values():
         documents.update({option["text"]: option["freq"] for entry in entries for option in entry["options"]})

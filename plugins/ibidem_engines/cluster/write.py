@@ -67,7 +67,7 @@ class WriteTarget:
     habit: Habit = field(default_factory=Habit)
 
     def standing(self, ids: Sequence[str]) -> dict[str, StoredVersion]:
-        """Read what is under these ids."""
+        """Read the stored versions of these ids."""
         return read_versions(self.cluster, self.index, ids)
 
     def graves(self, ids: Sequence[str]) -> dict[str, int]:
@@ -141,7 +141,7 @@ def delete(place: WriteTarget, ids: Sequence[str], version: int, *, beats: bool)
 def _write(place: WriteTarget, ready: Mapping[int, _Ready]) -> dict[int, Outcome]:
     """Write until no other writer was faster.
 
-    Where most documents were new of late, they are created without a look first; it is taken at those that are there.
+    If most recent documents were new, documents are created without reading first; only existing ones are then read.
     """
     outcomes: dict[int, Outcome] = {}
     remaining = dict(ready)
@@ -180,7 +180,7 @@ def _decide(record: Record, stored: StoredVersion | None, grave: int | None, *, 
 
     Args:
         record: The record.
-        stored: What is there.
+        stored: The stored version.
         grave: The version that is buried there.
         retry: Whether the response to an earlier try was lost: a stored document equal to the record is then from it.
     """
@@ -198,7 +198,7 @@ def _decide(record: Record, stored: StoredVersion | None, grave: int | None, *, 
 def _action(
     place: WriteTarget, ready: _Ready, decision: tuple[WriteStatus, str], stored: Mapping[str, StoredVersion]
 ) -> Action | None:
-    """Give the action that carries a decision out; None when nothing is to be written."""
+    """Return the action of a decision; None when there is nothing to write."""
     standing = stored.get(ready.id)
     if decision[0] is WriteStatus.UNCHANGED and standing and standing.version != ready.record.version:
         return Action("update", place.index, ready.id, version_update(ready.record, place.layout), standing.state)

@@ -85,10 +85,10 @@ class SqliteEngine(CollapseEngine, ReindexableEngine):
         return sqlite_write.delete(self._file, ids, version, beats=beats)
 
     def refresh(self) -> None:
-        """Do nothing: what is written is visible at once."""
+        """Do nothing: writes are visible at once."""
 
     def info(self) -> Info:
-        """Tell SQLite's version and what is in the file."""
+        """Describe SQLite's version and the file."""
         return read.info(self._file)
 
     @override

@@ -47,7 +47,7 @@ def is_complete(connection: sqlite3.Connection, layout: str, index: str) -> bool
 
 
 def is_state_sound(connection: sqlite3.Connection, layout: str, index: str) -> bool:
-    """Return whether the table that says what the index is can be read: it is the same in every layout."""
+    """Return whether the table with the index's own description can be read; every layout has it."""
     return _state(_index_entries(connection, index, layout), index) == _state(_layout_entries(layout, index), index)
 
 
@@ -132,7 +132,7 @@ class SqliteFile:
         """Make the file, its folder and the index in it; does nothing where they are."""
         try:
             make_folder(self.path.parent)
-            with suppress(IsADirectoryError, PermissionError):  # which opening it tells better
+            with suppress(IsADirectoryError, PermissionError):  # opening it gives the better message
                 make_file(self.path)
         except OSError as error:
             raise Permanent(f"SQLite file {self.path}: its folder cannot be made ({error})") from error
@@ -172,7 +172,7 @@ class SqliteFile:
 
     @contextmanager
     def reading(self, *, any_schema: bool = False) -> Iterator[None]:
-        """See one state of the file throughout the block, whatever others write meanwhile.
+        """Read one state of the file throughout the block, also while others write.
 
         Args:
             any_schema: Whether an index that was written with another schema may be read; one that is missing may not.
@@ -187,7 +187,7 @@ class SqliteFile:
                 connection.rollback()
 
     def state(self) -> dict[str, Value]:
-        """Read what the index says of itself; empty when there is none."""
+        """Read the index's own description; empty without an index."""
         if not self.path.exists():
             return {}
         with self._lock, self._translate_errors():
@@ -195,7 +195,7 @@ class SqliteFile:
             return self._state()
 
     def read_state(self) -> dict[str, Value]:
-        """Read what the index says of itself; one that is missing raises."""
+        """Read the index's own description; a missing index raises."""
         state = self.state()
         if not state:
             raise self._no_index()

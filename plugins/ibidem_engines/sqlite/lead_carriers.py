@@ -51,7 +51,7 @@ class _Carriers:
 
     @property
     def size(self) -> int:
-        """How much room it takes."""
+        """Memory that it takes."""
         return len(self.places) + ALONE
 
     @property

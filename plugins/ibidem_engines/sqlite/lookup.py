@@ -65,7 +65,7 @@ class _Answer:
 class Finder:
     """Look-ups in one index, with what this process knows of the values in it.
 
-    Most values of a new document are carried by it alone. The marks of all documents tell which are shared; they are
+    Most values of a new document occur in it alone. The marks of all documents show which are shared; they are
     read once and then only of those written since, in the same transaction as the look-up itself: whatever is committed
     before a look-up begins is found by it. Marks are read as soon as values looked up without them have cost as much.
 
@@ -141,7 +141,7 @@ class Finder:
         searches: Sequence[SignatureLookup],
         upto: int,
     ) -> list[_Question]:
-        """Look rare terms up among the leads that are held in memory; returns what is left to be looked up."""
+        """Look rare terms up among the leads in memory; returns the remaining questions."""
         rare_questions = [each for each in questions if each.clue == "rare"]
         self._postings.catch_up(upto, len(rare_questions))
         min_shared = [searches[each.at].least.get("rare", 1) for each in rare_questions]
@@ -179,8 +179,8 @@ class _LookUp:
 
     Args:
         file: Where the index is.
-        allowed: Places of the documents to be looked among; None for all.
-        leads: Where leads are looked for, and nothing else; None for all documents.
+        allowed_places: Places of the documents to search; None for all.
+        leads: Finds leads alone; None for all documents.
     """
 
     def __init__(self, file: SqliteFile, allowed_places: set[int] | None, leads: LeadCarriers | None = None) -> None:

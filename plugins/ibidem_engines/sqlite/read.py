@@ -186,7 +186,7 @@ def long_signatures(file: SqliteFile, ids: Sequence[tuple[str, str]]) -> dict[tu
 
 
 def scan(file: SqliteFile, filters: Sequence[Filter], size: int) -> Iterator[list[Hit]]:
-    """Go through the index up to what is its newest document now; see `Engine.scan`."""
+    """Go through the index up to its newest document now; see `Engine.scan`."""
     if size < 1:
         raise UsageError(f"a slice of {size} documents is not possible", "use 1 or more")
     limits = conditions(Query(filters=tuple(filters)))
@@ -204,7 +204,7 @@ def scan(file: SqliteFile, filters: Sequence[Filter], size: int) -> Iterator[lis
 
 
 def info(file: SqliteFile) -> Info:
-    """Tell what is in the file; see `Engine.info`."""
+    """Describe the file; see `Engine.info`."""
     state = file.state()
     if state.get("layout") != LAYOUT:
         return Info("sqlite", sqlite3.sqlite_version, bool(state), 0, 0, _schema(state), {})
@@ -239,7 +239,7 @@ class Selection:
         place: The column that holds the place.
         rank: The expression that ranks (less is better).
         rest: Tables and conditions.
-        values: What is bound.
+        values: The bound values.
     """
 
     place: str

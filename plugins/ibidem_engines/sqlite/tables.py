@@ -105,7 +105,7 @@ _PLAIN = re.compile(r"[0-9a-z:]+", re.ASCII)
 
 
 def lookup_values(packed: bytes, long: bytes = b"") -> dict[LookupField, list[str]]:
-    """Read the look-up values out of signatures; none of what is empty, damaged or of an unknown scheme.
+    """Read the look-up values out of signatures; empty, damaged and unknown values give none.
 
     Args:
         packed: The packed value.
@@ -123,7 +123,7 @@ def sketched_values(values: dict[LookupField, list[str]]) -> list[str]:
 def words(values: dict[LookupField, list[str]]) -> str:
     """Write all values of a document as the words of one row.
 
-    Values of two classes are never alike: each begins with its scheme or its letter.
+    Values of two classes are never equal: each begins with its scheme or its letter.
     """
     parts: list[str] = []
     for clue, clue_values in values.items():

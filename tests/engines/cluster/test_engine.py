@@ -1,4 +1,4 @@
-"""What the engines over a cluster promise when servers, networks and other people's indexes are as they are."""
+"""The cluster engines cope with failures of servers and networks, and with existing indexes."""
 
 import json
 import threading

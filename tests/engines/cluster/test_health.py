@@ -1,4 +1,4 @@
-"""What is wrong with an index and with where it lies; what a server makes of it is tried by `ibidem doctor`'s tests."""
+"""Health issues of an index and its cluster; the tests of `ibidem doctor` run them on servers."""
 
 import json
 import secrets

@@ -1,4 +1,4 @@
-"""What an index looks like is the same for both servers, and is in versioned files."""
+"""The layout of an index is the same for both servers, and is kept in versioned files."""
 
 import pytest
 

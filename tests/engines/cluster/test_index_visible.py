@@ -1,4 +1,4 @@
-"""What relies on the whole of an index notices when a part of it is nowhere, though servers answer as if it were."""
+"""Operations on a whole index fail when one of its shards is missing, although servers answer as if it were there."""
 
 import json
 from collections.abc import Callable, Iterator

@@ -54,7 +54,7 @@ def packed_values(draw: st.DrawFn) -> bytes:
 
 @st.composite
 def fields(draw: st.DrawFn) -> dict[str, Any]:
-    """What a server writes of a packed value: as OpenSearch, as Elasticsearch, nothing, or no base64."""
+    """Forms of a packed value in answers: as OpenSearch, as Elasticsearch, missing, or no base64."""
     value = draw(packed_values())
     plain, safe = base64.b64encode(value).decode(), base64.urlsafe_b64encode(value).decode().rstrip("=")
     written = draw(

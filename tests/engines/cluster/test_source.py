@@ -1,4 +1,4 @@
-"""What is stored of a record is the record again, and nothing of ours stands outside one object."""
+"""A stored record is read back unchanged, and our fields are all in one object."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What the embedded engine promises beyond the contract: one file for many processes, and no language of its own."""
+"""The embedded engine promises more than the contract: one file for many processes, and no language of its own."""
 
 import sqlite3
 import subprocess

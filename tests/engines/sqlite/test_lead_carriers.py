@@ -1,4 +1,4 @@
-"""What is kept of the carriers of values makes no difference to which leads are found."""
+"""The cache of carriers makes no difference to the leads that are found."""
 
 from collections.abc import Iterator, Sequence
 from types import SimpleNamespace
@@ -47,7 +47,7 @@ def few() -> Iterator[None]:
 def test_every_lead_that_carries_enough_values_is_found_whatever_was_looked_up_before(
     documents: list[tuple[list[str], bool]], lookups: list[tuple[list[str], int, int]]
 ) -> None:
-    """Where too many carry a value, and nothing else tells, nothing is said."""
+    """A value with too many carriers gives no result without other values."""
     carriers = LeadCarriers(_Carried(documents))  # type: ignore[arg-type]
     for values, least, last in lookups:
         found = carriers.upto(last).of(values, least)

@@ -1,4 +1,4 @@
-"""Leads that share rare terms, found in memory: those that reading every lead finds."""
+"""Leads that share rare terms are found in memory, the same as by reading every lead."""
 
 from collections.abc import Sequence
 from types import SimpleNamespace

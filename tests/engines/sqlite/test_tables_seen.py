@@ -1,4 +1,4 @@
-"""How often look-up values were seen."""
+"""The sketch counts how often look-up values were seen."""
 
 from collections import Counter
 

@@ -65,7 +65,7 @@ def chromium() -> str:
 def browser(request: pytest.FixtureRequest) -> Iterator[Browser]:
     """The browser; each test has a window of its own.
 
-    It ends with its module: while it runs, its driver's loop stands in the way of tests that run one themselves.
+    It ends with its module: while it runs, its driver's event loop disturbs tests that run one themselves.
     """
     path = chromium()
     with sync_playwright() as started:

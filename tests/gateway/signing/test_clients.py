@@ -47,7 +47,7 @@ def test_a_bulk_helper_keeps_an_index_signed_and_searches_it_grouped(start: Star
 
 
 def events(count: int, index: str) -> Iterator[bytes]:
-    """What Logstash sends for events that it makes a document of, and updates when they come again."""
+    """Return Logstash's requests for events that create documents, or update them when repeated."""
     for at in range(count):
         meta = {"_index": index, "_id": f"event-{at}", "retry_on_conflict": 1}
         yield orjson.dumps({"update": meta}) + b"\n"

@@ -1,4 +1,4 @@
-"""How the bodies of single documents are signed."""
+"""Bodies of single documents are signed."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What is written through a gateway that signs is signed in the index."""
+"""Documents written through a signing gateway are signed in the index."""
 
 import gzip
 import json
@@ -31,7 +31,7 @@ def lines(*parts: object) -> bytes:
 
 
 def ours(signed: Signed, id_: str) -> Mapping[str, Any]:
-    """What ibidem added to a document."""
+    """Return the fields that ibidem added to a document."""
     return signed.source(id_).get("ibidem") or {}
 
 
@@ -124,7 +124,7 @@ def test_an_update_is_signed_with_the_document_that_it_changes(signed: Signed) -
 
 
 def found_by_keys(signed: Signed, id_: str) -> bool:
-    """Whether the values are there under which a document is looked up; they stand in no `_source`."""
+    """Return whether a document can be found by its look-up values, which are not in `_source`."""
     query = {"bool": {"filter": [{"ids": {"values": [id_]}}, {"prefix": {"ibidem.keys": {"value": ""}}}]}}
     signed.ask("POST", f"/{signed.index}/_refresh")
     return bool(signed.ask("POST", f"/{signed.index}/_count", {"query": query})["count"])

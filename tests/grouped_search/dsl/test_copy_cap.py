@@ -28,7 +28,7 @@ OPTIONS = {"dedupe": "indent", "dedupe_window": 200}
 
 @pytest.fixture(scope="module")
 def copied(url: str, signed: list[Record], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    """Stories, and hundreds of copies of a text that says little else, so that they stand first."""
+    """Stories, and hundreds of copies of a short text, so that they rank first."""
     copies = [Document(f"copy{at:03}", f"{'said ' * 50} so") for at in range(COPIES)]
     (signatures,) = sign(copies[:1], Tables(tmp_path_factory.mktemp("none")))
     records = [Record(each, signatures, 1, each.id, pack(each, signatures)) for each in copies]

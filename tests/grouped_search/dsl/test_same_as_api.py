@@ -31,7 +31,7 @@ ALONE = ("took_ms", "cursor", "by", "not_understood", "did_you_mean")
 
 
 def parts_of(response: Any) -> dict[str, Any]:
-    """What an answer says, without times, cursors and what is shown of each document."""
+    """Return a response without times, cursors and fields of documents."""
     hits = [(hit["_index"], hit["_id"], hit["_score"], hit["_dedupe"], inner(hit)) for hit in response["hits"]["hits"]]
     account = {name: each for name, each in response["dedupe"].items() if name not in ALONE}
     return {"hits": hits, "account": account, "total": response["hits"]["total"], "best": response["hits"]["max_score"]}

@@ -77,7 +77,7 @@ def every_page(wrapped: Any, body: dict[str, Any], size: int, index: str | None 
 
 
 def matching(plain: Any) -> list[str]:
-    """The ids of all that matches, as the server tells them."""
+    """Return the ids of all matches, as the server returns them."""
     hits = plain.search(index=INDEX, body={"query": ALL, "size": 1_000, "_source": False})["hits"]["hits"]
     return sorted(hit["_id"] for hit in hits)
 

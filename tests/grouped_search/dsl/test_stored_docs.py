@@ -1,4 +1,4 @@
-"""The requests that `docs/stored.md` tells for Dashboards, Kibana and any client do on real servers what it says."""
+"""The requests of `docs/stored.md` for Dashboards, Kibana and other clients work on real servers."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What cannot be combined with groups is refused by name, with the reason and what would be right."""
+"""Parts that cannot be combined with groups are refused by name, with the reason and a remedy."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""How much two idf tables differ, and what it does to fingerprints."""
+"""The difference of two idf tables is measured, with its effect on fingerprints."""
 
 import pytest
 from hypothesis import given

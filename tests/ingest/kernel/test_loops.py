@@ -1,6 +1,6 @@
 """The compiled loops: of which source they are, and what they do at the edges.
 
-That they make what numpy makes is told by the tests of signatures and texts, which run over both.
+The tests of signatures and texts run over both and so prove that their results equal those of numpy.
 """
 
 import shutil

@@ -1,4 +1,4 @@
-"""What two long texts are to each other."""
+"""Long texts are the same, contain each other or overlap."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""A file's suffix tells its format, or `--format` does.
+"""A file's suffix decides its format, or `--format` does.
 
 The language of a text that does not say.
 """

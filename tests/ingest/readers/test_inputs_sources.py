@@ -1,4 +1,4 @@
-"""Paths stand for files in a fixed order; what no reader takes is counted, and what cannot be is told first."""
+"""Paths name files in a fixed order; files without a reader are counted, and bad paths are refused first."""
 
 import os
 from collections import Counter

@@ -1,4 +1,4 @@
-"""The idf fingerprint stands on the six rarest terms and their places, and on nothing else."""
+"""The idf fingerprint depends on the six rarest terms and their places alone."""
 
 from collections.abc import Sequence
 from hashlib import sha1

@@ -38,7 +38,7 @@ TABLE = Table.of("en", 1_000_000, dict.fromkeys(WORDS, 50.0) | MORE, "more words
 
 
 def naive(text: str, table: Table) -> bytes:
-    """What the docstring says, one run after the other."""
+    """Compute the docstring's formula, one run after the other."""
     words = tokens(text)
     if len(words) < 50:
         return b""

@@ -1,4 +1,4 @@
-"""Where a text without pages is cut."""
+"""A text without pages is cut into chunks."""
 
 import numpy as np
 from hypothesis import given

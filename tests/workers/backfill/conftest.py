@@ -1,4 +1,4 @@
-"""What the tests of a backfill stand on: an index of others with its own names, two shards, routing, an alias."""
+"""Fixtures of a backfill's tests: an existing index with other field names, two shards, routing and an alias."""
 
 import json
 import os
@@ -123,7 +123,7 @@ def stories(count: int, turn: int = 0) -> dict[str, Source]:
 
 @pytest.fixture(params=KINDS)
 def theirs(request: pytest.FixtureRequest) -> Iterator[Theirs]:
-    """A server on which nothing of these tests stands."""
+    """A server without indexes of these tests."""
     theirs = Theirs(request.getfixturevalue(request.param))
     theirs.remove()
     yield theirs

@@ -1,4 +1,4 @@
-"""What can be signed, and what is signed as it is."""
+"""Documents that can be signed are signed as they are."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What was changed since it was signed is found, whoever changed it."""
+"""Documents changed since they were signed are found."""
 
 import shutil
 from pathlib import Path

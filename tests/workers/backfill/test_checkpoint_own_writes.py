@@ -1,4 +1,4 @@
-"""What lies between our own writes was written by others."""
+"""Sequence numbers between our own writes belong to other writers."""
 
 from hypothesis import given
 from hypothesis import strategies as st

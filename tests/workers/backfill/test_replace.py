@@ -1,6 +1,6 @@
 """What others add or change is signed while it is followed, and an engine that is away for a while is waited for.
 
-A new index takes the place of one that people already have; nothing that is written meanwhile is lost.
+A new index replaces an existing one; no write in between is lost.
 """
 
 import json

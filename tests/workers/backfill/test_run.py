@@ -204,7 +204,7 @@ class TestTheirIndex:
 
 
 class writing:  # noqa: N801 - a context that reads like one
-    """A program that goes on writing to an index while the block runs, and knows what must stand there."""
+    """A program that writes to an index while the block runs, and knows the expected documents."""
 
     def __init__(self, theirs: Theirs, last: dict[str, Any]) -> None:
         self.theirs, self.last, self.turns = theirs, last, [0]

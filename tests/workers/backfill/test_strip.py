@@ -1,4 +1,4 @@
-"""What a backfill added is taken out again; every other byte of a document stays as it is."""
+"""Fields added by a backfill are removed again; every other byte of a document stays."""
 
 import json
 from contextlib import closing

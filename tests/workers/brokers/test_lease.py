@@ -1,6 +1,6 @@
 """Leases: a sign of life that ends with the process, however that ends.
 
-Which process holds a run, told by its name alone.
+The name of a run's owner shows which process it is.
 """
 
 import os

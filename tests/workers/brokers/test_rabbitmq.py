@@ -1,4 +1,4 @@
-"""What RabbitMQ refuses is an error of ours that says what to do; whether it may pass is its class."""
+"""Refusals of RabbitMQ become our errors with a remedy; their class says whether a retry may help."""
 
 import pytest
 from amqp.exceptions import AccessRefused, AMQPError, NotAllowed, PreconditionFailed, RecoverableConnectionError

@@ -1,4 +1,4 @@
-"""Processes that settle groups and are killed: whoever goes on leaves what one pass would have left."""
+"""After a kill, the next process that settles groups reaches the same groups as one pass."""
 
 import multiprocessing
 import random

@@ -1,4 +1,4 @@
-"""Which lead each document of a portion joins: the same as in one plain pass over all documents."""
+"""Each document of a portion joins the same lead as in one pass over all documents."""
 
 import random
 from collections.abc import Sequence

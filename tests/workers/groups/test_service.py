@@ -173,7 +173,7 @@ def test_any_number_of_processes_settle_the_same_groups(seed: int, size: int, wo
 
 
 def turns(engine: Engine, size: int) -> Iterator[str]:
-    """A follower that stops after each portion, with a checkpoint of its own at hand meanwhile."""
+    """A follower that stops after each portion, with its own checkpoint."""
     checkpoint = Checkpoint.read(engine)
     yield "read"
     store = group_store(engine)

@@ -100,7 +100,7 @@ class Timeline:
 
     Args:
         points: The documents with a date.
-        rows: Names of sources, and how far from above each stands.
+        rows: Names of sources, and the distance of each from the top.
         begin: The first day.
         end: The last.
         height: Height of the picture.

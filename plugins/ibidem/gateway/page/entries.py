@@ -126,12 +126,12 @@ class Group:
 
     @property
     def size(self) -> int:
-        """How many documents are similar to its lead."""
+        """Number of documents that are similar to its lead."""
         return len(self.duplicates) + self.hidden
 
     @property
     def count_text(self) -> str:
-        """How many duplicates there are, in words."""
+        """Number of duplicates, in words."""
         return format_count(self.size, "duplicate")
 
 

@@ -91,7 +91,7 @@ def docs(request: Request) -> Response:
 
 
 def operations(document: Mapping[str, Any]) -> Iterator[Operation]:
-    """Yield the questions of an OpenAPI document; those that differ in their method alone, once.
+    """Yield the operations of an OpenAPI document; those with the same path only once.
 
     Args:
         document: The document.
@@ -111,7 +111,7 @@ def parameters(operation: Mapping[str, Any], schemas: Mapping[str, Any]) -> Iter
 
     Args:
         operation: As the document describes it.
-        schemas: What the document's references stand for.
+        schemas: The schemas to which the document's references point.
     """
     for each in operation.get("parameters", ()):
         about = each.get("description") or each.get("schema", {}).get("description", "")

@@ -53,7 +53,7 @@ class PageState:
 
     Args:
         q: The words, as typed.
-        dedupe: Where duplicates stand.
+        dedupe: How duplicates are shown.
         level: How much alike two documents have to be.
         keep: Which copy leads; `source:A,B` too.
         by: Whether the best hits are grouped, or all matches by their stored groups.

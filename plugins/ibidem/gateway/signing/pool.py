@@ -1,4 +1,4 @@
-"""Processes that sign written documents, so that answers go on meanwhile."""
+"""Processes that sign written documents, so that the gateway goes on answering."""
 
 import asyncio
 import faulthandler

@@ -1,4 +1,4 @@
-"""Search in the query DSL, split into what ranks, what is counted with the hits, and what is returned of each."""
+"""Search in the query DSL, split into the ranking, the aggregations and suggestions, and the display of hits."""
 
 import re
 import sys
@@ -76,10 +76,10 @@ class DslSearch:
 
     Args:
         target: Where.
-        ranking: Parts of the body that decide on what is found, and on its order.
+        ranking: Parts of the body that decide on matches and their order.
         extras: Parts that are answered next to the hits.
         aggregations: By name; they are answered next to the hits too.
-        display: Parts that say what is shown of a hit.
+        display: Parts that say how a hit is shown.
         request: How to group and show.
         page: Which page, from 1.
         size: Groups on a page; 0: no hits are shown.
@@ -129,7 +129,7 @@ def read_search(
         request: How to group and show; not `off`.
 
     Raises:
-        UsageError: What does not go with groups, by name and with the reason.
+        UsageError: A part that does not go with groups, with the reason.
 
     >>> read_search("news", {"query": {"match": {"text": "wheat"}}, "from": 10}, {}, DedupeRequest("indent")).page
     2
@@ -202,7 +202,7 @@ def object_member(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def fold_parameters(body: Mapping[str, Any], params: Mapping[str, str]) -> tuple[Json, dict[str, str]]:
-    """Put what a query string says of a search into the body, where it says the same; the query string wins.
+    """Move search options of the query string into the body; the query string wins.
 
     >>> fold_parameters({}, {"q": "wheat", "sort": "date:desc,_score", "routing": "a"})
     ({'query': {'query_string': {'query': 'wheat'}}, 'sort': [{'date': 'desc'}, '_score']}, {'routing': 'a'})
@@ -227,7 +227,7 @@ def fold_parameters(body: Mapping[str, Any], params: Mapping[str, str]) -> tuple
 
 
 def drop_inner_hits(part: Any) -> Any:
-    """Leave out what a query asks to be shown of each hit: it is asked of the page's documents alone."""
+    """Leave out the inner hits of a query: they are requested for the page's documents alone."""
     if isinstance(part, list):
         return [drop_inner_hits(each) for each in part]
     if not isinstance(part, Mapping):

@@ -89,7 +89,7 @@ class BucketGroups:
         return filters
 
     def write_counts(self, answer: Mapping[str, Any]) -> Json:
-        """Put `_dedupe` into each bucket in the place of what was asked for it."""
+        """Replace our own sub-aggregations in each bucket by `_dedupe`."""
         rows = {(self.window.hits[row].index, self.window.columns.ids[row]): row for row in self.members}
         response: Json = self._write_counts(answer, rows, exact=self.whole)
         return response
@@ -260,7 +260,7 @@ def check_complete(answer: Mapping[str, Any]) -> None:
 
 
 def clean_explanation(hit: Json) -> Json:
-    """Take what is around the query out of a hit's explanation: the ids, and what keeps nested documents out."""
+    """Remove our own clauses from a hit's explanation: the ids, and the filter against nested documents."""
     explanation = hit.get("_explanation")
     while explanation and explanation["description"] == "sum of:":
         details = [part for part in explanation["details"] if not part["description"].startswith(REQUIRED)]

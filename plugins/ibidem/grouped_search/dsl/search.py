@@ -111,7 +111,7 @@ class DslBackend(SearchBackend):
         return PageRequest(search.request, search.page, search.size, search.tables, deepest, may_leave_out=is_pointwise)
 
     def _is_pointwise(self) -> bool:
-        """Return whether each document is ranked by itself, so that others can be left out."""
+        """Return whether the score of a document depends on it alone, so that others can be left out."""
         joins_rankings = "knn" in self.search.ranking or "hybrid" in (self.search.ranking.get("query") or {})
         return not (joins_rankings or self.layout.pipelines or "search_pipeline" in self.search.target.params)
 
@@ -123,7 +123,7 @@ class DslBackend(SearchBackend):
 
     @property
     def pin(self) -> str:
-        """The part of a cursor that keeps out what is written later; empty where only a point in time could."""
+        """The part of a cursor that excludes later writes; empty where that needs a point in time."""
         if self._pinned.newest is None:
             return ""
         return engine_cursors.write_cursor(self._pinned, self.search.target.index, self.search.query)
@@ -153,7 +153,7 @@ class DslBackend(SearchBackend):
         self._words = yield from self.metadata.overrides(layout_names(index, self.layout))
 
     def through_plugin(self) -> RequestFlow[Json | None]:
-        """Let the cluster's plugin do it all; None where there is none, or it does not do what is asked."""
+        """Let the cluster's plugin search and group; None without a plugin, or if it lacks an option."""
         if not does(self.search) or self._needs_aggregation() or not (yield from self.metadata.plugin()):
             return None
         may_pin = self._may_pin()
@@ -232,7 +232,7 @@ class DslBackend(SearchBackend):
         return {"aggregations": write_meta(aggregations) if typed_keys else aggregations}
 
     def suggest(self) -> RequestFlow[Json]:
-        """Ask by itself for suggestions that show documents; nothing where there are none."""
+        """Send a separate request for suggestions that show documents; empty when none are requested."""
         search = self.search
         if not search.completes:
             return {}
@@ -249,13 +249,13 @@ class DslBackend(SearchBackend):
         )
 
     def up_to_now(self, body: Json) -> Json:
-        """Leave out what was written after the ranking was first seen."""
+        """Filter out documents written after the ranking was first read."""
         if self._pinned.newest is None:
             return body
         return body | {"query": engine_cursors.limit_writes(body.get("query") or ALL, self._pinned.newest)}
 
     def _body(self, depth: int) -> Json:
-        """Ask for the top of the ranking; what is answered next to the hits, the first time."""
+        """Ask for the top of the ranking; the first request also asks for aggregations and suggestions."""
         body: Json = {**self.search.ranking, **ONLY_PACKED, "size": depth, "track_total_hits": True}
         body = self.up_to_now(body)
         if self.first:
@@ -271,7 +271,7 @@ class DslBackend(SearchBackend):
         return self.layout.shards == 1 and self._pinned.newest is None and not self.search.target.point and not knn
 
     def _learn(self, answer: Mapping[str, Any]) -> RequestFlow[None]:
-        """Keep what is answered next to the hits, and the indexes that the hits of a point in time name."""
+        """Keep the answer without its hits, and the indexes that the hits of a point in time name."""
         if self._may_pin():
             self._pinned = engine_cursors.Cursor(read_newest(answer))
         self.first = answer
@@ -281,7 +281,7 @@ class DslBackend(SearchBackend):
                 yield from self.read_index_metadata(index)
 
     def learn(self, answer: Mapping[str, Any], newest: int) -> None:
-        """Keep what is answered next to the hits, and the highest number of a write among what matches."""
+        """Keep the answer without its hits, and the highest sequence number among the matches."""
         if self._may_pin():
             self._pinned = engine_cursors.Cursor(newest)
         self.first = answer
@@ -309,10 +309,10 @@ def response(  # noqa: PLR0913, PLR0917 - the parts of an answer
     """Put a response together.
 
     Args:
-        search: What was asked.
-        source: What was found, and what is next to it.
+        search: The search.
+        source: The backend with the first answer.
         page: The groups.
-        extras: What was asked apart from the window: aggregations, suggestions.
+        extras: Answers to separate requests: aggregations, suggestions.
         start_time: When it began, by the clock of `perf_counter`.
         cursor: What makes later pages see this ranking.
     """

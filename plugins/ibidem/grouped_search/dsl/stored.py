@@ -69,7 +69,7 @@ def _request_counts(aggregation: Any) -> Any:
 
 
 def write_counts(answer: Any) -> Any:
-    """Put `_dedupe` into each bucket in the place of what was asked for it."""
+    """Replace our own sub-aggregations in each bucket by `_dedupe`."""
     if isinstance(answer, list):
         return [write_counts(each) for each in answer]
     if not isinstance(answer, Mapping):
@@ -225,7 +225,7 @@ class StoredDslBackend(StoredBackend):
         self._shown |= {(hit["_index"], hit["_id"]): clean_explanation(as_shown(hit, added_fields)) for hit in hits}
 
     def _cached_count(self) -> CountCache:
-        """Return the cached count of this search, whatever its cursor leaves out; writes that match end it."""
+        """Return the cached count of this search without its cursor; valid until a matching write."""
         search = self.search
         parts = (search.target.index, search.target.point, search.target.params, search.query.native, self.settled.done)
         key = orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)
@@ -238,7 +238,7 @@ class StoredDslBackend(StoredBackend):
         return collapse_search(search.target, body, source.layout, ids=source.ids, display=parts)
 
     def _further_parts(self) -> Json:
-        """Give what is answered next to the hits."""
+        """Return the parts of the request for aggregations and suggestions."""
         search = self.search
         if not search.aggregations:
             return {} if search.completes else dict(search.extras)
@@ -255,7 +255,7 @@ def grouped_search(search: DslSearch, metadata: IndexMetadataCache) -> RequestFl
         metadata: What was read of the indexes lately.
 
     Raises:
-        UsageError: What the chosen way does not do.
+        UsageError: A part that this way of grouping does not support.
         Failure: What the server did not do, where its answer does not make the sender raise.
     """
     search = yield from with_stored_preset(search, metadata)
@@ -268,7 +268,7 @@ def with_stored_preset(search: DslSearch, metadata: IndexMetadataCache) -> Reque
     """Read the preset that a search names, where it is not built in.
 
     Raises:
-        UsageError: There is none of this name next to the indexes.
+        UsageError: The indexes have no preset of this name.
     """
     if not asks_for_stored_preset(search.request):
         return search

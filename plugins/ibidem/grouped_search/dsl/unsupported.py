@@ -43,7 +43,7 @@ _WHOLE = re.compile(r"\d{1,20}", re.ASCII)
 
 
 def refuse_parts(body: Mapping[str, Any], params: Mapping[str, str]) -> None:
-    """Refuse what does not go with groups.
+    """Refuse parts of a search that do not go with groups.
 
     Raises:
         UsageError: Naming the part, the reason and what would be right.
@@ -87,7 +87,7 @@ def refuse_scope(body: Mapping[str, Any], request: DedupeRequest) -> None:
 
 
 def refuse_stored(body: Mapping[str, Any]) -> None:
-    """Refuse what does not go with stored groups.
+    """Refuse parts of a search that do not go with stored groups.
 
     Raises:
         UsageError: Naming the part, the reason and what would be right.
@@ -99,7 +99,7 @@ def refuse_stored(body: Mapping[str, Any]) -> None:
 
 
 def read_page(body: Mapping[str, Any], deepest: int = DEEPEST) -> tuple[int, int]:
-    """Read which page is asked for, and how many groups are on it; 0 groups: only what is next to the hits.
+    """Read which page is requested and its size; size 0: only aggregations and suggestions.
 
     >>> read_page({"from": 20, "size": 10})
     (3, 10)
