@@ -3,11 +3,16 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem.comparison.matches import LEAST, count_covered, regions, runs
+from ibidem.comparison.matches import LEAST, Region, count_covered, runs, to_region
 from ibidem.comparison.word_diff import token_offsets
 
 TOKENS = st.lists(st.sampled_from("abcd"), max_size=60)
 PASSAGE = "the parties agree that this contract is governed by the law of England"
+
+
+def regions(text_a: str, text_b: str) -> list[Region]:
+    a, b = token_offsets(text_a), token_offsets(text_b)
+    return [to_region(run, a, b) for run in runs(a.tokens, b.tokens)]
 
 
 @given(TOKENS, TOKENS, st.integers(1, 8))
@@ -36,7 +41,7 @@ def test_a_text_shares_all_of_itself(tokens: list[str]) -> None:
 
 def test_regions_are_characters_of_the_texts_as_they_were_given() -> None:
     a, b = f"Article 9. {PASSAGE}. Signed in Paris.", f"NOW THEREFORE {PASSAGE.upper()}; and more"
-    (region,) = regions(token_offsets(a), token_offsets(b))
+    (region,) = regions(a, b)
     assert a[slice(*region.a)] == PASSAGE
     assert b[slice(*region.b)] == PASSAGE.upper()
     assert region.words == len(PASSAGE.split())
@@ -44,19 +49,13 @@ def test_regions_are_characters_of_the_texts_as_they_were_given() -> None:
 
 def test_passages_in_another_order_are_found_too() -> None:
     other = "a wholly different sentence that is long enough to be one run"
-    offsets = regions(token_offsets(f"{PASSAGE}. {other}"), token_offsets(f"{other}. {PASSAGE}"))
+    offsets = regions(f"{PASSAGE}. {other}", f"{other}. {PASSAGE}")
     assert sorted(region.words for region in offsets) == sorted([len(PASSAGE.split()), len(other.split())])
 
 
 def test_runs_of_fewer_words_are_chance() -> None:
     seven = " ".join(PASSAGE.split()[: LEAST - 1])
-    assert (
-        regions(
-            token_offsets(f"here {seven} ends it all, my friend"),
-            token_offsets(f"there {seven} goes on and on for ever"),
-        )
-        == []
-    )
+    assert regions(f"here {seven} ends it all, my friend", f"there {seven} goes on and on for ever") == []
 
 
 @given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)).map(sorted).map(tuple)))

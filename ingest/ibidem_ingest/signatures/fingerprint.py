@@ -117,11 +117,6 @@ def sign_batch(batch: TokenBatch, rarest: RarestTerms, bin_size: int = BIN) -> F
     return FingerprintColumns(strict, binned, sizes, _scheme(bin_size))
 
 
-def are_equal(a: Fingerprint, b: Fingerprint) -> bool:
-    """Return whether two strict fingerprints, made with the same table, are equal and neither is weak."""
-    return a.strict == b.strict and not a.weak and not b.weak
-
-
 def _interleave(terms: Sequence[bytes], offsets: Sequence[int]) -> list[bytes | int]:
     """Return a term, its offset, the next term, and so on."""
     both: list[bytes | int] = [0] * (2 * len(terms))

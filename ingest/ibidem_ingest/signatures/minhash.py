@@ -21,7 +21,6 @@ from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures.schema import BANDS, SLOTS
 from ibidem_ingest.text.word_hash import C2, C4, Hashes, Places, Shingles, shingles, wh1
 
-NEAR = 50
 BAND_ROWS = 3
 LEAST_FOR_CONTAINMENT = 10
 
@@ -188,11 +187,6 @@ def shares_band(a: Sequence[int], b: Sequence[int]) -> bool:
     """Return whether one of the 33 bands of three slots is equal."""
     starts = range(0, BANDS * BAND_ROWS, BAND_ROWS)
     return any(a[start : start + BAND_ROWS] == b[start : start + BAND_ROWS] for start in starts)
-
-
-def are_near(a: Sequence[int], b: Sequence[int]) -> bool:
-    """Return whether two documents are near by min-hash: a shared band, and at least 50 of 100 slots equal."""
-    return bool(a) and bool(b) and equal_slots(a, b) >= NEAR and shares_band(a, b)
 
 
 def correct_for_chance(share: float) -> float:

@@ -97,17 +97,6 @@ def runs(a: Sequence[str], b: Sequence[str], least: int = LEAST) -> list[Run]:
     return matches
 
 
-def regions(a: Words, b: Words, least: int = LEAST) -> list[Region]:
-    """Find the text that two documents share, as characters of each.
-
-    Args:
-        a: The first text's words.
-        b: The second text's words.
-        least: Words that a run must have.
-    """
-    return [to_region(run, a, b) for run in runs(a.tokens, b.tokens, least)]
-
-
 def to_region(run: Run, a: Words, b: Words) -> Region:
     """Return where a run is in the two texts."""
     return Region(

@@ -76,10 +76,9 @@ def test_terms_are_hashed_in_utf_8() -> None:
     assert fingerprint.sign(["öffentlich", "gericht"], table).strict == STRICT + hexed("gericht:1 öffentlich:0")
 
 
-def test_five_terms_make_a_weak_fingerprint_that_equals_nothing() -> None:
-    five = fingerprint.sign(tokens(" ".join(WORDS[:5])), TABLE)
-    assert five.weak
-    assert not fingerprint.are_equal(five, five)
+def test_fewer_than_six_terms_make_a_weak_fingerprint() -> None:
+    assert fingerprint.sign(tokens(" ".join(WORDS[:5])), TABLE).weak
+    assert not fingerprint.sign(tokens(" ".join(WORDS[:6])), TABLE).weak
 
 
 def test_no_candidate_makes_no_fingerprint() -> None:

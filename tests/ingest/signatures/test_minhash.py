@@ -102,12 +102,10 @@ def slots_with(equal: int, *, bands: bool) -> tuple[tuple[int, ...], tuple[int, 
     return a, tuple(slot + 1000 if slot in changed else slot for slot in a)
 
 
-def test_near_takes_half_of_the_slots_and_a_shared_band() -> None:
-    assert minhash.are_near(*slots_with(50, bands=True))
-    assert not minhash.are_near(*slots_with(49, bands=True))
-    assert not minhash.are_near(*slots_with(60, bands=False))
+def test_equal_slots_are_counted_and_may_share_no_band() -> None:
     assert minhash.equal_slots(*slots_with(60, bands=False)) == 60
-    assert not minhash.are_near((), ())
+    assert not minhash.shares_band(*slots_with(60, bands=False))
+    assert minhash.shares_band(*slots_with(60, bands=True))
 
 
 def test_the_last_slot_is_in_no_band() -> None:
