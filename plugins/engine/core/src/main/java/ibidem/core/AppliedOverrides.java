@@ -16,7 +16,7 @@ final class AppliedOverrides {
      *
      * @param other the other row
      * @param word what was said
-     * @param holds whether both texts are those that the reader saw
+     * @param holds whether both texts are unchanged since the decision
      */
     record Word(int other, Verdict word, boolean holds) {}
 
@@ -28,7 +28,7 @@ final class AppliedOverrides {
 
     private AppliedOverrides() {}
 
-    /** Finds the words about pairs of a window, and tells which hold. */
+    /** Finds the manual decisions on pairs of a window, and which of them hold. */
     static AppliedOverrides of(Collection<Verdict> words, List<Name> names, Packed[] packed) {
         if (words.isEmpty()) {
             return NONE;
@@ -84,7 +84,7 @@ final class AppliedOverrides {
         return valid.isEmpty() ? null : valid.get(new Pair(Math.max(row, other), Math.min(row, other)));
     }
 
-    /** Returns the words about a row, those that hold first. */
+    /** Returns the manual decisions on a row, valid ones first. */
     List<Word> about(int row) {
         List<Word> found = new ArrayList<>();
         collect(row, valid, true, found);

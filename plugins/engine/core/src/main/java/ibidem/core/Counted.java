@@ -4,7 +4,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** What is counted of a window's documents. */
+/** Counts of a window's documents. */
 final class Counted {
     /** Tokens in a shingle: a shorter text is one shingle, and only its equals are near it. */
     private static final int SHINGLE = 5;

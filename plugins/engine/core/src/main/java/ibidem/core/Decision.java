@@ -18,7 +18,7 @@ public final class Decision {
     static final int CHARACTERS = 6;
     static final int OVERRIDE = 7;
     static final int SHINGLES = 8;
-    /** Two long texts, of which only their long signatures can tell. */
+    /** Two long texts, on which only their long signatures can decide. */
     static final int UNDECIDED = 9;
 
     static final int RELATION = 10;
@@ -31,7 +31,7 @@ public final class Decision {
 
     private Decision() {}
 
-    /** Returns the name of the signature that a code stands for. */
+    /** Returns the name of the signature of a code. */
     public static String signature(int code) {
         return SIGNATURES[code];
     }
@@ -65,7 +65,7 @@ public final class Decision {
         return counts && containment(a, b) >= rule.share() ? SHINGLES : NONE;
     }
 
-    /** Estimates how much of the smaller text the other holds; 0 where too few slots are equal to tell. */
+    /** Estimates how much of the smaller text the other holds; 0 if too few slots are equal for an estimate. */
     private static double containment(Packed a, Packed b) {
         if (!a.hasSlots() || !b.hasSlots() || a.equalSlots(b) < LEAST_FOR_CONTAINMENT) {
             return 0.0;
@@ -194,7 +194,7 @@ public final class Decision {
         return rule == null || !sameTable(a, b) || lengths(a, b) < rule.lengths() ? null : Noise.misread(a, b, rule);
     }
 
-    /** Decides on two documents and tells the reason; null where they are no duplicates by packed values. */
+    /** Decides on two documents, with the reason; null if they are no duplicates by packed values. */
     public static Evidence evidence(Packed a, Packed b, Policy policy) {
         int code = code(a, b, policy);
         if (code == NONE || code == UNDECIDED) {
@@ -214,7 +214,7 @@ public final class Decision {
         why.put("numbers_agree", Numbers.agree(a, b));
     }
 
-    /** Tells what a long text is to another, as far as that may be evidence at all; null where it is nothing. */
+    /** Returns the relation of a long text to another, if it may be evidence; null without a relation. */
     static Evidence relation(Packed a, Packed b, LongSignatures own, LongSignatures other, Policy policy) {
         if (!a.hasWords()
                 || !b.hasWords()

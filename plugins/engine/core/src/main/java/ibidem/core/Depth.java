@@ -6,6 +6,6 @@ package ibidem.core;
  * @param hits how many
  * @param ids whether the engine's own ids are read, even of documents whose packed value holds one
  * @param inFullOrder whether the engine puts equal scores in order by index and id
- * @param first whether it is the first window, with which comes what is answered next to the hits
+ * @param first whether it is the first window, which also asks for aggregations and the like
  */
 public record Depth(int hits, boolean ids, boolean inFullOrder, boolean first) {}

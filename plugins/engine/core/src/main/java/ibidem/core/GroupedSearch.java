@@ -25,7 +25,7 @@ public final class GroupedSearch<R, H, P> {
     /**
      * The node that coordinates.
      *
-     * @param ledgers what people keep next to indexes
+     * @param ledgers records next to indexes
      * @param memory counts that of windows and long signatures
      * @param by who groups
      */
@@ -92,7 +92,7 @@ public final class GroupedSearch<R, H, P> {
         return depth;
     }
 
-    /** Returns what the shard is asked for; null where it gives a window, and the page is made here. */
+    /** Returns the request to the shard; null if it returns a window, and the page is made here. */
     public ShardPage.Asked pageOfShard() {
         return pageOfShard ? page : null;
     }
@@ -147,7 +147,7 @@ public final class GroupedSearch<R, H, P> {
         listenToReaders(ranked);
     }
 
-    /** Returns whether hits that were not given might stand before one that was: all beyond the window score alike. */
+    /** Returns whether unread hits might rank before a read one: all beyond the window have one score. */
     private boolean cutAmongEquals(H[] hits) {
         float[] scores = new float[hits.length];
         for (int at = 0; at < hits.length; at++) {

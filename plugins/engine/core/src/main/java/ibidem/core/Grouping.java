@@ -18,7 +18,7 @@ public final class Grouping {
 
     /** Row of each row's first occurrence; its own for a lead. */
     final int[] lead;
-    /** What joined each row to its first occurrence, a code of {@link Decision}. */
+    /** The evidence that joined each row to its first occurrence, a code of {@link Decision}. */
     final byte[] code;
     /** Whether a lead shares a value with so many leads that it was not compared with all of them. */
     final boolean[] crowded;
@@ -95,7 +95,7 @@ public final class Grouping {
         return policy.near() && counts ? new SharedKeys(rows, most, source, seeks) : null;
     }
 
-    /** Groups rows in rank order; null stands for a hit that is not signed. */
+    /** Groups rows in rank order; null for an unsigned hit. */
     static Grouping of(List<Name> names, Packed[] rows, Policy policy, AppliedOverrides overrides, LongTexts longs) {
         Grouping made = new Grouping(names, rows, policy, overrides, longs);
         for (int row = 0; row < rows.length; row++) {
@@ -204,7 +204,7 @@ public final class Grouping {
         return packed.bits.mayShare(other.bits, rule.least(Math.min(packed.terms.length, other.terms.length)));
     }
 
-    /** Returns whether the two are long texts, of which more than packed values may have to tell. */
+    /** Returns whether both are long texts, for which packed values may not be enough. */
     private boolean bothLong(int candidate) {
         return rare != null && rows[row].isLong() && rows[candidate].isLong();
     }

@@ -20,7 +20,7 @@ final class Hashes {
                 .substring(0, GROUP_DIGITS);
     }
 
-    /** Hashes the name of a source as packed values hold it; 0 stands for an empty one alone. */
+    /** Hashes the name of a source as packed values hold it; 0 only for an empty name. */
     static int source(String name) {
         byte[] bytes = name.getBytes(StandardCharsets.UTF_8);
         if (bytes.length == 0) {

@@ -15,7 +15,7 @@ import java.util.function.Consumer;
  * @param <P> what is kept of a hit's place in the ranking
  */
 public interface InnerSearches<R, H, P> {
-    /** Returns the indexes that are searched; none where only hits tell. */
+    /** Returns the searched indexes; empty if only hits name them. */
     List<String> indexes();
 
     /** Returns the most hits that a window of these indexes may hold. */
@@ -27,14 +27,14 @@ public interface InnerSearches<R, H, P> {
     /** Returns whether there is one shard, and nothing that is asked for keeps it from making the page. */
     boolean goWithPageOfShard();
 
-    /** Returns what tells the caller from others. */
+    /** Returns a key that identifies the caller. */
     String caller();
 
     /**
-     * Returns the ledgers that there are next to what is searched.
+     * Returns the existing ledgers of the searched indexes.
      *
      * @param kind what they hold
-     * @param indexes those that hits are of
+     * @param indexes the indexes of the hits
      */
     Set<String> ledgers(String kind, Collection<String> indexes);
 
@@ -45,7 +45,7 @@ public interface InnerSearches<R, H, P> {
 
     void longSignatures(List<Name> names, Consumer<R> next);
 
-    /** Reads records next to indexes; what the caller may not read, or is not there, is empty. */
+    /** Reads records next to indexes; empty if they are missing or the caller may not read them. */
     void records(LedgerCache.Slice slice, Consumer<LedgerCache.Found> next);
 
     /** Does what takes processor time on a thread for searches, and keeps a response for so long. */

@@ -12,7 +12,7 @@ import java.util.function.LongSupplier;
 /**
  * Cache of the records next to indexes: read as the caller, and kept for that caller for a few seconds.
  *
- * @param <T> what a record is read as
+ * @param <T> type of a parsed record
  */
 public final class LedgerCache<T> {
     private static final long NANOS = 5_000_000_000L;
@@ -33,14 +33,14 @@ public final class LedgerCache<T> {
     public record Slice(Collection<String> ledgers, Object[] after, int size) {}
 
     /**
-     * What was found.
+     * The cached records.
      *
      * @param sources the documents
      * @param last the sort values of the last one; null where there is none
      */
     public record Found(List<Map<String, Object>> sources, Object[] last) {}
 
-    /** Asks for a slice as the caller; what the caller may not read, or is not there, is empty. */
+    /** Asks for a slice as the caller; empty if it is missing or the caller may not read it. */
     public interface Reader {
         void read(Slice slice, Consumer<Found> next);
     }
@@ -51,7 +51,7 @@ public final class LedgerCache<T> {
 
     /**
      * @param parse reads a record; null where it is none
-     * @param clock tells nanoseconds
+     * @param clock the time in nanoseconds
      */
     public LedgerCache(Function<Map<String, ?>, T> parse, LongSupplier clock) {
         this.parse = parse;

@@ -9,7 +9,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * What people keep next to indexes and a search looks at.
+ * Records next to indexes that a search reads.
  *
  * @param overrides manual decisions
  * @param presets sets of figures for the decision
@@ -26,12 +26,12 @@ public record Ledgers(LedgerCache<Verdict> overrides, LedgerCache<StoredPreset> 
     }
 
     /**
-     * Returns the ledgers that there are next to indexes.
+     * Returns the existing ledgers of indexes.
      *
      * @param kind what they hold
-     * @param names what is searched, as the request says it
+     * @param names the names of indexes in the request
      * @param indexes the indexes
-     * @param exists tells whether there is an index of a name
+     * @param exists returns whether an index exists
      */
     public static Set<String> beside(
             String kind, String[] names, Collection<String> indexes, Predicate<String> exists) {

@@ -8,7 +8,7 @@ public enum Level {
     NEAR,
     PARTIAL;
 
-    /** Returns the name by which it is asked for and told. */
+    /** Returns its name in requests and responses. */
     public String word() {
         return name().toLowerCase(Locale.ROOT);
     }

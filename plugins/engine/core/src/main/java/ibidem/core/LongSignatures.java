@@ -15,7 +15,7 @@ final class LongSignatures {
     private static final int ALPHABETICAL = 2;
     private static final int LEAST_TOKENS = 10;
 
-    /** What its parts are: pages or chunks. */
+    /** The kind of its parts: pages or chunks. */
     final String parts;
     /** How many parts there are. */
     final int size;

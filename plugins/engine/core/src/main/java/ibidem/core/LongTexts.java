@@ -8,7 +8,7 @@ import java.util.TreeSet;
 
 /** Long signatures of a window, as far as they were read, and what pairs of such texts are to each other. */
 final class LongTexts {
-    /** What is kept at once: the long signatures of some three thousand books. */
+    /** Limit of the cache: the long signatures of some three thousand books. */
     private static final long MOST_BYTES = 256L << 20;
 
     private record Pair(Name row, Name other) {}

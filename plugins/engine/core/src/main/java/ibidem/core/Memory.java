@@ -2,9 +2,9 @@ package ibidem.core;
 
 /** The memory that an engine lets grouping take. */
 public interface Memory {
-    /** What the groups of a window take. */
+    /** Memory of the groups of a window. */
     String WINDOW = "ibidem window";
-    /** What the long signatures take that are kept until a search is answered. */
+    /** Memory of the long signatures kept during a search. */
     String LONG_SIGNATURES = "ibidem long signatures";
 
     /**

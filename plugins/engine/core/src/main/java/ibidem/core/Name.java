@@ -1,6 +1,6 @@
 package ibidem.core;
 
-/** What names a document everywhere. */
+/** The name of a document: its index and id. */
 public record Name(String index, String id) implements Comparable<Name> {
     @Override
     public int compareTo(Name other) {

@@ -4,7 +4,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 
-/** What tells a text that was scanned and misread from one that says something else: {@code noise.py}. */
+/** Distinguishes a badly recognised text from a different text: {@code noise.py}. */
 final class Noise {
     static final int SLOTS = 64;
 
@@ -66,7 +66,7 @@ final class Noise {
     }
 
     /**
-     * What two blocks tell.
+     * Figures of two blocks compared.
      *
      * @param equal equal slots
      * @param share the share of runs that both have, estimated

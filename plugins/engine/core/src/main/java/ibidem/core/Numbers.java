@@ -30,7 +30,7 @@ final class Numbers {
         return union == 0 ? 1.0 : (double) both / union;
     }
 
-    /** Returns whether they are the same, as far as count and sketch tell. */
+    /** Returns whether they are the same by count and sketch. */
     static boolean equal(Packed a, Packed b) {
         if (a.numbers != b.numbers || a.sketched != b.sketched) {
             return false;

@@ -11,7 +11,7 @@ import java.util.Arrays;
 import java.util.HexFormat;
 
 /**
- * One packed value: what grouping needs of one document. Its layout is told in {@code packed.py}.
+ * One packed value: the values of one document for grouping. Its layout is described in {@code packed.py}.
  *
  * <p>Min-hash slots and the id stay where they are, in the bytes, since most are never looked at.
  */
@@ -72,7 +72,7 @@ public final class Packed {
     final int sketched;
     /** The feature set, ascending. */
     final int[] terms;
-    /** What tells misread words; null where it says nothing. */
+    /** The noise block, which shows misread words; null if it is empty. */
     final Noise noise;
     /** One bit of 512 for each term, to rule out pairs cheaply. */
     final Bits bits;
@@ -255,7 +255,7 @@ public final class Packed {
         return ((int) INT.get(bytes, at) & 0xFFFFFFFFL) | (long) u16(bytes, at + 4) << 32 | (long) band << 48;
     }
 
-    /** Returns a hash of the numbers, one of those that ascend. */
+    /** Returns one of the ascending hashes of the numbers. */
     int number(int at) {
         return u16(bytes, numbersAt + 1 + 2 * at);
     }
@@ -268,7 +268,7 @@ public final class Packed {
         return scheme == other.scheme && contentLow == other.contentLow && contentHigh == other.contentHigh;
     }
 
-    /** Returns what the content hashes of this value's scheme begin with. */
+    /** Returns the prefix of content hashes of this value's scheme. */
     String contentScheme() {
         return "ch" + scheme + ":";
     }

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** A page of groups: which documents it shows, what is said of each, and the account of it all. */
+/** A page of groups: its documents, their {@code _dedupe} marks, and the account. */
 final class Page {
     private final Window window;
     private final Request request;
@@ -30,7 +30,7 @@ final class Page {
         }
     }
 
-    /** Asks for the long signatures that tell why each duplicate is one. */
+    /** Asks for the long signatures that explain each duplicate. */
     public void wantLong() {
         groups.stream().filter(group -> group.size() > 1).forEach(group -> {
             window.wantLong(List.of(group.lead()));
@@ -53,7 +53,7 @@ final class Page {
     }
 
     /**
-     * Returns what is said of a hit, its {@code _dedupe}.
+     * Returns the {@code _dedupe} mark of a hit.
      *
      * @param group its group
      * @param row its row
@@ -118,7 +118,7 @@ final class Page {
     }
 
     /**
-     * What a search came to.
+     * The result of a search.
      *
      * @param matched documents that match the query
      * @param whole whether it came to its end in time

@@ -9,7 +9,7 @@ import java.util.List;
  *
  * <p>A page is {@code size} groups in the order of their first occurrences, cut from the fewest steps that hold enough
  * groups; so a page shows the same whether or not later ones were asked for. What a later step adds to a group of an
- * earlier page is told on the first page that needed the step.
+ * earlier page is listed on the first page that needed the step.
  */
 final class Pages {
     private final Grouping grouping;
@@ -50,7 +50,7 @@ final class Pages {
         return last <= leads.length ? leads[last - 1] / step + 1 : -1;
     }
 
-    /** Returns how many steps a page stands on: those it needs, or all where they do not fill it. */
+    /** Returns how many steps a page uses: the steps it needs, or all if they do not fill it. */
     int used(int page) {
         int needed = needed(page);
         return needed < 0 ? steps() : needed;

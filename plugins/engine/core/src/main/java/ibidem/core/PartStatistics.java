@@ -5,7 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * What is seen of two texts' matching parts.
+ * Statistics of two texts' matching parts.
  *
  * @param matchedA share of the one's parts that match
  * @param matchedB share of the other's

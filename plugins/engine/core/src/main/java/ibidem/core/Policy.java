@@ -1,7 +1,7 @@
 package ibidem.core;
 
 /**
- * What counts as a duplicate: every figure of the decision; null takes a kind of evidence away.
+ * The figures that decide on duplicates; null disables a kind of evidence.
  *
  * @param level the weakest level that still joins two documents
  * @param windowDays most days between two dates for anything but identity; null: dates do not matter
@@ -67,7 +67,7 @@ public record Policy(
      *
      * @param share the least share of the runs of characters that both have
      * @param unknown the least share of words that no list knows, among those in which the two differ
-     * @param numbers how much more of them are asked for, for each number among these
+     * @param numbers how much more of them are required for each number among these
      * @param lengths the least share of the longer text that the shorter one's length is
      * @param lift how many times as often an unknown word differs as any run of characters
      * @param few whether it counts where the idf table has few terms

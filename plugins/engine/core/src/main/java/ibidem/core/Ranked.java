@@ -45,7 +45,7 @@ record Ranked<P>(Rows rows, List<P> places) {
     }
 
     /**
-     * Lists what a page shows, each group's lead first.
+     * Lists the rows of a page, each group's lead first.
      *
      * @param page its groups
      * @param stored the documents, as hits hold them

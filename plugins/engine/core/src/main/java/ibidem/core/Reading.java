@@ -46,7 +46,7 @@ final class Reading {
     }
 
     /**
-     * Returns whether hits that were not given might stand before one that was: all beyond the window score alike.
+     * Returns whether unread hits might rank before a read one: all beyond the window have one score.
      *
      * @param scores those of the hits that were given
      * @param most how many were asked for

@@ -1,6 +1,6 @@
 package ibidem.core;
 
-/** What a search may not bring when its hits are grouped, each with the reason and a way out. */
+/** Parts of a search that do not go with groups, each with the reason and the remedy. */
 public enum Refusal {
     SCROLL("scroll", "its pages are so many hits, and a group would be cut by them", "use from and size"),
     OTHER_CLUSTERS("a search over other clusters", "their indexes cannot be looked at", "ask each cluster by itself"),
@@ -30,7 +30,7 @@ public enum Refusal {
         this.remedy = remedy;
     }
 
-    /** Returns the exception that tells it. */
+    /** Returns its exception. */
     public UsageException exception() {
         return exception(what, why, remedy);
     }

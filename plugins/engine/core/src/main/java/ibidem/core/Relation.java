@@ -5,14 +5,14 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * What two long texts are to each other, from their matching parts: {@code relations.py}.
+ * The relation of two long texts, from their matching parts: {@code relations.py}.
  *
  * @param name the relation
  * @param confidence 0 to 1
  * @param contains which of the two holds the other, {@code a} or {@code b}; null where neither does
  * @param a the first and last matching part of the one, from 1
  * @param b those of the other
- * @param signals what the confidence was made of
+ * @param signals the figures behind the confidence
  */
 record Relation(String name, double confidence, String contains, int[] a, int[] b, Map<String, Object> signals) {
     private static final double LEAST_MATCHED = 0.2;
@@ -25,7 +25,7 @@ record Relation(String name, double confidence, String contains, int[] a, int[] 
     /**
      * Says what two long texts are to each other; null when too little matches.
      *
-     * @param whole how alike they are as a whole by min-hash; told among the signals
+     * @param whole similarity of the whole texts by min-hash; one of the signals
      */
     static Relation of(LongSignatures a, LongSignatures b, double whole) {
         UniqueWords.Alignment aligned = UniqueWords.compare(a.words, b.words);
@@ -96,7 +96,7 @@ record Relation(String name, double confidence, String contains, int[] a, int[] 
         return Decision.rounded(Math.min(1.0, Math.max(0.0, (value - low) / (high - low))), 6);
     }
 
-    /** Returns the first and last of matching parts, from 1, without a few that stand far from all others. */
+    /** Returns the first and last of matching parts, from 1, without a few that are far from all others. */
     private static int[] common(int[] parts) {
         int[] numbers = Arrays.stream(parts).sorted().distinct().toArray();
         int far = Math.max(FAR, numbers.length);

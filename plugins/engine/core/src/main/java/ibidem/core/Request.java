@@ -60,11 +60,11 @@ public record Request(
             Arrays.stream(Level.values()).map(Level::word).toList();
 
     /**
-     * Reads a request; null where the plain answer is asked for.
+     * Reads a request; null if it asks for the plain response.
      *
-     * @param pipeline what a search pipeline says; the request overrides it value by value
-     * @param given what the request itself says
-     * @throws UsageException a name or value that does not exist, with those that do
+     * @param pipeline options of a search pipeline; the request overrides them one by one
+     * @param given options of the request itself
+     * @throws UsageException an unknown name or value; the message lists the valid ones
      */
     public static Request of(Map<String, ?> pipeline, Map<String, ?> given) {
         Map<String, String> values = new HashMap<>();
@@ -85,7 +85,7 @@ public record Request(
         return mode.equals(OFF) ? null : read;
     }
 
-    /** Returns the same with the figures of its preset, one of those that are stored with the indexes. */
+    /** Returns the request with the figures of its preset, which is stored with the indexes. */
     public Request with(List<StoredPreset> stored) {
         Map<String, Policy> known = new LinkedHashMap<>(Presets.ALL);
         stored.forEach(each -> known.put(each.name(), each.policy()));
@@ -215,7 +215,7 @@ public record Request(
         return (long) hits * (policy.partial() ? BYTES_OF_A_ROW_WITH_SLOTS : BYTES_OF_A_ROW);
     }
 
-    /** Returns whether packed values and what was asked for tell all: no stored preset and no long signatures. */
+    /** Returns whether the request needs packed values alone: no stored preset and no long signatures. */
     public boolean oneSearchTells() {
         return !waiting && !policy.partial();
     }

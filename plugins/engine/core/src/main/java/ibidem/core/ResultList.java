@@ -5,12 +5,12 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What a grouped search is answered with.
+ * The response of a grouped search.
  *
  * @param shown the documents, each group's lead first
  * @param highest the highest score of all hits
  * @param collapse whether leads carry their duplicates; else these follow their lead
- * @param account what the answer stands on, counted
+ * @param account counts that describe the answer
  * @param tookMillis since the request came
  * @param <H> the engine's hits
  * @param <P> the engine's places

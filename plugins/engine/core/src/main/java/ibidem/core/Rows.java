@@ -45,7 +45,7 @@ public final class Rows {
          * Adds a hit.
          *
          * @param index its index
-         * @param id its id; null where the packed value tells it
+         * @param id its id; null if the packed value holds it
          * @param score its score
          * @param value its packed value, as the engine gives it; null where there is none
          */

@@ -11,15 +11,15 @@ import java.util.Set;
 import java.util.function.Function;
 
 /**
- * A page that is made on the only shard of a search, while it ranks: of the window only what is shown leaves the shard,
+ * A page that is made on the only shard of a search, while it ranks: only the shown hits of the window leave the shard,
  * and one search is enough.
  *
- * <p>Where a shard cannot tell the page, the node that coordinates makes it as it does for several shards.
+ * <p>Where a shard cannot make the page, the coordinating node makes it as for several shards.
  */
 public final class ShardPage {
     /** The field under which a hit carries its place on the page and its mark. */
     public static final String PLACED = "ibidem.placed";
-    /** The field under which the first hit carries what is said of the page. */
+    /** The field of the first hit that holds the values of the page. */
     public static final String TOLD = "ibidem.told";
 
     /** Both, which are not for callers. */
@@ -31,18 +31,18 @@ public final class ShardPage {
     private static final String PLACE = "place";
     private static final String MARK = "mark";
 
-    /** What became of a page. */
+    /** The outcome of a page. */
     public enum Outcome {
         /** It is whole. */
         WHOLE,
         /** Hits beyond the window score as those at its end. */
         EQUALS,
-        /** The shard cannot tell: the window is to be deeper, or some id is unknown. */
+        /** The shard cannot decide: the window has to be deeper, or an id is unknown. */
         UNKNOWN
     }
 
     /**
-     * What is asked of a shard.
+     * The request to a shard.
      *
      * @param values how to group, as it is read by {@link Request#of}
      * @param from the first group
@@ -124,9 +124,9 @@ public final class ShardPage {
     }
 
     /**
-     * Returns what a hit carries; null for one that is not on the page, or whose id its packed value does not tell.
+     * Returns the values of a hit; null if it is not on the page, or if its packed value holds no id.
      *
-     * @param hit which of those that the shard ranked
+     * @param hit position in the shard's ranking
      * @param id the engine's own
      */
     public Map<String, Object> carried(int hit, String id) {
@@ -144,10 +144,10 @@ public final class ShardPage {
      *
      * @param outcome what became of it
      * @param score the highest score of the window
-     * @param account what the answer stands on, to which only the time is missing
+     * @param account counts that describe the response, still without its time
      */
     public record Received(Outcome outcome, float score, Map<String, Object> account) {
-        /** Reads what the first hit carried; null where it carried nothing. */
+        /** Reads the values of the first hit; null without values. */
         @SuppressWarnings("unchecked") // it is what was told on the shard
         public static Received of(Object told) {
             return told instanceof Map<?, ?> values
@@ -160,8 +160,8 @@ public final class ShardPage {
         /**
          * Puts hits in the order of the page.
          *
-         * @param hits those that came
-         * @param carried what a hit carried
+         * @param hits the received hits
+         * @param carried the values of a hit
          * @param <H> the engine's hits
          */
         public <H> List<Mark<H>> marks(H[] hits, Function<H, Object> carried) {
@@ -202,7 +202,7 @@ public final class ShardPage {
             return (Integer) values.get(PLACE);
         }
 
-        /** Returns what is said of the hit. */
+        /** Returns the mark of the hit. */
         @SuppressWarnings("unchecked") // it was made on the shard
         public Map<String, Object> mark() {
             return (Map<String, Object>) values.get(MARK);

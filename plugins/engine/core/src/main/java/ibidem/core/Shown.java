@@ -8,7 +8,7 @@ import java.util.Map;
  * @param id its own
  * @param place its place in the ranking
  * @param document the hit that holds it; null where it is no longer in the index
- * @param mark what is said of it
+ * @param mark its {@code _dedupe} mark
  * @param <H> the engine's hits
  * @param <P> the engine's places
  */

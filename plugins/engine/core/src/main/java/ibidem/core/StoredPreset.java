@@ -58,7 +58,7 @@ public record StoredPreset(String name, Policy policy) {
                         pairs(whole(given, "pairs")));
     }
 
-    /** Returns how many pairs of slots are asked for; presets that were stored before this figure do not say. */
+    /** Returns how many pairs of slots are required; older stored presets lack this figure. */
     private static int pairs(Integer given) {
         return given == null ? Policy.DEFAULT.characters().pairs() : given;
     }

@@ -38,7 +38,7 @@ final class UniqueWords {
      * @param cs L / √(|X| · |Y|)
      */
     record Alignment(int[] a, int[] b, double its, double cs) {
-        /** Returns whether the two texts share enough to be told so. */
+        /** Returns whether the two texts share enough to be reported. */
         boolean counts() {
             return its >= ITS || cs >= CS && a.length >= LEAST_ALIGNED;
         }

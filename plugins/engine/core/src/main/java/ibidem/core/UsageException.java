@@ -1,6 +1,6 @@
 package ibidem.core;
 
-/** A request that cannot be answered as it is asked: what is wrong, and what would be right. */
+/** An invalid request, with the problem and the remedy. */
 public final class UsageException extends IllegalArgumentException {
     public UsageException(String wrong, String right) {
         super(wrong + "; " + right);

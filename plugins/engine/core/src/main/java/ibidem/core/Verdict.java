@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What a reader said of a pair of documents: it beats all evidence.
+ * A manual decision on a pair of documents: it beats all evidence.
  *
  * @param a one document
  * @param b the other

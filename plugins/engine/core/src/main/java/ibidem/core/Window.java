@@ -40,7 +40,7 @@ final class Window {
      * @param packed their packed values; null for a hit that is not signed
      * @param policy the decision for a pair
      * @param words what readers said
-     * @param longs long signatures; what is missing of them when it is done is to be read, and all grouped again
+     * @param longs long signatures; missing ones are read afterwards, and the window is grouped again
      */
     public static Window of(
             List<Name> names, Packed[] packed, Policy policy, Collection<Verdict> words, LongTexts longs) {

@@ -11,7 +11,7 @@ import java.util.function.Consumer;
 import java.util.function.IntUnaryOperator;
 import java.util.function.Predicate;
 
-/** An engine that holds one ranking of the golden files, with what people keep next to it. */
+/** An engine with one ranking of the golden files, and the records next to it. */
 final class OneRanking
         implements InnerSearches<OneRanking.Response, OneRanking.Hit, Integer>,
                 ResponseReader<OneRanking.Response, OneRanking.Hit, Integer>,
@@ -37,7 +37,7 @@ final class OneRanking
      * @param scores the score at each place
      * @param there which ids are still in the index when the page is fetched
      * @param oneShard whether one shard holds all
-     * @param named whether hits of windows tell ids without being asked for them
+     * @param named whether hits of windows have ids without a request for them
      */
     OneRanking(JsonNode held, IntUnaryOperator scores, Predicate<String> there, boolean oneShard, boolean named) {
         this.held = held;
@@ -48,7 +48,7 @@ final class OneRanking
         ranking = held.get("hits").valueStream().toList();
     }
 
-    /** Searches, and returns what is answered; null where that is not yet known. */
+    /** Searches, and returns the response; null if it is not yet known. */
     ResultList<Hit, Integer> search(Request asked, int from, int size) {
         GroupedSearch.Node node = new GroupedSearch.Node(Ledgers.of(), this, "plugin");
         GroupedSearch<Response, Hit, Integer> search = new GroupedSearch<>(node, this, this, asked, from, size);

@@ -16,7 +16,7 @@ final class Answer extends SearchResponse {
     /**
      * @param hits the list to show
      * @param first the answer to the first window, with aggregations and the like
-     * @param account what the answer stands on, counted
+     * @param account counts that describe the answer
      * @param tookMillis since the request came
      */
     Answer(SearchHits hits, SearchResponse first, Map<String, Object> account, long tookMillis) {

@@ -26,7 +26,7 @@ final class Hits {
     private final SearchSourceBuilder asked;
 
     /**
-     * @param list what is shown
+     * @param list the hits that are shown
      * @param asked the search as it came
      */
     Hits(ResultList<SearchHit, Place> list, SearchSourceBuilder asked) {

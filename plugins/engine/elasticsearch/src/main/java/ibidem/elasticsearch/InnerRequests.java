@@ -48,7 +48,7 @@ final class InnerRequests {
         return asked.sorts() == null && asked.rescores() == null;
     }
 
-    /** Asks for a window: what ranks, what is answered next to the hits, and of each hit only its packed value. */
+    /** Asks for a window: the ranking, aggregations and the like, and of each hit only its packed value. */
     SearchRequest window(Depth depth) {
         SearchSourceBuilder made = ranked(depth);
         made.fetchSource(false);
@@ -63,14 +63,14 @@ final class InnerRequests {
         return copy(made);
     }
 
-    /** Asks the only shard for a page: what ranks, what makes the page, and what is shown of each of its hits. */
+    /** Asks the only shard for a page: the ranking, the options of the page, and the display of its hits. */
     SearchRequest pageOfShard(Depth depth, PageRescorer page) {
         SearchSourceBuilder made = ranked(depth).addRescorer(page);
         show(made);
         return copy(made);
     }
 
-    /** Returns whether a shard may make the page: what stands in the way is left to the coordinating node. */
+    /** Returns whether a shard may make the page; if not, the coordinating node makes it. */
     boolean goesWithPageOfShard() {
         boolean inOneStep = request.searchType() == SearchType.QUERY_THEN_FETCH; // ranks and fetches on one context
         if (!bytes || !inOneStep || !byScoreAlone() || asked.profile() || Boolean.TRUE.equals(asked.explain())) {
@@ -83,7 +83,7 @@ final class InnerRequests {
         return inner.isEmpty() && asked.knnSearch().isEmpty();
     }
 
-    /** Asks for the best hits, and for what is answered next to them. */
+    /** Asks for the best hits, and for aggregations and the like. */
     private SearchSourceBuilder ranked(Depth depth) {
         SearchSourceBuilder made = everywhere();
         made.query(asked.query()).size(depth.hits()).trackTotalHits(true).trackScores(asked.trackScores());
@@ -112,7 +112,7 @@ final class InnerRequests {
         return made;
     }
 
-    /** Adds what is answered next to the hits, once. */
+    /** Adds aggregations, suggestions and the like, once. */
     private void beside(SearchSourceBuilder made) {
         if (asked.aggregations() != null) {
             asked.aggregations().getAggregatorFactories().forEach(made::aggregation);
@@ -124,7 +124,7 @@ final class InnerRequests {
         made.profile(asked.profile());
     }
 
-    /** Asks for documents as they are shown; the query stands by without deciding on them where something needs it. */
+    /** Asks for documents as they are shown; the query is added without filtering, where the display needs it. */
     SearchRequest page(Collection<Name> names) {
         SearchSourceBuilder made = everywhere();
         BoolQueryBuilder query = QueryBuilders.boolQuery().filter(among(names));
@@ -139,7 +139,7 @@ final class InnerRequests {
         return copy(made);
     }
 
-    /** Asks for what is shown of each hit. */
+    /** Asks for the display of each hit. */
     private void show(SearchSourceBuilder made) {
         made.fetchSource(asked.fetchSource()).highlighter(asked.highlighter()).explain(asked.explain());
         made.version(asked.version()).seqNoAndPrimaryTerm(asked.seqNoAndPrimaryTerm());
@@ -209,7 +209,7 @@ final class InnerRequests {
         return QueryBuilders.idsQuery().addIds(ids.toArray(String[]::new));
     }
 
-    /** Begins a request with what queries and fields may stand on. */
+    /** Begins a request with the definitions that queries and fields may use. */
     private SearchSourceBuilder everywhere() {
         SearchSourceBuilder made = new SearchSourceBuilder();
         made.runtimeMappings(asked.runtimeMappings());

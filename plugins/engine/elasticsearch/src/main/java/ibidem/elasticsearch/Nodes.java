@@ -20,13 +20,13 @@ import org.elasticsearch.index.IndexSettings;
 import org.elasticsearch.threadpool.ThreadPool;
 
 /**
- * What the node knows and does for the plugin.
+ * Services of the node for the plugin.
  *
  * @param client sends searches as the caller
  * @param cluster knows indexes and nodes
  * @param threads where grouping runs
- * @param resolver tells which indexes names stand for
- * @param projects tells which project of the cluster is meant
+ * @param resolver resolves names to indexes
+ * @param projects resolves the project of a request
  * @param breaker counts the memory of windows
  */
 record Nodes(
@@ -41,7 +41,7 @@ record Nodes(
 
     private static final String IDENTITY = "_xpack_security_authentication";
 
-    /** Returns what tells the caller from others. */
+    /** Returns a key that identifies the caller. */
     String caller() {
         return Objects.toString(threads.getThreadContext().getHeader(IDENTITY), "");
     }
@@ -79,7 +79,7 @@ record Nodes(
         return projects.getProjectMetadata(cluster.state());
     }
 
-    /** Returns the indexes that a search looks at; none where only its hits tell, or where there are none. */
+    /** Returns the indexes of a search; empty if there are none, or if only its hits name them. */
     List<String> indexes(SearchRequest request) {
         if (request.source().pointInTimeBuilder() != null) {
             return List.of();
@@ -104,7 +104,7 @@ record Nodes(
     }
 
     /**
-     * Returns the ledgers that there are next to these names and indexes.
+     * Returns the existing ledgers of these names and indexes.
      *
      * @param kind what they hold
      */

@@ -13,7 +13,7 @@ import org.elasticsearch.search.fetch.FetchSubPhaseProcessor;
 import org.elasticsearch.search.fetch.StoredFieldsSpec;
 import org.elasticsearch.search.rescore.RescoreContext;
 
-/** Puts on each hit of a page that its shard made what is said of it. */
+/** Adds its fields to each hit of a page that its shard made. */
 final class PageFetch implements FetchSubPhase {
     @Override
     public FetchSubPhaseProcessor getProcessor(FetchContext context) {

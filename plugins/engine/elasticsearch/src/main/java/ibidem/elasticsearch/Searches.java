@@ -50,8 +50,8 @@ final class Searches implements InnerSearches<SearchResponse, SearchHit, Place> 
     private SearchResponse first;
 
     /**
-     * @param nodes what the node knows and does
-     * @param ledgers what people keep next to indexes
+     * @param nodes services of the node
+     * @param ledgers records next to indexes
      * @param request the search as it came
      * @param asked how to group it
      * @param task under which it runs; null where none is known

@@ -40,7 +40,7 @@ public final class RankedPage {
         return page != null;
     }
 
-    /** Returns what a document carries to the coordinating node; null for one that is not on the page. */
+    /** Returns the fields that a document carries to the coordinating node; null if it is not on the page. */
     public Map<String, Object> carried(int document, String id) {
         return page.carried(place(document), id);
     }
@@ -59,7 +59,7 @@ public final class RankedPage {
         return -1;
     }
 
-    /** Makes the page of the best hits, and returns those that leave the shard. */
+    /** Makes the page of the best hits, and returns the hits that leave the shard. */
     public TopDocs make(TopDocs found, IndexSearcher searcher) throws IOException {
         ScoreDoc[] hits = found.scoreDocs;
         if (hits.length == 0) {

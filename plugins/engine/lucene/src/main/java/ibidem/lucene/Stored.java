@@ -7,7 +7,7 @@ import org.apache.lucene.index.BinaryDocValues;
 import org.apache.lucene.index.LeafReader;
 import org.apache.lucene.util.BytesRef;
 
-/** What a segment stores of documents that grouping needs; documents are asked for in ascending order. */
+/** Stored values of a segment's documents that grouping needs; read in ascending order of documents. */
 public final class Stored {
     private static final String ID = "_id";
 

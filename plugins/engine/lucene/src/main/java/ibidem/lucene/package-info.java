@@ -1,2 +1,2 @@
-/** What a shard stores and ranks, for both engines: compiled with the older Lucene of the two, which both run. */
+/** Stored values and ranking of a shard, for both engines: compiled with the older Lucene of the two. */
 package ibidem.lucene;

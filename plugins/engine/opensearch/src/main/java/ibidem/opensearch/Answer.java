@@ -29,7 +29,7 @@ final class Answer {
     private final SearchSourceBuilder asked;
 
     /**
-     * @param list what is shown
+     * @param list the hits that are shown
      * @param asked the search as it came
      */
     Answer(ResultList<SearchHit, SearchHit> list, SearchSourceBuilder asked) {

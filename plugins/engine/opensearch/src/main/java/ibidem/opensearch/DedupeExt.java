@@ -9,7 +9,7 @@ import org.opensearch.core.xcontent.XContentBuilder;
 import org.opensearch.core.xcontent.XContentParser;
 import org.opensearch.search.SearchExtBuilder;
 
-/** {@code ext.ibidem}: in a request what is asked, in a response the account. */
+/** {@code ext.ibidem}: options in a request, the account in a response. */
 final class DedupeExt extends SearchExtBuilder {
     static final String NAME = "ibidem";
 
@@ -27,7 +27,7 @@ final class DedupeExt extends SearchExtBuilder {
         return new DedupeExt(parser.map());
     }
 
-    /** Returns what a request asks for; null where it asks for nothing. */
+    /** Returns the options of a request; null without options. */
     static Map<String, Object> of(SearchRequest request) {
         if (request.source() != null) {
             for (SearchExtBuilder each : request.source().ext()) {

@@ -18,12 +18,12 @@ import org.opensearch.threadpool.ThreadPool;
 import org.opensearch.transport.client.Client;
 
 /**
- * What the node knows and does for the plugin.
+ * Services of the node for the plugin.
  *
  * @param client sends searches as the caller
  * @param cluster knows indexes and nodes
  * @param threads where grouping runs
- * @param resolver tells which indexes names stand for
+ * @param resolver resolves names to indexes
  * @param breaker counts the memory of windows
  */
 record Nodes(
@@ -39,7 +39,7 @@ record Nodes(
         "_opendistro_security_user", "_opendistro_security_user_info", "_opendistro_security_injected_user"
     };
 
-    /** Returns what tells the caller from others. */
+    /** Returns a key that identifies the caller. */
     String caller() {
         StringBuilder caller = new StringBuilder();
         for (String name : IDENTITIES) {
@@ -78,7 +78,7 @@ record Nodes(
         return index != null && index.getNumberOfShards() == 1;
     }
 
-    /** Returns the indexes that a search looks at; none where only its hits tell, or where there are none. */
+    /** Returns the indexes of a search; empty if there are none, or if only its hits name them. */
     List<String> indexes(SearchRequest request) {
         if (request.source().pointInTimeBuilder() != null) {
             return List.of();
@@ -104,7 +104,7 @@ record Nodes(
     }
 
     /**
-     * Returns the ledgers that there are next to these names and indexes.
+     * Returns the existing ledgers of these names and indexes.
      *
      * @param kind what they hold
      */

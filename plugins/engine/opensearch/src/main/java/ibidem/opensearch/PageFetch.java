@@ -12,7 +12,7 @@ import org.opensearch.search.fetch.FetchSubPhase;
 import org.opensearch.search.fetch.FetchSubPhaseProcessor;
 import org.opensearch.search.rescore.RescoreContext;
 
-/** Puts on each hit of a page that its shard made what is said of it. */
+/** Adds its fields to each hit of a page that its shard made. */
 final class PageFetch implements FetchSubPhase {
     @Override
     public FetchSubPhaseProcessor getProcessor(FetchContext context) {

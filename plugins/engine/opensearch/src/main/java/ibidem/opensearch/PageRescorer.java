@@ -23,7 +23,7 @@ final class PageRescorer extends RescorerBuilder<PageRescorer> {
     private final ShardPage.Asked asked;
 
     /**
-     * @param nodes what the node knows and does
+     * @param nodes services of the node
      * @param asked which page
      */
     PageRescorer(Supplier<Nodes> nodes, ShardPage.Asked asked) {

@@ -22,7 +22,7 @@ final class Processors {
 
     private Processors() {}
 
-    /** What every processor is called. */
+    /** Description of every processor. */
     record Named(String tag, String description, boolean ignoreFailure) {}
 
     /** Turns a search into one for its window. */
@@ -31,7 +31,7 @@ final class Processors {
         private final Supplier<Nodes> nodes;
         private final Ledgers ledgers;
 
-        /** Takes what a pipeline says out of its configuration, and refuses what is wrong in it. */
+        /** Reads the options of a pipeline's configuration, and refuses invalid ones. */
         Asking(Named named, Map<String, Object> config, Supplier<Nodes> nodes, Ledgers ledgers) {
             super(named.tag, named.description, named.ignoreFailure);
             this.config = new HashMap<>(config);

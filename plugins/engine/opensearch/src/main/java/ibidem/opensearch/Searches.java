@@ -51,8 +51,8 @@ final class Searches implements InnerSearches<SearchResponse, SearchHit, SearchH
     private SearchResponse first;
 
     /**
-     * @param nodes what the node knows and does
-     * @param ledgers what people keep next to indexes
+     * @param nodes services of the node
+     * @param ledgers records next to indexes
      * @param request the search as it came
      * @param asked how to group it
      * @param task under which it runs; null where none is known
@@ -134,7 +134,7 @@ final class Searches implements InnerSearches<SearchResponse, SearchHit, SearchH
         sendWhole(window, next);
     }
 
-    /** What joins several rankings needs the rest of the pipeline, which has gone by. */
+    /** A hybrid search needs the rest of the pipeline, which has already run. */
     private void refuseHybrid() {
         if (request.source().query() != null
                 && request.source().query().getName().equals("hybrid")) {
