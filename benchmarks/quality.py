@@ -51,7 +51,7 @@ from ibidem.evaluation.labels import (
     parse_condition,
     read_pairs,
 )
-from ibidem.evaluation.tune import Figures, tune_on
+from ibidem.evaluation.tune import Figures, choose_figures
 from ibidem_engines.query import Filter
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
@@ -227,7 +227,7 @@ def tune_row(truth: Truth, collection: Collection) -> Row:
         {pair for pair in pairs if half_ids.issuperset(pair)}
         for pairs in (truth.pairs - truth.unjudged, truth.unjudged)
     )
-    choice = tune_on(half, *pair_sets)
+    choice = choose_figures(half, *pair_sets)
     figures = choice.chosen if choice.improves else Figures()
     return Row.of(f"ibidem tune on the first half: {figures}", truth, [found_pairs(collection, figures.policy)])
 

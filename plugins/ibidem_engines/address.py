@@ -70,14 +70,14 @@ def parse_fields(text: str) -> Fields:
     return replace(Fields(), **fields)
 
 
-def value_at(source: Mapping[str, object], path: str) -> object:
+def read_path(source: Mapping[str, object], path: str) -> object:
     """Read what is at a path: under the name as it is written, or through objects at the dots.
 
     Of a list of objects it is the list of what is in each.
 
-    >>> value_at({"article": {"body": "Text"}}, "article.body")
+    >>> read_path({"article": {"body": "Text"}}, "article.body")
     'Text'
-    >>> value_at({"parts": [{"body": "One"}, {"body": ["Two", "Three"]}]}, "parts.body")
+    >>> read_path({"parts": [{"body": "One"}, {"body": ["Two", "Three"]}]}, "parts.body")
     ['One', 'Two', 'Three']
     """
     if path in source:
@@ -87,8 +87,8 @@ def value_at(source: Mapping[str, object], path: str) -> object:
     if not dot:
         return None
     if isinstance(inner, list):
-        return _flatten([value_at(each, rest) for each in inner if isinstance(each, Mapping)])
-    return value_at(inner, rest) if isinstance(inner, Mapping) else None
+        return _flatten([read_path(each, rest) for each in inner if isinstance(each, Mapping)])
+    return read_path(inner, rest) if isinstance(inner, Mapping) else None
 
 
 def _flatten(values: list[object]) -> list[object] | None:
@@ -97,11 +97,11 @@ def _flatten(values: list[object]) -> list[object] | None:
     return parts or None
 
 
-def put_at(source: dict[str, object], path: str, value: object) -> None:
+def set_path(source: dict[str, object], path: str, value: object) -> None:
     """Set what is at a path, with objects at the dots.
 
     >>> record = {}
-    >>> put_at(record, "article.body", "Text")
+    >>> set_path(record, "article.body", "Text")
     >>> record
     {'article': {'body': 'Text'}}
     """
@@ -111,13 +111,13 @@ def put_at(source: dict[str, object], path: str, value: object) -> None:
         return
     inner = source.setdefault(first, {})
     if isinstance(inner, dict):
-        put_at(inner, rest, value)
+        set_path(inner, rest, value)
 
 
-def remove_at(source: Mapping[str, object], path: str) -> dict[str, object]:
+def remove_path(source: Mapping[str, object], path: str) -> dict[str, object]:
     """Leave out what is at a path, and the objects that are empty without it.
 
-    >>> remove_at({"article": {"body": "Text"}, "place": "Chicago"}, "article.body")
+    >>> remove_path({"article": {"body": "Text"}, "place": "Chicago"}, "article.body")
     {'place': 'Chicago'}
     """
     first, dot, rest = path.partition(".")
@@ -126,10 +126,10 @@ def remove_at(source: Mapping[str, object], path: str) -> dict[str, object]:
         return {name: value for name, value in source.items() if name != path}
     rest_items: object
     if isinstance(inner, list):
-        each_left = [remove_at(each, rest) if isinstance(each, Mapping) else each for each in inner]
+        each_left = [remove_path(each, rest) if isinstance(each, Mapping) else each for each in inner]
         rest_items = [each for each in each_left if each != {}]
     else:
-        rest_items = remove_at(inner, rest)
+        rest_items = remove_path(inner, rest)
     return {
         name: rest_items if name == first else value for name, value in source.items() if name != first or rest_items
     }

@@ -31,7 +31,7 @@ _WORD = re.compile(r"[^\W_]+")
 Span = tuple[int, int, int]
 
 
-def phrases_of(query: Query | None, field: str = "") -> tuple[Phrase, ...]:
+def searched_phrases(query: Query | None, field: str = "") -> tuple[Phrase, ...]:
     """List the phrases of a query that are searched in a field."""
     return () if query is None else query.phrases(field)
 

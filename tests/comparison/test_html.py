@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ibidem.comparison.compare import Comparison, compare
-from ibidem.comparison.html import PagedText, Part, marks_of, parts
+from ibidem.comparison.html import PagedText, Part, mark_texts, parts
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import IbidemError
 from ibidem_ingest.idf.store import Tables
@@ -23,7 +23,7 @@ def tables(tables_folder: Path) -> Tables:
 
 
 def linked(comparison: Comparison) -> tuple[list[Part], list[Part]]:
-    marks = marks_of(comparison)
+    marks = mark_texts(comparison)
     return (
         list(parts(PagedText.of(comparison.a.text), *marks)),
         list(parts(PagedText.of(comparison.b.text), *marks[::-1])),

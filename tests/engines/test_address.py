@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem_engines.address import Fields, parse_address, parse_fields, put_at, value_at
+from ibidem_engines.address import Fields, parse_address, parse_fields, read_path, set_path
 from ibidem_ingest.errors import UsageError
 
 PATHS = st.lists(st.text("abc", min_size=1), min_size=1, max_size=3).map(".".join)
@@ -35,16 +35,16 @@ def test_a_name_that_is_not_understood_is_an_error(text: str) -> None:
 @given(PATHS, st.text())
 def test_what_is_put_at_a_path_is_found_there(path: str, value: str) -> None:
     source: dict[str, object] = {}
-    put_at(source, path, value)
-    assert value_at(source, path) == value
+    set_path(source, path, value)
+    assert read_path(source, path) == value
 
 
 def test_a_name_with_a_dot_is_found_as_it_is_written() -> None:
-    assert value_at({"article.body": "text"}, "article.body") == "text"
+    assert read_path({"article.body": "text"}, "article.body") == "text"
 
 
 def test_nothing_is_found_where_nothing_stands() -> None:
-    assert value_at({"article": "text"}, "article.body") is None
+    assert read_path({"article": "text"}, "article.body") is None
 
 
 def test_hosts_ports_and_credentials_are_read() -> None:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ibidem_engines.engine import HIGHLIGHT
-from ibidem_engines.highlighting import WIDTH, fold, mark, passage, phrases_of
+from ibidem_engines.highlighting import WIDTH, fold, mark, passage, searched_phrases
 from ibidem_engines.query import Phrase, parse_query
 
 FILLING = "Lorem ipsum dolor sit amet. " * 40
@@ -91,9 +91,10 @@ def test_a_word_that_stands_everywhere_in_a_book_is_marked_where_it_first_stands
 
 def test_excluded_words_are_not_marked() -> None:
     assert (
-        shown(mark("Grain, wheat, rice", phrases_of(parse_query("grain OR wheat -rice")))) == "[Grain], [wheat], rice"
+        shown(mark("Grain, wheat, rice", searched_phrases(parse_query("grain OR wheat -rice"))))
+        == "[Grain], [wheat], rice"
     )
-    assert phrases_of(None) == ()
+    assert searched_phrases(None) == ()
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))

@@ -7,7 +7,7 @@ import pytest
 
 from ibidem.evaluation.evaluate import Collection, sign_collection
 from ibidem.evaluation.labels import Pair
-from ibidem.evaluation.tune import FOLDS, LEAST_SETS, SIMILARITIES, Figures, tune_on
+from ibidem.evaluation.tune import FOLDS, LEAST_SETS, SIMILARITIES, Figures, choose_figures
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables
@@ -41,7 +41,7 @@ def signed(documents: Sequence[Document], tables: Tables) -> Collection:
 
 def test_texts_with_little_in_common_get_a_lower_similarity(tables: Tables) -> None:
     rewritten = pairs_with(0.6, "law")
-    choice = tune_on(signed(rewritten, tables), labelled(rewritten), set())
+    choice = choose_figures(signed(rewritten, tables), labelled(rewritten), set())
     assert choice.improves
     assert choice.chosen.similarity < 66
     assert choice.expected.f1 > choice.default.f1 + 0.3
@@ -50,7 +50,7 @@ def test_texts_with_little_in_common_get_a_lower_similarity(tables: Tables) -> N
 
 def test_where_the_default_figures_are_best_it_is_said(tables: Tables) -> None:
     copies, others = pairs_with(0.85, "copy"), pairs_with(0.4, "form")
-    choice = tune_on(signed([*copies, *others], tables), labelled(copies), set())
+    choice = choose_figures(signed([*copies, *others], tables), labelled(copies), set())
     assert not choice.improves
     assert choice.chosen == Figures()
     assert choice.expected == choice.default
@@ -59,7 +59,7 @@ def test_where_the_default_figures_are_best_it_is_said(tables: Tables) -> None:
 
 def test_pairs_that_are_no_duplicates_though_much_alike_raise_the_similarity(tables: Tables) -> None:
     copies, others = pairs_with(0.97, "copy"), pairs_with(0.78, "notice")
-    choice = tune_on(signed([*copies, *others], tables), labelled(copies), set())
+    choice = choose_figures(signed([*copies, *others], tables), labelled(copies), set())
     assert choice.improves
     assert choice.chosen.similarity > 66
     assert choice.curve[66].precision < 0.8 < choice.curve[choice.chosen.similarity].precision
@@ -67,14 +67,14 @@ def test_pairs_that_are_no_duplicates_though_much_alike_raise_the_similarity(tab
 
 def test_unjudged_pairs_count_neither_way(tables: Tables) -> None:
     copies, others = pairs_with(0.97, "copy"), pairs_with(0.78, "notice")
-    choice = tune_on(signed([*copies, *others], tables), labelled(copies), labelled(others))
+    choice = choose_figures(signed([*copies, *others], tables), labelled(copies), labelled(others))
     assert not choice.improves
     assert choice.default.precision == 1.0
 
 
 def test_the_curve_loses_no_pair_towards_lower_similarities(tables: Tables) -> None:
     documents = [*pairs_with(0.9, "copy"), *pairs_with(0.6, "law")]
-    curve = tune_on(signed(documents, tables), labelled(documents), set()).curve
+    curve = choose_figures(signed(documents, tables), labelled(documents), set()).curve
     assert tuple(curve) == SIMILARITIES
     recalls = [each.recall for each in curve.values()]
     assert recalls == sorted(recalls, reverse=True)
@@ -83,13 +83,15 @@ def test_the_curve_loses_no_pair_towards_lower_similarities(tables: Tables) -> N
 def test_the_order_of_the_documents_changes_nothing(tables: Tables) -> None:
     documents = [*pairs_with(0.9, "copy"), *pairs_with(0.6, "law")]
     turned = signed(documents[::-1], tables)
-    assert tune_on(turned, labelled(documents), set()) == tune_on(signed(documents, tables), labelled(documents), set())
+    assert choose_figures(turned, labelled(documents), set()) == choose_figures(
+        signed(documents, tables), labelled(documents), set()
+    )
 
 
 def test_too_few_sets_are_refused(tables: Tables) -> None:
     few = pairs_with(0.9, "copy", LEAST_SETS - 1)
     with pytest.raises(UsageError, match="too few"):
-        tune_on(signed(few, tables), labelled(few), set())
+        choose_figures(signed(few, tables), labelled(few), set())
 
 
 def test_the_figures_of_the_middle_are_the_default_ones() -> None:

@@ -15,7 +15,7 @@ from kombu.transport import virtual
 from fuzz.target import ENDS, Target, as_any_text, check_message, folder
 from ibidem.dedupe.overrides import Override
 from ibidem.index.alerts import read_alert, read_report
-from ibidem_engines.address import Fields, parse_address, parse_fields, put_at, remove_at, value_at, with_fields
+from ibidem_engines.address import Fields, parse_address, parse_fields, read_path, remove_path, set_path, with_fields
 from ibidem_engines.cluster.source import as_document, as_source, read_idf, read_version, text_fault, with_signatures
 from ibidem_engines.cluster.source_values import members
 from ibidem_engines.connect import open_engine
@@ -102,9 +102,9 @@ def fields(data: bytes) -> None:
     names = parse_fields(as_any_text(data))
     source: dict[str, Any] = orjson.loads(SOURCE)
     for path in (names.title, names.text, names.meta):
-        value_at(source, path)
-        remove_at(source, path)
-        put_at(dict(source), path or "a", 1)
+        read_path(source, path)
+        remove_path(source, path)
+        set_path(dict(source), path or "a", 1)
     as_document("a", source, names)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from ibidem.gateway.dedupe_proxy import CALLERS, INDEXES, CallerCache, DedupeProxy, stage_of, step
+from ibidem.gateway.dedupe_proxy import CALLERS, INDEXES, CallerCache, DedupeProxy, search_stage, step
 from ibidem.gateway.errors import HttpError
 from ibidem.gateway.metrics import Metrics
 from ibidem.gateway.upstream import Caller, Upstream
@@ -46,7 +46,7 @@ def test_neither_callers_nor_names_of_indexes_are_remembered_without_end() -> No
     ],
 )
 def test_a_request_is_told_by_what_it_asks_for(ask: ApiRequest, stage: str | None) -> None:
-    assert stage_of(ask) == stage
+    assert search_stage(ask) == stage
 
 
 def test_a_part_of_the_index_that_failed_is_an_error_with_its_status() -> None:

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import httpx2
 import pytest
 
-from ibidem.gateway.server import network_of
+from ibidem.gateway.server import caller_network
 from ibidem_workers.settings import Settings
 from servers.fake_server import Answer, between
 from support.gateway_server import run_gateway
@@ -109,5 +109,5 @@ def test_a_client_that_goes_away_in_the_middle_of_a_body_is_no_fault(caplog: pyt
 
 
 def test_the_addresses_of_one_network_of_the_sixth_version_are_one_caller() -> None:
-    assert network_of("2001:db8::1%eth0") == network_of("2001:db8::2") != network_of("2001:db8:0:1::1")
-    assert network_of("") == ""
+    assert caller_network("2001:db8::1%eth0") == caller_network("2001:db8::2") != caller_network("2001:db8:0:1::1")
+    assert caller_network("") == ""

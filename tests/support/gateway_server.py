@@ -6,14 +6,14 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ibidem.gateway.app import server_of
+from ibidem.gateway.app import make_server
 from ibidem_workers.settings import Settings
 
 
 @contextmanager
 def run_gateway(settings: Settings) -> Iterator[str]:
     """Answer on a free port until the block ends; gives the address."""
-    server = server_of(settings)
+    server = make_server(settings)
     listening = socket.create_server(("127.0.0.1", 0), backlog=2_048)
     thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
     thread.start()

@@ -26,9 +26,9 @@ from ibidem.clients.wrap import (
     capture_request,
     copy_client,
     format_parameter,
-    json_of,
     metadata_cache,
     read_fast,
+    request_json,
 )
 from ibidem.grouped_search.response import Json
 from ibidem_engines.cluster.client import JSON, LINES, Failure
@@ -50,7 +50,7 @@ class ElasticsearchAdapter(ClientAdapter):
             client = copy_client(client)
             client._transport = read_fast(client.transport, "serializers", reads_json_plainly)  # noqa: SLF001 - read-only
         headers = {**self.sent.headers, "accept": JSON, "content-type": JSON if ask.lines is None else LINES}
-        return client.perform_request(ask.method, ask.path, params=ask.params, headers=headers, body=json_of(ask))
+        return client.perform_request(ask.method, ask.path, params=ask.params, headers=headers, body=request_json(ask))
 
     @override
     def read(self, ask: ApiRequest, answer: Any) -> Any:

@@ -17,8 +17,8 @@ from ibidem.clients.wrap import (
     capture_request,
     copy_client,
     format_parameter,
-    json_of,
     read_fast,
+    request_json,
 )
 from ibidem.grouped_search.response import Json
 from ibidem_engines.cluster.client import JSON, LINES, Failure
@@ -37,7 +37,7 @@ class OpenSearchAdapter(ClientAdapter):
         headers = {**self.sent.headers, "content-type": JSON if ask.lines is None else LINES}
         ignored = own.get("ignore", ())
         own["ignore"] = (*([ignored] if isinstance(ignored, int) else ignored), *ask.passed_over)
-        body, transport = json_of(ask), self.client.transport
+        body, transport = request_json(ask), self.client.transport
         if ask.packed:
             transport = read_fast(transport, "deserializer", reads_json_plainly)
         return transport.perform_request(ask.method, ask.path, params={**ask.params, **own}, headers=headers, body=body)

@@ -191,7 +191,7 @@ def format_parameter(value: object) -> str:
     return value.decode() if isinstance(value, bytes) else as_text(value)
 
 
-def json_of(ask: ApiRequest) -> bytes | None:
+def request_json(ask: ApiRequest) -> bytes | None:
     """Write what a request sends, which is plain JSON: a client sends bytes as they are."""
     if ask.lines is not None:
         return b"".join(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in ask.lines)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ibidem.comparison.compare import Comparison
 from ibidem.comparison.matches import blocks
-from ibidem.comparison.word_diff import Words, breaks_of
+from ibidem.comparison.word_diff import Words, page_breaks
 
 COLOURS = 6
 """Colours that passages have in turn."""
@@ -69,7 +69,7 @@ class PagedText:
     @classmethod
     def of(cls, text: str) -> "PagedText":
         """Find the page breaks."""
-        return cls(text, breaks_of(text))
+        return cls(text, page_breaks(text))
 
     def stretches(self, start: int, end: int, *, differs: bool = False) -> Iterator[TextSpan]:
         """Yield a stretch of the text, cut at its page breaks.
@@ -126,7 +126,7 @@ class Marks:
         return cls(words, owner, both, [0, *(int(owner[start]) for start, _ in extents)])
 
 
-def marks_of(comparison: Comparison) -> tuple[Marks, Marks]:
+def mark_texts(comparison: Comparison) -> tuple[Marks, Marks]:
     """Mark both texts of a comparison."""
     tokens = comparison.words_a.tokens, comparison.words_b.tokens
     same = [block for passage in comparison.passages for block in blocks(passage, *tokens) if block.same]
@@ -146,7 +146,7 @@ def parts(text: PagedText, own: Marks, other: Marks) -> Iterator[Part]:
     """
     words = own.words
     reached = 0
-    for number, first, last in runs_of(own.owner):
+    for number, first, last in equal_runs(own.owner):
         if not number:
             continue
         start, end = words.starts[first], words.ends[last]
@@ -160,10 +160,10 @@ def parts(text: PagedText, own: Marks, other: Marks) -> Iterator[Part]:
         yield Part(list(text.stretches(reached, len(text.text))))
 
 
-def runs_of(values: NDArray[np.generic]) -> Iterator[tuple[int, int, int]]:
+def equal_runs(values: NDArray[np.generic]) -> Iterator[tuple[int, int, int]]:
     """Yield runs of equal values: the value, and the first and last place of it.
 
-    >>> list(runs_of(np.array([0, 0, 3])))
+    >>> list(equal_runs(np.array([0, 0, 3])))
     [(0, 0, 1), (3, 2, 2)]
     """
     ends = [*(np.flatnonzero(values[1:] != values[:-1]) + 1).tolist(), len(values)]
@@ -185,7 +185,7 @@ def mark_differences(text: PagedText, words: Words, same: NDArray[np.bool_], fir
     """
     reached = words.starts[first]
     end = words.ends[first + len(same) - 1]
-    for is_same, start, last in runs_of(same):
+    for is_same, start, last in equal_runs(same):
         if not is_same:
             begin = words.starts[first + start]
             yield from text.stretches(reached, begin)

@@ -15,7 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from numpy.typing import NDArray
 
 from ibidem.comparison.compare import Comparison
-from ibidem.comparison.html import COLOURS, PagedText, Part, marks_of, parts, printable
+from ibidem.comparison.html import COLOURS, PagedText, Part, mark_texts, parts, printable
 from ibidem.comparison.matches import Passage
 from ibidem.comparison.word_diff import PageNumbers
 from ibidem.grouped_search.explanations import format_count, page_range, percent, reason
@@ -96,23 +96,23 @@ def dot_plot(passages: Sequence[Passage], a: PageNumbers, b: PageNumbers) -> Dot
     shared = np.zeros((rows, columns), np.int64)
     first = np.zeros((rows, columns), np.int64)
     for number, passage in reversed(list(enumerate(passages, 1))):
-        words_a, words_b = pairs_of(passage)
+        words_a, words_b = equal_word_numbers(passage)
         np.add.at(shared, (of_b[words_b], of_a[words_a]), 1)
         first[of_b[words_b], of_a[words_a]] = number
     held_a = np.bincount(of_a, minlength=columns)
     held_b = np.bincount(of_b, minlength=rows)
     shares = shared / np.maximum(1, np.minimum(held_b[:, None], held_a[None, :]))
-    return DotPlot(columns, rows, list(dots_of(shares, first)), a.count, b.count, a.name, b.name)
+    return DotPlot(columns, rows, list(visible_dots(shares, first)), a.count, b.count, a.name, b.name)
 
 
-def pairs_of(passage: Passage) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def equal_word_numbers(passage: Passage) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the numbers of the words that are the same, in each text."""
     words_a = [np.arange(run.a, run.a + run.words) for run in passage.runs]
     words_b = [np.arange(run.b, run.b + run.words) for run in passage.runs]
     return np.concatenate(words_a), np.concatenate(words_b)
 
 
-def dots_of(shares: NDArray[np.float64], first: NDArray[np.int64]) -> Iterator[Dot]:
+def visible_dots(shares: NDArray[np.float64], first: NDArray[np.int64]) -> Iterator[Dot]:
     """Yield the dots that can be seen.
 
     Args:
@@ -241,7 +241,7 @@ def shared_page(comparison: Comparison) -> SharedPage:
         PageNumbers.of(comparison.a.text, comparison.words_a),
         PageNumbers.of(comparison.b.text, comparison.words_b),
     )
-    marks = marks_of(comparison)
+    marks = mark_texts(comparison)
     linked = [
         (number, each) for number, each in enumerate(comparison.passages, 1) if marks[0].anchors[number] == number
     ]

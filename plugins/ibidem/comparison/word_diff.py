@@ -129,7 +129,7 @@ class PageNumbers:
             text: The text.
             words: Its words.
         """
-        breaks = breaks_of(text)
+        breaks = page_breaks(text)
         if not len(breaks):
             parts = max(1, -(-len(words.tokens) // PART))
             return cls(parts, np.arange(len(words.tokens)) // PART, paged=False)
@@ -154,10 +154,10 @@ class PageNumbers:
         return page_range(self.name, low, high)
 
 
-def breaks_of(text: str) -> NDArray[np.int64]:
+def page_breaks(text: str) -> NDArray[np.int64]:
     r"""Return the offsets of the page breaks in a text.
 
-    >>> breaks_of("one\ftwo\fthree").tolist()
+    >>> page_breaks("one\ftwo\fthree").tolist()
     [3, 7]
     """
     return np.fromiter((at for at, character in enumerate(text) if character == PAGE_BREAK), np.int64)

@@ -125,10 +125,10 @@ def tune(collection: Collection, labels: Labels) -> Tuning:
     """
     true = read_pairs(labels.path, parse_condition(labels.positive), collection.ids)
     unjudged = set() if labels.unjudged is None else read_pairs(labels.unjudged, EVERY, collection.ids, expected=False)
-    return tune_on(collection, true - unjudged, unjudged)
+    return choose_figures(collection, true - unjudged, unjudged)
 
 
-def tune_on(collection: Collection, true: set[Pair], unjudged: set[Pair]) -> Tuning:
+def choose_figures(collection: Collection, true: set[Pair], unjudged: set[Pair]) -> Tuning:
     """Choose figures on pairs.
 
     Args:

@@ -149,7 +149,7 @@ def make_gateway(settings: Settings, hosts: Iterable[str] = ()) -> FastAPI:
         settings: The settings in force.
         hosts: Further names by which the gateway may be called.
     """
-    upstream, metrics = upstream_of(settings), Metrics()
+    upstream, metrics = make_upstream(settings), Metrics()
     signing = Signing(settings, upstream, metrics) if settings.gateway_sign and upstream is not None else None
     context = GatewayContext(settings, Engines(settings), upstream, metrics, signing=signing)
 
@@ -186,7 +186,7 @@ def make_gateway(settings: Settings, hosts: Iterable[str] = ()) -> FastAPI:
     return app
 
 
-def upstream_of(settings: Settings) -> Upstream | None:
+def make_upstream(settings: Settings) -> Upstream | None:
     """Return the cluster that the settings name; None for a file."""
     if settings.engine.startswith("sqlite:"):
         return None
@@ -222,7 +222,7 @@ def serve(
 
     def serve_here() -> None:
         """Serve in this process."""
-        server = server_of(settings, () if host in EVERYWHERE else (name,))
+        server = make_server(settings, () if host in EVERYWHERE else (name,))
         spare_the_collector()
         with contextlib.suppress(KeyboardInterrupt):
             server.run([listening])
@@ -235,7 +235,7 @@ def serve(
             run_processes(processes, serve_here)
 
 
-def server_of(settings: Settings, hosts: Iterable[str] = ()) -> uvicorn.Server:
+def make_server(settings: Settings, hosts: Iterable[str] = ()) -> uvicorn.Server:
     """Make the server of a gateway; it listens nowhere yet.
 
     Args:

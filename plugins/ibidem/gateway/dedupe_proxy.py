@@ -143,7 +143,7 @@ class DedupeProxy:
                 return response
             began = perf_counter()
             answer = await self.send(ask)
-            if stage := stage_of(ask):
+            if stage := search_stage(ask):
                 self.metrics.took(stage, perf_counter() - began)
 
     async def _request(self, method: str, path: str, params: Mapping[str, str], form: str, body: bytes | None) -> Reply:
@@ -193,7 +193,7 @@ def step(flow: RequestFlow[T], answer: object) -> tuple[ApiRequest | None, Any, 
     return ask, None, perf_counter() - began
 
 
-def stage_of(ask: ApiRequest) -> Stage | None:
+def search_stage(ask: ApiRequest) -> Stage | None:
     """Return which stage of a search a request is; None for what is asked around it."""
     if not ask.path.endswith("/_search") or ask.body is None:
         return None

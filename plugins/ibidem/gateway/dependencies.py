@@ -45,7 +45,7 @@ class GatewayContext:
         return tuple(Tables(self.settings.tables).current().values())
 
 
-def context_of(request: Request) -> GatewayContext:
+def gateway_context(request: Request) -> GatewayContext:
     """Return what a request may use."""
     context: GatewayContext = request.app.state.context
     return context
@@ -53,7 +53,7 @@ def context_of(request: Request) -> GatewayContext:
 
 async def route_context(request: Request) -> GatewayContext:
     """Return what a request may use; not waiting, since the framework would give what waits a thread of its own."""
-    return context_of(request)
+    return gateway_context(request)
 
 
 async def cluster(request: Request) -> Upstream:
@@ -62,7 +62,7 @@ async def cluster(request: Request) -> Upstream:
     Raises:
         HttpError: There is none.
     """
-    upstream = context_of(request).upstream
+    upstream = gateway_context(request).upstream
     if upstream is None:
         raise HttpError(
             501,
@@ -80,7 +80,7 @@ async def caller(request: Request) -> Caller:
 
 def callers_engine(request: Request) -> Engine:
     """Return the index of the settings as the caller may read and write it."""
-    all_ = context_of(request)
+    all_ = gateway_context(request)
     return all_.engines.get(Caller.of(request.headers), all_.settings.index)
 
 

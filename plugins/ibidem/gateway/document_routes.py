@@ -14,7 +14,7 @@ from pydantic import Field
 from ibidem.comparison.compare import compare
 from ibidem.comparison.html import printable
 from ibidem.dedupe.overrides import VERDICTS, load_overrides
-from ibidem.gateway.dependencies import CallersEngine, WithCaller, WithContext, context_of
+from ibidem.gateway.dependencies import CallersEngine, WithCaller, WithContext, gateway_context
 from ibidem.gateway.errors import JSON, HttpError
 from ibidem.gateway.metrics import timed_search
 from ibidem.gateway.openapi import (
@@ -146,7 +146,7 @@ async def check_overrides(request: Request) -> None:
     Raises:
         HttpError: They do not.
     """
-    if not context_of(request).settings.gateway_overrides:
+    if not gateway_context(request).settings.gateway_overrides:
         raise HttpError(
             403,
             "security_exception",

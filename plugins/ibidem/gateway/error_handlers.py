@@ -8,7 +8,7 @@ from fastapi import Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
-from ibidem.gateway.dependencies import context_of
+from ibidem.gateway.dependencies import gateway_context
 from ibidem.gateway.errors import AGAIN, HttpError, accepts_html, as_response, http_error
 from ibidem.gateway.page.rendering import html
 from ibidem.gateway.page.state import LABELS, read_leniently
@@ -40,8 +40,8 @@ def as_page(request: Request, error: HttpError) -> Response:
         "page_error.html",
         error.status,
         title=title,
-        reason=hide_address(error.reason, context_of(request).settings.engine),
-        remedy=hide_address(error.remedy, context_of(request).settings.engine),
+        reason=hide_address(error.reason, gateway_context(request).settings.engine),
+        remedy=hide_address(error.remedy, gateway_context(request).settings.engine),
         state=read_leniently(request.query_params),
         labels=LABELS,
     )
@@ -75,7 +75,7 @@ UNKNOWN = "extra_forbidden"
 def refuse(request: Request, error: Exception) -> Response:
     """Answer a request that went wrong, and count it."""
     wrong = to_http_error(request, error)
-    context_of(request).metrics.errors.labels(wrong.kind).inc()
+    gateway_context(request).metrics.errors.labels(wrong.kind).inc()
     return as_page(request, wrong) if accepts_html(request) else as_response(request, wrong)
 
 

@@ -35,7 +35,7 @@ def skip(_: Any) -> Iterator[str]:
     yield from ()
 
 
-def object_of(parts: Mapping[str, Part], others: Part | None = None, *, strict: bool = False) -> Part:
+def object_reader(parts: Mapping[str, Part], others: Part | None = None, *, strict: bool = False) -> Part:
     """Make the reader of an object.
 
     Args:
@@ -56,20 +56,20 @@ def object_of(parts: Mapping[str, Part], others: Part | None = None, *, strict: 
     return read
 
 
-def list_of(reader: Part) -> Part:
+def list_reader(reader: Part) -> Part:
     """Make the reader of one value or a list of such."""
 
     def read(value: Any) -> Iterator[str]:
         """Yield the indexes that one value, or each of a list, names."""
         for one in value if isinstance(value, list) else (value,):
-            yield from list_of(reader)(one) if isinstance(one, list) else reader(one)
+            yield from list_reader(reader)(one) if isinstance(one, list) else reader(one)
 
     return read
 
 
-def map_of(reader: Part) -> Part:
+def map_reader(reader: Part) -> Part:
     """Make the reader of an object whose names are the caller's own."""
-    return list_of(object_of({}, reader))
+    return list_reader(object_reader({}, reader))
 
 
 def refuse(name: str) -> None:
@@ -100,7 +100,7 @@ def query_list(value: Any) -> Iterator[str]:
     yield from query(list(value.values()) if isinstance(value, dict) else value)
 
 
-def index_of(value: Mapping[str, Any], name: str) -> str:
+def named_index(value: Mapping[str, Any], name: str) -> str:
     """Return the index that an object names.
 
     Raises:
@@ -115,21 +115,21 @@ def index_of(value: Mapping[str, Any], name: str) -> str:
 def document(value: Any) -> Iterator[str]:
     """Read a document that a query names, or holds: its index says how its text is analysed."""
     if isinstance(value, dict) and "_index" in value:
-        yield index_of(value, "_index")
+        yield named_index(value, "_index")
 
 
 def terms_lookup(value: Any) -> Iterator[str]:
     """Read the terms of a query where they are those of other documents."""
     if isinstance(value, dict):
         if "index" in value:
-            yield index_of(value, "index")
+            yield named_index(value, "index")
         yield from query(value.get("query"))
 
 
 def shape(value: Any) -> Iterator[str]:
     """Read a shape where it is that of another document."""
     if isinstance(value, dict) and isinstance(value.get("indexed_shape"), dict):
-        yield index_of({"index": SHAPES} | value["indexed_shape"], "index")
+        yield named_index({"index": SHAPES} | value["indexed_shape"], "index")
 
 
 def boosts(value: Any) -> Iterator[str]:
@@ -140,23 +140,23 @@ def boosts(value: Any) -> Iterator[str]:
 
 def hits(value: Any) -> Iterator[str]:
     """Read what is shown of hits inside others, with the parts of a search."""
-    yield from list_of(INNER)(value)
+    yield from list_reader(INNER)(value)
 
 
 def sort(value: Any) -> Iterator[str]:
     """Read an order."""
-    yield from map_of(object_of({"nested": nested_sort, "nested_filter": query}, skip))(value)
+    yield from map_reader(object_reader({"nested": nested_sort, "nested_filter": query}, skip))(value)
 
 
 def nested_sort(value: Any) -> Iterator[str]:
     """Read which nested objects are ordered by."""
-    yield from object_of({"filter": query, "nested": nested_sort})(value)
+    yield from object_reader({"filter": query, "nested": nested_sort})(value)
 
 
 def nearest(value: Any) -> Iterator[str]:
     """Read a search for neighbours, whose parts are in it or under the name of a field."""
     yield from NEAREST(value)
-    yield from map_of(object_of({"filter": query}, skip))(value)
+    yield from map_reader(object_reader({"filter": query}, skip))(value)
 
 
 def aggregations(value: Any) -> Iterator[str]:
@@ -172,7 +172,7 @@ def retriever(value: Any) -> Iterator[str]:
     """Read a retriever, with or without a weight."""
     for name, content in value.items() if isinstance(value, dict) else ():
         if name in RETRIEVERS:
-            yield from object_of(RETRIEVER)(content)
+            yield from object_reader(RETRIEVER)(content)
         elif name == "retriever":
             yield from retriever(content)
         elif isinstance(content, dict | list):
@@ -194,10 +194,10 @@ def table(*names: str, by: Part = skip) -> dict[str, Part]:
 
 
 HITS = table("inner_hits", by=hits)
-NEAREST = object_of({"filter": query, **HITS}, skip)
+NEAREST = object_reader({"filter": query, **HITS}, skip)
 OPTIONS = table("pre_tags", "post_tags", "options", "matched_fields")
 HIGHLIGHT_FIELD: Mapping[str, Part] = {"highlight_query": query, **OPTIONS}
-HIGHLIGHT: Mapping[str, Part] = {**HIGHLIGHT_FIELD, "fields": map_of(object_of(HIGHLIGHT_FIELD))}
+HIGHLIGHT: Mapping[str, Part] = {**HIGHLIGHT_FIELD, "fields": map_reader(object_reader(HIGHLIGHT_FIELD))}
 DECAY = table("exp", "gauss", "linear", "field_value_factor", "random_score", "script_score")
 FUNCTION: Mapping[str, Part] = {"filter": query, **DECAY}
 
@@ -208,27 +208,30 @@ QUERIES: Mapping[str, Part] = {
     **table("percolate", "prefix", "query_string", "range", "rank_feature", "regexp", "script", "semantic"),
     **table("simple_query_string", "span_gap", "span_term", "sparse_vector", "term", "terms_set", "text_expansion"),
     **table("type", "weighted_tokens", "wildcard"),
-    **table("geo_shape", "shape", "xy_shape", by=map_of(shape)),
-    **table("has_child", "has_parent", "nested", by=object_of({"query": query, **HITS})),
+    **table("geo_shape", "shape", "xy_shape", by=map_reader(shape)),
+    **table("has_child", "has_parent", "nested", by=object_reader({"query": query, **HITS})),
     **table("knn", "neural", by=nearest),
-    **table("rule", "rule_query", by=object_of({"organic": query, **table("match_criteria", "ruleset_ids")})),
-    **table("span_containing", "span_within", by=object_of(table("big", "little", by=query))),
-    **table("span_field_masking", "field_masking_span", by=object_of({"query": query})),
-    **table("span_first", "span_multi", by=object_of({"match": query})),
-    **table("span_near", "span_or", by=object_of({"clauses": query})),
-    "bool": object_of(table("must", "must_not", "should", "filter", by=query)),
-    "boosting": object_of(table("positive", "negative", by=query)),
-    "constant_score": object_of({"filter": query}),
-    "dis_max": object_of({"queries": query}),
-    "function_score": object_of({"query": query, "functions": list_of(object_of(FUNCTION)), **DECAY}),
-    "hybrid": object_of(table("queries", "filter", by=query)),
-    "more_like_this": object_of(
-        {**table("like", "unlike", "docs", by=list_of(document)), **table("fields", "ids", "stop_words", "like_text")}
+    **table("rule", "rule_query", by=object_reader({"organic": query, **table("match_criteria", "ruleset_ids")})),
+    **table("span_containing", "span_within", by=object_reader(table("big", "little", by=query))),
+    **table("span_field_masking", "field_masking_span", by=object_reader({"query": query})),
+    **table("span_first", "span_multi", by=object_reader({"match": query})),
+    **table("span_near", "span_or", by=object_reader({"clauses": query})),
+    "bool": object_reader(table("must", "must_not", "should", "filter", by=query)),
+    "boosting": object_reader(table("positive", "negative", by=query)),
+    "constant_score": object_reader({"filter": query}),
+    "dis_max": object_reader({"queries": query}),
+    "function_score": object_reader({"query": query, "functions": list_reader(object_reader(FUNCTION)), **DECAY}),
+    "hybrid": object_reader(table("queries", "filter", by=query)),
+    "more_like_this": object_reader(
+        {
+            **table("like", "unlike", "docs", by=list_reader(document)),
+            **table("fields", "ids", "stop_words", "like_text"),
+        }
     ),
-    "pinned": object_of({"organic": query, "docs": list_of(document), "ids": skip}),
-    "script_score": object_of({"query": query, "script": skip}),
-    "span_not": object_of(table("include", "exclude", by=query)),
-    "terms": map_of(terms_lookup),
+    "pinned": object_reader({"organic": query, "docs": list_reader(document), "ids": skip}),
+    "script_score": object_reader({"query": query, "script": skip}),
+    "span_not": object_reader(table("include", "exclude", by=query)),
+    "terms": map_reader(terms_lookup),
 }
 """The types of queries. Those that name indexes: `geo_shape`, `more_like_this`, `percolate`, `pinned`, `terms`."""
 
@@ -246,11 +249,11 @@ AGGREGATIONS: Mapping[str, Part] = {
     **table("serial_diff", "stats", "stats_bucket", "string_stats", "sum", "sum_bucket", "terms", "time_series"),
     **table("top_metrics", "value_count", "variable_width_histogram", "weighted_avg"),
     **table("aggs", "aggregations", by=aggregations),
-    **table("filters", "adjacency_matrix", by=object_of({"filters": query_list})),
-    **table("significant_terms", "significant_text", by=object_of({"background_filter": query}, skip)),
+    **table("filters", "adjacency_matrix", by=object_reader({"filters": query_list})),
+    **table("significant_terms", "significant_text", by=object_reader({"background_filter": query}, skip)),
     "filter": query,
-    "frequent_item_sets": object_of({"filter": query, "fields": skip}),
-    "t_test": object_of(table("a", "b", by=object_of({"filter": query, "script": skip}))),
+    "frequent_item_sets": object_reader({"filter": query, "fields": skip}),
+    "t_test": object_reader(table("a", "b", by=object_reader({"filter": query, "script": skip}))),
     "top_hits": hits,
 }
 """The types of aggregations, and the parts next to them."""
@@ -263,18 +266,18 @@ RETRIEVERS = frozenset(
 )
 RETRIEVER: Mapping[str, Part] = {
     **table("query", "filter", by=query),
-    **table("retriever", "retrievers", by=list_of(retriever)),
-    **table("collapse", by=object_of(HITS)),
+    **table("retriever", "retrievers", by=list_reader(retriever)),
+    **table("collapse", by=object_reader(HITS)),
     **table("fields", "ids", "match_criteria", "query_vector", "query_vector_builder", "rescore_vector"),
     **table("ruleset_ids", "search_after", "chunk_rescorer"),
-    "docs": list_of(document),
-    "rescore": list_of(object_of({"query": object_of({"rescore_query": query})}, skip)),
+    "docs": list_reader(document),
+    "rescore": list_reader(object_reader({"query": object_reader({"rescore_query": query})}, skip)),
     "sort": sort,
 }
 
 SUGGESTION: Mapping[str, Part] = {
     **table("completion", "term"),
-    "phrase": object_of(table("direct_generator", "highlight", "smoothing")),
+    "phrase": object_reader(table("direct_generator", "highlight", "smoothing")),
 }
 
 PARTS: Mapping[str, Part] = {
@@ -284,17 +287,17 @@ PARTS: Mapping[str, Part] = {
     **table("size", "terminate_after", "timeout", "track_scores", "track_total_hits", "verbose_pipeline", "version"),
     **table("aggs", "aggregations", by=aggregations),
     **table("query", "post_filter", by=query),
-    "collapse": object_of({**HITS, "collapse": object_of(HITS)}),
-    "highlight": object_of(HIGHLIGHT),
+    "collapse": object_reader({**HITS, "collapse": object_reader(HITS)}),
+    "highlight": object_reader(HIGHLIGHT),
     "indices_boost": boosts,
-    "knn": list_of(NEAREST),
-    "rescore": list_of(object_of({"query": object_of({"rescore_query": query})}, skip)),
+    "knn": list_reader(NEAREST),
+    "rescore": list_reader(object_reader({"query": object_reader({"rescore_query": query})}, skip)),
     "retriever": retriever,
     "sort": sort,
-    "sub_searches": list_of(object_of({"query": query})),
-    "suggest": map_of(object_of(SUGGESTION)),
+    "sub_searches": list_reader(object_reader({"query": query})),
+    "suggest": map_reader(object_reader(SUGGESTION)),
 }
 """The parts of a search."""
 
-SEARCH = object_of(PARTS, strict=True)
-INNER = object_of(PARTS)
+SEARCH = object_reader(PARTS, strict=True)
+INNER = object_reader(PARTS)

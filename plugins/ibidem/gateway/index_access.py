@@ -121,9 +121,9 @@ def references(body: Any) -> Iterator[str]:
     while stack:
         value = stack.pop()
         if isinstance(value, dict):
-            yield from (grammar.index_of(value, name) for name in INDEX if names_a_document(value, name))
+            yield from (grammar.named_index(value, name) for name in INDEX if names_a_document(value, name))
             if TARGET in value:
-                yield grammar.index_of(value, TARGET)
+                yield grammar.named_index(value, TARGET)
             if isinstance(value.get(WRAPPER), dict) and isinstance(value[WRAPPER].get("query"), str):
                 grammar.refuse(WRAPPER)
             stack += value.values()

@@ -85,7 +85,7 @@ def read_document_request(request: Request, content: bytes, settings: Settings) 
     Raises:
         HttpError: Another path, an index that is not open, a body that names one.
     """
-    index, action, id_ = parts_of(request)
+    index, action, id_ = path_parts(request)
     if index:
         check_indexes(index, settings)
     parameters = read_parameters(request.url.query)
@@ -106,7 +106,7 @@ def read_document_request(request: Request, content: bytes, settings: Settings) 
     return OutgoingRequest(target(f"/{path}", parameters), headers, body)
 
 
-def parts_of(request: Request) -> tuple[str, str, str]:
+def path_parts(request: Request) -> tuple[str, str, str]:
     """Return index, action and id of a path.
 
     Raises:

@@ -89,7 +89,7 @@ class Connection(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Take the connection in, or turn it away."""
         super().connection_made(transport)
-        self.network = network_of(self.client[0] if self.client else "")
+        self.network = caller_network(self.client[0] if self.client else "")
         if self._among.add(self):
             self._wait()
         else:
@@ -135,10 +135,10 @@ class Connection(HttpToolsProtocol):
         self.transport.close()
 
 
-def network_of(address: str) -> str:
+def caller_network(address: str) -> str:
     """Return what identifies one caller: an address, or of the sixth version the network that one caller is given.
 
-    >>> network_of("2001:db8::1") == network_of("2001:db8::ffff:1"), network_of("10.0.0.1")
+    >>> caller_network("2001:db8::1") == caller_network("2001:db8::ffff:1"), caller_network("10.0.0.1")
     (True, '10.0.0.1')
     """
     try:

@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 import orjson
 
-from ibidem_engines.address import OURS, value_at
+from ibidem_engines.address import OURS, read_path
 from ibidem_engines.cluster.client import ClusterClient, Dialect, Failure, to_engine_error
 from ibidem_engines.engine import Ledger
 from ibidem_engines.errors import NoIndex, Permanent
@@ -234,7 +234,7 @@ def _own_meta(index: Mapping[str, Any]) -> Mapping[str, Any]:
 def _schema(index: Mapping[str, Any], own_meta: Mapping[str, Any]) -> str:
     """Name the signature schema; one of this version whose look-up keys are a keyword field was never released."""
     schema = str(own_meta.get("schema", ""))
-    keys = value_at(index, "mappings.properties.ibidem.properties.keys.type")
+    keys = read_path(index, "mappings.properties.ibidem.properties.keys.type")
     return f"{schema} before its release" if schema == SCHEMA and keys == "keyword" else schema
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from typing_extensions import override
 
-from ibidem_engines.address import OURS, Fields, value_at
+from ibidem_engines.address import OURS, Fields, read_path
 from ibidem_engines.cluster import index as layout
 from ibidem_engines.cluster import records
 from ibidem_engines.cluster.bulk import (
@@ -394,4 +394,4 @@ def _has_field(mapping: Mapping[str, Any], path: Sequence[str]) -> bool:
 
 
 def _has(hit: Mapping[str, Any], path: str) -> bool:
-    return value_at(hit.get("_source", {}), path) is not None
+    return read_path(hit.get("_source", {}), path) is not None

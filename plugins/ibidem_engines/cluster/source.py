@@ -8,10 +8,10 @@ from typing import Any
 import orjson
 from xxhash import xxh3_128_hexdigest
 
-from ibidem_engines.address import OURS, Fields, put_at, remove_at, value_at
+from ibidem_engines.address import OURS, Fields, read_path, remove_path, set_path
 from ibidem_engines.cluster.source_values import with_member
 from ibidem_engines.engine import HIGHLIGHT, Record, StoredDocument
-from ibidem_engines.highlighting import mark, passage, phrases_of
+from ibidem_engines.highlighting import mark, passage, searched_phrases
 from ibidem_engines.query import Query
 from ibidem_engines.records import UnstorableRecord, check_storable
 from ibidem_ingest.dates import EPOCH, interval, iso_date
@@ -64,7 +64,7 @@ def as_source(record: Record, fields: Fields, layout: str, values: Values | None
     source: dict[str, object] = {}
     for name in _NAMES:
         if value := getattr(document, name):
-            put_at(source, getattr(fields, name), value)
+            set_path(source, getattr(fields, name), value)
     if document.meta:
         _put_meta(source, fields.meta, document.meta)
     source[OURS] = _own_part(record, layout, values)
@@ -142,7 +142,7 @@ def version_update(record: Record, layout: str) -> bytes:
 def as_document(id_: str, source: Mapping[str, object], fields: Fields) -> Document:
     """Put a document together again; of an index that others write, as far as its fields are what their names say."""
     own_part = own_fields(source)
-    date = iso_date(value_at(source, fields.date))
+    date = iso_date(read_path(source, fields.date))
     return Document(
         id_,
         _text(source, fields.text),
@@ -162,7 +162,7 @@ def text_fault(source: Mapping[str, object], fields: Fields) -> str:
 
     A document of ours without words has no text either: it is not kept.
     """
-    value = value_at(source, fields.text)
+    value = read_path(source, fields.text)
     if value is None:
         return "" if "record" in own_fields(source) else "it is missing"
     entries = value if isinstance(value, list) else [value]
@@ -180,7 +180,7 @@ def own_fields(source: Mapping[str, object]) -> Mapping[str, object]:
 
 def read_version(source: Mapping[str, object]) -> int:
     """Read the stored version; 0 when ibidem never wrote the document."""
-    return _number(value_at(source, "ibidem.version")) or 0
+    return _number(read_path(source, "ibidem.version")) or 0
 
 
 def read_idf(source: Mapping[str, object]) -> str:
@@ -285,7 +285,7 @@ def _filter_values(meta: Mapping[str, object]) -> Iterator[str]:
 def _put_meta(source: dict[str, object], path: str, meta: Mapping[str, object]) -> None:
     """Set all else, where nothing that has a name of ours would be lost by it."""
     if path:
-        put_at(source, path, dict(meta))
+        set_path(source, path, dict(meta))
         return
     if clashes := sorted(meta.keys() & {*source, OURS}):
         raise UnstorableRecord("meta", f"{clashes[0]!r} is a field that this index has already; name it otherwise")
@@ -294,20 +294,20 @@ def _put_meta(source: dict[str, object], path: str, meta: Mapping[str, object]) 
 
 def _meta(source: Mapping[str, object], fields: Fields, *, dated: bool) -> dict[str, object]:
     """Gather the fields that have no name of ours; also a date that could not be read."""
-    inner = value_at(source, fields.meta) if fields.meta else None
+    inner = read_path(source, fields.meta) if fields.meta else None
     meta = dict(inner) if isinstance(inner, Mapping) else {}
     if fields.are_own:
         return meta
     other_fields = dict(source)
     paths = [getattr(fields, name) for name in _NAMES if dated or name != "date"]
     for path in (*paths, fields.meta, OURS):
-        other_fields = remove_at(other_fields, path) if path else other_fields
+        other_fields = remove_path(other_fields, path) if path else other_fields
     return other_fields | meta
 
 
 def _text(source: Mapping[str, object], path: str) -> str:
     """Read a string; of a list the entries, each on a line of its own."""
-    value = value_at(source, path)
+    value = read_path(source, path)
     if isinstance(value, list):
         return "\n".join(str(entry) for entry in value if isinstance(entry, str | int | float))
     return str(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
@@ -343,8 +343,10 @@ def to_stored_document(hit: Mapping[str, Any], fields: Fields, query: Query | No
         document,
         read_version(source),
         read_idf(source),
-        snippets=pieces or [passage(document.text, phrases_of(query, "text"))],
-        title=marks[fields.title][0] if fields.title in marks else mark(document.title, phrases_of(query, "title")),
+        snippets=pieces or [passage(document.text, searched_phrases(query, "text"))],
+        title=marks[fields.title][0]
+        if fields.title in marks
+        else mark(document.title, searched_phrases(query, "title")),
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import orjson
 
 from ibidem_engines.engine import Hit, Info, Ranking, StoredDocument
-from ibidem_engines.highlighting import mark, passage, phrases_of
+from ibidem_engines.highlighting import mark, passage, searched_phrases
 from ibidem_engines.hits import no_cursor, read_ranking_cursor, write_ranking_cursor
 from ibidem_engines.query import Filter, Phrase, Query, Words, days
 from ibidem_engines.spelling import MOST_WORDS, spellings
@@ -162,7 +162,7 @@ def fetch(file: SqliteFile, ids: Sequence[tuple[str, str]], query: Query | None)
     own_ids = [name for index, name in ids if index == file.index]
     with file.reading():
         rows = {row[0]: row for row in file.run(_BY_ID, (as_json(own_ids),))}
-    in_title, in_text = phrases_of(query, "title"), phrases_of(query, "text")
+    in_title, in_text = searched_phrases(query, "title"), searched_phrases(query, "text")
     documents = {name: document(row) for name, row in rows.items()}
     return [
         StoredDocument(

@@ -6,7 +6,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from gateway.conftest import Serve
-from ibidem.gateway.page.saved import alert_of, state_of
+from ibidem.gateway.page.saved import alert_page_state, make_alert
 from ibidem.gateway.page.state import PageState
 from ibidem_engines.connect import open_engine
 from ibidem_engines.records import records
@@ -91,4 +91,4 @@ def test_a_list_that_is_saved_is_the_list_that_is_shown_again() -> None:
     state = PageState(
         q="rent", level="identical", preset="law", days="42", source=("AP",), language=("de",), date="1987"
     )
-    assert state_of(alert_of("rents", state)) == state
+    assert alert_page_state(make_alert("rents", state)) == state

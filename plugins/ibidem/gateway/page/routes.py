@@ -36,7 +36,7 @@ from ibidem.index.inspection import inspect as find_copies
 from ibidem_engines.engine import Engine
 from ibidem_engines.errors import NoIndex
 from ibidem_engines.highlighting import mark as highlight
-from ibidem_engines.highlighting import phrases_of
+from ibidem_engines.highlighting import searched_phrases
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.pairs.policy import LEVELS, Policy
 
@@ -191,11 +191,11 @@ def document(engine: CallersEngine, context: WithContext, parameters: Annotated[
     """Show a document whole, the query's words marked, with the results before and after it."""
     hit, state = read_document(engine, parameters.id), parameters.state()
     query = state.query() if state.q.strip() else None
-    passages = list(pieces(hit.text, phrases_of(query, "text")))
+    passages = list(pieces(hit.text, searched_phrases(query, "text")))
     return html(
         "page_document.html",
         document=hit,
-        title=split_marks(highlight(hit.title or hit.id, phrases_of(query, "title"))),
+        title=split_marks(highlight(hit.title or hit.id, searched_phrases(query, "title"))),
         url=web_address(hit.url),
         pieces=passages,
         matches=max((each.match for each in passages), default=0),

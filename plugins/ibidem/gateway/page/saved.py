@@ -138,13 +138,13 @@ class SavedSearch:
     @property
     def state(self) -> PageState:
         """The list that shows what it finds."""
-        return state_of(self.alert)
+        return alert_page_state(self.alert)
 
 
-def state_of(alert: Alert) -> PageState:
+def alert_page_state(alert: Alert) -> PageState:
     """Return the list that shows all a saved search finds.
 
-    >>> state_of(Alert("a", "rent", ("source=AP",), (("dedupe_level", "identical"),))).address()
+    >>> alert_page_state(Alert("a", "rent", ("source=AP",), (("dedupe_level", "identical"),))).address()
     '/?q=rent&level=identical&source=AP'
     """
     several: dict[str, list[str]] = {"source": [], "language": [], "date": []}
@@ -161,7 +161,7 @@ def state_of(alert: Alert) -> PageState:
     )
 
 
-def alert_of(name: str, state: PageState) -> Alert:
+def make_alert(name: str, state: PageState) -> Alert:
     """Return a list as a saved search.
 
     Args:
@@ -203,7 +203,7 @@ def apply_action(engine: Engine, action: str, name: str, listed: str) -> None:
         HttpError: Another action.
     """
     if action == "save":
-        alert = alert_of(name, read_query(QueryParams(listed)).state())
+        alert = make_alert(name, read_query(QueryParams(listed)).state())
         save(engine, alert)
         run(engine, alert)
     elif action == "seen":

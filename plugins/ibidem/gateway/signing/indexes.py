@@ -108,7 +108,7 @@ class SignedIndexes:
             return MISSING_INDEX
         if reply.status >= 400:
             return IndexState(obstacle="rights")
-        state = state_of(orjson.loads(reply.body))
+        state = read_index_state(orjson.loads(reply.body))
         if not state.layout or state.obstacle:
             return state
         response = await self.upstream.send("POST", f"{path}/_search", _headers(caller, "application/json"), _TABLES)
@@ -119,13 +119,13 @@ class SignedIndexes:
         return state
 
 
-def state_of(answer: Mapping[str, Any]) -> IndexState:
+def read_index_state(answer: Mapping[str, Any]) -> IndexState:
     """Read how the indexes behind one name are made.
 
     Args:
         answer: What the engine says of each.
 
-    >>> state_of({"news": {"mappings": {}}}).is_signed
+    >>> read_index_state({"news": {"mappings": {}}}).is_signed
     False
     """
     written = {name: metadata for name, metadata in answer.items() if takes_writes(metadata)} or answer
