@@ -114,7 +114,7 @@ root_router = APIRouter(tags=["search"])
 @root_router.get("/")
 @root_router.head("/", include_in_schema=False)
 async def root(request: Request, context: WithContext, engine: CallersEngine) -> Response:
-    """Show the page to a browser; answer a client with the engine's own description, or over SQLite the gateway's."""
+    """Show the page to a browser; to a client tell what the engine says of itself, over SQLite what the gateway is."""
     if accepts_html(request):
         return await run_in_threadpool(home, engine, context, read_query(request.query_params))
     if context.upstream is None:
