@@ -166,7 +166,10 @@ class ReindexSource(Protocol):
         """
 
     def sign(self, signed: Sequence[Signed]) -> list[Outcome | None]:
-        """Add signatures to documents, read with their JSON, in place; None for one that changed since."""
+        """Add signatures to documents in place; None for one that changed since.
+
+        What was read with its JSON may be written whole, which costs an engine less.
+        """
 
     def strip_document(self, document: SourceDocument) -> SourceDocument:
         """Return a document, read with its JSON, as it is without what ibidem added."""

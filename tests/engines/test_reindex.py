@@ -127,13 +127,14 @@ class TestReading:
         assert [document.name.id for document in source.read(names)] == ["b"]
 
 
+@pytest.mark.parametrize("raw", [False, True])
 class TestSigningInPlace:
     def test_signatures_are_replaced_and_the_document_stays(
-        self, engine: Engine, source: ReindexSource, record: Make
+        self, engine: Engine, source: ReindexSource, record: Make, *, raw: bool
     ) -> None:
         one = record("a", version=3, title="Grain", meta={"court": "9th"})
         engine.write([one])
-        document = read(source)["a"]
+        document = read(source, raw=raw)["a"]
         again = replace(one, digest="f" * 32)
         (outcome,) = source.sign([(document, again)])
         assert outcome is not None
@@ -142,10 +143,10 @@ class TestSigningInPlace:
         assert (after.document, after.version, after.digest) == (document.document, 3, "f" * 32)
 
     def test_a_document_that_was_changed_since_is_left_alone(
-        self, engine: Engine, source: ReindexSource, record: Make
+        self, engine: Engine, source: ReindexSource, record: Make, *, raw: bool
     ) -> None:
         engine.write([record("a"), record("b"), record("c")])
-        document = read(source)
+        document = read(source, raw=raw)
         engine.write([record("a", "another text", version=2)])
         engine.delete(["b"], version=2)
         signed = [(document[name], replace(record(name), digest="f" * 32)) for name in "abc"]

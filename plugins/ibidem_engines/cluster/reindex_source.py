@@ -254,9 +254,9 @@ class ClusterReindexSource(ReindexSource):
         return [outcomes.get(position) for position in range(len(signed))]
 
     def _signing(self, document: SourceDocument, record: Record, values: Values) -> Action:
-        """Give the action that adds signatures to a document, read with its JSON."""
+        """Give the action that adds signatures to a document: a whole write where its JSON was read."""
         name, kind = document.name, "full" if "full" in self._layout.kinds else "lean"
-        if name.index in self._final_pipelines:
+        if not document.raw or name.index in self._final_pipelines:
             body = signed_part(record, kind, document.ours, values)
             return Action("update", name.index, name.id, body, document.state, name.routing)
         body = with_signatures(document.raw, record, kind, values)
