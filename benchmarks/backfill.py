@@ -94,7 +94,14 @@ def fill(address: str, source: Iterator[Document]) -> tuple[int, TimeCost]:
 def rewrite(address: str) -> TimeCost:
     """Let the engine write each document again."""
     ask(address, "POST", f"/{INDEX}/_refresh")
-    return measure_cost(partial(ask, address, "POST", f"/{INDEX}/_update_by_query"), address)
+
+    def work() -> None:
+        """Start the task and wait for it: an answer to the request itself has a header for each warning."""
+        task = ask(address, "POST", f"/{INDEX}/_update_by_query?wait_for_completion=false")["task"]
+        while not ask(address, "GET", f"/_tasks/{task}")["completed"]:
+            time.sleep(LOOKS_EVERY_S)
+
+    return measure_cost(work, address)
 
 
 def foreign_fields(one: Document) -> dict[str, object]:
