@@ -81,6 +81,15 @@ class TestLeads:
         ]
 
 
+@pytest.fixture(params=["held in memory", "asked for"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """How values of settled leads are looked up."""
+    if request.param == "asked for":
+        for module in ("cluster.settled_leads", "sqlite.lead_carriers", "sqlite.lookup"):
+            monkeypatch.setattr(f"ibidem_engines.{module}.WORTH", -1)
+
+
+@pytest.mark.usefixtures("way")
 class TestCarriers:
     def test_only_leads_are_found(self, engine: Engine, groups: StoredGroups, record: Make) -> None:
         store(engine, record("a"), record("b"))
@@ -134,6 +143,25 @@ class TestCarriers:
         upto = groups.newest()
         assert names(groups.carriers([LeadKeys({}, {"rare": Several([*rare[:5], *others], 5, 70, 90)})], upto)) == ["a"]
         assert names(groups.carriers([LeadKeys({}, {"rare": Several([*rare[:4], *others], 5, 70, 90)})], upto)) == []
+
+    def test_all_are_found_however_many_are_read_at_once(
+        self, engine: Engine, groups: StoredGroups, record: Make, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        for name in ("settled_leads.SLICE", "lead_lookup.SLICE"):
+            monkeypatch.setattr(f"ibidem_engines.cluster.{name}", 2)
+        store(engine, *(record(name, LONG) for name in "abcde"))
+        rare = Several(values_of(record("a", LONG))["rare"], 5, 70, 90)
+        assert names(groups.carriers([LeadKeys({}, {"rare": rare})] * 2, groups.newest())) == ["a", "b", "c", "d", "e"]
+
+    def test_what_is_written_after_a_look_up_is_found_by_the_next(
+        self, engine: Engine, groups: StoredGroups, record: Make
+    ) -> None:
+        values = values_of(record("a", LONG))
+        requests = [LeadKeys({"bands": values["bands"]}), LeadKeys({}, {"rare": Several(values["rare"], 5, 70, 90)})]
+        store(engine, record("a", LONG), record("b", "something else"))
+        assert names(groups.carriers(requests, groups.newest())) == ["a"]
+        store(engine, record("c", LONG), record("a", "another text", version=2))
+        assert names(groups.carriers(requests, groups.newest())) == ["c"]
 
     @pytest.mark.parametrize("clue", ["bands", "fingerprint", "content"])
     def test_a_document_that_was_made_a_lead_again_is_found_by_all_that_it_carries(

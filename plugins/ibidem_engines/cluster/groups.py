@@ -1,15 +1,11 @@
 """Stored groups in a cluster: two fields of each document, written by partial updates onto the state that was read.
 
-The leads that some hundred documents may join are looked up in two kinds of search. One search asks for all values of
-which one is enough. Values of which several are needed are asked for document by document, as many in a search as a
-query may have clauses.
-
 Facets count all that matches by source, language and year, with the groups of each.
 """
 
 import base64
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import orjson
@@ -18,15 +14,16 @@ from typing_extensions import override
 from ibidem_engines.address import OURS, Fields
 from ibidem_engines.cluster import dsl
 from ibidem_engines.cluster.bulk import Action, newest, primaries, run, write_order
-from ibidem_engines.cluster.client import ClusterClient, build_failure
+from ibidem_engines.cluster.client import ClusterClient
 from ibidem_engines.cluster.dsl import PACKED, Clause, packed_options
 from ibidem_engines.cluster.index import Layout
-from ibidem_engines.cluster.lookup import holders_query
-from ibidem_engines.cluster.ranking import long_values, read_binary, read_hits
+from ibidem_engines.cluster.lead_lookup import LeadLookUp
+from ibidem_engines.cluster.ranking import long_values, read_binary
+from ibidem_engines.cluster.settled_leads import MOST, KeyMarks, SettledLeads
 from ibidem_engines.cluster.source import stored_keys
 from ibidem_engines.engine import Hit
 from ibidem_engines.reindex import Marks, Name, SeqNoRange, ShardRef
-from ibidem_engines.requests import RequestFlow, Target, answer_to
+from ibidem_engines.requests import Target, answer_to
 from ibidem_engines.stored_groups import (
     Assignment,
     FacetCount,
@@ -34,96 +31,11 @@ from ibidem_engines.stored_groups import (
     GroupCounts,
     Grouped,
     LeadKeys,
-    Several,
     StoredGroups,
 )
 from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.lookup_keys import LookupField, long_clues, lookup_keys_batch
 from ibidem_ingest.signatures.packed import LONG as IS_LONG
-
-TOGETHER = 250
-"""Documents whose values are asked for in one search."""
-
-CLAUSES = 900
-"""Clauses of a query; a server takes 1,024."""
-
-
-class LeadLookUp:
-    """Look-ups among leads.
-
-    Args:
-        target: Where they are sent.
-        layout: What the index was made for.
-        among: The leads to be looked among.
-    """
-
-    def __init__(self, target: Target, layout: Layout, among: Sequence[Clause]) -> None:
-        self._target = target
-        self._kinds, self._most = layout.kinds, layout.most_hits
-        self._among = list(among)
-
-    def carriers(self, keys: Sequence[LeadKeys]) -> RequestFlow[list[Hit]]:
-        """Read the leads that have one of the values, each once."""
-        carriers: dict[tuple[str, str], Hit] = {}
-        parts = [keys[start : start + TOGETHER] for start in range(0, len(keys), TOGETHER)]
-        while parts:
-            bodies = [(part, body) for part in parts for body in self._bodies(part)]
-            if not bodies:
-                break
-            retries: list[Sequence[LeadKeys]] = []
-            for answer, (part, _) in zip((yield from self._send([body for _, body in bodies])), bodies, strict=True):
-                hits, total = read_hits(answer), int(answer["hits"]["total"]["value"])
-                if total > len(hits) and len(part) > 1:
-                    retries += [part[: len(part) // 2], part[len(part) // 2 :]]
-                carriers |= {(hit.index, hit.id): hit for hit in hits if hit.id}
-            parts = list({id(part[0]): part for part in retries}.values())
-        return list(carriers.values())
-
-    def _send(self, bodies: Sequence[Clause]) -> RequestFlow[list[Mapping[str, Any]]]:
-        answers = (yield self._target.searches(bodies))["responses"]
-        for answer in answers:
-            if "error" in answer:
-                raise build_failure(int(answer["status"]), answer)
-        return list(answers)
-
-    def _bodies(self, keys: Sequence[LeadKeys]) -> list[Clause]:
-        value_clauses = [holders_query(self._kinds, clue, values) for clue, values in by_class(keys).items()]
-        bodies = [self._body(value_clauses)] if value_clauses else []
-        several = [
-            (clue, values)
-            for each in keys
-            for clue, values in each.several.items()
-            if len(values.values) >= values.least
-        ]
-        size = max(1, CLAUSES // (2 + max((len(values.values) for _, values in several), default=0)))
-        clauses = [self._share_several(clue, values) for clue, values in several]
-        return bodies + [self._body(clauses[start : start + size]) for start in range(0, len(clauses), size)]
-
-    def _share_several(self, clue: LookupField, keys: Several) -> Clause:
-        """Ask for enough of a document's values of a class, at a length within bounds."""
-        lengths = {"range": {"ibidem.length": {"gte": keys.shortest, "lte": keys.longest}}}
-        return {"bool": {"filter": [holders_query(self._kinds, clue, keys.values, keys.least), lengths]}}
-
-    def _body(self, clauses: Sequence[Clause]) -> Clause:
-        """Write one search, its hits in the order of writing."""
-        clause: Clause = {"bool": {"should": list(clauses), "minimum_should_match": 1}}
-        return {
-            "query": {"bool": {"filter": [*self._among, clause]}},
-            "size": self._most,
-            "track_total_hits": True,
-            "sort": ["_seq_no"],
-            **packed_options(),
-        }
-
-
-def by_class(keys: Sequence[LeadKeys]) -> dict[LookupField, list[str]]:
-    """Gather the values of which one is enough, each once."""
-    values: defaultdict[LookupField, dict[str, None]] = defaultdict(dict)
-    for each in keys:
-        for clue, some in each.values.items():
-            values[clue].update(dict.fromkeys(some))
-    return {clue: list(some) for clue, some in values.items()}
-
 
 GROUP, LEAD = "ibidem.group", "ibidem.lead"
 SLICE = 1_000
@@ -154,6 +66,7 @@ class ClusterGroups(StoredGroups):
         self._cluster = cluster
         self._layout = layout
         self._parts = [ShardRef(each, shard) for each, shards in layout.shards_of.items() for shard in range(shards)]
+        self._settled = {part: SettledLeads(MOST // max(1, len(self._parts))) for part in self._parts}
 
     @override
     def parts(self) -> list[ShardRef]:
@@ -177,11 +90,26 @@ class ClusterGroups(StoredGroups):
     @override
     def carriers(self, keys: Sequence[LeadKeys], upto: Marks) -> list[Hit]:
         hits: list[Hit] = []
+        key_marks = KeyMarks(keys)
         for part, number in upto.items():
-            among: list[Clause] = [LEADS, {"range": {"_seq_no": {"lt": number}}}]
             if number:
-                hits += self._cluster.hold(LeadLookUp(self._shard(part), self._layout, among).carriers(keys))
+                search = self._settled[part].search(key_marks, number, partial(self._packed, part, number))
+                among: list[Clause] = [LEADS, {"range": {"_seq_no": {"lt": number}}}]
+                look_up = LeadLookUp(self._shard(part), self._layout, among)
+                hits += self._cluster.hold(look_up.carriers(search.keys, search.writes))
         return hits
+
+    def _packed(self, part: ShardRef, upto: int, start: int, size: int) -> list[tuple[int, bytes]]:
+        """Read the packed values of leads from a number on."""
+        body = {
+            "query": {"bool": {"filter": [LEADS, {"range": {"_seq_no": {"gte": start, "lt": upto}}}]}},
+            "sort": ["_seq_no"],
+            "size": size,
+            "track_total_hits": False,
+            **packed_options(),
+        }
+        hits = self._search(self._shard(part), body)["hits"]["hits"]
+        return [(int(hit["_seq_no"]), read_binary(hit, PACKED) or b"") for hit in hits]
 
     def _shard(self, part: ShardRef) -> Target:
         """Return a part as a target: each shard numbers its writes separately."""

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from typing_extensions import override
 
+from ibidem_engines.bloom_filter import BloomFilter
 from ibidem_engines.engine import Hit, SignatureLookup
 from ibidem_engines.query import Query
 from ibidem_engines.reindex import Marks, Name, SeqNoRange, ShardRef
-from ibidem_engines.sqlite.bloom_filter import BloomFilter
 from ibidem_engines.sqlite.file import Row, SqliteFile
 from ibidem_engines.sqlite.lookup import Finder
 from ibidem_engines.sqlite.read import Selection, choose, newest_place, write_cursor

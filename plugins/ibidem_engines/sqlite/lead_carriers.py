@@ -12,8 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ibidem_engines.rare_postings import RarePostings
 from ibidem_engines.sqlite.file import SqliteFile
 from ibidem_engines.sqlite.tables import word
+from ibidem_ingest.signatures.lookup_keys import rare_batch
+from ibidem_ingest.signatures.packed_columns import PackedColumns
 
 LOOSE = 1_000
 """Carriers from which on leads alone are read: very many documents follow one lead."""
@@ -138,3 +141,57 @@ class LeadCarriers:
         """Read places in one piece: a row costs more."""
         (text,) = self._file.run(statement, (f'"{word(value)}"', start, self.last, limit)).fetchone()
         return np.fromstring(text or "", np.int64, sep=",")
+
+
+WORTH = 30
+"""Leads that are read in about the time that the rare terms of one document take to look up in the file."""
+
+MOST_TERMS = 8_000_000
+"""Terms of leads that are held, of 8 bytes each; what carries further ones is looked up in the file."""
+
+_SLICE = 5_000
+
+_LEADS = """select place, packed from "ibidem.{index}.documents"
+    where place > ? and place <= ? and lead and packed is not null order by place limit ?"""
+
+
+class LeadPostings:
+    """The settled leads that carry rare terms, as far as they were read.
+
+    A look-up of one term in the file costs more with each segment that the file's full-text table has grown. So the
+    terms of settled leads are read once, by the stretch, as soon as look-ups have cost as much.
+
+    Args:
+        file: Where the index is.
+
+    `last` is the place up to which leads were read.
+    """
+
+    def __init__(self, file: SqliteFile) -> None:
+        self.last = 0
+        self._file = file
+        self._postings = RarePostings()
+        self._lookups = 0
+
+    def catch_up(self, last: int, lookups: int) -> None:
+        """Read the leads up to a place, where that costs less than looking up, inside a transaction that is open.
+
+        Args:
+            last: Up to which place leads are settled.
+            lookups: How many documents are looked up next.
+        """
+        if last < self.last:
+            self.last, self._postings = 0, RarePostings()
+        self._lookups += lookups
+        if last - self.last > WORTH * self._lookups:
+            return
+        while self.last < last and self._postings.size < MOST_TERMS:
+            rows = self._file.run(_LEADS, (self.last, last, _SLICE)).fetchall()
+            has_terms, terms = rare_batch(PackedColumns.of([packed for _, packed in rows]))
+            self._postings.learn(np.array([place for place, _ in rows], np.int64)[has_terms].tolist(), terms)
+            self.last = rows[-1][0] if len(rows) == _SLICE else last
+        self._lookups = 0
+
+    def sharing(self, terms: Sequence[Sequence[str]], min_shared: Sequence[int]) -> list[Places]:
+        """Return the leads that share enough terms; see `RarePostings.sharing`."""
+        return self._postings.sharing(terms, min_shared)

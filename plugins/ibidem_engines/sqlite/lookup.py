@@ -9,14 +9,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ibidem_engines.bloom_filter import BloomFilter, marks
 from ibidem_engines.engine import Hit, LookupResult, SignatureLookup
 from ibidem_engines.query import Query
-from ibidem_engines.sqlite.bloom_filter import BloomFilter
 from ibidem_engines.sqlite.file import SqliteFile
-from ibidem_engines.sqlite.lead_carriers import LeadCarriers
-from ibidem_engines.sqlite.rare_postings import RarePostings
+from ibidem_engines.sqlite.lead_carriers import LeadCarriers, LeadPostings
 from ibidem_engines.sqlite.read import matching_places, read_places
-from ibidem_engines.sqlite.tables import MARKED, CountMinSketch, as_json, marks, word
+from ibidem_engines.sqlite.tables import MARKED, CountMinSketch, as_json, word
 from ibidem_ingest.signatures.lookup_keys import LONG_CLUES, LookupField
 
 WORTH = 8
@@ -81,7 +80,7 @@ class Finder:
         self._newest = 0
         self._lookups = 0
         self._carriers = LeadCarriers(file)
-        self._postings = RarePostings(file)
+        self._postings = LeadPostings(file)
 
     def find(
         self, searches: Sequence[SignatureLookup], query: Query | None, leads_upto: int | None = None

@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 import orjson
 from numpy.typing import NDArray
-from xxhash import xxh3_64_intdigest, xxh3_128_hexdigest
+from xxhash import xxh3_128_hexdigest
 
+from ibidem_engines.bloom_filter import Marks
 from ibidem_engines.engine import Ledger
 from ibidem_engines.sqlite.file import SqliteFile
 from ibidem_ingest.signatures.long_text import LongSignatures
@@ -151,27 +152,16 @@ def stored_words(file: SqliteFile, place: int, packed: bytes, long: bytes) -> st
     return words(values)
 
 
-Marks = NDArray[np.uint32]
-
 COUNTERS = 8
 _LEAST_BITS, _MOST_BITS = 16, 26
 _ODD = np.uint32(0x9E3779B1)
-
-
-def marks(values: Sequence[str]) -> Marks:
-    """Hash look-up values to 32 bits each, the lower half of xxh3-64.
-
-    >>> marks(["tp1:00112233445566aa"]).tolist() == marks(["tp1:00112233445566aa"]).tolist()
-    True
-    """
-    return np.fromiter(map(xxh3_64_intdigest, map(str.encode, values)), np.uint64, len(values)).astype(np.uint32)
 
 
 class CountMinSketch:
     """Counts how often values were seen: never, once, or more often.
 
     Args:
-        expected: Number of values to make room for: eight counters for each, at least 64 KB, at most 64 MB in all.
+        capacity: Number of values to make room for: eight counters for each, at least 64 KB, at most 64 MB in all.
     """
 
     def __init__(self, capacity: int) -> None:
@@ -198,6 +188,7 @@ class CountMinSketch:
     def counts(self, marks: Marks) -> NDArray[np.uint8]:
         """Return for each value how often it was seen: 0, 1, or 2 for more often; perhaps too high, never too low.
 
+        >>> from ibidem_engines.bloom_filter import marks
         >>> seen = CountMinSketch(100)
         >>> seen.learn(marks(["a", "b", "b"]))
         >>> seen.counts(marks(["a", "b", "c"])).tolist()

@@ -7,11 +7,12 @@ from itertools import accumulate, chain
 
 import orjson
 
+from ibidem_engines.bloom_filter import marks
 from ibidem_engines.engine import Outcome, Record, WriteStatus, next_version
 from ibidem_engines.records import UnstorableRecord, check_storable, clash, find_superseded, values_of_records
 from ibidem_engines.sqlite import tables
 from ibidem_engines.sqlite.file import Row, SqliteFile
-from ibidem_engines.sqlite.tables import as_json, marks, sketched_values, stored_words, words
+from ibidem_engines.sqlite.tables import as_json, sketched_values, stored_words, words
 from ibidem_ingest.dates import interval
 from ibidem_ingest.signatures.content import group_name
 

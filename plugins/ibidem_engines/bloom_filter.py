@@ -3,10 +3,13 @@
 A count-min sketch also says whether more than one document does, and takes eight times the memory.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
+from xxhash import xxh3_64_intdigest
 
-from ibidem_engines.sqlite.tables import Marks
+Marks = NDArray[np.uint32]
 
 BITS = 16
 """Bits for each value at least; two of them are set, so that one value in sixty is taken for another's at most."""
@@ -16,11 +19,20 @@ _ODD = np.uint32(0x9E3779B1)
 _SEVEN = np.uint32(7)
 
 
+def marks(values: Sequence[str]) -> Marks:
+    """Hash look-up values to 32 bits each, the lower half of xxh3-64.
+
+    >>> marks(["tp1:00112233445566aa"]).tolist() == marks(["tp1:00112233445566aa"]).tolist()
+    True
+    """
+    return np.fromiter(map(xxh3_64_intdigest, map(str.encode, values)), np.uint64, len(values)).astype(np.uint32)
+
+
 class BloomFilter:
-    """Bloom filter of the values that were seen, with the methods of `CountMinSketch`.
+    """Bloom filter of the values that were seen, with the methods of SQLite's `CountMinSketch`.
 
     Args:
-        expected: Number of values to make room for: sixteen bits for each, at least 64 KB, at most 32 MB in all.
+        capacity: Number of values to make room for: sixteen bits for each, at least 64 KB, at most 32 MB in all.
     """
 
     def __init__(self, capacity: int) -> None:
@@ -43,7 +55,6 @@ class BloomFilter:
     def counts(self, marks: Marks) -> NDArray[np.uint8]:
         """Return for each value whether it was seen: 0 or 1; perhaps of one that was not, never the other way round.
 
-        >>> from ibidem_engines.sqlite.tables import marks
         >>> seen = BloomFilter(100)
         >>> seen.learn(marks(["a", "b", "b"]))
         >>> seen.counts(marks(["a", "b", "c"])).tolist()

@@ -4,8 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem_engines.sqlite.bloom_filter import BloomFilter
-from ibidem_engines.sqlite.tables import marks
+from ibidem_engines.bloom_filter import BloomFilter, marks
 
 VALUES = st.lists(st.text(max_size=8), max_size=30)
 

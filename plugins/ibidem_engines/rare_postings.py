@@ -1,9 +1,9 @@
 """Postings of rare terms: which leads carry each, held in memory while many documents are settled.
 
-A look-up of one term in the file costs as much as some leads to read, and more with each segment that the file's
-full-text table has grown. So the terms of settled leads are read once, by the stretch, as soon as look-ups have cost as
-much. They are held as sorted runs, of which two alike in size are merged (O'Neil et al. 1996, "The log-structured
-merge-tree"), up to a bound: a document's terms are written again a few times, whatever the number of documents.
+An engine's look-up of the terms of one document costs as much as some leads to read, and more with each segment of its
+index. The postings are held as sorted runs, of which two alike in size are merged (O'Neil et al. 1996, "The
+log-structured merge-tree"), up to a bound: a document's terms are written again a few times, whatever the number of
+documents.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,16 +11,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem_engines.sqlite.file import SqliteFile
-from ibidem_engines.sqlite.tables import marks
-from ibidem_ingest.signatures.lookup_keys import rare_batch
-from ibidem_ingest.signatures.packed_columns import PackedColumns
-
-WORTH = 30
-"""Leads that are read in about the time that the rare terms of one document take to look up in the file."""
-
-MOST = 8_000_000
-"""Terms of leads that are held, of 8 bytes each; what carries further ones is looked up in the file."""
+from ibidem_engines.bloom_filter import marks
 
 LONGEST = 1_000_000
 """Terms in a run that is merged no further, which would take the memory of both once more."""
@@ -31,56 +22,35 @@ SPARE = 1
 AT_ONCE = 250_000
 """Carriers that are counted at once: bounds the memory."""
 
-_SLICE = 5_000
-
 Words = NDArray[np.uint64]
 Places = NDArray[np.int64]
 
-_LEADS = """select place, packed from "ibidem.{index}.documents"
-    where place > ? and place <= ? and lead and packed is not null order by place limit ?"""
 _HALF, _LOW = np.uint64(32), np.uint64(0xFFFFFFFF)
+
+LAST_PLACE = 0xFFFFFFFF
+"""The highest number of a lead that can be held."""
 
 
 class RarePostings:
-    """The settled leads that carry rare terms, as far as they were read.
+    """The leads that carry rare terms, by number: its place, or the number of its write."""
 
-    Args:
-        file: Where the index is.
-
-    `last` is the place up to which leads were read.
-    """
-
-    def __init__(self, file: SqliteFile) -> None:
-        self.last = 0
-        self._file = file
+    def __init__(self) -> None:
         self._runs: list[Words] = []
-        self._lookups = 0
 
-    def catch_up(self, last: int, lookups: int) -> None:
-        """Read the leads up to a place, where that costs less than looking up, inside a transaction that is open.
+    @property
+    def size(self) -> int:
+        """Number of terms of leads that are held, of 8 bytes each."""
+        return sum(each.size for each in self._runs)
+
+    def learn(self, places: Sequence[int], terms: Sequence[Sequence[str]]) -> None:
+        """Add leads.
 
         Args:
-            last: Up to which place leads are settled.
-            lookups: How many documents are looked up next.
+            places: The number of each.
+            terms: The rare terms of each.
         """
-        if last < self.last:
-            self.last, self._runs = 0, []
-        self._lookups += lookups
-        if last - self.last > WORTH * self._lookups:
-            return
-        while self.last < last and sum(each.size for each in self._runs) < MOST:
-            rows = self._file.run(_LEADS, (self.last, last, _SLICE)).fetchall()
-            self._learn([place for place, _ in rows], [packed for _, packed in rows])
-            self.last = rows[-1][0] if len(rows) == _SLICE else last
-        self._lookups = 0
-
-    def _learn(self, places: Sequence[int], packed: Sequence[bytes]) -> None:
-        """Add leads."""
-        columns = PackedColumns.of(packed)
-        has_terms, keys = rare_batch(columns)
-        terms = marks([key for document_keys in keys for key in document_keys]).astype(np.uint64) << _HALF
-        carriers = np.repeat(np.array(places, np.uint64)[has_terms], [len(document_keys) for document_keys in keys])
-        run = np.sort(terms | carriers)
+        values = marks([term for lead_terms in terms for term in lead_terms]).astype(np.uint64) << _HALF
+        run = np.sort(values | np.repeat(np.array(places, np.uint64), [len(lead_terms) for lead_terms in terms]))
         if not run.size:
             return
         while self._runs and self._runs[-1].size <= min(2 * run.size, LONGEST - run.size):
@@ -88,7 +58,7 @@ class RarePostings:
         self._runs.append(run)
 
     def sharing(self, terms: Sequence[Sequence[str]], min_shared: Sequence[int]) -> list[Places]:
-        """Name for each document the places of the leads that share so many of its terms, ascending.
+        """Return for each document the numbers of the leads that share so many of its terms, ascending.
 
         Args:
             terms: The terms of some documents.

@@ -1,0 +1,110 @@
+"""Look-up of the leads that some hundred documents may join, in three kinds of search.
+
+One search asks for all values of which one is enough. Values of which several are needed are asked for document by
+document, as many in a search as a query may have clauses. Leads whose rare terms are known are asked for by the numbers
+of their writes.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ibidem_engines.cluster.client import build_failure
+from ibidem_engines.cluster.dsl import Clause, packed_options
+from ibidem_engines.cluster.index import Layout
+from ibidem_engines.cluster.lookup import holders_query
+from ibidem_engines.cluster.ranking import read_hits
+from ibidem_engines.engine import Hit
+from ibidem_engines.requests import RequestFlow, Target
+from ibidem_engines.stored_groups import LeadKeys, Several
+from ibidem_ingest.signatures.lookup_keys import LookupField
+
+TOGETHER = 250
+"""Documents whose values are asked for in one search."""
+
+SLICE = 1_000
+"""Leads that are asked for by the numbers of their writes in one search."""
+
+CLAUSES = 900
+"""Clauses of a query; a server takes 1,024."""
+
+
+class LeadLookUp:
+    """Look-ups among leads.
+
+    Args:
+        target: Where they are sent.
+        layout: What the index was made for.
+        among: The leads to be looked among.
+    """
+
+    def __init__(self, target: Target, layout: Layout, among: Sequence[Clause]) -> None:
+        self._target = target
+        self._kinds, self._most = layout.kinds, layout.most_hits
+        self._among = list(among)
+
+    def carriers(self, keys: Sequence[LeadKeys], writes: Sequence[int] = ()) -> RequestFlow[list[Hit]]:
+        """Read the leads that have one of the values, or come from one of the writes, each once."""
+        carriers: dict[tuple[str, str], Hit] = {}
+        parts = [keys[start : start + TOGETHER] for start in range(0, len(keys), TOGETHER)]
+        bodies: list[tuple[Sequence[LeadKeys], Clause]] = [
+            ((), self._body([{"terms": {"_seq_no": writes[start : start + SLICE]}}]))
+            for start in range(0, len(writes), SLICE)
+        ]
+        while parts or bodies:
+            bodies += [(part, body) for part in parts for body in self._bodies(part)]
+            if not bodies:
+                break
+            retries: list[Sequence[LeadKeys]] = []
+            for answer, (part, _) in zip((yield from self._send([body for _, body in bodies])), bodies, strict=True):
+                hits, total = read_hits(answer), int(answer["hits"]["total"]["value"])
+                if total > len(hits) and len(part) > 1:
+                    retries += [part[: len(part) // 2], part[len(part) // 2 :]]
+                carriers |= {(hit.index, hit.id): hit for hit in hits if hit.id}
+            parts, bodies = list({id(part[0]): part for part in retries}.values()), []
+        return list(carriers.values())
+
+    def _send(self, bodies: Sequence[Clause]) -> RequestFlow[list[Mapping[str, Any]]]:
+        answers = (yield self._target.searches(bodies))["responses"]
+        for answer in answers:
+            if "error" in answer:
+                raise build_failure(int(answer["status"]), answer)
+        return list(answers)
+
+    def _bodies(self, keys: Sequence[LeadKeys]) -> list[Clause]:
+        value_clauses = [holders_query(self._kinds, clue, values) for clue, values in by_class(keys).items()]
+        bodies = [self._body(value_clauses)] if value_clauses else []
+        several = [
+            (clue, values)
+            for each in keys
+            for clue, values in each.several.items()
+            if len(values.values) >= values.least
+        ]
+        size = max(1, CLAUSES // (2 + max((len(values.values) for _, values in several), default=0)))
+        clauses = [self._share_several(clue, values) for clue, values in several]
+        return bodies + [self._body(clauses[start : start + size]) for start in range(0, len(clauses), size)]
+
+    def _share_several(self, clue: LookupField, keys: Several) -> Clause:
+        """Ask for enough of a document's values of a class, at a length within bounds."""
+        lengths = {"range": {"ibidem.length": {"gte": keys.shortest, "lte": keys.longest}}}
+        return {"bool": {"filter": [holders_query(self._kinds, clue, keys.values, keys.least), lengths]}}
+
+    def _body(self, clauses: Sequence[Clause]) -> Clause:
+        """Write one search, its hits in the order of writing."""
+        clause: Clause = {"bool": {"should": list(clauses), "minimum_should_match": 1}}
+        return {
+            "query": {"bool": {"filter": [*self._among, clause]}},
+            "size": self._most,
+            "track_total_hits": True,
+            "sort": ["_seq_no"],
+            **packed_options(),
+        }
+
+
+def by_class(keys: Sequence[LeadKeys]) -> dict[LookupField, list[str]]:
+    """Gather the values of which one is enough, each once."""
+    values: defaultdict[LookupField, dict[str, None]] = defaultdict(dict)
+    for each in keys:
+        for clue, some in each.values.items():
+            values[clue].update(dict.fromkeys(some))
+    return {clue: list(some) for clue, some in values.items()}

@@ -1,0 +1,144 @@
+"""Settled leads of a shard in memory: which of a document's look-up values any of them may carry.
+
+A server looks each value up in each segment of a shard, and most values of a new document are carried by no lead. So
+the packed values of settled leads are read once, by the stretch, as soon as look-ups have cost as much: postings of
+their rare terms, and a Bloom filter of their other values. What changes is written again under a later number, so what
+was read of earlier numbers stays true, but for leads that are no more: the search for the documents leaves these out.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibidem_engines.bloom_filter import BloomFilter, Marks, marks
+from ibidem_engines.rare_postings import LAST_PLACE, RarePostings
+from ibidem_engines.stored_groups import LeadKeys
+from ibidem_ingest.signatures.lookup_keys import LookupField, lookup_keys_batch
+
+WORTH = 30
+"""Leads that are read in about the time that the values of one document take a server to look up."""
+
+MOST = 500_000
+"""Leads of an index that are held, of some 300 bytes each; one with more of them is asked for every value."""
+
+SLICE = 5_000
+
+FILTERED: tuple[LookupField, ...] = ("content", "fingerprint", "profile", "bands")
+"""Classes of which one value is enough."""
+
+VALUES = 36
+"""Values of a lead in these classes: one of each, and 33 bands."""
+
+GROWTH = 4
+"""How many times the values that were seen a further filter makes room for."""
+
+Read = Callable[[int, int], Sequence[tuple[int, bytes]]]
+"""Reads the first leads from a number on: the number of the write of each, and its packed value."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeadSearch:
+    """What a shard has to be asked for.
+
+    Args:
+        keys: Values that its leads may carry.
+        writes: Numbers of the writes of leads that share enough rare terms.
+    """
+
+    keys: Sequence[LeadKeys]
+    writes: Sequence[int] = ()
+
+
+class KeyMarks:
+    """Look-up values of some documents, hashed once for all shards.
+
+    Args:
+        keys: The values of each document.
+    """
+
+    def __init__(self, keys: Sequence[LeadKeys]) -> None:
+        self.keys = keys
+        self._values = [(clue, value) for each in keys for clue, some in each.values.items() for value in some]
+        self._owners = [at for at, each in enumerate(keys) for some in each.values.values() for _ in some]
+        self._marks = marks([value for _, value in self._values])
+
+    def narrow(self, has_value: Callable[[Marks], NDArray[np.bool_]]) -> list[LeadKeys]:
+        """Return the values that may be carried, and those of which several are needed, without the rare terms."""
+        values: list[dict[LookupField, list[str]]] = [{} for _ in self.keys]
+        is_filtered = np.array([clue in FILTERED for clue, _ in self._values], bool)
+        for at in np.flatnonzero(has_value(self._marks) | ~is_filtered).tolist():
+            clue, value = self._values[at]
+            values[self._owners[at]].setdefault(clue, []).append(value)
+        narrow_keys = [
+            LeadKeys(some, {clue: several for clue, several in each.several.items() if clue != "rare"})
+            for each, some in zip(self.keys, values, strict=True)
+        ]
+        return [each for each in narrow_keys if each.values or each.several]
+
+
+class SettledLeads:
+    """The settled leads of one shard, as far as they were read.
+
+    Args:
+        most: How many are held at most.
+    """
+
+    def __init__(self, most: int = MOST) -> None:
+        self._most = most
+        self._lookups = self._last = self._count = 0
+        self._forget()
+
+    def _forget(self) -> None:
+        self._postings = RarePostings()
+        self._filters: list[BloomFilter] = []
+
+    def search(self, values: KeyMarks, upto: int, read: Read) -> LeadSearch:
+        """Return what the shard has to be asked for, to find the leads up to a number.
+
+        Args:
+            values: The look-up values of some documents.
+            upto: Up to which number leads are settled.
+            read: Reads leads.
+        """
+        if not self._catch_up(upto, len(values.keys), read):
+            return LeadSearch(values.keys)
+        rare = [several for each in values.keys if (several := each.several.get("rare"))]
+        writes = self._postings.sharing([each.values for each in rare], [each.least for each in rare])
+        distinct_writes = np.unique(np.concatenate([np.empty(0, np.int64), *writes]))
+        return LeadSearch(values.narrow(self._may_carry), distinct_writes.tolist())
+
+    def _catch_up(self, upto: int, lookups: int, read: Read) -> bool:
+        """Read the leads up to a number, where that costs less than looking up; returns whether all are known."""
+        if upto < self._last:
+            self._last = self._count = 0
+            self._forget()
+        self._lookups += lookups
+        if self._count > self._most or upto > LAST_PLACE or upto - self._last > WORTH * self._lookups:
+            return False
+        while self._last < upto:
+            leads = read(self._last, SLICE)
+            self._count += len(leads)
+            if self._count > self._most:
+                self._forget()
+                return False
+            self._learn([place for place, _ in leads], [packed for _, packed in leads])
+            self._last = leads[-1][0] + 1 if len(leads) == SLICE else upto
+        self._lookups = 0
+        return True
+
+    def _learn(self, places: Sequence[int], packed: Sequence[bytes]) -> None:
+        keys = lookup_keys_batch(packed)
+        self._postings.learn(places, [each.get("rare", ()) for each in keys])
+        values = marks([value for each in keys for clue in FILTERED for value in each.get(clue, ())])
+        if not self._filters or not self._filters[-1].holds(values.size):
+            self._filters.append(BloomFilter(GROWTH * VALUES * self._count))
+        self._filters[-1].learn(values)
+
+    def _may_carry(self, values: Marks) -> NDArray[np.bool_]:
+        """Return which values any lead may carry; the filter grows by larger ones (Almeida et al. 2007)."""
+        may_carry = np.zeros(len(values), bool)
+        for each in self._filters:
+            may_carry |= each.counts(values) > 0
+        return may_carry
