@@ -5,11 +5,11 @@
 The server is the one in IBIDEM_TEST_OPENSEARCH (or IBIDEM_TEST_ELASTICSEARCH), or started as the tests start it. An
 index of others, two shards, with field names of its own, is filled with newswire stories and pages; this plain load is
 timed too, and so is `_update_by_query` without a script: the engine's own way to write each document again, which signs
-nothing. Then `ibidem backfill` runs as a process of its own: it signs, then settles groups. Last, groups are settled again
-with nothing held in memory, as in an index with too many leads for that. The command's resident memory, and
-that of its processes that sign, is read from /proc whenever a page is accounted for, and printed at 10, 50 and 100 % of
-the documents. A first turn with a fourth of the documents is not counted: a server that has run for long has compiled
-its code. `--write` keeps the page.
+nothing. Then `ibidem backfill` runs as a process of its own: it signs, then settles groups. Last, groups are settled
+again with nothing held in memory, as in an index with too many leads for that. The command's resident memory, and that
+of its processes that sign, is read from /proc whenever a page is accounted for, and printed at 10, 50 and 100 % of the
+documents. A first turn with a fourth of the documents is not counted: a server that has run for long has compiled its
+code. `--write` keeps the page.
 """
 
 import argparse
