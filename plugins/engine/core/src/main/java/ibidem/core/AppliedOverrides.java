@@ -15,7 +15,7 @@ final class AppliedOverrides {
      * A word about a row.
      *
      * @param other the other row
-     * @param word what was said
+     * @param word the decision
      * @param holds whether both texts are unchanged since the decision
      */
     record Word(int other, Verdict word, boolean holds) {}
@@ -37,24 +37,27 @@ final class AppliedOverrides {
         for (int row = 0; row < names.size(); row++) {
             rows.put(names.get(row), row);
         }
-        AppliedOverrides made = new AppliedOverrides();
+        AppliedOverrides overrides = new AppliedOverrides();
         for (Verdict word : words) {
             Integer a = rows.get(word.a());
             Integer b = rows.get(word.b());
             if (a != null && b != null) {
                 boolean holds = unchanged(packed[a], word.contentA()) && unchanged(packed[b], word.contentB());
-                (holds ? made.valid : made.stale).put(new Pair(Math.max(a, b), Math.min(a, b)), word);
+                (holds ? overrides.valid : overrides.stale).put(new Pair(Math.max(a, b), Math.min(a, b)), word);
             }
         }
-        made.valid.forEach((pair, word) -> {
+        overrides.valid.forEach((pair, word) -> {
             if (word.same()) {
-                made.same.computeIfAbsent(pair.later, row -> new ArrayList<>()).add(pair.earlier);
+                overrides
+                        .same
+                        .computeIfAbsent(pair.later, row -> new ArrayList<>())
+                        .add(pair.earlier);
             }
         });
-        return made;
+        return overrides;
     }
 
-    /** Returns whether a text is the one that the reader saw; true if there is no hash of its scheme. */
+    /** Returns whether a text is unchanged since the decision; true if there is no hash of its scheme. */
     private static boolean unchanged(Packed packed, String content) {
         return packed == null || !content.startsWith(packed.contentScheme()) || content.equals(packed.content());
     }
@@ -65,7 +68,7 @@ final class AppliedOverrides {
     }
 
     /** Returns the code of a pair's evidence, as readers want it. */
-    int decided(int row, int earlier, int code) {
+    int code(int row, int earlier, int code) {
         if (valid.isEmpty()) {
             return code;
         }
@@ -86,16 +89,16 @@ final class AppliedOverrides {
 
     /** Returns the manual decisions on a row, valid ones first. */
     List<Word> about(int row) {
-        List<Word> found = new ArrayList<>();
-        collect(row, valid, true, found);
-        collect(row, stale, false, found);
-        return found;
+        List<Word> words = new ArrayList<>();
+        collect(row, valid, true, words);
+        collect(row, stale, false, words);
+        return words;
     }
 
-    private static void collect(int row, Map<Pair, Verdict> words, boolean holds, List<Word> found) {
-        words.forEach((pair, word) -> {
+    private static void collect(int row, Map<Pair, Verdict> verdicts, boolean holds, List<Word> words) {
+        verdicts.forEach((pair, word) -> {
             if (row == pair.later || row == pair.earlier) {
-                found.add(new Word(row == pair.later ? pair.earlier : pair.later, word, holds));
+                words.add(new Word(row == pair.later ? pair.earlier : pair.later, word, holds));
             }
         });
     }

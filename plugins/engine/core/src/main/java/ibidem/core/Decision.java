@@ -96,10 +96,10 @@ public final class Decision {
         if (sameProfile(a, b, policy.profile())) {
             return PROFILE;
         }
-        return misread(a, b, policy.characters()) == null ? NONE : CHARACTERS;
+        return compareNoise(a, b, policy.characters()) == null ? NONE : CHARACTERS;
     }
 
-    /** Returns whether hashes of what must not differ do; a missing value speaks against no pair. */
+    /** Returns whether two hashes differ that must be equal; a missing value excludes no pair. */
     private static boolean differ(int a, int b) {
         return a != b && a != 0 && b != 0;
     }
@@ -190,8 +190,8 @@ public final class Decision {
                 && Numbers.agree(a, b);
     }
 
-    private static Noise.Told misread(Packed a, Packed b, Policy.Characters rule) {
-        return rule == null || !sameTable(a, b) || lengths(a, b) < rule.lengths() ? null : Noise.misread(a, b, rule);
+    private static Noise.Comparison compareNoise(Packed a, Packed b, Policy.Characters rule) {
+        return rule == null || !sameTable(a, b) || lengths(a, b) < rule.lengths() ? null : Noise.compare(a, b, rule);
     }
 
     /** Decides on two documents, with the reason; null if they are no duplicates by packed values. */
@@ -202,20 +202,21 @@ public final class Decision {
         }
         Map<String, Object> why = new LinkedHashMap<>();
         why.put("signature", signature(code));
-        double score = code == CHARACTERS ? figures(misread(a, b, policy.characters()), why) : figures(a, b, code, why);
+        double score =
+                code == CHARACTERS ? figures(compareNoise(a, b, policy.characters()), why) : figures(a, b, code, why);
         putGuards(a, b, why);
         Level level = code == CONTENT ? Level.IDENTICAL : code == SHINGLES ? Level.PARTIAL : Level.NEAR;
-        return new Evidence(level, signature(code), rounded(score, 3), why);
+        return new Evidence(level, signature(code), round(score, 3), why);
     }
 
     private static void putGuards(Packed a, Packed b, Map<String, Object> why) {
         why.put("days_apart", daysApart(a, b));
-        why.put("length_ratio", rounded(lengths(a, b), 2));
+        why.put("length_ratio", round(lengths(a, b), 2));
         why.put("numbers_agree", Numbers.agree(a, b));
     }
 
     /** Returns the relation of a long text to another, if it may be evidence; null without a relation. */
-    static Evidence relation(Packed a, Packed b, LongSignatures own, LongSignatures other, Policy policy) {
+    static Evidence relation(Packed a, Packed b, LongSignatures longA, LongSignatures longB, Policy policy) {
         if (!a.hasWords()
                 || !b.hasWords()
                 || differ(a.guard, b.guard)
@@ -223,71 +224,71 @@ public final class Decision {
                 || !within(a, b, policy.windowDays())) {
             return null;
         }
-        boolean turned = a.compareText(b) > 0;
-        Relation found = turned ? Relation.of(other, own, alike(a, b)) : Relation.of(own, other, alike(a, b));
-        if (found == null || found.confidence() < policy.related()) {
+        boolean swap = a.compareText(b) > 0;
+        Relation result = swap ? Relation.of(longB, longA, alike(a, b)) : Relation.of(longA, longB, alike(a, b));
+        if (result == null || result.confidence() < policy.related()) {
             return null;
         }
-        Relation relation = turned ? found.turned() : found;
+        Relation relation = swap ? result.reverse() : result;
         Map<String, Object> why = new LinkedHashMap<>();
-        why.put("signature", own.parts);
-        why.put("relation", relation.told());
+        why.put("signature", longA.parts);
+        why.put("relation", relation.label());
         if (relation.contains() != null) {
             why.put("direction", relation.contains().equals("a") ? "contains" : "part_of");
         }
         why.put("confidence", relation.confidence());
-        why.put("parts", own.parts);
-        why.put("own", span(relation.a(), own.size));
-        why.put("other", span(relation.b(), other.size));
+        why.put("parts", longA.parts);
+        why.put("own", span(relation.a(), longA.size));
+        why.put("other", span(relation.b(), longB.size));
         why.put("signals", relation.signals());
         putGuards(a, b, why);
-        return new Evidence(Level.PARTIAL, own.parts, relation.confidence(), why);
+        return new Evidence(Level.PARTIAL, longA.parts, relation.confidence(), why);
     }
 
-    private static Map<String, Object> span(int[] ends, int of) {
-        Map<String, Object> told = new LinkedHashMap<>();
-        told.put("from", ends[0]);
-        told.put("to", ends[1]);
-        told.put("of", of);
-        return told;
+    private static Map<String, Object> span(int[] ends, int set) {
+        Map<String, Object> span = new LinkedHashMap<>();
+        span.put("from", ends[0]);
+        span.put("to", ends[1]);
+        span.put("of", set);
+        return span;
     }
 
-    private static double figures(Noise.Told told, Map<String, Object> why) {
-        why.put("shared", told.equal());
+    private static double figures(Noise.Comparison comparison, Map<String, Object> why) {
+        why.put("shared", comparison.equal());
         why.put("of", Noise.SLOTS);
-        why.put("estimate", rounded(told.share(), 3));
-        why.put("unknown", rounded(Math.min(1.0, told.unknown()), 2));
-        return told.share();
+        why.put("estimate", round(comparison.share(), 3));
+        why.put("unknown", round(Math.min(1.0, comparison.unknown()), 2));
+        return comparison.share();
     }
 
     private static double figures(Packed a, Packed b, int code, Map<String, Object> why) {
         if (code == SHINGLES) {
-            return contained(a, b, why);
+            return putContainment(a, b, why);
         }
         if (code != MINHASH && code != TERMS) {
             return 1.0;
         }
         int shared = code == MINHASH ? a.equalSlots(b) : sharedTerms(a, b);
-        int of = code == MINHASH ? Packed.SLOTS : Math.min(a.terms.length, b.terms.length);
+        int size = code == MINHASH ? Packed.SLOTS : Math.min(a.terms.length, b.terms.length);
         why.put("shared", shared);
-        why.put("of", of);
-        double share = (double) shared / of;
+        why.put("of", size);
+        double share = (double) shared / size;
         if (code == MINHASH) {
-            why.put("estimate", rounded(withoutChance(share), 3));
+            why.put("estimate", round(withoutChance(share), 3));
         }
         return share;
     }
 
-    private static double contained(Packed a, Packed b, Map<String, Object> why) {
+    private static double putContainment(Packed a, Packed b, Map<String, Object> why) {
         double share = containment(a, b);
         boolean smaller = a.shingles < b.shingles || a.shingles == b.shingles && a.compareText(b) < 0;
         why.put("relation", smaller ? "part_of" : "contains");
-        why.put("estimate", rounded(share, 3));
+        why.put("estimate", round(share, 3));
         return share;
     }
 
     /** Rounds as Python does: the exact value, halves to even. */
-    static double rounded(double value, int digits) {
+    static double round(double value, int digits) {
         return new BigDecimal(value).setScale(digits, RoundingMode.HALF_EVEN).doubleValue();
     }
 }

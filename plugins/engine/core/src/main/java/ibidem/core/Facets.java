@@ -60,35 +60,35 @@ final class Facets {
     /** Counts a window: sources and tables by one of their documents, the most frequent first; the latest years first. */
     static Map<String, Object> of(Window window) {
         Facets facets = new Facets(window);
-        Map<String, Object> made = new LinkedHashMap<>();
-        made.put("sources", facets.named(facets.sources));
-        made.put("tables", facets.named(facets.tables));
-        made.put("years", facets.years());
-        return made;
+        Map<String, Object> values = new LinkedHashMap<>();
+        values.put("sources", facets.list(facets.sources));
+        values.put("tables", facets.list(facets.tables));
+        values.put("years", facets.years());
+        return values;
     }
 
-    private List<Map<String, Object>> named(Map<?, Facet> some) {
-        return some.values().stream()
+    private List<Map<String, Object>> list(Map<?, Facet> facets) {
+        return facets.values().stream()
                 .sorted(Comparator.comparingInt((Facet facet) -> -facet.documents))
                 .limit(MOST)
                 .map(facet -> {
-                    Map<String, Object> made = new LinkedHashMap<>();
-                    made.put("index", window.name(facet.row).index());
-                    made.put("id", window.name(facet.row).id());
-                    facet.put(made);
-                    return made;
+                    Map<String, Object> values = new LinkedHashMap<>();
+                    values.put("index", window.name(facet.row).index());
+                    values.put("id", window.name(facet.row).id());
+                    facet.put(values);
+                    return values;
                 })
                 .toList();
     }
 
     private List<Map<String, Object>> years() {
-        List<Map<String, Object>> made = new ArrayList<>();
+        List<Map<String, Object>> values = new ArrayList<>();
         years.forEach((year, facet) -> {
             Map<String, Object> each = new LinkedHashMap<>();
             each.put("year", year);
             facet.put(each);
-            made.add(each);
+            values.add(each);
         });
-        return made;
+        return values;
     }
 }

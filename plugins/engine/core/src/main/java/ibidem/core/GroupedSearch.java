@@ -14,7 +14,7 @@ import java.util.stream.Stream;
  *
  * @param <R> the engine's responses
  * @param <H> their hits
- * @param <P> what is kept of a hit's place in the ranking
+ * @param <P> a hit's place in the ranking
  */
 public final class GroupedSearch<R, H, P> {
     /** Documents in a request for long signatures: those of a book take some 100 KB. */
@@ -36,13 +36,13 @@ public final class GroupedSearch<R, H, P> {
     private final ResponseReader<R, H, P> responses;
     private final List<String> indexes;
     private final Reading reading;
-    private final ShardPage.Asked page;
-    private final long began = System.nanoTime();
+    private final ShardPage.Spec spec;
+    private final long startNanos = System.nanoTime();
     private final LongTexts longs = new LongTexts();
 
-    private Request asked;
+    private Request request;
     private Depth depth;
-    /** Whether the only shard is asked for the page itself. */
+    /** Whether the only shard makes the page itself. */
     private boolean pageOfShard;
 
     private R first;
@@ -50,41 +50,41 @@ public final class GroupedSearch<R, H, P> {
     private float highest;
 
     private boolean ids;
-    private volatile long held;
+    private volatile long longBytes;
 
     /**
-     * @param node what it does it with
-     * @param searches sends what it is made of
-     * @param responses reads what comes back
-     * @param asked how to group
-     * @param from the first group to show; negative where nothing is said of it
-     * @param size how many; negative where nothing is said of it
+     * @param node services of the node
+     * @param searches sends the inner searches
+     * @param responses reads their responses
+     * @param request how to group
+     * @param from the first group to show; negative for the default
+     * @param size how many; negative for the default
      */
     public GroupedSearch(
             Node node,
             InnerSearches<R, H, P> searches,
             ResponseReader<R, H, P> responses,
-            Request asked,
+            Request request,
             int from,
             int size) {
         this.node = node;
         this.searches = searches;
         this.responses = responses;
-        this.asked = asked;
+        this.request = request;
         int start = Math.max(0, from);
         int groups = size < 0 ? SIZE : size;
         Refusal.checkPage(start, groups);
         indexes = searches.indexes();
         int deepest = searches.deepest();
-        reading = new Reading(asked, groups == 0 ? 1 : start / groups + 1, groups, deepest);
+        reading = new Reading(request, groups == 0 ? 1 : start / groups + 1, groups, deepest);
         depth = depth(false);
-        page = new ShardPage.Asked(asked.values(), start, groups, deepest, node.by());
-        pageOfShard = groups > 0 && asked.oneSearchTells() && searches.goWithPageOfShard() && !mayHoldOverrides();
+        spec = new ShardPage.Spec(request.values(), start, groups, deepest, node.by());
+        pageOfShard = groups > 0 && request.needsOneSearch() && searches.goWithPageOfShard() && !mayHoldOverrides();
     }
 
     private boolean mayHoldOverrides() {
-        Set<String> beside = searches.ledgers(Ledgers.OVERRIDES, Set.copyOf(indexes));
-        return node.ledgers().overrides().holds(beside, searches.caller());
+        Set<String> ledgers = searches.ledgers(Ledgers.OVERRIDES, Set.copyOf(indexes));
+        return node.ledgers().overrides().holds(ledgers, searches.caller());
     }
 
     /** Returns how deep the first window is. */
@@ -93,21 +93,21 @@ public final class GroupedSearch<R, H, P> {
     }
 
     /** Returns the request to the shard; null if it returns a window, and the page is made here. */
-    public ShardPage.Asked pageOfShard() {
-        return pageOfShard ? page : null;
+    public ShardPage.Spec pageOfShard() {
+        return pageOfShard ? spec : null;
     }
 
     /** Goes on with the response to the first window. */
     public void goOn(R response) {
         first = response;
         highest = responses.highest(response);
-        received(response);
+        handle(response);
     }
 
-    /** Gives back the memory that is kept until the search is answered. */
+    /** Frees the memory that the search takes until its answer. */
     public void release() {
-        node.memory().free(held);
-        held = 0;
+        node.memory().free(longBytes);
+        longBytes = 0;
     }
 
     private Depth depth(boolean inFullOrder) {
@@ -117,7 +117,7 @@ public final class GroupedSearch<R, H, P> {
 
     private void read(boolean inFullOrder) {
         depth = depth(inFullOrder);
-        searches.window(depth, this::received);
+        searches.window(depth, this::handle);
     }
 
     private void readWithIds() {
@@ -125,26 +125,26 @@ public final class GroupedSearch<R, H, P> {
         read(false);
     }
 
-    private void received(R response) {
+    private void handle(R response) {
         if (pageOfShard && responses.hits(response).length > 0) {
             pageOfShard = false;
-            receivedPage(response);
+            handlePage(response);
         } else {
-            searches.compute(response, () -> receivedWindow(responses.hits(response)));
+            searches.compute(response, () -> handleWindow(responses.hits(response)));
         }
     }
 
-    private void receivedWindow(H[] hits) {
+    private void handleWindow(H[] hits) {
         if (cutAmongEquals(hits)) {
             read(true);
             return;
         }
-        Ranked<P> ranked = Ranked.of(responses, hits, reading.depth(), searches.byScoreAlone());
-        if (ranked.rows().nameless && !ids) {
+        Ranking<P> ranking = Ranking.of(responses, hits, reading.depth(), searches.byScoreAlone());
+        if (ranking.rows().nameless && !ids) {
             readWithIds();
             return;
         }
-        listenToReaders(ranked);
+        listenToReaders(ranking);
     }
 
     /** Returns whether unread hits might rank before a read one: all beyond the window have one score. */
@@ -157,22 +157,22 @@ public final class GroupedSearch<R, H, P> {
     }
 
     /** Answers with the page that the shard made, or makes it here where that could not. */
-    private void receivedPage(R response) {
+    private void handlePage(R response) {
         H[] hits = responses.hits(response);
-        ShardPage.Received received = Stream.of(hits)
-                .map(hit -> ShardPage.Received.of(responses.value(hit, ShardPage.TOLD)))
+        ShardPage.Reply reply = Stream.of(hits)
+                .map(hit -> ShardPage.Reply.of(responses.value(hit, ShardPage.PAGE)))
                 .filter(Objects::nonNull)
                 .findFirst()
                 .orElseThrow();
-        highest = received.score();
-        if (received.outcome() != ShardPage.Outcome.WHOLE) {
-            read(received.outcome() == ShardPage.Outcome.EQUALS);
+        highest = reply.score();
+        if (reply.outcome() != ShardPage.Outcome.WHOLE) {
+            read(reply.outcome() == ShardPage.Outcome.EQUALS);
             return;
         }
-        List<Shown<H, P>> shown = received.marks(hits, hit -> responses.value(hit, ShardPage.PLACED)).stream()
-                .map(this::shown)
+        List<Item<H, P>> items = reply.marks(hits, hit -> responses.value(hit, ShardPage.HIT)).stream()
+                .map(this::item)
                 .toList();
-        if (shown.size() < received.shown()) {
+        if (items.size() < reply.size()) {
             readWithIds(); // packed ids may be those of an index that this one was copied from
             return;
         }
@@ -183,55 +183,55 @@ public final class GroupedSearch<R, H, P> {
             }
             searches.checkNotCancelled();
             long tookMillis = tookMillis();
-            answer(shown, received.account(!responses.isTimedOut(response), tookMillis), tookMillis);
+            answer(items, reply.account(!responses.isTimedOut(response), tookMillis), tookMillis);
         });
     }
 
-    private Shown<H, P> shown(ShardPage.Mark<H> each) {
-        return new Shown<>(responses.id(each.hit()), responses.place(each.hit()), each.hit(), each.mark());
+    private Item<H, P> item(ShardPage.Mark<H> each) {
+        return new Item<>(responses.id(each.hit()), responses.place(each.hit()), each.hit(), each.mark());
     }
 
-    private void listenToReaders(Ranked<P> ranked) {
-        Set<String> found = new TreeSet<>(indexes);
-        if (found.isEmpty()) {
-            ranked.rows().names.forEach(name -> found.add(name.index()));
+    private void listenToReaders(Ranking<P> ranking) {
+        Set<String> names = new TreeSet<>(indexes);
+        if (names.isEmpty()) {
+            ranking.rows().names.forEach(name -> names.add(name.index()));
         }
-        if (!asked.waiting()) {
-            listenToReaders(found, words -> group(ranked, words));
+        if (!request.needsPresets()) {
+            listenToReaders(names, words -> group(ranking, words));
             return;
         }
-        Set<String> beside = searches.ledgers(Ledgers.PRESETS, found);
-        node.ledgers().presets().of(beside, searches.caller(), searches::records, presets -> {
-            asked = asked.with(presets);
-            listenToReaders(found, words -> group(ranked, words));
+        Set<String> ledgers = searches.ledgers(Ledgers.PRESETS, names);
+        node.ledgers().presets().get(ledgers, searches.caller(), searches::records, presets -> {
+            request = request.with(presets);
+            listenToReaders(names, words -> group(ranking, words));
         });
     }
 
-    private void listenToReaders(Set<String> found, Consumer<List<Verdict>> next) {
-        Set<String> beside = searches.ledgers(Ledgers.OVERRIDES, found);
-        node.ledgers().overrides().of(beside, searches.caller(), searches::records, next);
+    private void listenToReaders(Set<String> names, Consumer<List<Verdict>> next) {
+        Set<String> ledgers = searches.ledgers(Ledgers.OVERRIDES, names);
+        node.ledgers().overrides().get(ledgers, searches.caller(), searches::records, next);
     }
 
-    private void group(Ranked<P> ranked, List<Verdict> words) {
-        long bytes = asked.bytes(ranked.rows().packed.length);
+    private void group(Ranking<P> ranking, List<Verdict> words) {
+        long bytes = request.bytes(ranking.rows().packed.length);
         node.memory().take(bytes, Memory.WINDOW);
-        Page made;
+        Page page;
         try {
-            Window window = Window.of(ranked.rows().names, ranked.rows().packed, asked.policy(), words, longs);
+            Window window = Window.of(ranking.rows().names, ranking.rows().packed, request.policy(), words, longs);
             if (!longs.missing().isEmpty()) {
-                readLong(() -> group(ranked, words));
+                readLong(() -> group(ranking, words));
                 return;
             }
             if (!reading.enough(window)) {
                 read(false);
                 return;
             }
-            made = reading.page(window, asked);
+            page = reading.page(window, request);
         } finally {
             node.memory().free(bytes);
         }
-        made.wantLong();
-        readLong(() -> fetch(ranked, made));
+        page.wantLong();
+        readLong(() -> fetch(ranking, page));
     }
 
     /** Reads the long signatures that are missing, some after the other, and goes on. */
@@ -258,47 +258,47 @@ public final class GroupedSearch<R, H, P> {
         });
     }
 
-    /** Counts memory that is kept until the search is answered. */
+    /** Counts memory that the search takes until its answer. */
     private void hold(long bytes) {
         node.memory().take(bytes, Memory.LONG_SIGNATURES);
-        held += bytes;
+        longBytes += bytes;
     }
 
     private Name name(H hit) {
         return new Name(responses.index(hit), responses.id(hit));
     }
 
-    private void fetch(Ranked<P> ranked, Page made) {
-        Set<Name> names = made.names();
+    private void fetch(Ranking<P> ranking, Page page) {
+        Set<Name> names = page.names();
         if (names.isEmpty()) {
-            answer(ranked, made, Map.of());
+            answer(ranking, page, Map.of());
             return;
         }
         searches.documents(names, response -> {
-            Map<Name, H> stored = new HashMap<>();
+            Map<Name, H> documents = new HashMap<>();
             for (H hit : responses.hits(response)) {
-                stored.put(name(hit), hit);
+                documents.put(name(hit), hit);
             }
-            if (stored.size() < names.size() && !ids) {
+            if (documents.size() < names.size() && !ids) {
                 readWithIds(); // packed ids may be those of an index that this one was copied from
             } else {
-                answer(ranked, made, stored);
+                answer(ranking, page, documents);
             }
         });
     }
 
-    private void answer(Ranked<P> ranked, Page made, Map<Name, H> stored) {
+    private void answer(Ranking<P> ranking, Page page, Map<Name, H> documents) {
         long tookMillis = tookMillis();
-        Map<String, Object> account = made.account(new Page.Searched(
-                responses.matched(first), !responses.isTimedOut(first), ranked.rows().missing, tookMillis, node.by()));
-        answer(ranked.shown(made, stored), account, tookMillis);
+        Map<String, Object> account = page.account(new Page.Outcome(
+                responses.total(first), !responses.isTimedOut(first), ranking.rows().missing, tookMillis, node.by()));
+        answer(ranking.items(page, documents), account, tookMillis);
     }
 
-    private void answer(List<Shown<H, P>> shown, Map<String, Object> account, long tookMillis) {
-        searches.answer(new ResultList<>(shown, highest, asked.collapse(), account, tookMillis));
+    private void answer(List<Item<H, P>> items, Map<String, Object> account, long tookMillis) {
+        searches.answer(new ResultList<>(items, highest, request.collapse(), account, tookMillis));
     }
 
     private long tookMillis() {
-        return (System.nanoTime() - began) / 1_000_000;
+        return (System.nanoTime() - startNanos) / 1_000_000;
     }
 }

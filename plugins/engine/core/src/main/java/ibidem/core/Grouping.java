@@ -97,33 +97,33 @@ public final class Grouping {
 
     /** Groups rows in rank order; null for an unsigned hit. */
     static Grouping of(List<Name> names, Packed[] rows, Policy policy, AppliedOverrides overrides, LongTexts longs) {
-        Grouping made = new Grouping(names, rows, policy, overrides, longs);
+        Grouping grouping = new Grouping(names, rows, policy, overrides, longs);
         for (int row = 0; row < rows.length; row++) {
-            made.settle(row);
+            grouping.settle(row);
         }
-        return made;
+        return grouping;
     }
 
     /** Returns whether a row is the first occurrence of its group. */
-    boolean leads(int which) {
-        return lead[which] == which;
+    boolean leads(int hit) {
+        return lead[hit] == hit;
     }
 
-    private void settle(int which) {
-        row = which;
-        best = which;
-        Packed packed = rows[which];
+    private void settle(int hit) {
+        row = hit;
+        best = hit;
+        Packed packed = rows[hit];
         if (packed != null && packed.hasWords()) {
             look(packed);
         }
-        for (int earlier : overrides.sameAs(which)) {
+        for (int earlier : overrides.sameAs(hit)) {
             if (leads(earlier)) {
                 compare(earlier);
             }
         }
-        lead[which] = best;
-        if (best < which) {
-            crowded[which] = false;
+        lead[hit] = best;
+        if (best < hit) {
+            crowded[hit] = false;
         } else if (packed != null && packed.hasWords()) {
             add(packed);
         }
@@ -131,7 +131,7 @@ public final class Grouping {
 
     private void look(Packed packed) {
         Arrays.fill(candidates, 0L);
-        collect(content, folded(packed));
+        collect(content, fold(packed));
         if (prints != null && packed.strongFingerprint()) {
             collect(prints, packed.fingerprint);
         }
@@ -158,7 +158,7 @@ public final class Grouping {
 
     private void collect(Multimap leads, long key) {
         int place = leads.place(key);
-        if (leads.held(place) >= MOST_LEADS) {
+        if (leads.count(place) >= MOST_LEADS) {
             crowded[row] = true;
             return;
         }
@@ -180,7 +180,7 @@ public final class Grouping {
         }
     }
 
-    /** Compares with the candidates down the ranking, until one is found. */
+    /** Compares with the candidates down the ranking, until one is a duplicate. */
     private void compareInOrder() {
         for (int word = 0; word < candidates.length && best == row; word++) {
             for (long left = candidates[word]; left != 0 && best == row; left &= left - 1) {
@@ -194,7 +194,7 @@ public final class Grouping {
         for (int at = lengths.first(lengths.place(bucket)); at != Multimap.END; at = lengths.next(at)) {
             int candidate = lengths.value(at);
             Packed other = rows[candidate];
-            if (candidate < best && (bothLong(candidate) ? meet(candidate, bucket) : mayShare(packed, other, rule))) {
+            if (candidate < best && (isLongPair(candidate) ? meet(candidate, bucket) : mayShare(packed, other, rule))) {
                 compare(candidate);
             }
         }
@@ -205,7 +205,7 @@ public final class Grouping {
     }
 
     /** Returns whether both are long texts, for which packed values may not be enough. */
-    private boolean bothLong(int candidate) {
+    private boolean isLongPair(int candidate) {
         return rare != null && rows[row].isLong() && rows[candidate].isLong();
     }
 
@@ -219,20 +219,20 @@ public final class Grouping {
             return;
         }
         compared[candidate] = row;
-        int found = overrides.decided(row, candidate, Decision.code(rows[row], rows[candidate], policy));
-        if (found == Decision.UNDECIDED) {
+        int result = overrides.code(row, candidate, Decision.code(rows[row], rows[candidate], policy));
+        if (result == Decision.UNDECIDED) {
             Evidence evidence =
                     longs.relation(names.get(row), rows[row], names.get(candidate), rows[candidate], policy);
-            found = evidence == null ? Decision.NONE : Decision.RELATION;
+            result = evidence == null ? Decision.NONE : Decision.RELATION;
         }
-        if (found != Decision.NONE) {
-            code[row] = (byte) found;
+        if (result != Decision.NONE) {
+            code[row] = (byte) result;
             best = candidate;
         }
     }
 
     private void add(Packed packed) {
-        content.add(folded(packed), row);
+        content.add(fold(packed), row);
         if (bands != null) {
             bands.add(row);
         }
@@ -253,7 +253,7 @@ public final class Grouping {
         }
     }
 
-    private static long folded(Packed packed) {
+    private static long fold(Packed packed) {
         return packed.contentLow ^ packed.contentHigh;
     }
 

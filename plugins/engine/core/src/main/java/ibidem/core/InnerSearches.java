@@ -8,11 +8,11 @@ import java.util.function.Consumer;
 /**
  * The searches that a grouped search is made of, each sent as the caller and under the caller's task.
  *
- * <p>When one of them fails, or what is done with its response, the grouped search fails.
+ * <p>When one of them fails, or the code that reads its response, the grouped search fails.
  *
  * @param <R> the engine's responses
  * @param <H> their hits
- * @param <P> what is kept of a hit's place in the ranking
+ * @param <P> a hit's place in the ranking
  */
 public interface InnerSearches<R, H, P> {
     /** Returns the searched indexes; empty if only hits name them. */
@@ -24,7 +24,7 @@ public interface InnerSearches<R, H, P> {
     /** Returns whether the engine orders by score and by nothing else, so that equal places are put in order here. */
     boolean byScoreAlone();
 
-    /** Returns whether there is one shard, and nothing that is asked for keeps it from making the page. */
+    /** Returns whether there is one shard, and no option of the request keeps it from making the page. */
     boolean goWithPageOfShard();
 
     /** Returns a key that identifies the caller. */
@@ -33,7 +33,7 @@ public interface InnerSearches<R, H, P> {
     /**
      * Returns the existing ledgers of the searched indexes.
      *
-     * @param kind what they hold
+     * @param kind the kind of their records
      * @param indexes the indexes of the hits
      */
     Set<String> ledgers(String kind, Collection<String> indexes);
@@ -46,9 +46,9 @@ public interface InnerSearches<R, H, P> {
     void longSignatures(List<Name> names, Consumer<R> next);
 
     /** Reads records next to indexes; empty if they are missing or the caller may not read them. */
-    void records(LedgerCache.Slice slice, Consumer<LedgerCache.Found> next);
+    void records(LedgerCache.Slice slice, Consumer<LedgerCache.Batch> next);
 
-    /** Does what takes processor time on a thread for searches, and keeps a response for so long. */
+    /** Runs a computation on a thread for searches; its response stays valid for so long. */
     void compute(R response, Runnable task);
 
     /** Throws the engine's exception where the caller's task is cancelled. */

@@ -51,22 +51,22 @@ public record Keep(By by, List<String> sources) {
     }
 
     /** Returns the member that is shown as the lead; ties go to the first in rank. */
-    int shown(Packed[] packed, List<Integer> members) {
+    int lead(Packed[] packed, List<Integer> members) {
         List<Integer> hashes = new ArrayList<>();
         sources.forEach(name -> hashes.add(Hashes.source(name)));
         int best = members.get(0);
         long least = Long.MAX_VALUE;
         for (int row : members) {
-            long worse = worse(packed[row], row, hashes);
-            if (worse < least) {
-                least = worse;
+            long cost = cost(packed[row], row, hashes);
+            if (cost < least) {
+                least = cost;
                 best = row;
             }
         }
         return best;
     }
 
-    private long worse(Packed value, int row, List<Integer> hashes) {
+    private long cost(Packed value, int row, List<Integer> hashes) {
         return switch (by) {
             case RANK -> row;
             case EARLIEST -> value == null || value.dateFrom == Packed.NO_DATE ? NEVER : value.dateFrom;

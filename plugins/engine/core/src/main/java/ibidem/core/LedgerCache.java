@@ -10,7 +10,7 @@ import java.util.function.Function;
 import java.util.function.LongSupplier;
 
 /**
- * Cache of the records next to indexes: read as the caller, and kept for that caller for a few seconds.
+ * Cache of the records next to indexes: read as the caller, and cached for that caller for a few seconds.
  *
  * @param <T> type of a parsed record
  */
@@ -21,7 +21,7 @@ public final class LedgerCache<T> {
 
     private record Key(Collection<String> ledgers, String caller) {}
 
-    private record Kept<T>(List<T> records, long until) {}
+    private record Entry<T>(List<T> records, long expiry) {}
 
     /**
      * One of the searches that read a ledger.
@@ -38,14 +38,14 @@ public final class LedgerCache<T> {
      * @param sources the documents
      * @param last the sort values of the last one; null where there is none
      */
-    public record Found(List<Map<String, Object>> sources, Object[] last) {}
+    public record Batch(List<Map<String, Object>> sources, Object[] last) {}
 
     /** Asks for a slice as the caller; empty if it is missing or the caller may not read it. */
     public interface Reader {
-        void read(Slice slice, Consumer<Found> next);
+        void read(Slice slice, Consumer<Batch> next);
     }
 
-    private final Map<Key, Kept<T>> kept = new LinkedHashMap<>();
+    private final Map<Key, Entry<T>> entries = new LinkedHashMap<>();
     private final Function<Map<String, ?>, T> parse;
     private final LongSupplier clock;
 
@@ -60,8 +60,8 @@ public final class LedgerCache<T> {
 
     /** Returns whether it is known by now that ledgers hold records. */
     public boolean holds(Collection<String> ledgers, String caller) {
-        List<T> known = known(new Key(List.copyOf(ledgers), caller));
-        return known != null && !known.isEmpty();
+        List<T> records = lookUp(new Key(List.copyOf(ledgers), caller));
+        return records != null && !records.isEmpty();
     }
 
     /**
@@ -72,34 +72,34 @@ public final class LedgerCache<T> {
      * @param reader reads them as that caller
      * @param next gets them
      */
-    public void of(Collection<String> ledgers, String caller, Reader reader, Consumer<List<T>> next) {
+    public void get(Collection<String> ledgers, String caller, Reader reader, Consumer<List<T>> next) {
         Key key = new Key(List.copyOf(ledgers), caller);
-        List<T> known = ledgers.isEmpty() ? List.of() : known(key);
-        if (known != null) {
-            next.accept(known);
+        List<T> records = ledgers.isEmpty() ? List.of() : lookUp(key);
+        if (records != null) {
+            next.accept(records);
         } else {
             read(key, null, new ArrayList<>(), reader, next);
         }
     }
 
-    private synchronized List<T> known(Key key) {
-        Kept<T> held = kept.get(key);
-        return held == null || held.until - clock.getAsLong() <= 0 ? null : held.records;
+    private synchronized List<T> lookUp(Key key) {
+        Entry<T> entry = entries.get(key);
+        return entry == null || entry.expiry - clock.getAsLong() <= 0 ? null : entry.records;
     }
 
     private synchronized void keep(Key key, List<T> records) {
-        kept.remove(key);
-        kept.put(key, new Kept<>(records, clock.getAsLong() + NANOS));
-        if (kept.size() > CALLERS) {
-            kept.remove(kept.keySet().iterator().next());
+        entries.remove(key);
+        entries.put(key, new Entry<>(records, clock.getAsLong() + NANOS));
+        if (entries.size() > CALLERS) {
+            entries.remove(entries.keySet().iterator().next());
         }
     }
 
     private void read(Key key, Object[] after, List<T> records, Reader reader, Consumer<List<T>> next) {
-        reader.read(new Slice(key.ledgers, after, SLICE), found -> {
-            found.sources().forEach(source -> add(source, records));
-            if (found.sources().size() == SLICE) {
-                read(key, found.last(), records, reader, next);
+        reader.read(new Slice(key.ledgers, after, SLICE), batch -> {
+            batch.sources().forEach(source -> add(source, records));
+            if (batch.sources().size() == SLICE) {
+                read(key, batch.last(), records, reader, next);
             } else {
                 keep(key, records);
                 next.accept(records);

@@ -28,13 +28,12 @@ public record Ledgers(LedgerCache<Verdict> overrides, LedgerCache<StoredPreset> 
     /**
      * Returns the existing ledgers of indexes.
      *
-     * @param kind what they hold
+     * @param kind the kind of their records
      * @param names the names of indexes in the request
      * @param indexes the indexes
      * @param exists returns whether an index exists
      */
-    public static Set<String> beside(
-            String kind, String[] names, Collection<String> indexes, Predicate<String> exists) {
+    public static Set<String> find(String kind, String[] names, Collection<String> indexes, Predicate<String> exists) {
         return Stream.concat(Arrays.stream(names), indexes.stream())
                 .map(name -> name + "-ibidem-" + kind)
                 .filter(exists)

@@ -30,26 +30,26 @@ final class LongSignatures {
 
     private final short[] sketches;
 
-    private LongSignatures(ByteBuffer from, int flags, int size, int wordCount) {
+    private LongSignatures(ByteBuffer buffer, int flags, int size, int wordCount) {
         this.size = size;
         parts = (flags & CHUNKS) == 0 ? "pages" : "chunks";
         sketches = new short[size * SLOTS];
         profiles = new long[size];
         tokens = new long[size];
-        from.asShortBuffer().get(sketches);
-        from.position(from.position() + 2 * sketches.length);
-        from.asLongBuffer().get(profiles);
-        from.position(from.position() + Long.BYTES * size);
+        buffer.asShortBuffer().get(sketches);
+        buffer.position(buffer.position() + 2 * sketches.length);
+        buffer.asLongBuffer().get(profiles);
+        buffer.position(buffer.position() + Long.BYTES * size);
         for (int part = 0; part < size; part++) {
-            tokens[part] = Integer.toUnsignedLong(from.getInt());
+            tokens[part] = Integer.toUnsignedLong(buffer.getInt());
         }
-        int[] once = numbers(from, size);
+        int[] wordCounts = numbers(buffer, size);
         partOfWord = new int[wordCount];
         int at = 0;
         for (int part = 0; part < size; part++) {
-            Arrays.fill(partOfWord, at, at += once[part], part);
+            Arrays.fill(partOfWord, at, at += wordCounts[part], part);
         }
-        words = new UniqueWords(numbers(from, wordCount), (flags & ALPHABETICAL) != 0);
+        words = new UniqueWords(numbers(buffer, wordCount), (flags & ALPHABETICAL) != 0);
     }
 
     /** Reads a stored value; null for one that is damaged or of another scheme. */
@@ -57,33 +57,34 @@ final class LongSignatures {
         if (bytes.length < HEAD || Arrays.mismatch(bytes, 0, SCHEME.length, SCHEME, 0, SCHEME.length) >= 0) {
             return null;
         }
-        ByteBuffer from = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).position(SCHEME.length);
-        int flags = from.get();
-        long parts = Integer.toUnsignedLong(from.getInt());
-        long words = Integer.toUnsignedLong(from.getInt());
+        ByteBuffer buffer =
+                ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).position(SCHEME.length);
+        int flags = buffer.get();
+        long parts = Integer.toUnsignedLong(buffer.getInt());
+        long words = Integer.toUnsignedLong(buffer.getInt());
         boolean fits = bytes.length == HEAD + parts * PART_BYTES + Integer.BYTES * words;
-        if (!fits || (flags & ~(CHUNKS | ALPHABETICAL)) != 0 || once(from, (int) parts) != words) {
+        if (!fits || (flags & ~(CHUNKS | ALPHABETICAL)) != 0 || countWords(buffer, (int) parts) != words) {
             return null;
         }
-        return new LongSignatures(from, flags, (int) parts, (int) words);
+        return new LongSignatures(buffer, flags, (int) parts, (int) words);
     }
 
     /** Counts the unique words of all parts. */
-    private static long once(ByteBuffer from, int parts) {
-        ByteBuffer counts = from.duplicate().order(ByteOrder.LITTLE_ENDIAN);
-        counts.position(from.position() + parts * (PART_BYTES - Integer.BYTES));
-        long once = 0;
+    private static long countWords(ByteBuffer buffer, int parts) {
+        ByteBuffer counts = buffer.duplicate().order(ByteOrder.LITTLE_ENDIAN);
+        counts.position(buffer.position() + parts * (PART_BYTES - Integer.BYTES));
+        long count = 0;
         for (int part = 0; part < parts; part++) {
-            once += Integer.toUnsignedLong(counts.getInt());
+            count += Integer.toUnsignedLong(counts.getInt());
         }
-        return once;
+        return count;
     }
 
-    private static int[] numbers(ByteBuffer from, int count) {
-        int[] found = new int[count];
-        from.asIntBuffer().get(found);
-        from.position(from.position() + Integer.BYTES * count);
-        return found;
+    private static int[] numbers(ByteBuffer buffer, int count) {
+        int[] values = new int[count];
+        buffer.asIntBuffer().get(values);
+        buffer.position(buffer.position() + Integer.BYTES * count);
+        return values;
     }
 
     /** Returns whether a part has signatures, and is not blank or nearly so. */

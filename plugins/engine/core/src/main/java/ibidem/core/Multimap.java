@@ -7,7 +7,7 @@ final class Multimap {
 
     private final long[] keys;
     private final int[] heads;
-    private final int[] held;
+    private final int[] counts;
     private final int[] next;
     private final int[] values;
     private final int mask;
@@ -17,7 +17,7 @@ final class Multimap {
         int size = Integer.highestOneBit(Math.max(2, most)) * 4;
         keys = new long[size];
         heads = new int[size];
-        held = new int[size];
+        counts = new int[size];
         mask = size - 1;
         next = new int[most];
         values = new int[most];
@@ -33,8 +33,8 @@ final class Multimap {
     }
 
     /** Returns how many values a place holds. */
-    int held(int place) {
-        return held[place];
+    int count(int place) {
+        return counts[place];
     }
 
     /** Returns the newest entry of a place, or {@link #END}. */
@@ -56,6 +56,6 @@ final class Multimap {
         next[count] = heads[at];
         values[count] = value;
         heads[at] = ++count;
-        held[at]++;
+        counts[at]++;
     }
 }

@@ -72,32 +72,32 @@ final class Noise {
      * @param share the share of runs that both have, estimated
      * @param unknown unknown words for each word that differs, estimated
      */
-    record Told(int equal, double share, double unknown) {}
+    record Comparison(int equal, double share, double unknown) {}
 
-    /** Compares two texts; null where what differs does not look misread. */
-    static Told misread(Packed a, Packed b, Policy.Characters rule) {
-        Noise one = a.noise;
+    /** Compares two texts; null where the differing words do not look misread. */
+    static Comparison compare(Packed a, Packed b, Policy.Characters rule) {
+        Noise noise = a.noise;
         Noise other = b.noise;
-        if (one == null
+        if (noise == null
                 || other == null
-                || one.run != other.run
-                || (one.run & POOR) != 0 && !rule.few()
-                || !one.noisy && !other.noisy) {
+                || noise.run != other.run
+                || (noise.run & POOR) != 0 && !rule.few()
+                || !noise.noisy && !other.noisy) {
             return null;
         }
-        long slots = one.equalSlots(other);
+        long slots = noise.equalSlots(other);
         int equal = Long.bitCount(slots);
         double share = Math.max(0.0, ((double) equal / SLOTS - CHANCE) / (1 - CHANCE));
         if (share < rule.share() || !sharesBand(slots) || equalPairs(slots) < rule.pairs()) {
             return null;
         }
-        double differing = differing(share, one.runs, other.runs);
-        double terms = one.unknownIn(other);
-        double words = Math.max(1.0, differing / RUNS_OF_A_WORD);
-        double figures = differing(Numbers.share(a, b), a.numbers, b.numbers);
+        double difference = difference(share, noise.runs, other.runs);
+        double terms = noise.unknownIn(other);
+        double words = Math.max(1.0, difference / RUNS_OF_A_WORD);
+        double figures = difference(Numbers.share(a, b), a.numbers, b.numbers);
         double least = rule.unknown() + rule.numbers() * (figures / words);
-        boolean lifted = terms * (one.runs + other.runs) >= rule.lift() * differing * (one.unknown + other.unknown);
-        return terms / words >= least && lifted ? new Told(equal, share, terms / words) : null;
+        boolean lift = terms * (noise.runs + other.runs) >= rule.lift() * difference * (noise.unknown + other.unknown);
+        return terms / words >= least && lift ? new Comparison(equal, share, terms / words) : null;
     }
 
     /** Returns a bit for each slot that both have alike. */
@@ -127,20 +127,20 @@ final class Noise {
         return (equal & Long.rotateRight(equal, SECOND) & Long.rotateRight(equal, THIRD)) != 0;
     }
 
-    /** Counts the equal pairs of slots of those by which an index looks misread texts up: each slot is in one. */
+    /** Counts the equal pairs of slots of those by which an index looks up misread texts: each slot is in one. */
     private static int equalPairs(long equal) {
         return Long.bitCount(equal & Long.rotateRight(equal, SECOND) & EVEN);
     }
 
     /** Estimates how many unknown terms are in one text only. */
     private double unknownIn(Noise other) {
-        boolean both = unknown > 0 && other.unknown > 0;
-        double share = both ? Math.max(0.0, (double) equalTerms(other) / OF_TERMS - CHANCE) : 0.0;
-        return differing(share, unknown, other.unknown);
+        boolean common = unknown > 0 && other.unknown > 0;
+        double share = common ? Math.max(0.0, (double) equalTerms(other) / OF_TERMS - CHANCE) : 0.0;
+        return difference(share, unknown, other.unknown);
     }
 
     /** Returns how many of two sets' elements are in one only, from their Jaccard index and sizes. */
-    private static double differing(double share, double a, double b) {
+    private static double difference(double share, double a, double b) {
         return (1 - share) / (1 + share) * (a + b);
     }
 }

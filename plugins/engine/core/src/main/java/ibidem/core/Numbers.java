@@ -19,23 +19,23 @@ final class Numbers {
     /** Returns the share of the smallest hashes of the union that both have; 1 when there are no numbers. */
     static double share(Packed a, Packed b) {
         int union = 0;
-        int both = 0;
-        for (int i = 0, j = 0; union < Packed.SKETCH && (i < a.sketched || j < b.sketched); union++) {
-            int left = i < a.sketched ? a.number(i) : NONE;
-            int right = j < b.sketched ? b.number(j) : NONE;
-            both += left == right ? 1 : 0;
+        int common = 0;
+        for (int i = 0, j = 0; union < Packed.SKETCH && (i < a.sketchSize || j < b.sketchSize); union++) {
+            int left = i < a.sketchSize ? a.number(i) : NONE;
+            int right = j < b.sketchSize ? b.number(j) : NONE;
+            common += left == right ? 1 : 0;
             i += left <= right ? 1 : 0;
             j += right <= left ? 1 : 0;
         }
-        return union == 0 ? 1.0 : (double) both / union;
+        return union == 0 ? 1.0 : (double) common / union;
     }
 
     /** Returns whether they are the same by count and sketch. */
     static boolean equal(Packed a, Packed b) {
-        if (a.numbers != b.numbers || a.sketched != b.sketched) {
+        if (a.numbers != b.numbers || a.sketchSize != b.sketchSize) {
             return false;
         }
-        for (int i = 0; i < a.sketched; i++) {
+        for (int i = 0; i < a.sketchSize; i++) {
             if (a.number(i) != b.number(i)) {
                 return false;
             }

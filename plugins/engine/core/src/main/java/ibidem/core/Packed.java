@@ -38,7 +38,7 @@ public final class Packed {
     private static final int TITLE_AT = 74;
     private static final int NOISE = 76;
     /** Bytes that scheme 2 has more than scheme 1. */
-    private static final int ADDED = 4 + NOISE;
+    private static final int EXTRA_BYTES = 4 + NOISE;
 
     private static final int HEAD = 107;
     /** All bits of four slots but the highest of each. */
@@ -69,7 +69,7 @@ public final class Packed {
 
     final int numbers;
     /** How many hashes of the numbers' sketch ascend; the rest is filling. */
-    final int sketched;
+    final int sketchSize;
     /** The feature set, ascending. */
     final int[] terms;
     /** The noise block, which shows misread words; null if it is empty. */
@@ -90,7 +90,7 @@ public final class Packed {
         this.terms = terms;
         this.id = id;
         scheme = bytes[0];
-        numbersAt = TITLE_AT + added(scheme);
+        numbersAt = TITLE_AT + extraBytes(scheme);
         flags = bytes[1] & 0xFF;
         length = u32(bytes, 2);
         shingles = u32(bytes, 6);
@@ -105,14 +105,14 @@ public final class Packed {
         guard = (int) INT.get(bytes, 70);
         title = scheme == EARLIER ? 0 : (int) INT.get(bytes, TITLE_AT);
         numbers = bytes[numbersAt] & 0xFF;
-        sketched = sketched();
+        sketchSize = sketchSize();
         noise = scheme == EARLIER ? null : Noise.read(bytes, TITLE_AT + 4);
         bits = Bits.of(terms);
     }
 
     /** Reads a packed value; null when it is damaged or of an unknown scheme: its document then counts as unsigned. */
     public static Packed read(byte[] bytes) {
-        int head = bytes.length == 0 ? 0 : HEAD + added(bytes[0]);
+        int head = bytes.length == 0 ? 0 : HEAD + extraBytes(bytes[0]);
         if (bytes.length <= head
                 || bytes[0] != SCHEME && bytes[0] != EARLIER
                 || (bytes[1] & 0xFF & ~KNOWN_FLAGS) != 0) {
@@ -130,8 +130,8 @@ public final class Packed {
         return codes == null || id == null ? null : new Packed(bytes, slotsAt, codes, id);
     }
 
-    private static int added(int scheme) {
-        return scheme == EARLIER ? 0 : ADDED;
+    private static int extraBytes(int scheme) {
+        return scheme == EARLIER ? 0 : EXTRA_BYTES;
     }
 
     private static boolean fits(byte[] bytes, int terms, int slots) {
@@ -163,13 +163,13 @@ public final class Packed {
         int size = bytes.length - at;
         for (int i = at; i < bytes.length; i++) {
             if (bytes[i] < 0) {
-                return decoded(ByteBuffer.wrap(bytes, at, size));
+                return decode(ByteBuffer.wrap(bytes, at, size));
             }
         }
         return new String(bytes, at, size, StandardCharsets.ISO_8859_1);
     }
 
-    private static String decoded(ByteBuffer name) {
+    private static String decode(ByteBuffer name) {
         try {
             return StandardCharsets.UTF_8
                     .newDecoder()
@@ -181,7 +181,7 @@ public final class Packed {
         }
     }
 
-    private int sketched() {
+    private int sketchSize() {
         int most = Math.min(numbers, SKETCH);
         int size = Math.min(numbers, 1);
         while (size > 0 && size < most && number(size) > number(size - 1)) {

@@ -18,8 +18,8 @@ public final class PackedField {
         int[] at = {from};
         int count = number(bytes, at);
         int length = count > 0 ? number(bytes, at) : 0;
-        boolean whole = length > 0 && at[0] + length <= from + size;
-        return whole ? Arrays.copyOfRange(bytes, at[0], at[0] + length) : null;
+        boolean fits = length > 0 && at[0] + length <= from + size;
+        return fits ? Arrays.copyOfRange(bytes, at[0], at[0] + length) : null;
     }
 
     private static int number(byte[] bytes, int[] at) {

@@ -12,21 +12,21 @@ final class Page {
     private final Window window;
     private final Request request;
     private final List<Group> groups;
-    private final List<Map<String, Object>> late = new ArrayList<>();
+    private final List<Map<String, Object>> additions = new ArrayList<>();
     private final int deepest;
 
     Page(Window window, Request request, Pages pages, int page, int deepest) {
         this.window = window;
         this.request = request;
         this.deepest = deepest;
-        groups = Group.arranged(window, pages.leads(page), request);
-        for (Pages.Late each : pages.late(page)) {
-            Map<String, Object> told = new LinkedHashMap<>();
-            told.put("index", window.name(each.row()).index());
-            told.put("id", window.name(each.row()).id());
-            told.put("group", window.group(window.grouping.lead[each.row()]));
-            told.put("page", each.page());
-            late.add(told);
+        groups = Group.arrange(window, pages.leads(page), request);
+        for (Pages.Addition each : pages.additions(page)) {
+            Map<String, Object> entry = new LinkedHashMap<>();
+            entry.put("index", window.name(each.row()).index());
+            entry.put("id", window.name(each.row()).id());
+            entry.put("group", window.group(window.grouping.lead[each.row()]));
+            entry.put("page", each.page());
+            additions.add(entry);
         }
     }
 
@@ -34,7 +34,7 @@ final class Page {
     public void wantLong() {
         groups.stream().filter(group -> group.size() > 1).forEach(group -> {
             window.wantLong(List.of(group.lead()));
-            window.wantLong(group.following());
+            window.wantLong(group.followers());
         });
     }
 
@@ -43,11 +43,11 @@ final class Page {
     }
 
     /** Returns the rows that are shown, each group's lead first. */
-    public List<Integer> listed() {
+    public List<Integer> rows() {
         List<Integer> rows = new ArrayList<>();
         for (Group group : groups) {
             rows.add(group.lead());
-            rows.addAll(group.following());
+            rows.addAll(group.followers());
         }
         return rows;
     }
@@ -57,15 +57,15 @@ final class Page {
      *
      * @param group its group
      * @param row its row
-     * @param there whether the document is still in the index
+     * @param exists whether the document is still in the index
      */
-    public Map<String, Object> mark(Group group, int row, boolean there) {
+    public Map<String, Object> mark(Group group, int row, boolean exists) {
         Map<String, Object> mark = new LinkedHashMap<>();
         mark.put("group", group.id());
         mark.put("indent", row == group.lead() ? 0 : 1);
         mark.put("size", group.size());
-        mark.put("shown", 1 + group.shown());
-        mark.put("hidden", group.size() - 1 - group.shown());
+        mark.put("shown", 1 + group.limit());
+        mark.put("hidden", group.size() - 1 - group.limit());
         for (String name : new String[] {"level", "score", "of", "why"}) {
             mark.put(name, null);
         }
@@ -73,7 +73,7 @@ final class Page {
         if (row != group.lead()) {
             reason(group, row, mark, notes);
         }
-        if (!there) {
+        if (!exists) {
             notes.add("no longer in the index");
         }
         if (!notes.isEmpty()) {
@@ -84,34 +84,34 @@ final class Page {
 
     /** Returns why a duplicate is one: against the lead that is shown, else against the first occurrence. */
     private void reason(Group group, int row, Map<String, Object> mark, List<String> notes) {
-        int of = group.lead();
-        Evidence evidence = window.evidence(row, of);
+        int target = group.lead();
+        Evidence evidence = window.evidence(row, target);
         if (evidence == null) {
-            notes.add("would not pass against " + window.name(of).id() + " alone");
-            of = group.first();
-            evidence = window.evidence(row, of);
+            notes.add("would not pass against " + window.name(target).id() + " alone");
+            target = group.first();
+            evidence = window.evidence(row, target);
         }
         if (evidence != null) {
             mark.put("level", evidence.level().word());
             mark.put("score", evidence.score());
-            mark.put("of", window.name(of).id());
+            mark.put("of", window.name(target).id());
             mark.put("why", request.explain() ? evidence.why() : null);
         }
     }
 
-    /** Returns what manual decisions say of a hit beyond its evidence. */
+    /** Returns the manual decisions on a hit beyond its evidence. */
     private List<String> notes(Group group, int row) {
         List<String> notes = new ArrayList<>();
         for (AppliedOverrides.Word each : window.overrides.about(row)) {
             if (each.other() >= window.size) {
                 continue;
             }
-            String named = window.name(each.other()).id();
-            String theirs = window.group(window.grouping.lead[each.other()]);
-            if (each.holds() && each.word().same() && !theirs.equals(group.id())) {
-                notes.add("declared same as " + named + ", group " + theirs);
+            String otherId = window.name(each.other()).id();
+            String otherGroup = window.group(window.grouping.lead[each.other()]);
+            if (each.holds() && each.word().same() && !otherGroup.equals(group.id())) {
+                notes.add("declared same as " + otherId + ", group " + otherGroup);
             } else if (request.explain()) {
-                notes.add(each.word().note(named, each.holds()));
+                notes.add(each.word().note(otherId, each.holds()));
             }
         }
         return notes;
@@ -120,24 +120,24 @@ final class Page {
     /**
      * The result of a search.
      *
-     * @param matched documents that match the query
+     * @param total documents that match the query
      * @param whole whether it came to its end in time
      * @param missing whether a hit of the window was never signed
      * @param tookMillis since the request came
      * @param by who did it
      */
-    public record Searched(long matched, boolean whole, boolean missing, long tookMillis, String by) {}
+    public record Outcome(long total, boolean whole, boolean missing, long tookMillis, String by) {}
 
     /** Returns the account of the answer, which adds up. */
-    public Map<String, Object> account(Searched searched) {
+    public Map<String, Object> account(Outcome outcome) {
         int inWindow = window.size;
         int leads = window.leads();
-        long beyond = Math.max(0, searched.matched() - inWindow);
-        Map<String, Object> told = request.asked();
-        Counted counted = new Counted(window);
-        told.put(
+        long beyond = Math.max(0, outcome.total() - inWindow);
+        Map<String, Object> account = request.account();
+        Counts counts = new Counts(window);
+        account.put(
                 "documents",
-                ordered(
+                map(
                         "matched",
                         inWindow + beyond,
                         "in_window",
@@ -145,45 +145,44 @@ final class Page {
                         "beyond_window",
                         beyond,
                         "on_page",
-                        listed().size()));
-        told.put(
-                "groups",
-                ordered("in_window", leads, "on_page", groups.size(), "exact", beyond == 0 && searched.whole()));
-        told.put("limited", beyond > 0 && inWindow >= deepest);
-        told.put("duplicates", inWindow - leads);
-        told.put("unsigned", counted.unsigned());
-        told.put("crowded", counted.crowded());
-        told.put("too_short", counted.tooShort());
-        told.put("mixed_tables", counted.mixedTables());
-        told.put("only_counted", List.of());
-        told.put("found_by_scope", 0);
-        told.put("capped", List.of());
-        told.put("late", late);
-        told.put("cursor", "");
-        told.put("took_ms", searched.tookMillis());
-        told.put("tables", new LinkedHashMap<>(counted.tables()));
-        told.put("by", searched.by());
+                        rows().size()));
+        account.put(
+                "groups", map("in_window", leads, "on_page", groups.size(), "exact", beyond == 0 && outcome.whole()));
+        account.put("limited", beyond > 0 && inWindow >= deepest);
+        account.put("duplicates", inWindow - leads);
+        account.put("unsigned", counts.unsigned());
+        account.put("crowded", counts.crowded());
+        account.put("too_short", counts.tooShort());
+        account.put("mixed_tables", counts.mixedTables());
+        account.put("only_counted", List.of());
+        account.put("found_by_scope", 0);
+        account.put("capped", List.of());
+        account.put("late", additions);
+        account.put("cursor", "");
+        account.put("took_ms", outcome.tookMillis());
+        account.put("tables", new LinkedHashMap<>(counts.tables()));
+        account.put("by", outcome.by());
         if (request.facets()) {
-            told.put("facets", Facets.of(window));
+            account.put("facets", Facets.of(window));
         }
-        if (searched.missing()) {
-            told.put("remedy", "sign them with: ibidem backfill");
+        if (outcome.missing()) {
+            account.put("remedy", "sign them with: ibidem backfill");
         }
-        return told;
+        return account;
     }
 
-    private static Map<String, Object> ordered(Object... pairs) {
-        Map<String, Object> made = new LinkedHashMap<>();
+    private static Map<String, Object> map(Object... pairs) {
+        Map<String, Object> map = new LinkedHashMap<>();
         for (int i = 0; i < pairs.length; i += 2) {
-            made.put((String) pairs[i], pairs[i + 1]);
+            map.put((String) pairs[i], pairs[i + 1]);
         }
-        return made;
+        return map;
     }
 
     /** Returns the names of the documents that are shown. */
     public Set<Name> names() {
         Set<Name> names = new LinkedHashSet<>();
-        listed().forEach(row -> names.add(window.name(row)));
+        rows().forEach(row -> names.add(window.name(row)));
         return names;
     }
 }

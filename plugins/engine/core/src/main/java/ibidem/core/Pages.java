@@ -8,8 +8,8 @@ import java.util.List;
  * Pages of groups over a window that grows in steps.
  *
  * <p>A page is {@code size} groups in the order of their first occurrences, cut from the fewest steps that hold enough
- * groups; so a page shows the same whether or not later ones were asked for. What a later step adds to a group of an
- * earlier page is listed on the first page that needed the step.
+ * groups; so a page shows the same whether or not a request reads later ones. The additions of a later step to a group
+ * of an earlier page are listed on the first page that needed the step.
  */
 final class Pages {
     private final Grouping grouping;
@@ -23,14 +23,14 @@ final class Pages {
         this.rows = window.size;
         this.step = step;
         this.size = size;
-        int[] found = new int[rows];
+        int[] occurrences = new int[rows];
         int count = 0;
         for (int row = 0; row < rows; row++) {
             if (grouping.leads(row)) {
-                found[count++] = row;
+                occurrences[count++] = row;
             }
         }
-        leads = Arrays.copyOf(found, count);
+        leads = Arrays.copyOf(occurrences, count);
     }
 
     private int steps() {
@@ -38,11 +38,11 @@ final class Pages {
     }
 
     /** Returns whether the steps that were read fill a page. */
-    boolean filled(int page) {
-        return needed(page) >= 0;
+    boolean fills(int page) {
+        return fewestSteps(page) >= 0;
     }
 
-    private int needed(int page) {
+    private int fewestSteps(int page) {
         int last = page * size;
         if (last <= 0) {
             return 0;
@@ -51,9 +51,9 @@ final class Pages {
     }
 
     /** Returns how many steps a page uses: the steps it needs, or all if they do not fill it. */
-    int used(int page) {
-        int needed = needed(page);
-        return needed < 0 ? steps() : needed;
+    int steps(int page) {
+        int steps = fewestSteps(page);
+        return steps < 0 ? steps() : steps;
     }
 
     /** Returns the first occurrences of a page's groups. */
@@ -63,18 +63,18 @@ final class Pages {
     }
 
     /** A row that a page's own steps add to a group of an earlier page. */
-    record Late(int row, int page) {}
+    record Addition(int row, int page) {}
 
     /** Returns the rows that a page's own steps add to groups of earlier pages. */
-    List<Late> late(int page) {
-        List<Late> found = new ArrayList<>();
-        int end = Math.min(rows, used(page) * step);
-        for (int row = Math.min(end, used(page - 1) * step); row < end; row++) {
+    List<Addition> additions(int page) {
+        List<Addition> occurrences = new ArrayList<>();
+        int end = Math.min(rows, steps(page) * step);
+        for (int row = Math.min(end, steps(page - 1) * step); row < end; row++) {
             int place = Arrays.binarySearch(leads, grouping.lead[row]);
             if (!grouping.leads(row) && place >= 0 && place < (page - 1) * size) {
-                found.add(new Late(row, place / size + 1));
+                occurrences.add(new Addition(row, place / size + 1));
             }
         }
-        return found;
+        return occurrences;
     }
 }

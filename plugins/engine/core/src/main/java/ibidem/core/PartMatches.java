@@ -14,17 +14,17 @@ final class PartMatches {
     /** Parts of the other. */
     final int[] b;
     /** Share of equal slots; 1 for equal profiles. */
-    final double[] similar;
+    final double[] similarity;
 
-    private PartMatches(TreeMap<Long, Double> found, int width) {
-        a = new int[found.size()];
-        b = new int[found.size()];
-        similar = new double[found.size()];
+    private PartMatches(TreeMap<Long, Double> matches, int width) {
+        a = new int[matches.size()];
+        b = new int[matches.size()];
+        similarity = new double[matches.size()];
         int at = 0;
-        for (var each : found.entrySet()) {
+        for (var each : matches.entrySet()) {
             a[at] = (int) (each.getKey() / width);
             b[at] = (int) (each.getKey() % width);
-            similar[at++] = each.getValue();
+            similarity[at++] = each.getValue();
         }
     }
 
@@ -35,92 +35,93 @@ final class PartMatches {
     /**
      * Finds the matching parts of two texts.
      *
-     * @param aligned their unique words; null where these were not aligned
+     * @param alignment their unique words; null where these were not aligned
      */
-    static PartMatches of(LongSignatures a, LongSignatures b, UniqueWords.Alignment aligned) {
+    static PartMatches of(LongSignatures a, LongSignatures b, UniqueWords.Alignment alignment) {
         int width = Math.max(1, b.size);
         Counts slots = new Counts(equalSlots(a, b, width));
-        Counts anchors = new Counts(anchors(a, b, aligned, width));
-        TreeMap<Long, Double> found = new TreeMap<>();
+        Counts anchors = new Counts(anchors(a, b, alignment, width));
+        TreeMap<Long, Double> matches = new TreeMap<>();
         for (long pair : slots.atLeast(LEAST_SLOTS)) {
-            found.put(pair, slots.of(pair) / (double) LongSignatures.SLOTS);
+            matches.put(pair, slots.of(pair) / (double) LongSignatures.SLOTS);
         }
         for (long pair : anchors.atLeast(LEAST_ANCHORS)) {
-            found.put(pair, slots.of(pair) / (double) LongSignatures.SLOTS);
+            matches.put(pair, slots.of(pair) / (double) LongSignatures.SLOTS);
         }
         for (long pair : equalProfiles(a, b, width)) {
-            found.put(pair, 1.0);
+            matches.put(pair, 1.0);
         }
-        return new PartMatches(found, width);
+        return new PartMatches(matches, width);
     }
 
     private static long[] equalSlots(LongSignatures a, LongSignatures b, int width) {
-        Multimap held = new Multimap(b.size * LongSignatures.SLOTS);
+        Multimap partsBySlot = new Multimap(b.size * LongSignatures.SLOTS);
         for (int part = 0; part < b.size; part++) {
             for (int slot = 0; slot < LongSignatures.SLOTS && b.filled(part); slot++) {
-                held.add(b.slot(part, slot), part);
+                partsBySlot.add(b.slot(part, slot), part);
             }
         }
         Longs pairs = new Longs();
         for (int part = 0; part < a.size; part++) {
             for (int slot = 0; slot < LongSignatures.SLOTS && a.filled(part); slot++) {
-                join(held, a.slot(part, slot), (long) part * width, pairs);
+                join(partsBySlot, a.slot(part, slot), (long) part * width, pairs);
             }
         }
         return pairs.all();
     }
 
     private static long[] equalProfiles(LongSignatures a, LongSignatures b, int width) {
-        Multimap held = new Multimap(b.size);
+        Multimap partsByProfile = new Multimap(b.size);
         for (int part = 0; part < b.size; part++) {
             if (b.filled(part) && b.profiles[part] != 0) {
-                held.add(b.profiles[part], part);
+                partsByProfile.add(b.profiles[part], part);
             }
         }
         Longs pairs = new Longs();
         for (int part = 0; part < a.size; part++) {
             if (a.filled(part) && a.profiles[part] != 0) {
-                join(held, a.profiles[part], (long) part * width, pairs);
+                join(partsByProfile, a.profiles[part], (long) part * width, pairs);
             }
         }
         return pairs.all();
     }
 
     /** Pairs a part with all that hold a value, unless very many do: a form, a banner. */
-    private static void join(Multimap held, long key, long from, Longs pairs) {
-        int place = held.place(key);
-        if (held.held(place) <= MOST_CARRIERS) {
-            for (int at = held.first(place); at != Multimap.END; at = held.next(at)) {
-                pairs.add(from + held.value(at));
+    private static void join(Multimap parts, long key, long from, Longs pairs) {
+        int place = parts.place(key);
+        if (parts.count(place) <= MOST_CARRIERS) {
+            for (int at = parts.first(place); at != Multimap.END; at = parts.next(at)) {
+                pairs.add(from + parts.value(at));
             }
         }
     }
 
-    private static long[] anchors(LongSignatures a, LongSignatures b, UniqueWords.Alignment aligned, int width) {
-        if (aligned == null || !aligned.counts()) {
+    private static long[] anchors(LongSignatures a, LongSignatures b, UniqueWords.Alignment alignment, int width) {
+        if (alignment == null || !alignment.counts()) {
             return new long[0];
         }
-        long[] pairs = new long[aligned.a().length];
+        long[] pairs = new long[alignment.a().length];
         for (int at = 0; at < pairs.length; at++) {
-            pairs[at] = (long) a.partOfWord[aligned.a()[at]] * width + b.partOfWord[aligned.b()[at]];
+            pairs[at] = (long) a.partOfWord[alignment.a()[at]] * width
+                    + b.partOfWord[alignment.b()[at]];
         }
         return pairs;
     }
 
     /** Numbers, more and more of them. */
     private static final class Longs {
-        private long[] held = new long[64];
+        private long[] values = new long[64];
         private int size;
 
         void add(long value) {
-            if (size == held.length) {
-                held = Arrays.copyOf(held, 2 * size);
+            if (size == values.length) {
+                values = Arrays.copyOf(values, 2 * size);
             }
-            held[size++] = value;
+            values[size++] = value;
         }
 
         long[] all() {
-            return Arrays.copyOf(held, size);
+            return Arrays.copyOf(values, size);
         }
     }
 

@@ -11,9 +11,9 @@ import java.util.Map;
  * @param matchedB share of the other's
  * @param coveredA share of the one's shingles that the other has, estimated
  * @param coveredB share of the other's
- * @param similar mean similarity of parts to their best matches, of the text where it is higher
+ * @param similarity mean similarity of parts to their best matches, of the text where it is higher
  */
-record PartStatistics(double matchedA, double matchedB, double coveredA, double coveredB, double similar) {
+record PartStatistics(double matchedA, double matchedB, double coveredA, double coveredB, double similarity) {
     private static final double NEARLY_ALL = 0.9;
     private static final double LEAST_WEIGHT = 0.01;
     private static final int UNROLLED = 8;
@@ -23,18 +23,18 @@ record PartStatistics(double matchedA, double matchedB, double coveredA, double 
         double[] shared = new double[matches.size()];
         for (int at = 0; at < shared.length; at++) {
             double tokens = (double) a.tokens[matches.a[at]] + b.tokens[matches.b[at]];
-            shared[at] = matches.similar[at] * tokens / (1 + matches.similar[at]);
+            shared[at] = matches.similarity[at] * tokens / (1 + matches.similarity[at]);
         }
         return new PartStatistics(
-                matched(a, matches.a),
-                matched(b, matches.b),
-                covered(a, matches.a, shared),
-                covered(b, matches.b, shared),
-                Math.max(best(a, matches.a, matches.similar), best(b, matches.b, matches.similar)));
+                matchShare(a, matches.a),
+                matchShare(b, matches.b),
+                coverage(a, matches.a, shared),
+                coverage(b, matches.b, shared),
+                Math.max(best(a, matches.a, matches.similarity), best(b, matches.b, matches.similarity)));
     }
 
     /** Returns whether the other text has more of the first one; of equal ones, whether more of its parts match. */
-    boolean firstIsHeld() {
+    boolean secondContainsFirst() {
         return coveredA > coveredB || coveredA == coveredB && matchedA >= matchedB;
     }
 
@@ -49,17 +49,17 @@ record PartStatistics(double matchedA, double matchedB, double coveredA, double 
         signals.put("matched_b", matchedB);
         signals.put("covered_a", coveredA);
         signals.put("covered_b", coveredB);
-        signals.put("held", firstIsHeld() ? matchedA : matchedB);
+        signals.put("held", secondContainsFirst() ? matchedA : matchedB);
         signals.put("fullness", noisy ? more == 0 ? 1.0 : less / more : less);
-        signals.put("in_step", alike == 0 ? 0.0 : similar / alike);
+        signals.put("in_step", alike == 0 ? 0.0 : similarity / alike);
         return signals;
     }
 
-    private static double matched(LongSignatures text, int[] parts) {
+    private static double matchShare(LongSignatures text, int[] parts) {
         return (double) Arrays.stream(parts).distinct().count() / Math.max(1, text.filled());
     }
 
-    private static double covered(LongSignatures text, int[] parts, double[] shared) {
+    private static double coverage(LongSignatures text, int[] parts, double[] shared) {
         double[] byPart = new double[text.size];
         for (int at = 0; at < parts.length; at++) {
             byPart[parts[at]] += shared[at];
@@ -72,13 +72,13 @@ record PartStatistics(double matchedA, double matchedB, double coveredA, double 
     }
 
     /** Returns the mean similarity of a text's parts to their best matches, of those that match by slots. */
-    private static double best(LongSignatures text, int[] parts, double[] similar) {
+    private static double best(LongSignatures text, int[] parts, double[] similarity) {
         double[] highest = new double[text.size];
         for (int at = 0; at < parts.length; at++) {
-            highest[parts[at]] = Math.max(highest[parts[at]], similar[at]);
+            highest[parts[at]] = Math.max(highest[parts[at]], similarity[at]);
         }
-        double[] some = Arrays.stream(highest).filter(each -> each > 0).toArray();
-        return some.length == 0 ? 0.0 : sum(some, 0, some.length) / some.length;
+        double[] values = Arrays.stream(highest).filter(each -> each > 0).toArray();
+        return values.length == 0 ? 0.0 : sum(values, 0, values.length) / values.length;
     }
 
     /** Adds up in the order in which NumPy does, since equal sums decide which text holds the other. */
@@ -119,14 +119,14 @@ record PartStatistics(double matchedA, double matchedB, double coveredA, double 
             x += weight * matches.a[at];
             y += weight * matches.b[at];
         }
-        double up = 0;
-        double along = 0;
+        double covariance = 0;
+        double variance = 0;
         for (int at = 0; at <= last; at++) {
             double step = weight(matches, at) * (matches.a[at] - x / weights);
-            up += step * (matches.b[at] - y / weights);
-            along += step * (matches.a[at] - x / weights);
+            covariance += step * (matches.b[at] - y / weights);
+            variance += step * (matches.a[at] - x / weights);
         }
-        double slope = up / along;
+        double slope = covariance / variance;
         double offset = y / weights - slope * (x / weights);
         double highest = Arrays.stream(matches.b).max().orElse(0);
         return Map.of(
@@ -139,7 +139,7 @@ record PartStatistics(double matchedA, double matchedB, double coveredA, double 
     }
 
     private static double weight(PartMatches matches, int at) {
-        double weight = Math.max(matches.similar[at], LEAST_WEIGHT);
+        double weight = Math.max(matches.similarity[at], LEAST_WEIGHT);
         return weight * weight;
     }
 
@@ -153,11 +153,12 @@ record PartStatistics(double matchedA, double matchedB, double coveredA, double 
         Arrays.setAll(order, at -> at);
         Arrays.sort(
                 order,
-                (one, other) -> Long.compare(rows[one] * width + columns[one], rows[other] * width + columns[other]));
+                (left, right) ->
+                        Long.compare(rows[left] * width + columns[left], rows[right] * width + columns[right]));
         double sum = 0;
         for (int at = 1; at < order.length; at++) {
             long step = (rows[order[at]] - rows[order[at - 1]]) * width + columns[order[at]] - columns[order[at - 1]];
-            sum += step == 1 ? matches.similar[order[at - 1]] + matches.similar[order[at]] : 0;
+            sum += step == 1 ? matches.similarity[order[at - 1]] + matches.similarity[order[at]] : 0;
         }
         return sum / Math.max(1, (first ? a : b).filled());
     }

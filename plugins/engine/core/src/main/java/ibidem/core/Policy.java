@@ -71,7 +71,7 @@ public record Policy(
      * @param lengths the least share of the longer text that the shorter one's length is
      * @param lift how many times as often an unknown word differs as any run of characters
      * @param few whether it counts where the idf table has few terms
-     * @param pairs how many pairs of slots are equal at the least, of those by which an index looks such texts up
+     * @param pairs how many pairs of slots are equal at the least, of those by which an index looks up such texts
      */
     public record Characters(
             double share, double unknown, double numbers, double lengths, double lift, boolean few, int pairs) {}

@@ -16,24 +16,24 @@ public final class Presets {
     private static Map<String, Policy> all() {
         Policy base = Policy.DEFAULT;
         Policy.Terms terms = base.terms();
-        Map<String, Policy> found = new LinkedHashMap<>();
-        found.put("news", base.within(SIX_WEEKS));
-        found.put("law", with(base, 25, new Policy.Terms(terms.share(), true, terms.smallest(), 0.5, true), null));
-        found.put(
+        Map<String, Policy> presets = new LinkedHashMap<>();
+        presets.put("news", base.within(SIX_WEEKS));
+        presets.put("law", with(base, 25, new Policy.Terms(terms.share(), true, terms.smallest(), 0.5, true), null));
+        presets.put(
                 "books",
                 with(
                         base,
                         20,
                         new Policy.Terms(terms.share(), true, terms.smallest(), 0.8, true),
                         new Policy.Characters(0.4, 0.08, 0.2, 0.8, 0.6, true, 3)));
-        found.put(
+        presets.put(
                 "scans",
                 with(
                         base,
                         base.slots(),
                         new Policy.Terms(terms.share(), true, terms.smallest(), 0.8, false),
                         new Policy.Characters(0.2, 0.05, 0.1, 0.8, 1.3, true, 2)));
-        found.put(
+        presets.put(
                 "conrad2003",
                 new Policy(
                         base.level(),
@@ -45,11 +45,11 @@ public final class Presets {
                         null,
                         base.contained(),
                         base.related()));
-        return Collections.unmodifiableMap(found);
+        return Collections.unmodifiableMap(presets);
     }
 
     private static Policy with(Policy base, Integer slots, Policy.Terms terms, Policy.Characters characters) {
-        Policy.Characters counted = characters == null ? base.characters() : characters;
+        Policy.Characters rule = characters == null ? base.characters() : characters;
         return new Policy(
                 base.level(),
                 null,
@@ -57,7 +57,7 @@ public final class Presets {
                 terms,
                 base.fingerprint(),
                 base.profile(),
-                counted,
+                rule,
                 base.contained(),
                 base.related());
     }

@@ -31,26 +31,28 @@ final class RareTerms {
             }
         }
         int[][] rarest = new int[rows.length][];
-        for (List<Integer> some : tables.values()) {
-            Map<Integer, Integer> held = new HashMap<>();
-            some.forEach(row -> Arrays.stream(rows[row].terms).forEach(term -> held.merge(term, 1, Integer::sum)));
-            int smallest =
-                    some.stream().mapToInt(row -> rows[row].terms.length).min().orElse(0);
+        for (List<Integer> members : tables.values()) {
+            Map<Integer, Integer> counts = new HashMap<>();
+            members.forEach(row -> Arrays.stream(rows[row].terms).forEach(term -> counts.merge(term, 1, Integer::sum)));
+            int smallest = members.stream()
+                    .mapToInt(row -> rows[row].terms.length)
+                    .min()
+                    .orElse(0);
             int least = rule.least(smallest) - LEAST + 1;
-            for (int row : some) {
-                rarest[row] = (rows[row].flags & Packed.LONG) == 0 ? null : prefix(rows[row].terms, held, least);
+            for (int row : members) {
+                rarest[row] = (rows[row].flags & Packed.LONG) == 0 ? null : prefix(rows[row].terms, counts, least);
             }
         }
         return new RareTerms(rarest);
     }
 
     /** Returns so many of a set's terms that another which shares enough holds three of them; ascending. */
-    private static int[] prefix(int[] terms, Map<Integer, Integer> held, int least) {
+    private static int[] prefix(int[] terms, Map<Integer, Integer> counts, int least) {
         return Arrays.stream(terms)
                 .boxed()
-                .sorted(Comparator.comparing((Integer term) -> held.get(term)).thenComparing(term -> term))
+                .sorted(Comparator.comparing((Integer term) -> counts.get(term)).thenComparing(term -> term))
                 .limit(Math.max(0, terms.length - least + 1))
-                .filter(term -> held.get(term) > 1)
+                .filter(term -> counts.get(term) > 1)
                 .mapToInt(Integer::intValue)
                 .sorted()
                 .toArray();

@@ -31,8 +31,8 @@ final class Reading {
                     "window=" + request.window() + " is more than the index allows",
                     "use 1 to " + this.deepest + ", or raise index.max_result_window");
         }
-        int wanted = Math.min(this.deepest, page * size);
-        steps = Math.max(1, -Math.floorDiv(-wanted, request.window()));
+        int target = Math.min(this.deepest, page * size);
+        steps = Math.max(1, -Math.floorDiv(-target, request.window()));
     }
 
     /** Returns how many hits to read now. */
@@ -48,8 +48,8 @@ final class Reading {
     /**
      * Returns whether unread hits might rank before a read one: all beyond the window have one score.
      *
-     * @param scores those of the hits that were given
-     * @param most how many were asked for
+     * @param scores those of the hits
+     * @param most how many hits the request takes
      */
     public boolean cutAmongEquals(float[] scores, int most) {
         return scores.length >= most && depth() > 0 && scores[scores.length - 1] == scores[depth() - 1];
@@ -57,13 +57,13 @@ final class Reading {
 
     /** Returns whether a window is deep enough for the page; if not, {@link #depth} is deeper from now on. */
     public boolean enough(Window window) {
-        boolean ended = window.size < depth();
-        if (ended || depth() == deepest || pages(window).filled(page)) {
+        boolean atEnd = window.size < depth();
+        if (atEnd || depth() == deepest || pages(window).fills(page)) {
             return true;
         }
-        long wanted = (long) page * size;
-        long groups = Math.clamp(window.leads(), 1, Math.max(1, wanted));
-        steps = (int) Math.min(Request.DEEPEST, 2L * steps * wanted / groups);
+        long target = (long) page * size;
+        long groups = Math.clamp(window.leads(), 1, Math.max(1, target));
+        steps = (int) Math.min(Request.DEEPEST, 2L * steps * target / groups);
         return false;
     }
 
@@ -74,10 +74,10 @@ final class Reading {
     /**
      * Cuts the page out of a window that is deep enough.
      *
-     * @param asked how to show it
+     * @param options how to show it
      */
-    public Page page(Window window, Request asked) {
+    public Page page(Window window, Request options) {
         Pages pages = pages(window);
-        return new Page(window.first(Math.max(1, pages.used(page)) * asked.window()), asked, pages, page, deepest);
+        return new Page(window.first(Math.max(1, pages.steps(page)) * options.window()), options, pages, page, deepest);
     }
 }

@@ -23,69 +23,70 @@ record Relation(String name, double confidence, String contains, int[] a, int[] 
     private static final int DIGITS = 3;
 
     /**
-     * Says what two long texts are to each other; null when too little matches.
+     * Relates two long texts; null when too little matches.
      *
      * @param whole similarity of the whole texts by min-hash; one of the signals
      */
     static Relation of(LongSignatures a, LongSignatures b, double whole) {
-        UniqueWords.Alignment aligned = UniqueWords.compare(a.words, b.words);
-        PartMatches matches = PartMatches.of(a, b, aligned);
+        UniqueWords.Alignment alignment = UniqueWords.compare(a.words, b.words);
+        PartMatches matches = PartMatches.of(a, b, alignment);
         if (matches.size() == 0) {
             return null;
         }
-        PartStatistics seen = PartStatistics.of(a, b, matches);
-        if (Math.max(seen.matchedA(), seen.matchedB()) < LEAST_MATCHED) {
+        PartStatistics statistics = PartStatistics.of(a, b, matches);
+        if (Math.max(statistics.matchedA(), statistics.matchedB()) < LEAST_MATCHED) {
             return null;
         }
         Map<String, Object> signals = new LinkedHashMap<>();
         signals.put("whole", whole);
-        signals.put("aligned", aligned == null ? 0.0 : aligned.its());
-        signals.putAll(seen.signals());
+        signals.put("aligned", alignment == null ? 0.0 : alignment.its());
+        signals.putAll(statistics.signals());
         signals.putAll(PartStatistics.line(a, b, matches));
-        signals.replaceAll((name, value) -> Decision.rounded((double) value, DIGITS));
-        return chosen(seen, signals, matches);
+        signals.replaceAll((name, value) -> Decision.round((double) value, DIGITS));
+        return choose(statistics, signals, matches);
     }
 
     /** Returns the name, seen from the first of the two. */
-    String told() {
+    String label() {
         return name.equals(CONTAINS) && "b".equals(contains) ? "part_of" : name;
     }
 
     /** Returns the same, seen from the other side. */
-    Relation turned() {
+    Relation reverse() {
         String holder = contains == null ? null : contains.equals("a") ? "b" : "a";
         Map<String, Object> other = new LinkedHashMap<>();
-        signals.forEach((signal, value) -> other.put(turned(signal), value));
+        signals.forEach((signal, value) -> other.put(reverse(signal), value));
         return new Relation(name, confidence, holder, b, a, other);
     }
 
-    private static String turned(String signal) {
+    private static String reverse(String signal) {
         String stem = signal.substring(0, signal.length() - 1);
         return signal.endsWith("_a") ? stem + "b" : signal.endsWith("_b") ? stem + "a" : signal;
     }
 
     /** Chooses the relation with the highest confidence; which kind it is comes before where its pages break. */
-    private static Relation chosen(PartStatistics seen, Map<String, Object> signals, PartMatches matches) {
-        double held = (double) signals.get("held");
+    private static Relation choose(PartStatistics statistics, Map<String, Object> signals, PartMatches matches) {
+        double containment = (double) signals.get("held");
         double fullness = (double) signals.get("fullness");
         double inStep = (double) signals.get("in_step");
         double alike = Math.max(0.0, 1 - square((1 - Math.min(1.0, inStep)) / 0.4));
-        double part = highPass(held, 0.7, 0.9) * (1 - highPass(fullness, 0.55, 0.8));
+        double part = highPass(containment, 0.7, 0.9) * (1 - highPass(fullness, 0.55, 0.8));
         double same = highPass(fullness, 0.55, 0.8);
         boolean parts = part * alike + part * (1 - alike) >= same * alike + same * (1 - alike);
         double equal = (parts ? part : same) * alike;
         double unequal = (parts ? part : same) * (1 - alike);
-        double sure = equal + unequal;
+        double confidence = equal + unequal;
         String name = parts
                 ? equal >= unequal ? SUBSET : CONTAINS
                 : equal >= unequal ? "same_pagination" : "different_pagination";
-        if (sure < LEAST_CONFIDENCE) {
+        if (confidence < LEAST_CONFIDENCE) {
             name = "overlapping_text";
-            sure = 1 - sure;
+            confidence = 1 - confidence;
         }
-        String holder = name.equals(SUBSET) || name.equals(CONTAINS) ? seen.firstIsHeld() ? "b" : "a" : null;
+        String holder =
+                name.equals(SUBSET) || name.equals(CONTAINS) ? statistics.secondContainsFirst() ? "b" : "a" : null;
         return new Relation(
-                name, Decision.rounded(sure, DIGITS), holder, common(matches.a), common(matches.b), signals);
+                name, Decision.round(confidence, DIGITS), holder, common(matches.a), common(matches.b), signals);
     }
 
     private static double square(double value) {
@@ -93,7 +94,7 @@ record Relation(String name, double confidence, String contains, int[] a, int[] 
     }
 
     private static double highPass(double value, double low, double high) {
-        return Decision.rounded(Math.min(1.0, Math.max(0.0, (value - low) / (high - low))), 6);
+        return Decision.round(Math.min(1.0, Math.max(0.0, (value - low) / (high - low))), 6);
     }
 
     /** Returns the first and last of matching parts, from 1, without a few that are far from all others. */

@@ -18,8 +18,8 @@ import java.util.regex.Pattern;
  * @param most the most duplicates shown of a group, without the lead; null: all
  * @param explain whether each duplicate says why it is one
  * @param facets whether the account counts the window by source and year
- * @param values what was asked for, by name
- * @param waiting whether the preset is none of the built-in ones, until those stored with the indexes are read
+ * @param values the options of the request, by name
+ * @param needsPresets whether the preset is none of the built-in ones, until those stored with the indexes are read
  */
 public record Request(
         boolean collapse,
@@ -30,7 +30,7 @@ public record Request(
         boolean explain,
         boolean facets,
         Map<String, String> values,
-        boolean waiting) {
+        boolean needsPresets) {
     public static final int DEEPEST = 10_000;
     private static final long BYTES_OF_A_ROW = 2_048;
     private static final long BYTES_OF_A_ROW_WITH_SLOTS = 8_192;
@@ -63,13 +63,13 @@ public record Request(
      * Reads a request; null if it asks for the plain response.
      *
      * @param pipeline options of a search pipeline; the request overrides them one by one
-     * @param given options of the request itself
+     * @param options options of the request itself
      * @throws UsageException an unknown name or value; the message lists the valid ones
      */
-    public static Request of(Map<String, ?> pipeline, Map<String, ?> given) {
+    public static Request of(Map<String, ?> pipeline, Map<String, ?> options) {
         Map<String, String> values = new HashMap<>();
-        List.of(pipeline, given)
-                .forEach(some -> some.forEach((name, value) -> {
+        List.of(pipeline, options)
+                .forEach(source -> source.forEach((name, value) -> {
                     if (value != null) {
                         values.put(name, value.toString().strip());
                     }
@@ -80,29 +80,29 @@ public record Request(
             String name = NAMES.stream().filter(values::containsKey).findFirst().orElseThrow();
             throw new UsageException(name + " is given without dedupe", "add \"dedupe\": \"indent\" or \"collapse\"");
         }
-        String mode = one(values, "dedupe", OFF, List.of(OFF, "collapse", "indent"));
-        Request read = read(values, Presets.ALL);
-        return mode.equals(OFF) ? null : read;
+        String mode = choice(values, "dedupe", OFF, List.of(OFF, "collapse", "indent"));
+        Request request = read(values, Presets.ALL);
+        return mode.equals(OFF) ? null : request;
     }
 
     /** Returns the request with the figures of its preset, which is stored with the indexes. */
-    public Request with(List<StoredPreset> stored) {
-        Map<String, Policy> known = new LinkedHashMap<>(Presets.ALL);
-        stored.forEach(each -> known.put(each.name(), each.policy()));
-        if (!known.containsKey(values.get(PRESET))) {
-            throw wrong(PRESET, values.get(PRESET), NONE + ", " + String.join(", ", known.keySet()));
+    public Request with(List<StoredPreset> additions) {
+        Map<String, Policy> presets = new LinkedHashMap<>(Presets.ALL);
+        additions.forEach(each -> presets.put(each.name(), each.policy()));
+        if (!presets.containsKey(values.get(PRESET))) {
+            throw wrong(PRESET, values.get(PRESET), NONE + ", " + String.join(", ", presets.keySet()));
         }
-        return read(values, known);
+        return read(values, presets);
     }
 
     private static Request read(Map<String, String> values, Map<String, Policy> presets) {
         boolean collapse = "collapse".equalsIgnoreCase(values.get("dedupe"));
         String preset = values.getOrDefault(PRESET, NONE);
-        boolean known = preset.equalsIgnoreCase(NONE) || presets.containsKey(preset);
+        boolean isKnown = preset.equalsIgnoreCase(NONE) || presets.containsKey(preset);
         Policy figures = presets.getOrDefault(preset, Policy.DEFAULT);
-        one(values, "scope", WINDOW_ALONE, List.of(WINDOW_ALONE));
-        one(values, "by", WINDOW_ALONE, List.of(WINDOW_ALONE));
-        int window = whole(values, "window", WINDOW, 1, DEEPEST, "hits");
+        choice(values, "scope", WINDOW_ALONE, List.of(WINDOW_ALONE));
+        choice(values, "by", WINDOW_ALONE, List.of(WINDOW_ALONE));
+        int window = integer(values, "window", WINDOW, 1, DEEPEST, "hits");
         Keep keep = values.containsKey("keep") ? Keep.read(values.get("keep")) : Keep.RANK;
         if (keep == null) {
             throw wrong("keep", values.get("keep"), Keep.RIGHT);
@@ -116,7 +116,7 @@ public record Request(
                 flag(values, "explain"),
                 flag(values, "facets"),
                 Map.copyOf(values),
-                !known);
+                !isKnown);
     }
 
     /** Refuses what only the Python layer does, each with the reason. */
@@ -135,7 +135,7 @@ public record Request(
     }
 
     private static boolean flag(Map<String, String> values, String name) {
-        return one(values, name, "false", List.of("true", "false")).equals("true");
+        return choice(values, name, "false", List.of("true", "false")).equals("true");
     }
 
     private static void check(String name) {
@@ -148,9 +148,9 @@ public record Request(
     private static Policy policy(Map<String, String> values, Policy figures) {
         Policy base = figures;
         if (values.containsKey("similarity")) {
-            base = base.similar(whole(values, "similarity", 0, LEAST_SIMILARITY, 100, "percent"));
+            base = base.similar(integer(values, "similarity", 0, LEAST_SIMILARITY, 100, "percent"));
         }
-        String level = one(values, "level", base.level().word(), LEVELS);
+        String level = choice(values, "level", base.level().word(), LEVELS);
         return base.at(Level.valueOf(level.toUpperCase(Locale.ROOT))).within(days(values, base.windowDays()));
     }
 
@@ -162,7 +162,7 @@ public record Request(
         if (value.equalsIgnoreCase(NONE)) {
             return null;
         }
-        return whole(value, "window_days", 0, MOST_DAYS, "none, or ", "days");
+        return integer(value, "window_days", 0, MOST_DAYS, "none, or ", "days");
     }
 
     /** Returns how many duplicates of a group are shown at most; null: all of them. */
@@ -170,7 +170,7 @@ public record Request(
         if (!values.containsKey("max_per_group")) {
             return collapse ? Integer.valueOf(Math.min(SHOWN_IN_COLLAPSE, window)) : null;
         }
-        int most = whole(values, "max_per_group", 0, 0, DEEPEST, "duplicates");
+        int most = integer(values, "max_per_group", 0, 0, DEEPEST, "duplicates");
         if (most > window) {
             throw new UsageException(
                     "max_per_group=" + most + " is more than the window of " + window,
@@ -179,17 +179,18 @@ public record Request(
         return most;
     }
 
-    private static int whole(Map<String, String> values, String name, int otherwise, int least, int most, String what) {
+    private static int integer(
+            Map<String, String> values, String name, int otherwise, int least, int most, String unit) {
         String value = values.get(name);
-        return value == null ? otherwise : whole(value, name, least, most, "", what);
+        return value == null ? otherwise : integer(value, name, least, most, "", unit);
     }
 
-    private static int whole(String value, String name, int least, int most, String before, String what) {
+    private static int integer(String value, String name, int least, int most, String before, String unit) {
         if (!WHOLE.matcher(value).matches() || value.length() > 9 || number(value) < least || number(value) > most) {
             throw wrong(
                     name,
                     value,
-                    String.format(Locale.ROOT, "%sa whole number, %d to %,d, of %s", before, least, most, what));
+                    String.format(Locale.ROOT, "%sa whole number, %d to %,d, of %s", before, least, most, unit));
         }
         return number(value);
     }
@@ -198,7 +199,7 @@ public record Request(
         return Integer.parseInt(value);
     }
 
-    private static String one(Map<String, String> values, String name, String otherwise, List<String> right) {
+    private static String choice(Map<String, String> values, String name, String otherwise, List<String> right) {
         String value = values.getOrDefault(name, otherwise).toLowerCase(Locale.ROOT);
         if (!right.contains(value)) {
             throw wrong(name, values.get(name), String.join(", ", right));
@@ -216,23 +217,23 @@ public record Request(
     }
 
     /** Returns whether the request needs packed values alone: no stored preset and no long signatures. */
-    public boolean oneSearchTells() {
-        return !waiting && !policy.partial();
+    public boolean needsOneSearch() {
+        return !needsPresets && !policy.partial();
     }
 
-    /** Returns the level that was asked for. */
+    /** Returns the level of the request. */
     public Level level() {
         return policy.level();
     }
 
-    /** Returns the beginning of an account: what was asked for. */
-    Map<String, Object> asked() {
-        Map<String, Object> told = new LinkedHashMap<>();
-        told.put("mode", collapse ? "collapse" : "indent");
-        told.put("level", level().word());
-        told.put("keep", keep.toString());
-        told.put("window", window);
-        told.put("scope", WINDOW_ALONE);
-        return told;
+    /** Returns the beginning of an account: the request's options. */
+    Map<String, Object> account() {
+        Map<String, Object> account = new LinkedHashMap<>();
+        account.put("mode", collapse ? "collapse" : "indent");
+        account.put("level", level().word());
+        account.put("keep", keep.toString());
+        account.put("window", window);
+        account.put("scope", WINDOW_ALONE);
+        return account;
     }
 }

@@ -5,13 +5,13 @@ package ibidem.core;
  *
  * @param <R> its responses
  * @param <H> their hits
- * @param <P> what is kept of a hit's place in the ranking when its response is let go
+ * @param <P> a hit's place in the ranking, which outlives its response
  */
 public interface ResponseReader<R, H, P> {
     H[] hits(R response);
 
     /** Returns how many documents match. */
-    long matched(R response);
+    long total(R response);
 
     /** Returns the highest score of all hits. */
     float highest(R response);
@@ -20,7 +20,7 @@ public interface ResponseReader<R, H, P> {
 
     String index(H hit);
 
-    /** Returns the id; null where it was not asked for. */
+    /** Returns the id; null where the request leaves it out. */
     String id(H hit);
 
     float score(H hit);

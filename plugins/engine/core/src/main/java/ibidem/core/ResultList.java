@@ -7,7 +7,7 @@ import java.util.Map;
 /**
  * The response of a grouped search.
  *
- * @param shown the documents, each group's lead first
+ * @param items the documents, each group's lead first
  * @param highest the highest score of all hits
  * @param collapse whether leads carry their duplicates; else these follow their lead
  * @param account counts that describe the answer
@@ -16,16 +16,16 @@ import java.util.Map;
  * @param <P> the engine's places
  */
 public record ResultList<H, P>(
-        List<Shown<H, P>> shown, float highest, boolean collapse, Map<String, Object> account, long tookMillis) {
+        List<Item<H, P>> items, float highest, boolean collapse, Map<String, Object> account, long tookMillis) {
     /** Returns the documents of each group, its lead first. */
-    public List<List<Shown<H, P>>> groups() {
-        List<List<Shown<H, P>>> groups = new ArrayList<>();
-        for (int at = 0; at < shown.size(); ) {
+    public List<List<Item<H, P>>> groups() {
+        List<List<Item<H, P>>> groups = new ArrayList<>();
+        for (int at = 0; at < items.size(); ) {
             int end = at + 1;
-            while (end < shown.size() && !shown.get(end).leads()) {
+            while (end < items.size() && !items.get(end).leads()) {
                 end++;
             }
-            groups.add(shown.subList(at, end));
+            groups.add(items.subList(at, end));
             at = end;
         }
         return groups;

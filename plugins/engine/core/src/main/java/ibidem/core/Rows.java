@@ -5,7 +5,7 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 
-/** The hits of a window in rank order: what each is called, and what grouping needs of it. */
+/** The hits of a window in rank order: the name of each, and its values for grouping. */
 public final class Rows {
     /** Which of the hits, as the engine gave them, each row is. */
     public final int[] order;
@@ -52,8 +52,8 @@ public final class Rows {
         public void add(String index, String id, float score, Object value) {
             byte[] bytes = PackedField.read(value);
             Packed packed = bytes == null ? null : Packed.read(bytes);
-            String named = id != null ? id : packed == null ? "" : packed.id();
-            rows.add(new Row(rows.size(), score, new Name(index, named), packed, bytes == null));
+            String storedId = id != null ? id : packed == null ? "" : packed.id();
+            rows.add(new Row(rows.size(), score, new Name(index, storedId), packed, bytes == null));
         }
 
         /**

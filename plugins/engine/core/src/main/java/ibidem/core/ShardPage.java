@@ -18,12 +18,12 @@ import java.util.function.Function;
  */
 public final class ShardPage {
     /** The field under which a hit carries its place on the page and its mark. */
-    public static final String PLACED = "ibidem.placed";
+    public static final String HIT = "ibidem.placed";
     /** The field of the first hit that holds the values of the page. */
-    public static final String TOLD = "ibidem.told";
+    public static final String PAGE = "ibidem.told";
 
     /** Both, which are not for callers. */
-    public static final Set<String> FIELDS = Set.of(PLACED, TOLD);
+    public static final Set<String> FIELDS = Set.of(HIT, PAGE);
 
     private static final String OUTCOME = "outcome";
     private static final String SCORE = "max_score";
@@ -44,13 +44,13 @@ public final class ShardPage {
     /**
      * The request to a shard.
      *
-     * @param values how to group, as it is read by {@link Request#of}
+     * @param values options of grouping, as read by {@link Request#of}
      * @param from the first group
      * @param size groups on a page
      * @param deepest the most hits that a window may hold
      * @param by who groups
      */
-    public record Asked(Map<String, String> values, int from, int size, int deepest, String by) {
+    public record Spec(Map<String, String> values, int from, int size, int deepest, String by) {
         /** Returns how deep to read. */
         Reading reading(Request request) {
             return new Reading(request, from / size + 1, size, deepest);
@@ -62,36 +62,36 @@ public final class ShardPage {
         }
     }
 
-    private record Placed(Name name, Map<String, Object> told) {}
+    private record Entry(Name name, Map<String, Object> values) {}
 
-    private final Map<Integer, Placed> placed = new HashMap<>();
-    private final Map<String, Object> told = new LinkedHashMap<>();
-    private final int[] shown;
+    private final Map<Integer, Entry> entries = new HashMap<>();
+    private final Map<String, Object> values = new LinkedHashMap<>();
+    private final int[] hits;
 
     private ShardPage(Outcome outcome, float score) {
-        told.put(OUTCOME, outcome.name());
-        told.put(SCORE, score);
-        shown = new int[1];
+        values.put(OUTCOME, outcome.name());
+        values.put(SCORE, score);
+        hits = new int[1];
     }
 
     private ShardPage(Rows rows, Page page, Map<String, Object> account, float score) {
-        told.put(OUTCOME, Outcome.WHOLE.name());
-        told.put(SCORE, score);
-        told.put(ACCOUNT, account);
+        values.put(OUTCOME, Outcome.WHOLE.name());
+        values.put(SCORE, score);
+        values.put(ACCOUNT, account);
         for (Group group : page.groups()) {
             place(group, group.lead(), page, rows);
-            group.following().forEach(row -> place(group, row, page, rows));
+            group.followers().forEach(row -> place(group, row, page, rows));
         }
-        shown = placed.isEmpty()
+        hits = entries.isEmpty()
                 ? new int[1]
-                : placed.keySet().stream().mapToInt(Integer::intValue).sorted().toArray();
+                : entries.keySet().stream().mapToInt(Integer::intValue).sorted().toArray();
     }
 
     private void place(Group group, int row, Page page, Rows rows) {
         Map<String, Object> each = new LinkedHashMap<>();
-        each.put(PLACE, placed.size());
+        each.put(PLACE, entries.size());
         each.put(MARK, page.mark(group, row, true));
-        placed.put(rows.order[row], new Placed(rows.names.get(row), each));
+        entries.put(rows.order[row], new Entry(rows.names.get(row), each));
     }
 
     /**
@@ -99,28 +99,28 @@ public final class ShardPage {
      *
      * @param rows the hits of the shard, as the engine ranks them
      * @param scores their scores
-     * @param matched documents that match the query
-     * @param asked what to make
+     * @param total documents that match the query
+     * @param spec which page
      */
-    public static ShardPage of(Rows.Builder rows, float[] scores, long matched, Asked asked) {
-        Request request = asked.request();
-        Reading reading = asked.reading(request);
+    public static ShardPage of(Rows.Builder rows, float[] scores, long total, Spec spec) {
+        Request request = spec.request();
+        Reading reading = spec.reading(request);
         if (reading.cutAmongEquals(scores, reading.depthWithEquals())) {
             return new ShardPage(Outcome.EQUALS, scores[0]);
         }
-        Rows ranked = rows.rows(reading.depth(), true);
-        Window window = Window.of(ranked.names, ranked.packed, request.policy(), List.of(), new LongTexts());
-        if (ranked.nameless || !reading.enough(window)) {
+        Rows ranking = rows.rows(reading.depth(), true);
+        Window window = Window.of(ranking.names, ranking.packed, request.policy(), List.of(), new LongTexts());
+        if (ranking.nameless || !reading.enough(window)) {
             return new ShardPage(Outcome.UNKNOWN, scores[0]);
         }
         Page page = reading.page(window, request);
-        Map<String, Object> account = page.account(new Page.Searched(matched, true, ranked.missing, 0, asked.by()));
-        return new ShardPage(ranked, page, account, scores[0]);
+        Map<String, Object> account = page.account(new Page.Outcome(total, true, ranking.missing, 0, spec.by()));
+        return new ShardPage(ranking, page, account, scores[0]);
     }
 
     /** Returns which of the hits leave the shard: those of the page, or else the best one; ascending. */
-    public int[] shown() {
-        return shown;
+    public int[] hits() {
+        return hits;
     }
 
     /**
@@ -129,29 +129,29 @@ public final class ShardPage {
      * @param hit position in the shard's ranking
      * @param id the engine's own
      */
-    public Map<String, Object> carried(int hit, String id) {
-        Placed each = placed.get(hit);
-        return each == null || !each.name.id().equals(id) ? null : each.told;
+    public Map<String, Object> values(int hit, String id) {
+        Entry each = entries.get(hit);
+        return each == null || !each.name.id().equals(id) ? null : each.values;
     }
 
     /** Returns the fields of the page that the first hit carries. */
-    public Map<String, Object> told() {
-        return told;
+    public Map<String, Object> values() {
+        return values;
     }
 
     /**
      * The page as it reaches the node that coordinates.
      *
-     * @param outcome what became of it
+     * @param outcome its outcome
      * @param score the highest score of the window
      * @param account counts that describe the response, still without its time
      */
-    public record Received(Outcome outcome, float score, Map<String, Object> account) {
+    public record Reply(Outcome outcome, float score, Map<String, Object> account) {
         /** Reads the values of the first hit; null without values. */
-        @SuppressWarnings("unchecked") // it is what was told on the shard
-        public static Received of(Object told) {
-            return told instanceof Map<?, ?> values
-                    ? new Received(Outcome.valueOf((String) values.get(OUTCOME)), (Float) values.get(SCORE), (Map<
+        @SuppressWarnings("unchecked") // the shard wrote it
+        public static Reply of(Object field) {
+            return field instanceof Map<?, ?> values
+                    ? new Reply(Outcome.valueOf((String) values.get(OUTCOME)), (Float) values.get(SCORE), (Map<
                                     String, Object>)
                             values.get(ACCOUNT))
                     : null;
@@ -161,13 +161,13 @@ public final class ShardPage {
          * Puts hits in the order of the page.
          *
          * @param hits the received hits
-         * @param carried the values of a hit
+         * @param field the values of a hit
          * @param <H> the engine's hits
          */
-        public <H> List<Mark<H>> marks(H[] hits, Function<H, Object> carried) {
+        public <H> List<Mark<H>> marks(H[] hits, Function<H, Object> field) {
             List<Mark<H>> marks = new ArrayList<>();
             for (H hit : hits) {
-                if (carried.apply(hit) instanceof Map<?, ?> values) {
+                if (field.apply(hit) instanceof Map<?, ?> values) {
                     marks.add(new Mark<>(hit, values));
                 }
             }
@@ -176,11 +176,11 @@ public final class ShardPage {
         }
 
         /** Returns how many hits the page shows. */
-        public int shown() {
+        public int size() {
             return (Integer) ((Map<?, ?>) account.get("documents")).get("on_page");
         }
 
-        /** Returns the account, with what only the coordinating node knows. */
+        /** Returns the account, with the values that only the coordinating node knows. */
         @SuppressWarnings("unchecked") // it was made here
         public Map<String, Object> account(boolean whole, long tookMillis) {
             account.put("took_ms", tookMillis);
@@ -195,7 +195,7 @@ public final class ShardPage {
      * A hit with its mark.
      *
      * @param hit the engine's
-     * @param values what it carried
+     * @param values its fields
      */
     public record Mark<H>(H hit, Map<?, ?> values) {
         int place() {
@@ -211,11 +211,11 @@ public final class ShardPage {
 
     /** Returns the order in which to read hits: ascending by document. */
     public static int[] ascending(int[] documents) {
-        long[] ordered = new long[documents.length];
+        long[] keys = new long[documents.length];
         for (int at = 0; at < documents.length; at++) {
-            ordered[at] = (long) documents[at] << Integer.SIZE | at;
+            keys[at] = (long) documents[at] << Integer.SIZE | at;
         }
-        Arrays.sort(ordered);
-        return Arrays.stream(ordered).mapToInt(each -> (int) each).toArray();
+        Arrays.sort(keys);
+        return Arrays.stream(keys).mapToInt(each -> (int) each).toArray();
     }
 }

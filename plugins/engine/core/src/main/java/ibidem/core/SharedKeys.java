@@ -5,7 +5,7 @@ import java.util.function.Predicate;
 /**
  * Leads by keys of which each row has many.
  *
- * <p>Most keys are held by one row alone and bring nobody together. Two bits for each key, in tables that stay in the
+ * <p>Most keys belong to one row alone and lead to no pair. Two bits for each key, in tables that stay in the
  * processor's cache, tell these, so that only the others are numbered; from then on a key is its number, and nothing is
  * hashed.
  */
@@ -27,7 +27,7 @@ final class SharedKeys {
     /** The newest entry of each number. */
     private final int[] heads;
     /** How many leads hold each number. */
-    private final int[] held;
+    private final int[] leadCounts;
     /** Where the leads of a number that many rows hold begin in {@link #bits}; -1 for others, which have entries. */
     private final int[] dense;
     /** A bit for each row, for each such number. */
@@ -56,7 +56,7 @@ final class SharedKeys {
         numbers = new int[shared];
         int distinct = number(keys);
         heads = new int[distinct];
-        held = new int[distinct];
+        leadCounts = new int[distinct];
         words = words(rows.length);
         dense = new int[distinct];
         bits = new long[placeDense()];
@@ -76,9 +76,9 @@ final class SharedKeys {
         }
         int end = 0;
         for (int number = 0; number < dense.length; number++) {
-            boolean many = dense[number] >= MANY;
-            dense[number] = many ? end : -1;
-            end += many ? words : 0;
+            boolean isDense = dense[number] >= MANY;
+            dense[number] = isDense ? end : -1;
+            end += isDense ? words : 0;
         }
         return end;
     }
@@ -91,46 +91,46 @@ final class SharedKeys {
     private int keepShared(long[] keys, int end, Packed[] rows, Predicate<Packed> seeks) {
         int size = Integer.highestOneBit(Math.max(Long.SIZE, end)) * SPARE;
         int shift = Long.SIZE - Integer.numberOfTrailingZeros(size);
-        long[] once = new long[size / Long.SIZE];
-        long[] again = new long[size / Long.SIZE];
-        long[] sought = new long[size / Long.SIZE];
+        long[] first = new long[size / Long.SIZE];
+        long[] second = new long[size / Long.SIZE];
+        long[] targets = new long[size / Long.SIZE];
         for (int row = 0, at = 0; row < rows.length; row++) {
-            long seeking = ends[row] > at && seeks.test(rows[row]) ? -1L : 0L;
+            long mask = ends[row] > at && seeks.test(rows[row]) ? -1L : 0L;
             for (; at < ends[row]; at++) {
                 int bit = (int) (keys[at] * GOLDEN >>> shift);
-                again[bit >>> 6] |= once[bit >>> 6] & 1L << bit;
-                once[bit >>> 6] |= 1L << bit;
-                sought[bit >>> 6] |= seeking & 1L << bit;
+                second[bit >>> 6] |= first[bit >>> 6] & 1L << bit;
+                first[bit >>> 6] |= 1L << bit;
+                targets[bit >>> 6] |= mask & 1L << bit;
             }
         }
-        int kept = 0;
+        int length = 0;
         for (int row = 0, at = 0; row < rows.length; row++) {
             for (; at < ends[row]; at++) {
                 int bit = (int) (keys[at] * GOLDEN >>> shift);
-                keys[kept] = keys[at];
-                kept += (int) ((again[bit >>> 6] & sought[bit >>> 6]) >>> bit & 1L);
+                keys[length] = keys[at];
+                length += (int) ((second[bit >>> 6] & targets[bit >>> 6]) >>> bit & 1L);
             }
-            ends[row] = kept;
+            ends[row] = length;
         }
-        return kept;
+        return length;
     }
 
     /** Numbers the keys, equal ones alike; returns how many numbers there are. */
     private int number(long[] keys) {
         int size = Integer.highestOneBit(Math.max(2, numbers.length)) * 4;
         long[] table = new long[size];
-        int[] given = new int[size];
+        int[] codes = new int[size];
         int distinct = 0;
         for (int at = 0; at < numbers.length; at++) {
             int place = (int) (keys[at] * GOLDEN >>> 32) & size - 1;
-            while (given[place] != 0 && table[place] != keys[at]) {
+            while (codes[place] != 0 && table[place] != keys[at]) {
                 place = place + 1 & size - 1;
             }
-            if (given[place] == 0) {
+            if (codes[place] == 0) {
                 table[place] = keys[at];
-                given[place] = ++distinct;
+                codes[place] = ++distinct;
             }
-            numbers[at] = given[place] - 1;
+            numbers[at] = codes[place] - 1;
         }
         return distinct;
     }
@@ -151,9 +151,9 @@ final class SharedKeys {
         boolean crowded = false;
         for (int at = from(row); at < ends[row]; at++) {
             int number = numbers[at];
-            if (held[number] >= most) {
+            if (leadCounts[number] >= most) {
                 crowded = true;
-            } else if (held[number] > 0) {
+            } else if (leadCounts[number] > 0) {
                 collect(number, into);
             }
         }
@@ -177,7 +177,7 @@ final class SharedKeys {
     void add(int row) {
         for (int at = from(row); at < ends[row]; at++) {
             int number = numbers[at];
-            held[number]++;
+            leadCounts[number]++;
             if (dense[number] >= 0) {
                 bits[dense[number] + (row >>> 6)] |= 1L << row;
             } else {

@@ -24,50 +24,50 @@ public record StoredPreset(String name, Policy policy) {
         Map<?, ?> contained = part(figures, "contained");
         return new Policy(
                 base.level(),
-                whole(figures, "window_days"),
-                slots == null ? null : whole(slots, "equal"),
+                integer(figures, "window_days"),
+                slots == null ? null : integer(slots, "equal"),
                 terms == null
                         ? null
                         : new Policy.Terms(
                                 number(terms, "share"),
                                 flag(terms, "full"),
-                                whole(terms, "smallest"),
+                                integer(terms, "smallest"),
                                 number(terms, "lengths"),
                                 flag(terms, "numbers")),
                 fingerprint == null
                         ? null
-                        : new Policy.Fingerprint(number(fingerprint, "lengths"), whole(fingerprint, "shortest")),
+                        : new Policy.Fingerprint(number(fingerprint, "lengths"), integer(fingerprint, "shortest")),
                 number(figures, "profile"),
                 characters(part(figures, "characters")),
                 contained == null
                         ? null
-                        : new Policy.Contained(number(contained, "share"), whole(contained, "shortest")),
+                        : new Policy.Contained(number(contained, "share"), integer(contained, "shortest")),
                 number(figures, "related"));
     }
 
-    private static Policy.Characters characters(Map<?, ?> given) {
-        return given == null
+    private static Policy.Characters characters(Map<?, ?> figures) {
+        return figures == null
                 ? null
                 : new Policy.Characters(
-                        number(given, "share"),
-                        number(given, "unknown"),
-                        number(given, "numbers"),
-                        number(given, "lengths"),
-                        number(given, "lift"),
-                        flag(given, "few"),
-                        pairs(whole(given, "pairs")));
+                        number(figures, "share"),
+                        number(figures, "unknown"),
+                        number(figures, "numbers"),
+                        number(figures, "lengths"),
+                        number(figures, "lift"),
+                        flag(figures, "few"),
+                        pairs(integer(figures, "pairs")));
     }
 
     /** Returns how many pairs of slots are required; older stored presets lack this figure. */
-    private static int pairs(Integer given) {
-        return given == null ? Policy.DEFAULT.characters().pairs() : given;
+    private static int pairs(Integer pairs) {
+        return pairs == null ? Policy.DEFAULT.characters().pairs() : pairs;
     }
 
     private static Map<?, ?> part(Map<?, ?> figures, String name) {
         return figures.get(name) instanceof Map<?, ?> part ? part : null;
     }
 
-    private static Integer whole(Map<?, ?> figures, String name) {
+    private static Integer integer(Map<?, ?> figures, String name) {
         return figures.get(name) instanceof Number number ? Integer.valueOf(number.intValue()) : null;
     }
 

@@ -12,7 +12,7 @@ final class UniqueWords {
     private static final long LOW = 0xFFFFFFFFL;
 
     /** Each word's hash and place in the text, in the order of the hashes. */
-    private final long[] ordered;
+    private final long[] keys;
 
     private final boolean alphabetical;
 
@@ -22,11 +22,11 @@ final class UniqueWords {
      */
     UniqueWords(int[] words, boolean alphabetical) {
         this.alphabetical = alphabetical;
-        ordered = new long[words.length];
+        keys = new long[words.length];
         for (int at = 0; at < words.length; at++) {
-            ordered[at] = (words[at] & LOW) << 31 | at;
+            keys[at] = (words[at] & LOW) << 31 | at;
         }
-        Arrays.sort(ordered);
+        Arrays.sort(keys);
     }
 
     /**
@@ -45,7 +45,7 @@ final class UniqueWords {
     }
 
     private int size() {
-        return ordered.length;
+        return keys.length;
     }
 
     private boolean comparable() {
@@ -87,31 +87,31 @@ final class UniqueWords {
 
     /** Returns the places of the common words, each as one number, in the order of the first text. */
     private static long[] common(UniqueWords a, UniqueWords b) {
-        boolean turned = a.size() > b.size();
-        UniqueWords few = turned ? b : a;
-        UniqueWords many = turned ? a : b;
-        long[] found = new long[few.size()];
+        boolean swap = a.size() > b.size();
+        UniqueWords shorter = swap ? b : a;
+        UniqueWords longer = swap ? a : b;
+        long[] pairs = new long[shorter.size()];
         int count = 0;
-        for (int i = 0, j = 0; i < few.size(); i++) {
-            while (j < many.size() && many.word(j) < few.word(i)) {
+        for (int i = 0, j = 0; i < shorter.size(); i++) {
+            while (j < longer.size() && longer.word(j) < shorter.word(i)) {
                 j++;
             }
-            if (j < many.size() && many.word(j) == few.word(i)) {
-                long left = turned ? many.place(j) : few.place(i);
-                found[count++] = left << 32 | (turned ? few.place(i) : many.place(j));
+            if (j < longer.size() && longer.word(j) == shorter.word(i)) {
+                long left = swap ? longer.place(j) : shorter.place(i);
+                pairs[count++] = left << 32 | (swap ? shorter.place(i) : longer.place(j));
             }
         }
-        long[] common = Arrays.copyOf(found, count);
+        long[] common = Arrays.copyOf(pairs, count);
         Arrays.sort(common);
         return common;
     }
 
     private long word(int at) {
-        return ordered[at] >>> 31;
+        return keys[at] >>> 31;
     }
 
     private int place(int at) {
-        return (int) ordered[at] & Integer.MAX_VALUE;
+        return (int) keys[at] & Integer.MAX_VALUE;
     }
 
     /** Returns which pairs make the longest subsequence whose second places rise (patience). */
@@ -122,8 +122,8 @@ final class UniqueWords {
         int length = 0;
         for (int at = 0; at < pairs.length; at++) {
             int value = (int) pairs[at];
-            int found = Arrays.binarySearch(tails, 0, length, value);
-            int place = found < 0 ? -found - 1 : found;
+            int index = Arrays.binarySearch(tails, 0, length, value);
+            int place = index < 0 ? -index - 1 : index;
             tails[place] = value;
             holders[place] = at;
             before[at] = place > 0 ? holders[place - 1] : -1;

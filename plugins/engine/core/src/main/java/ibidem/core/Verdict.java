@@ -10,10 +10,10 @@ import java.util.Map;
  * @param a one document
  * @param b the other
  * @param same whether they were declared the same; else no duplicates
- * @param author who said it
+ * @param author who decided
  * @param reason why
  * @param date when, ISO 8601
- * @param contentA content hash of the one when it was said, with its scheme
+ * @param contentA content hash of that document at the decision, with its scheme
  * @param contentB content hash of the other
  */
 public record Verdict(
@@ -48,7 +48,7 @@ public record Verdict(
         return record.get(name) instanceof String text ? text : "";
     }
 
-    /** Returns "same" as evidence at the level that was asked for. */
+    /** Returns "same" as evidence at the level of the request. */
     Evidence evidence(Level level) {
         Map<String, Object> why = new LinkedHashMap<>();
         why.put("signature", Decision.signature(Decision.OVERRIDE));
@@ -59,12 +59,12 @@ public record Verdict(
     }
 
     /** Writes it as a note on a hit. */
-    String note(String named, boolean holds) {
-        StringBuilder told = new StringBuilder("declared ")
+    String note(String name, boolean holds) {
+        StringBuilder note = new StringBuilder("declared ")
                 .append(same ? "the same as " : "not a duplicate of ")
-                .append(named);
+                .append(name);
         String by = author.isEmpty() ? date : "by " + author + (date.isEmpty() ? "" : ", " + date);
-        told.append(by.isEmpty() ? "" : " " + by).append(reason.isEmpty() ? "" : ": " + reason);
-        return told.append(holds ? "" : " (stale: a text has changed since)").toString();
+        note.append(by.isEmpty() ? "" : " " + by).append(reason.isEmpty() ? "" : ": " + reason);
+        return note.append(holds ? "" : " (stale: a text has changed since)").toString();
     }
 }

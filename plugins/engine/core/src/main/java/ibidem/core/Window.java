@@ -5,7 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** A window of hits with its groups, and what can be said of a row in it. */
+/** A window of hits with its groups, and the evidence for each row in it. */
 final class Window {
     final List<Name> names;
     final Packed[] packed;
@@ -39,7 +39,7 @@ final class Window {
      * @param names index and id of each, in rank order
      * @param packed their packed values; null for a hit that is not signed
      * @param policy the decision for a pair
-     * @param words what readers said
+     * @param words the manual decisions
      * @param longs long signatures; missing ones are read afterwards, and the window is grouped again
      */
     public static Window of(
@@ -49,7 +49,7 @@ final class Window {
         return new Window(names, packed, policy, overrides, grouping, longs, packed.length);
     }
 
-    /** Returns the first rows of the window; their groups are the same without what follows. */
+    /** Returns the first rows of the window; their groups are the same without later rows. */
     Window first(int rows) {
         return rows >= size ? this : new Window(names, packed, policy, overrides, grouping, longs, rows);
     }
@@ -62,28 +62,28 @@ final class Window {
         return Hashes.group(name(lead), policy.level());
     }
 
-    /** Returns what makes two rows duplicates: the signatures' evidence, or a manual decision where there is none. */
+    /** Returns the evidence that two rows are duplicates: of the signatures, or else of a manual decision. */
     Evidence evidence(int row, int other) {
         Verdict word = overrides.between(row, other);
         if (word != null && !word.same()) {
             return null;
         }
-        Evidence found = related(row, other, Decision.evidence(packed[row], packed[other], policy));
-        return found == null && word != null ? word.evidence(policy.level()) : found;
+        Evidence evidence = addRelation(row, other, Decision.evidence(packed[row], packed[other], policy));
+        return evidence == null && word != null ? word.evidence(policy.level()) : evidence;
     }
 
-    /** Adds what two long texts are to each other. */
-    private Evidence related(int row, int other, Evidence found) {
+    /** Adds the relation of two long texts. */
+    private Evidence addRelation(int row, int other, Evidence evidence) {
         if (!isLong(row) || !isLong(other)) {
-            return found;
+            return evidence;
         }
         Evidence relation = longs.relation(name(row), packed[row], name(other), packed[other], policy);
-        if (found == null || relation == null) {
-            return found == null ? relation : found;
+        if (evidence == null || relation == null) {
+            return evidence == null ? relation : evidence;
         }
         Map<String, Object> why = new LinkedHashMap<>(relation.why());
-        why.putAll(found.why());
-        return new Evidence(found.level(), found.signature(), found.score(), why);
+        why.putAll(evidence.why());
+        return new Evidence(evidence.level(), evidence.signature(), evidence.score(), why);
     }
 
     /** Asks for the long signatures of rows, where they matter. */

@@ -19,12 +19,12 @@ final class Golden {
 
     static List<JsonNode> lines(String name) {
         try (InputStream in = Golden.class.getResourceAsStream("/golden/" + name + ".jsonl")) {
-            List<JsonNode> found = new ArrayList<>();
+            List<JsonNode> lines = new ArrayList<>();
             for (String line :
                     new String(Objects.requireNonNull(in, name).readAllBytes(), StandardCharsets.UTF_8).split("\n")) {
-                found.add(JSON.readTree(line));
+                lines.add(JSON.readTree(line));
             }
-            return found;
+            return lines;
         } catch (IOException unread) {
             throw new IllegalStateException(unread);
         }
@@ -39,12 +39,12 @@ final class Golden {
         return JSON.convertValue(node, Map.class);
     }
 
-    /** Writes what an answer holds and reads it again, so that it can be compared with what Python wrote. */
-    static JsonNode written(Object held) {
-        return JSON.valueToTree(held);
+    /** Writes an answer and reads it again, so that it can be compared with Python's. */
+    static JsonNode written(Object value) {
+        return JSON.valueToTree(value);
     }
 
-    /** Returns whether two are the same JSON, whichever way numbers are held. */
+    /** Returns whether two are the same JSON, whichever type their numbers have. */
     static boolean same(JsonNode a, JsonNode b) {
         return a.equals(
                 (left, right) -> left.isNumber() && right.isNumber()

@@ -46,46 +46,46 @@ class GroupedSearchTest {
 
     @ParameterizedTest(name = "{0}")
     @MethodSource("pages")
-    void everyAnswerIsTheOneThatPythonGives(JsonNode values, JsonNode held, JsonNode page) {
-        Request asked = Request.of(Map.of(), Golden.map(values));
-        OneRanking ranking = new OneRanking(held, at -> BEST - at, GroupedSearchTest::isThere, false, false);
+    void everyAnswerIsTheOneThatPythonGives(JsonNode values, JsonNode line, JsonNode page) {
+        Request request = Request.of(Map.of(), Golden.map(values));
+        OneRanking ranking = new OneRanking(line, at -> BEST - at, GroupedSearchTest::isThere, false, false);
         ResultList<OneRanking.Hit, Integer> list =
-                ranking.search(asked, from(page), page.get("size").asInt());
-        assertTrue(Golden.same(page.get("hits"), Golden.written(shown(ranking))), page::toString);
+                ranking.search(request, from(page), page.get("size").asInt());
+        assertTrue(Golden.same(page.get("hits"), Golden.written(documents(ranking))), page::toString);
         ObjectNode account = Golden.written(list.account()).deepCopy();
         assertTrue(Golden.same(page.get("account"), account.without(NOT_TOLD)), page::toString);
-        assertEquals(0, ranking.taken, "no memory is kept");
+        assertEquals(0, ranking.memoryBytes, "no memory is kept");
         assertEquals(1, ranking.windows.stream().filter(Depth::first).count());
     }
 
-    private static List<Map<String, Object>> shown(OneRanking ranking) {
+    private static List<Map<String, Object>> documents(OneRanking ranking) {
         List<Map<String, Object>> all = new ArrayList<>();
-        for (List<Shown<OneRanking.Hit, Integer>> group : ranking.list.groups()) {
-            List<Map<String, Object>> told =
-                    group.stream().map(each -> told(each, ranking)).toList();
+        for (List<Item<OneRanking.Hit, Integer>> group : ranking.list.groups()) {
+            List<Map<String, Object>> members =
+                    group.stream().map(each -> json(each, ranking)).toList();
             if (ranking.list.collapse()) {
-                told.get(0).put("duplicates", told.subList(1, told.size()));
-                all.add(told.get(0));
+                members.get(0).put("duplicates", members.subList(1, members.size()));
+                all.add(members.get(0));
             } else {
-                all.addAll(told);
+                all.addAll(members);
             }
         }
         return all;
     }
 
-    private static Map<String, Object> told(Shown<OneRanking.Hit, Integer> each, OneRanking ranking) {
-        Map<String, Object> told = new LinkedHashMap<>();
-        told.put("index", ranking.index(each.place()));
-        told.put("id", each.id());
-        told.put("_dedupe", each.mark());
-        return told;
+    private static Map<String, Object> json(Item<OneRanking.Hit, Integer> each, OneRanking ranking) {
+        Map<String, Object> json = new LinkedHashMap<>();
+        json.put("index", ranking.index(each.place()));
+        json.put("id", each.id());
+        json.put("_dedupe", each.mark());
+        return json;
     }
 
     private static final Request NEAR = Request.of(Map.of(), Map.of("dedupe", "indent", "window", "5"));
 
     private static JsonNode undecided() {
         return Golden.lines("pages").stream()
-                .filter(held -> held.path("overrides").isEmpty())
+                .filter(line -> line.path("overrides").isEmpty())
                 .findFirst()
                 .orElseThrow();
     }
@@ -96,9 +96,9 @@ class GroupedSearchTest {
         OneRanking node = falling(false);
         shard.search(NEAR, 0, 1);
         node.search(NEAR, 0, 1);
-        assertEquals(List.of("page of shard"), shard.sent);
-        assertEquals(List.of("window", "documents"), node.sent);
-        assertEquals(shown(node), shown(shard));
+        assertEquals(List.of("page of shard"), shard.requests);
+        assertEquals(List.of("window", "documents"), node.requests);
+        assertEquals(documents(node), documents(shard));
         assertEquals(node.list.highest(), shard.list.highest());
     }
 
@@ -108,14 +108,14 @@ class GroupedSearchTest {
         ranking.search(NEAR, 0, 1);
         assertFalse(ranking.windows.get(0).inFullOrder());
         assertTrue(ranking.windows.get(1).inFullOrder());
-        assertEquals(List.of("window", "window", "documents"), ranking.sent);
+        assertEquals(List.of("window", "window", "documents"), ranking.requests);
     }
 
     @Test
     void theShardThatMeetsEqualScoresLeavesThePageToTheNode() {
         OneRanking ranking = level(true);
         ranking.search(NEAR, 0, 1);
-        assertEquals(List.of("page of shard", "window", "documents"), ranking.sent);
+        assertEquals(List.of("page of shard", "window", "documents"), ranking.requests);
         assertTrue(ranking.windows.get(1).inFullOrder());
     }
 
@@ -123,9 +123,9 @@ class GroupedSearchTest {
     void aDocumentThatIsNotThereMakesTheWindowBeReadWithIdsOnce() {
         OneRanking ranking = new OneRanking(undecided(), at -> BEST - at, id -> false, false, true);
         ranking.search(NEAR, 0, 1);
-        assertEquals(List.of("window", "documents", "window", "documents"), ranking.sent);
+        assertEquals(List.of("window", "documents", "window", "documents"), ranking.requests);
         assertTrue(ranking.windows.get(1).ids());
-        assertNull(ranking.list.shown().get(0).document());
+        assertNull(ranking.list.items().get(0).document());
     }
 
     @Test
@@ -133,13 +133,13 @@ class GroupedSearchTest {
         OneRanking ranking = level(false);
         ranking.cancelled = true;
         assertThrows(IllegalStateException.class, () -> ranking.search(NEAR, 0, 1));
-        assertEquals(List.of("window"), ranking.sent);
+        assertEquals(List.of("window"), ranking.requests);
     }
 
     @Test
     void aPageThatLiesBetweenTwoIsRefused() {
         OneRanking ranking = falling(false);
         assertThrows(UsageException.class, () -> ranking.search(NEAR, 3, 5));
-        assertTrue(ranking.sent.isEmpty());
+        assertTrue(ranking.requests.isEmpty());
     }
 }

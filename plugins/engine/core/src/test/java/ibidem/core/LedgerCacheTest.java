@@ -9,37 +9,37 @@ import java.util.Set;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** Records next to indexes are read as the caller, slice by slice, and kept for that caller for five seconds. */
+/** Records next to indexes are read as the caller, slice by slice, and cached for that caller for five seconds. */
 class LedgerCacheTest {
     private static final Set<String> LEDGERS = Set.of("news-ibidem-overrides");
 
-    private final List<LedgerCache.Slice> asked = new ArrayList<>();
+    private final List<LedgerCache.Slice> slices = new ArrayList<>();
     private long now = Long.MAX_VALUE - 1;
-    private int held = 1;
+    private int count = 1;
 
     private final LedgerCache<Object> cache = new LedgerCache<>(entry -> entry.get("number"), () -> now);
 
     private List<Object> records(String caller) {
-        List<Object> found = new ArrayList<>();
-        cache.of(
+        List<Object> records = new ArrayList<>();
+        cache.get(
                 LEDGERS,
                 caller,
                 (slice, next) -> {
-                    asked.add(slice);
+                    slices.add(slice);
                     int from = slice.after() == null ? 0 : (int) slice.after()[0] + 1;
-                    List<Map<String, Object>> sources = IntStream.range(from, Math.min(held, from + slice.size()))
+                    List<Map<String, Object>> sources = IntStream.range(from, Math.min(count, from + slice.size()))
                             .mapToObj(number -> Map.<String, Object>of("entry", Map.of("number", number)))
                             .toList();
-                    next.accept(new LedgerCache.Found(sources, new Object[] {from + sources.size() - 1}));
+                    next.accept(new LedgerCache.Batch(sources, new Object[] {from + sources.size() - 1}));
                 },
-                found::addAll);
-        return found;
+                records::addAll);
+        return records;
     }
 
     @Test
     void theyAreReadOnceInFiveSeconds() {
         records("Ada");
-        held = 2;
+        count = 2;
         assertEquals(1, records("Ada").size());
         now += 5_000_000_000L;
         assertEquals(2, records("Ada").size());
@@ -49,19 +49,19 @@ class LedgerCacheTest {
     void anotherCallerReadsThemAgain() {
         records("Ada");
         records("Bob");
-        assertEquals(2, asked.size());
+        assertEquals(2, slices.size());
     }
 
     @Test
     void allSlicesAreRead() {
-        held = 2_500;
-        assertEquals(IntStream.range(0, held).boxed().toList(), records("Ada"));
-        assertEquals(3, asked.size());
+        count = 2_500;
+        assertEquals(IntStream.range(0, count).boxed().toList(), records("Ada"));
+        assertEquals(3, slices.size());
     }
 
     @Test
     void withoutLedgersNothingIsAsked() {
-        cache.of(Set.of(), "Ada", (slice, next) -> asked.add(slice), found -> {});
-        assertEquals(List.of(), asked);
+        cache.get(Set.of(), "Ada", (slice, next) -> slices.add(slice), records -> {});
+        assertEquals(List.of(), slices);
     }
 }

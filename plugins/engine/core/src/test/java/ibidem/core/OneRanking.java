@@ -18,42 +18,42 @@ final class OneRanking
                 Memory {
     record Hit(int at, String index, String id, float score, Map<String, Object> fields) {}
 
-    record Response(Hit[] hits, long matched) {}
+    record Response(Hit[] hits, long total) {}
 
     final List<Depth> windows = new ArrayList<>();
-    final List<String> sent = new ArrayList<>();
-    private final JsonNode held;
+    final List<String> requests = new ArrayList<>();
+    private final JsonNode line;
     private final List<JsonNode> ranking;
     private final IntUnaryOperator scores;
-    private final Predicate<String> there;
+    private final Predicate<String> exists;
     private final boolean oneShard;
-    private final boolean named;
+    private final boolean hasIds;
     ResultList<Hit, Integer> list;
     boolean cancelled;
-    long taken;
+    long memoryBytes;
 
     /**
-     * @param held a line of the golden file
+     * @param line a line of the golden file
      * @param scores the score at each place
-     * @param there which ids are still in the index when the page is fetched
+     * @param exists which ids are still in the index when the page is fetched
      * @param oneShard whether one shard holds all
-     * @param named whether hits of windows have ids without a request for them
+     * @param hasIds whether hits of windows have ids without a request for them
      */
-    OneRanking(JsonNode held, IntUnaryOperator scores, Predicate<String> there, boolean oneShard, boolean named) {
-        this.held = held;
+    OneRanking(JsonNode line, IntUnaryOperator scores, Predicate<String> exists, boolean oneShard, boolean hasIds) {
+        this.line = line;
         this.scores = scores;
-        this.there = there;
+        this.exists = exists;
         this.oneShard = oneShard;
-        this.named = named;
-        ranking = held.get("hits").valueStream().toList();
+        this.hasIds = hasIds;
+        ranking = line.get("hits").valueStream().toList();
     }
 
     /** Searches, and returns the response; null if it is not yet known. */
-    ResultList<Hit, Integer> search(Request asked, int from, int size) {
+    ResultList<Hit, Integer> search(Request request, int from, int size) {
         GroupedSearch.Node node = new GroupedSearch.Node(Ledgers.of(), this, "plugin");
-        GroupedSearch<Response, Hit, Integer> search = new GroupedSearch<>(node, this, this, asked, from, size);
-        ShardPage.Asked page = search.pageOfShard();
-        sent.add(page == null ? "window" : "page of shard");
+        GroupedSearch<Response, Hit, Integer> search = new GroupedSearch<>(node, this, this, request, from, size);
+        ShardPage.Spec page = search.pageOfShard();
+        requests.add(page == null ? "window" : "page of shard");
         windows.add(search.depth());
         search.goOn(page == null ? window(search.depth()) : page(search.depth(), page));
         search.release();
@@ -73,8 +73,8 @@ final class OneRanking
         return value.isNull() ? null : value.asText();
     }
 
-    private Hit hit(int at, boolean named, Map<String, Object> fields) {
-        return new Hit(at, index(at), named ? id(at) : null, scores.applyAsInt(at), fields);
+    private Hit hit(int at, boolean hasIds, Map<String, Object> fields) {
+        return new Hit(at, index(at), hasIds ? id(at) : null, scores.applyAsInt(at), fields);
     }
 
     private Response window(Depth depth) {
@@ -83,27 +83,27 @@ final class OneRanking
         for (int at = 0; at < end; at++) {
             Map<String, Object> fields = new HashMap<>();
             fields.put(PackedField.NAME, packed(at));
-            fields.put(PackedField.ID, packed(at) == null || named || depth.ids() ? id(at) : null);
+            fields.put(PackedField.ID, packed(at) == null || hasIds || depth.ids() ? id(at) : null);
             hits[at] = hit(at, false, fields);
         }
         return new Response(hits, ranking.size());
     }
 
-    private Response page(Depth depth, ShardPage.Asked page) {
+    private Response page(Depth depth, ShardPage.Spec page) {
         int end = Math.min(depth.hits(), ranking.size());
         Rows.Builder rows = new Rows.Builder();
-        float[] ranked = new float[end];
+        float[] values = new float[end];
         for (int at = 0; at < end; at++) {
-            ranked[at] = scores.applyAsInt(at);
-            rows.add(index(at), packed(at) == null || named ? id(at) : null, ranked[at], packed(at));
+            values[at] = scores.applyAsInt(at);
+            rows.add(index(at), packed(at) == null || hasIds ? id(at) : null, values[at], packed(at));
         }
-        ShardPage made = ShardPage.of(rows, ranked, ranking.size(), page);
-        Hit[] hits = new Hit[made.shown().length];
+        ShardPage shardPage = ShardPage.of(rows, values, ranking.size(), page);
+        Hit[] hits = new Hit[shardPage.hits().length];
         for (int place = 0; place < hits.length; place++) {
-            int at = made.shown()[place];
+            int at = shardPage.hits()[place];
             Map<String, Object> fields = new HashMap<>();
-            fields.put(ShardPage.PLACED, made.carried(at, id(at)));
-            fields.put(ShardPage.TOLD, place == 0 ? made.told() : null);
+            fields.put(ShardPage.HIT, shardPage.values(at, id(at)));
+            fields.put(ShardPage.PAGE, place == 0 ? shardPage.values() : null);
             hits[place] = hit(at, true, fields);
         }
         return new Response(hits, ranking.size());
@@ -112,17 +112,17 @@ final class OneRanking
     @Override
     public void window(Depth depth, Consumer<Response> next) {
         checkNotCancelled();
-        sent.add("window");
+        requests.add("window");
         windows.add(depth);
         next.accept(window(depth));
     }
 
     @Override
     public void documents(Set<Name> names, Consumer<Response> next) {
-        sent.add("documents");
+        requests.add("documents");
         List<Hit> hits = new ArrayList<>();
         for (int at = 0; at < ranking.size(); at++) {
-            if (names.contains(new Name(index(at), id(at))) && there.test(id(at))) {
+            if (names.contains(new Name(index(at), id(at))) && exists.test(id(at))) {
                 hits.add(hit(at, true, Map.of()));
             }
         }
@@ -131,9 +131,9 @@ final class OneRanking
 
     @Override
     public void longSignatures(List<Name> names, Consumer<Response> next) {
-        sent.add("long signatures");
+        requests.add("long signatures");
         List<Hit> hits = new ArrayList<>();
-        for (JsonNode each : held.path("long")) {
+        for (JsonNode each : line.path("long")) {
             Name name = new Name(each.get(0).asText(), each.get(1).asText());
             if (names.contains(name)) {
                 Map<String, Object> fields =
@@ -145,12 +145,12 @@ final class OneRanking
     }
 
     @Override
-    public void records(LedgerCache.Slice slice, Consumer<LedgerCache.Found> next) {
-        sent.add("records");
+    public void records(LedgerCache.Slice slice, Consumer<LedgerCache.Batch> next) {
+        requests.add("records");
         List<Map<String, Object>> sources = new ArrayList<>();
         slice.ledgers()
-                .forEach(kind -> held.path(kind).forEach(each -> sources.add(Map.of("entry", Golden.map(each)))));
-        next.accept(new LedgerCache.Found(sources, null));
+                .forEach(kind -> line.path(kind).forEach(each -> sources.add(Map.of("entry", Golden.map(each)))));
+        next.accept(new LedgerCache.Batch(sources, null));
     }
 
     @Override
@@ -166,8 +166,8 @@ final class OneRanking
     }
 
     @Override
-    public void answer(ResultList<Hit, Integer> made) {
-        list = made;
+    public void answer(ResultList<Hit, Integer> result) {
+        list = result;
     }
 
     @Override
@@ -197,17 +197,17 @@ final class OneRanking
 
     @Override
     public Set<String> ledgers(String kind, Collection<String> indexes) {
-        return held.path(kind).isEmpty() ? Set.of() : Set.of(kind);
+        return line.path(kind).isEmpty() ? Set.of() : Set.of(kind);
     }
 
     @Override
     public void take(long bytes, String what) {
-        taken += bytes;
+        memoryBytes += bytes;
     }
 
     @Override
     public void free(long bytes) {
-        taken -= bytes;
+        memoryBytes -= bytes;
     }
 
     @Override
@@ -216,8 +216,8 @@ final class OneRanking
     }
 
     @Override
-    public long matched(Response response) {
-        return response.matched();
+    public long total(Response response) {
+        return response.total();
     }
 
     @Override

@@ -21,42 +21,46 @@ class PackedTest {
     @MethodSource("values")
     void everyValueIsReadAsPythonReadsIt(JsonNode value) {
         Packed packed = Golden.packed(value.get("bytes"));
-        JsonNode read = value.get("read");
-        if (read.isNull()) {
+        JsonNode values = value.get("read");
+        if (values.isNull()) {
             assertNull(packed);
             return;
         }
         assertNotNull(packed);
-        assertEquals(read.get("flags").asInt(), packed.flags);
-        assertEquals(read.get("length").asLong(), packed.length);
-        assertEquals(read.get("shingles").asLong(), packed.shingles);
-        assertEquals(read.get("date_from").asInt(), packed.dateFrom);
-        assertEquals(read.get("date_to").asInt(), packed.dateTo);
-        String content = packed.hasWords() ? read.get("content").asText() : "none:" + packed.id();
-        assertEquals("ch" + read.get("scheme").asInt() + ":" + content, packed.content());
-        assertEquals(read.get("numbers").asInt(), packed.numbers);
-        assertEquals(read.get("id").asText(), packed.id());
-        assertEquals(little(read, "idf"), packed.idf);
-        assertEquals(little(read, "fingerprint"), packed.fingerprint);
-        assertEquals(little(read, "profile"), packed.profile);
-        assertEquals((int) little(read, "source"), packed.source);
-        assertEquals((int) little(read, "guard"), packed.guard);
-        assertEquals((int) little(read, "title"), packed.title);
-        assertEquals(read.get("scheme").asInt(), packed.scheme);
-        assertEquals(whole(read, "terms"), IntStream.of(packed.terms).boxed().toList());
+        assertEquals(values.get("flags").asInt(), packed.flags);
+        assertEquals(values.get("length").asLong(), packed.length);
+        assertEquals(values.get("shingles").asLong(), packed.shingles);
+        assertEquals(values.get("date_from").asInt(), packed.dateFrom);
+        assertEquals(values.get("date_to").asInt(), packed.dateTo);
+        String content = packed.hasWords() ? values.get("content").asText() : "none:" + packed.id();
+        assertEquals("ch" + values.get("scheme").asInt() + ":" + content, packed.content());
+        assertEquals(values.get("numbers").asInt(), packed.numbers);
+        assertEquals(values.get("id").asText(), packed.id());
+        assertEquals(number(values, "idf"), packed.idf);
+        assertEquals(number(values, "fingerprint"), packed.fingerprint);
+        assertEquals(number(values, "profile"), packed.profile);
+        assertEquals((int) number(values, "source"), packed.source);
+        assertEquals((int) number(values, "guard"), packed.guard);
+        assertEquals((int) number(values, "title"), packed.title);
+        assertEquals(values.get("scheme").asInt(), packed.scheme);
         assertEquals(
-                whole(read, "number_sketch"),
-                IntStream.range(0, packed.sketched).map(packed::number).boxed().toList());
+                integers(values, "terms"), IntStream.of(packed.terms).boxed().toList());
         assertEquals(
-                whole(read, "slots"),
+                integers(values, "number_sketch"),
+                IntStream.range(0, packed.sketchSize)
+                        .map(packed::number)
+                        .boxed()
+                        .toList());
+        assertEquals(
+                integers(values, "slots"),
                 IntStream.range(0, packed.hasSlots() ? Packed.SLOTS : 0)
                         .map(packed::slot)
                         .boxed()
                         .toList());
     }
 
-    private static long little(JsonNode read, String name) {
-        byte[] bytes = HexFormat.of().parseHex(read.get(name).asText());
+    private static long number(JsonNode values, String name) {
+        byte[] bytes = HexFormat.of().parseHex(values.get(name).asText());
         long value = 0;
         for (int i = bytes.length - 1; i >= 0; i--) {
             value = value << 8 | bytes[i] & 0xFF;
@@ -64,7 +68,7 @@ class PackedTest {
         return value;
     }
 
-    private static List<Integer> whole(JsonNode read, String name) {
-        return read.get(name).valueStream().map(JsonNode::asInt).toList();
+    private static List<Integer> integers(JsonNode values, String name) {
+        return values.get(name).valueStream().map(JsonNode::asInt).toList();
     }
 }

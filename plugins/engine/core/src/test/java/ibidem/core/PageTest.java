@@ -29,48 +29,48 @@ class PageTest {
 
     @ParameterizedTest(name = "{0}")
     @MethodSource("pages")
-    void everyPageIsTheOneThatPythonMakes(JsonNode asked, JsonNode made, JsonNode page) {
-        Request given = Request.of(Map.of(), Golden.map(asked));
+    void everyPageIsTheOneThatPythonMakes(JsonNode options, JsonNode line, JsonNode page) {
+        Request base = Request.of(Map.of(), Golden.map(options));
         List<StoredPreset> presets = new ArrayList<>();
-        made.path("presets").forEach(each -> presets.add(StoredPreset.of(Golden.map(each))));
-        Request request = given.waiting() ? given.with(presets) : given;
+        line.path("presets").forEach(each -> presets.add(StoredPreset.of(Golden.map(each))));
+        Request request = base.needsPresets() ? base.with(presets) : base;
         List<Verdict> words = new ArrayList<>();
-        made.get("overrides").forEach(word -> words.add(Verdict.of(Golden.map(word))));
-        List<JsonNode> hits = made.get("hits").valueStream().toList();
+        line.get("overrides").forEach(word -> words.add(Verdict.of(Golden.map(word))));
+        List<JsonNode> hits = line.get("hits").valueStream().toList();
         Reading reading =
                 new Reading(request, page.get("page").asInt(), page.get("size").asInt(), Request.DEEPEST);
         LongTexts longs = new LongTexts();
         Window window;
         do {
             do {
-                read(made, longs);
+                read(line, longs);
                 window =
                         window(hits.subList(0, Math.min(hits.size(), reading.depth())), request.policy(), words, longs);
             } while (!longs.missing().isEmpty());
         } while (!reading.enough(window));
-        Page found = reading.page(window, request);
-        found.wantLong();
-        read(made, longs);
+        Page result = reading.page(window, request);
+        result.wantLong();
+        read(line, longs);
 
-        assertSame(page.get("hits"), Golden.written(shown(found, window, request)));
-        ObjectNode account = Golden.written(found.account(new Page.Searched(hits.size(), true, false, 0, "")))
+        assertSame(page.get("hits"), Golden.written(listing(result, window, request)));
+        ObjectNode account = Golden.written(result.account(new Page.Outcome(hits.size(), true, false, 0, "")))
                 .deepCopy();
         assertSame(page.get("account"), account.without(NOT_TOLD));
     }
 
-    private static void assertSame(JsonNode wanted, JsonNode found) {
-        if (wanted.isArray()) {
-            for (int at = 0; at < Math.min(wanted.size(), found.size()); at++) {
-                assertSame(wanted.get(at), found.get(at));
+    private static void assertSame(JsonNode golden, JsonNode answer) {
+        if (golden.isArray()) {
+            for (int at = 0; at < Math.min(golden.size(), answer.size()); at++) {
+                assertSame(golden.get(at), answer.get(at));
             }
-            assertEquals(wanted.size(), found.size());
+            assertEquals(golden.size(), answer.size());
         }
-        assertTrue(Golden.same(wanted, found), () -> "\nwanted " + wanted + "\nfound  " + found);
+        assertTrue(Golden.same(golden, answer), () -> "\nwanted " + golden + "\nfound  " + answer);
     }
 
-    private static void read(JsonNode made, LongTexts longs) {
+    private static void read(JsonNode line, LongTexts longs) {
         Map<Name, byte[]> values = new HashMap<>();
-        made.path("long")
+        line.path("long")
                 .forEach(each -> values.put(
                         new Name(each.get(0).asText(), each.get(1).asText()),
                         PackedField.read(each.get(2).asText())));
@@ -85,28 +85,28 @@ class PageTest {
         return Window.of(names, packed, policy, words, longs);
     }
 
-    private static List<Map<String, Object>> shown(Page page, Window window, Request request) {
-        List<Map<String, Object>> shown = new ArrayList<>();
+    private static List<Map<String, Object>> listing(Page page, Window window, Request request) {
+        List<Map<String, Object>> list = new ArrayList<>();
         for (Group group : page.groups()) {
-            Map<String, Object> lead = shown(page, window, group, group.lead());
-            List<Map<String, Object>> following = new ArrayList<>();
-            group.following().forEach(row -> following.add(shown(page, window, group, row)));
-            shown.add(lead);
+            Map<String, Object> lead = listing(page, window, group, group.lead());
+            List<Map<String, Object>> followers = new ArrayList<>();
+            group.followers().forEach(row -> followers.add(listing(page, window, group, row)));
+            list.add(lead);
             if (request.collapse()) {
-                lead.put("duplicates", following);
+                lead.put("duplicates", followers);
             } else {
-                shown.addAll(following);
+                list.addAll(followers);
             }
         }
-        return shown;
+        return list;
     }
 
-    private static Map<String, Object> shown(Page page, Window window, Group group, int row) {
+    private static Map<String, Object> listing(Page page, Window window, Group group, int row) {
         Name name = window.name(row);
-        Map<String, Object> told = new LinkedHashMap<>();
-        told.put("index", name.index());
-        told.put("id", name.id());
-        told.put("_dedupe", page.mark(group, row, Integer.parseInt(name.id()) % 7 != 0));
-        return told;
+        Map<String, Object> document = new LinkedHashMap<>();
+        document.put("index", name.index());
+        document.put("id", name.id());
+        document.put("_dedupe", page.mark(group, row, Integer.parseInt(name.id()) % 7 != 0));
+        return document;
     }
 }

@@ -11,10 +11,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** A request says how to group, or is refused with what would be right. */
+/** A request says how to group, or is refused with the right values. */
 class RequestTest {
-    private static Request read(Map<String, ?> given) {
-        return Request.of(Map.of(), given);
+    private static Request read(Map<String, ?> options) {
+        return Request.of(Map.of(), options);
     }
 
     @Test
@@ -60,9 +60,9 @@ class RequestTest {
             })
     void aWrongValueIsRefusedWithTheRightOnes(String name, String value, String right) {
         String mode = name.equals("dedupe") ? value : "indent";
-        Map<String, String> given = name.equals("dedupe") ? Map.of(name, value) : Map.of("dedupe", mode, name, value);
-        UsageException refused = assertThrows(UsageException.class, () -> read(given));
-        assertEquals(name + "='" + value + "' is not understood; allowed: " + right, refused.getMessage());
+        Map<String, String> options = name.equals("dedupe") ? Map.of(name, value) : Map.of("dedupe", mode, name, value);
+        UsageException error = assertThrows(UsageException.class, () -> read(options));
+        assertEquals(name + "='" + value + "' is not understood; allowed: " + right, error.getMessage());
     }
 
     @ParameterizedTest
@@ -73,20 +73,19 @@ class RequestTest {
         "cursor,abc,a point in time"
     })
     void whatOnlyTheLayerDoesIsRefusedByNameWithTheReason(String name, String value, String reason) {
-        UsageException refused =
-                assertThrows(UsageException.class, () -> read(Map.of("dedupe", "indent", name, value)));
-        assertTrue(refused.getMessage().startsWith(name + "=" + value + " is not done by the plugin: "));
-        assertTrue(refused.getMessage().contains(reason));
+        UsageException error = assertThrows(UsageException.class, () -> read(Map.of("dedupe", "indent", name, value)));
+        assertTrue(error.getMessage().startsWith(name + "=" + value + " is not done by the plugin: "));
+        assertTrue(error.getMessage().contains(reason));
     }
 
     @Test
     void aPresetThatIsStoredWithNoIndexIsRefusedWithThoseThatAre() {
         Request waiting = read(Map.of("dedupe", "indent", "preset", "film"));
-        List<StoredPreset> stored = List.of(new StoredPreset("mine", Policy.DEFAULT));
-        UsageException refused = assertThrows(UsageException.class, () -> waiting.with(stored));
+        List<StoredPreset> presets = List.of(new StoredPreset("mine", Policy.DEFAULT));
+        UsageException error = assertThrows(UsageException.class, () -> waiting.with(presets));
         assertEquals(
                 "preset='film' is not understood; allowed: none, news, law, books, scans, conrad2003, mine",
-                refused.getMessage());
+                error.getMessage());
     }
 
     @Test
@@ -101,16 +100,16 @@ class RequestTest {
 
     @Test
     void anUnknownNameIsRefusedWithTheRightOnes() {
-        UsageException refused =
+        UsageException error =
                 assertThrows(UsageException.class, () -> read(Map.of("dedupe", "indent", "lvl", "near")));
-        assertTrue(refused.getMessage()
+        assertTrue(error.getMessage()
                 .startsWith("unknown parameter 'lvl'; the parameters are dedupe, level, keep, window"));
     }
 
     @Test
     void aFigureForGroupsWithoutGroupsIsRefused() {
-        UsageException refused = assertThrows(UsageException.class, () -> read(Map.of("level", "near")));
-        assertTrue(refused.getMessage().startsWith("level is given without dedupe"));
+        UsageException error = assertThrows(UsageException.class, () -> read(Map.of("level", "near")));
+        assertTrue(error.getMessage().startsWith("level is given without dedupe"));
     }
 
     @Test

@@ -23,15 +23,15 @@ class ShardPageTest {
         return Golden.lines("pages").stream()
                 .flatMap(window ->
                         window.get("pages").valueStream().map(page -> Arguments.of(page.get("asked"), window, page)))
-                .filter(each -> request(each).oneSearchTells());
+                .filter(each -> request(each).needsOneSearch());
     }
 
     private static Request request(Arguments each) {
         return Request.of(Map.of(), Golden.map((JsonNode) each.get()[0]));
     }
 
-    private static ShardPage.Asked asked(Request request, int page, int size, int deepest) {
-        return new ShardPage.Asked(request.values(), (page - 1) * size, size, deepest, BY);
+    private static ShardPage.Spec spec(Request request, int page, int size, int deepest) {
+        return new ShardPage.Spec(request.values(), (page - 1) * size, size, deepest, BY);
     }
 
     private static Rows.Builder rows(List<JsonNode> hits, float[] scores) {
@@ -44,7 +44,7 @@ class ShardPageTest {
         return rows;
     }
 
-    private static float[] falling(int count) {
+    private static float[] scores(int count) {
         float[] scores = new float[count];
         for (int at = 0; at < count; at++) {
             scores[at] = count - at;
@@ -54,58 +54,58 @@ class ShardPageTest {
 
     @ParameterizedTest(name = "{0}")
     @MethodSource("windows")
-    void thePageOfAShardIsThatOfTheCoordinatingNode(JsonNode values, JsonNode made, JsonNode wanted) {
+    void thePageOfAShardIsThatOfTheCoordinatingNode(JsonNode values, JsonNode line, JsonNode golden) {
         Request request = Request.of(Map.of(), Golden.map(values));
-        List<JsonNode> hits = made.get("hits").valueStream().toList();
-        int size = wanted.get("size").asInt();
-        int number = wanted.get("page").asInt();
+        List<JsonNode> hits = line.get("hits").valueStream().toList();
+        int size = golden.get("size").asInt();
+        int number = golden.get("page").asInt();
         if (size == 0) {
             return;
         }
         Reading reading = new Reading(request, number, size, Request.DEEPEST);
-        List<JsonNode> read = hits.subList(0, Math.min(hits.size(), reading.depthWithEquals()));
-        float[] scores = falling(read.size());
-        ShardPage found =
-                ShardPage.of(rows(read, scores), scores, hits.size(), asked(request, number, size, Request.DEEPEST));
-        ShardPage.Received received = ShardPage.Received.of(found.told());
+        List<JsonNode> head = hits.subList(0, Math.min(hits.size(), reading.depthWithEquals()));
+        float[] scores = scores(head.size());
+        ShardPage shardPage =
+                ShardPage.of(rows(head, scores), scores, hits.size(), spec(request, number, size, Request.DEEPEST));
+        ShardPage.Reply reply = ShardPage.Reply.of(shardPage.values());
 
-        Rows rows = rows(read, scores).rows(reading.depth(), true);
+        Rows rows = rows(head, scores).rows(reading.depth(), true);
         Window window = Window.of(rows.names, rows.packed, request.policy(), List.of(), new LongTexts());
         if (!reading.enough(window)) {
-            assertEquals(ShardPage.Outcome.UNKNOWN, received.outcome());
+            assertEquals(ShardPage.Outcome.UNKNOWN, reply.outcome());
             return;
         }
         Page page = reading.page(window, request);
-        Map<String, Object> account = page.account(new Page.Searched(hits.size(), true, rows.missing, 7, BY));
-        assertEquals(account, received.account(true, 7));
-        assertEquals(marks(page), carried(found, received, rows));
-        assertEquals(page.listed().size(), received.shown());
-        assertEquals(scores[0], received.score());
+        Map<String, Object> account = page.account(new Page.Outcome(hits.size(), true, rows.missing, 7, BY));
+        assertEquals(account, reply.account(true, 7));
+        assertEquals(marks(page), marks(shardPage, reply, rows));
+        assertEquals(page.rows().size(), reply.size());
+        assertEquals(scores[0], reply.score());
     }
 
     private static List<Map<String, Object>> marks(Page page) {
         List<Map<String, Object>> marks = new ArrayList<>();
         for (Group group : page.groups()) {
             marks.add(page.mark(group, group.lead(), true));
-            group.following().forEach(row -> marks.add(page.mark(group, row, true)));
+            group.followers().forEach(row -> marks.add(page.mark(group, row, true)));
         }
         return marks;
     }
 
-    private static List<Map<String, Object>> carried(ShardPage page, ShardPage.Received received, Rows rows) {
+    private static List<Map<String, Object>> marks(ShardPage page, ShardPage.Reply reply, Rows rows) {
         Map<Integer, String> ids = new HashMap<>();
         for (int row = 0; row < rows.order.length; row++) {
             ids.put(rows.order[row], rows.names.get(row).id());
         }
-        Integer[] hits = IntStream.of(page.shown()).boxed().toArray(Integer[]::new);
-        return received.marks(hits, hit -> page.carried(hit, ids.get(hit))).stream()
+        Integer[] hits = IntStream.of(page.hits()).boxed().toArray(Integer[]::new);
+        return reply.marks(hits, hit -> page.values(hit, ids.get(hit))).stream()
                 .map(ShardPage.Mark::mark)
                 .toList();
     }
 
     private static final Request NEAR = Request.of(Map.of(), Map.of("dedupe", "indent", "window", "5"));
 
-    private static List<JsonNode> some(int count) {
+    private static List<JsonNode> hits(int count) {
         return Golden.lines("pages")
                 .get(0)
                 .get("hits")
@@ -115,23 +115,23 @@ class ShardPageTest {
     }
 
     private static ShardPage.Outcome outcome(int count, float[] scores) {
-        ShardPage page = ShardPage.of(rows(some(count), scores), scores, count, asked(NEAR, 1, 1, Request.DEEPEST));
-        return ShardPage.Received.of(page.told()).outcome();
+        ShardPage page = ShardPage.of(rows(hits(count), scores), scores, count, spec(NEAR, 1, 1, Request.DEEPEST));
+        return ShardPage.Reply.of(page.values()).outcome();
     }
 
     @Test
     void aWindowThatEndsAmongEqualScoresIsNotThePagesOfAShard() {
-        assertEquals(ShardPage.Outcome.WHOLE, outcome(25, falling(25)));
+        assertEquals(ShardPage.Outcome.WHOLE, outcome(25, scores(25)));
         assertEquals(ShardPage.Outcome.EQUALS, outcome(25, new float[25]));
         assertEquals(ShardPage.Outcome.WHOLE, outcome(24, new float[24]));
     }
 
     @Test
     void aHitWhoseIdIsAnotherThanItsPackedValueTellsCarriesNothing() {
-        float[] scores = falling(25);
-        ShardPage page = ShardPage.of(rows(some(25), scores), scores, 25, asked(NEAR, 1, 1, Request.DEEPEST));
-        assertNull(page.carried(page.shown()[0], "another"));
-        assertNull(page.carried(24, some(25).get(24).get(1).asText()));
+        float[] scores = scores(25);
+        ShardPage page = ShardPage.of(rows(hits(25), scores), scores, 25, spec(NEAR, 1, 1, Request.DEEPEST));
+        assertNull(page.values(page.hits()[0], "another"));
+        assertNull(page.values(24, hits(25).get(24).get(1).asText()));
     }
 
     @Test

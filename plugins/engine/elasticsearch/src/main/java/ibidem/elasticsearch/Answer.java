@@ -44,14 +44,14 @@ final class Answer extends SearchResponse {
     @Override
     public Iterator<? extends ToXContent> innerToXContentChunked(ToXContent.Params params) {
         return Iterators.concat(super.innerToXContentChunked(params), Iterators.single((ToXContent)
-                (builder, given) -> builder.field(ACCOUNT, account)));
+                (builder, unused) -> builder.field(ACCOUNT, account)));
     }
 
     @Override
     public Iterator<? extends ToXContent> toXContentChunked(ToXContent.Params params) {
         return Iterators.concat(
-                Iterators.single((ToXContent) (builder, given) -> builder.startObject()),
+                Iterators.single((ToXContent) (builder, unused) -> builder.startObject()),
                 innerToXContentChunked(params),
-                Iterators.single((ToXContent) (builder, given) -> builder.endObject()));
+                Iterators.single((ToXContent) (builder, unused) -> builder.endObject()));
     }
 }

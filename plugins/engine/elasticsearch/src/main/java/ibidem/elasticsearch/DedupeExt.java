@@ -31,8 +31,8 @@ final class DedupeExt extends SearchExtBuilder {
     static Map<String, Object> of(SearchRequest request) {
         if (request.source() != null) {
             for (SearchExtBuilder each : request.source().ext()) {
-                if (each instanceof DedupeExt ours) {
-                    return ours.values;
+                if (each instanceof DedupeExt ext) {
+                    return ext.values;
                 }
             }
         }

@@ -52,20 +52,20 @@ final class DedupeFilter implements ActionFilter {
     @SuppressWarnings("unchecked") // a search is answered with a search's response
     private <Q extends ActionRequest, R extends ActionResponse> void search(
             Task task, String action, SearchRequest search, ActionListener<R> listener, ActionFilterChain<Q, R> chain) {
-        Map<String, Object> given = DedupeExt.of(search);
-        Request asked = given == null ? null : Request.of(Map.of(), given);
-        if (asked == null) {
+        Map<String, Object> options = DedupeExt.of(search);
+        Request dedupe = options == null ? null : Request.of(Map.of(), options);
+        if (dedupe == null) {
             chain.proceed(task, action, (Q) search, listener);
             return;
         }
-        Refusal refused = Refusals.of(search);
-        if (refused != null) {
-            throw refused.exception();
+        Refusal refusal = Refusals.of(search);
+        if (refusal != null) {
+            throw refusal.exception();
         }
-        Searches searches = new Searches(nodes.get(), ledgers, search, asked, task);
-        ActionListener<SearchResponse> whole = (ActionListener<SearchResponse>) listener;
+        Searches searches = new Searches(nodes.get(), ledgers, search, dedupe, task);
+        ActionListener<SearchResponse> searchListener = (ActionListener<SearchResponse>) listener;
         ActionListener<SearchResponse> window =
-                ActionListener.wrap(found -> searches.goOn(whole, found), listener::onFailure);
+                ActionListener.wrap(response -> searches.goOn(searchListener, response), listener::onFailure);
         chain.proceed(task, action, (Q) searches.firstWindow(), (ActionListener<R>) (ActionListener<?>) window);
     }
 }

@@ -1,8 +1,8 @@
 package ibidem.elasticsearch;
 
+import ibidem.core.Item;
 import ibidem.core.ResultList;
 import ibidem.core.ShardPage;
-import ibidem.core.Shown;
 import ibidem.lucene.Explanations;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -23,85 +23,86 @@ final class Hits {
     private static final String DUPLICATES = "duplicates";
 
     private final ResultList<SearchHit, Place> list;
-    private final SearchSourceBuilder asked;
+    private final SearchSourceBuilder search;
 
     /**
      * @param list the hits that are shown
-     * @param asked the search as it came
+     * @param search the search as it came
      */
-    Hits(ResultList<SearchHit, Place> list, SearchSourceBuilder asked) {
+    Hits(ResultList<SearchHit, Place> list, SearchSourceBuilder search) {
         this.list = list;
-        this.asked = asked;
+        this.search = search;
     }
 
     /** Returns the list; who takes it has to let it go. */
-    SearchHits list(TotalHits matched) {
-        return new SearchHits(
-                hits().toArray(SearchHit[]::new), matched, asked.size() == 0 ? Float.NaN : list.highest());
+    SearchHits list(TotalHits total) {
+        return new SearchHits(hits().toArray(SearchHit[]::new), total, search.size() == 0 ? Float.NaN : list.highest());
     }
 
     private List<SearchHit> hits() {
         List<SearchHit> hits = new ArrayList<>();
-        for (List<Shown<SearchHit, Place>> group : list.groups()) {
+        for (List<Item<SearchHit, Place>> group : list.groups()) {
             SearchHit lead = hit(group.get(0));
-            List<SearchHit> following =
+            List<SearchHit> followers =
                     group.subList(1, group.size()).stream().map(this::hit).toList();
             hits.add(lead);
             if (list.collapse()) {
-                carry(lead, following, group.get(0).duplicates());
+                carry(lead, followers, group.get(0).duplicates());
             } else {
-                hits.addAll(following);
+                hits.addAll(followers);
             }
         }
         return hits;
     }
 
     /** Lets a lead carry its duplicates as native collapse does, itself left out. */
-    private static void carry(SearchHit lead, List<SearchHit> following, int all) {
+    private static void carry(SearchHit lead, List<SearchHit> followers, int all) {
         Map<String, SearchHits> inner =
                 lead.getInnerHits() == null ? new HashMap<>() : new HashMap<>(lead.getInnerHits());
         TotalHits total = new TotalHits(all, TotalHits.Relation.EQUAL_TO);
-        inner.put(DUPLICATES, new SearchHits(following.toArray(SearchHit[]::new), total, Float.NaN));
+        inner.put(DUPLICATES, new SearchHits(followers.toArray(SearchHit[]::new), total, Float.NaN));
         lead.setInnerHits(inner);
     }
 
     /** Makes a new hit: one from another node cannot be added to. */
-    private SearchHit hit(Shown<SearchHit, Place> each) {
-        SearchHit held = each.document();
-        Place ranked = each.place();
-        Map<String, DocumentField> meta = held == null ? new HashMap<>() : new HashMap<>(held.getMetadataFields());
+    private SearchHit hit(Item<SearchHit, Place> each) {
+        SearchHit document = each.document();
+        Place place = each.place();
+        Map<String, DocumentField> meta =
+                document == null ? new HashMap<>() : new HashMap<>(document.getMetadataFields());
         meta.put(MARK, new DocumentField(MARK, List.of(each.mark())));
-        Map<String, DocumentField> fields = held == null ? new HashMap<>() : new HashMap<>(held.getDocumentFields());
+        Map<String, DocumentField> fields =
+                document == null ? new HashMap<>() : new HashMap<>(document.getDocumentFields());
         fields.keySet().removeAll(ShardPage.FIELDS);
-        SearchHit made = new SearchHit(ranked.docId(), each.id());
-        made.addDocumentFields(fields, meta);
-        made.shard(ranked.shard());
-        made.score(ranked.score());
-        if (held != null) {
-            copy(held, made);
+        SearchHit hit = new SearchHit(place.docId(), each.id());
+        hit.addDocumentFields(fields, meta);
+        hit.shard(place.shard());
+        hit.score(place.score());
+        if (document != null) {
+            copy(document, hit);
         }
-        if (asked.sorts() != null) {
-            Object[] values = ranked.sort();
+        if (search.sorts() != null) {
+            Object[] values = place.sort();
             DocValueFormat[] formats = new DocValueFormat[values.length];
             Arrays.fill(formats, DocValueFormat.RAW);
-            made.sortValues(values, formats);
+            hit.sortValues(values, formats);
         }
-        return made;
+        return hit;
     }
 
-    private static void copy(SearchHit held, SearchHit made) {
-        if (held.hasSource()) {
-            made.sourceRef(new BytesArray(held.getSourceRef().toBytesRef(), true)); // those of the answer are let go
+    private static void copy(SearchHit document, SearchHit hit) {
+        if (document.hasSource()) {
+            hit.sourceRef(new BytesArray(document.getSourceRef().toBytesRef(), true)); // the answer's are released
         }
-        made.highlightFields(held.getHighlightFields());
-        made.matchedQueries(held.getMatchedQueriesAndScores());
-        made.explanation(Explanations.asMatched(held.getExplanation()));
-        made.version(held.getVersion());
-        made.setSeqNo(held.getSeqNo());
-        made.setPrimaryTerm(held.getPrimaryTerm());
-        if (held.getInnerHits() != null) {
-            held.getInnerHits().values().forEach(SearchHits::mustIncRef);
-            made.setInnerHits(held.getInnerHits());
+        hit.highlightFields(document.getHighlightFields());
+        hit.matchedQueries(document.getMatchedQueriesAndScores());
+        hit.explanation(Explanations.asMatched(document.getExplanation()));
+        hit.version(document.getVersion());
+        hit.setSeqNo(document.getSeqNo());
+        hit.setPrimaryTerm(document.getPrimaryTerm());
+        if (document.getInnerHits() != null) {
+            document.getInnerHits().values().forEach(SearchHits::mustIncRef);
+            hit.setInnerHits(document.getInnerHits());
         }
     }
 }

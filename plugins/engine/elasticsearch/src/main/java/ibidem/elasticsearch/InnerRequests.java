@@ -30,133 +30,135 @@ final class InnerRequests {
     private static final String NO_FIELDS = "_none_";
 
     private final SearchRequest request;
-    private final SearchSourceBuilder asked;
+    private final SearchSourceBuilder search;
     private final boolean bytes;
 
     /**
-     * @param request what was asked
+     * @param request the search as it came
      * @param bytes whether every node hands over packed values as bytes
      */
     InnerRequests(SearchRequest request, boolean bytes) {
         this.request = request;
-        this.asked = request.source();
+        this.search = request.source();
         this.bytes = bytes;
     }
 
     /** Returns whether ties are put in order by index and id: where the engine orders by score alone. */
     boolean byScoreAlone() {
-        return asked.sorts() == null && asked.rescores() == null;
+        return search.sorts() == null && search.rescores() == null;
     }
 
     /** Asks for a window: the ranking, aggregations and the like, and of each hit only its packed value. */
     SearchRequest window(Depth depth) {
-        SearchSourceBuilder made = ranked(depth);
-        made.fetchSource(false);
+        SearchSourceBuilder source = ranking(depth);
+        source.fetchSource(false);
         if (bytes) {
-            made.storedField(NO_FIELDS).ext(with(new WindowExt(depth.ids())));
+            source.storedField(NO_FIELDS).ext(extensions(new WindowExt(depth.ids())));
         } else {
-            made.docValueField(PackedField.NAME);
+            source.docValueField(PackedField.NAME);
             if (!depth.ids()) {
-                made.storedField(NO_FIELDS);
+                source.storedField(NO_FIELDS);
             }
         }
-        return copy(made);
+        return copy(source);
     }
 
     /** Asks the only shard for a page: the ranking, the options of the page, and the display of its hits. */
     SearchRequest pageOfShard(Depth depth, PageRescorer page) {
-        SearchSourceBuilder made = ranked(depth).addRescorer(page);
-        show(made);
-        return copy(made);
+        SearchSourceBuilder source = ranking(depth).addRescorer(page);
+        show(source);
+        return copy(source);
     }
 
     /** Returns whether a shard may make the page; if not, the coordinating node makes it. */
     boolean goesWithPageOfShard() {
         boolean inOneStep = request.searchType() == SearchType.QUERY_THEN_FETCH; // ranks and fetches on one context
-        if (!bytes || !inOneStep || !byScoreAlone() || asked.profile() || Boolean.TRUE.equals(asked.explain())) {
+        if (!bytes || !inOneStep || !byScoreAlone() || search.profile() || Boolean.TRUE.equals(search.explain())) {
             return false;
         }
         Map<String, InnerHitContextBuilder> inner = new HashMap<>();
-        if (asked.query() != null) {
-            InnerHitContextBuilder.extractInnerHits(asked.query(), inner);
+        if (search.query() != null) {
+            InnerHitContextBuilder.extractInnerHits(search.query(), inner);
         }
-        return inner.isEmpty() && asked.knnSearch().isEmpty();
+        return inner.isEmpty() && search.knnSearch().isEmpty();
     }
 
     /** Asks for the best hits, and for aggregations and the like. */
-    private SearchSourceBuilder ranked(Depth depth) {
-        SearchSourceBuilder made = everywhere();
-        made.query(asked.query()).size(depth.hits()).trackTotalHits(true).trackScores(asked.trackScores());
-        made.knnSearch(asked.knnSearch());
-        if (asked.postFilter() != null) {
-            made.postFilter(asked.postFilter());
+    private SearchSourceBuilder ranking(Depth depth) {
+        SearchSourceBuilder source = base();
+        source.query(search.query()).size(depth.hits()).trackTotalHits(true).trackScores(search.trackScores());
+        source.knnSearch(search.knnSearch());
+        if (search.postFilter() != null) {
+            source.postFilter(search.postFilter());
         }
-        if (asked.minScore() != null) {
-            made.minScore(asked.minScore());
+        if (search.minScore() != null) {
+            source.minScore(search.minScore());
         }
-        if (asked.sorts() != null) {
-            asked.sorts().forEach(made::sort);
+        if (search.sorts() != null) {
+            search.sorts().forEach(source::sort);
         }
-        if (asked.rescores() != null) {
-            asked.rescores().forEach(made::addRescorer);
+        if (search.rescores() != null) {
+            search.rescores().forEach(source::addRescorer);
         }
         if (depth.inFullOrder()) {
-            made.sort("_score", SortOrder.DESC).sort("_index", SortOrder.ASC).trackScores(true);
-            made.sort(
+            source.sort("_score", SortOrder.DESC).sort("_index", SortOrder.ASC).trackScores(true);
+            source.sort(
                     SortBuilders.fieldSort(PackedField.ID).order(SortOrder.ASC).unmappedType("keyword"));
         }
-        asked.indexBoosts().forEach(boost -> made.indexBoost(boost.getIndex(), boost.getBoost()));
+        search.indexBoosts().forEach(boost -> source.indexBoost(boost.getIndex(), boost.getBoost()));
         if (depth.first()) {
-            beside(made);
+            addAggregations(source);
         }
-        return made;
+        return source;
     }
 
     /** Adds aggregations, suggestions and the like, once. */
-    private void beside(SearchSourceBuilder made) {
-        if (asked.aggregations() != null) {
-            asked.aggregations().getAggregatorFactories().forEach(made::aggregation);
-            asked.aggregations().getPipelineAggregatorFactories().forEach(made::aggregation);
+    private void addAggregations(SearchSourceBuilder source) {
+        if (search.aggregations() != null) {
+            search.aggregations().getAggregatorFactories().forEach(source::aggregation);
+            search.aggregations().getPipelineAggregatorFactories().forEach(source::aggregation);
         }
-        if (asked.suggest() != null) {
-            made.suggest(asked.suggest());
+        if (search.suggest() != null) {
+            source.suggest(search.suggest());
         }
-        made.profile(asked.profile());
+        source.profile(search.profile());
     }
 
     /** Asks for documents as they are shown; the query is added without filtering, where the display needs it. */
     SearchRequest page(Collection<Name> names) {
-        SearchSourceBuilder made = everywhere();
-        BoolQueryBuilder query = QueryBuilders.boolQuery().filter(among(names));
-        if (asked.query() != null && looksAtTheQuery()) {
-            query.should(asked.query());
+        SearchSourceBuilder source = base();
+        BoolQueryBuilder query = QueryBuilders.boolQuery().filter(nameFilter(names));
+        if (search.query() != null && looksAtTheQuery()) {
+            query.should(search.query());
         }
-        made.query(query).size(names.size()).trackTotalHits(false);
-        if (asked.postFilter() != null) {
-            made.postFilter(asked.postFilter());
+        source.query(query).size(names.size()).trackTotalHits(false);
+        if (search.postFilter() != null) {
+            source.postFilter(search.postFilter());
         }
-        show(made);
-        return copy(made);
+        show(source);
+        return copy(source);
     }
 
     /** Asks for the display of each hit. */
-    private void show(SearchSourceBuilder made) {
-        made.fetchSource(asked.fetchSource()).highlighter(asked.highlighter()).explain(asked.explain());
-        made.version(asked.version()).seqNoAndPrimaryTerm(asked.seqNoAndPrimaryTerm());
-        if (asked.storedFields() != null) {
-            made.storedFields(asked.storedFields());
+    private void show(SearchSourceBuilder source) {
+        source.fetchSource(search.fetchSource())
+                .highlighter(search.highlighter())
+                .explain(search.explain());
+        source.version(search.version()).seqNoAndPrimaryTerm(search.seqNoAndPrimaryTerm());
+        if (search.storedFields() != null) {
+            source.storedFields(search.storedFields());
         }
-        if (asked.docValueFields() != null) {
-            asked.docValueFields().forEach(field -> made.docValueField(field.field, field.format));
+        if (search.docValueFields() != null) {
+            search.docValueFields().forEach(field -> source.docValueField(field.field, field.format));
         }
-        if (asked.fetchFields() != null) {
-            for (FieldAndFormat field : asked.fetchFields()) {
-                made.fetchField(field);
+        if (search.fetchFields() != null) {
+            for (FieldAndFormat field : search.fetchFields()) {
+                source.fetchField(field);
             }
         }
-        if (asked.scriptFields() != null) {
-            asked.scriptFields()
-                    .forEach(field -> made.scriptField(field.fieldName(), field.script(), field.ignoreFailure()));
+        if (search.scriptFields() != null) {
+            search.scriptFields()
+                    .forEach(field -> source.scriptField(field.fieldName(), field.script(), field.ignoreFailure()));
         }
     }
 
@@ -167,31 +169,31 @@ final class InnerRequests {
         if (slice.after() != null) {
             source.searchAfter(slice.after());
         }
-        SearchRequest made = new SearchRequest(slice.ledgers().toArray(String[]::new), source);
-        return made.indicesOptions(IndicesOptions.lenientExpandOpen());
+        SearchRequest request = new SearchRequest(slice.ledgers().toArray(String[]::new), source);
+        return request.indicesOptions(IndicesOptions.lenientExpandOpen());
     }
 
     /** Asks for the long signatures of documents. */
     SearchRequest longSignatures(Collection<Name> names) {
-        SearchSourceBuilder made = everywhere();
-        made.query(QueryBuilders.boolQuery().filter(among(names)))
+        SearchSourceBuilder source = base();
+        source.query(QueryBuilders.boolQuery().filter(nameFilter(names)))
                 .size(names.size())
                 .trackTotalHits(false);
-        made.fetchSource(false).docValueField(PackedField.LONG);
-        SearchRequest values = copy(made);
+        source.fetchSource(false).docValueField(PackedField.LONG);
+        SearchRequest values = copy(source);
         return values;
     }
 
     /** Returns whether something that is shown of a hit comes from the query: marks, scores, names, inner hits. */
     private boolean looksAtTheQuery() {
-        if (asked.highlighter() != null || Boolean.TRUE.equals(asked.explain()) || asked.scriptFields() != null) {
+        if (search.highlighter() != null || Boolean.TRUE.equals(search.explain()) || search.scriptFields() != null) {
             return true;
         }
-        String query = asked.query().toString();
+        String query = search.query().toString();
         return query.contains("\"_name\"") || query.contains("\"inner_hits\"");
     }
 
-    private QueryBuilder among(Collection<Name> names) {
+    private QueryBuilder nameFilter(Collection<Name> names) {
         Map<String, List<String>> byIndex = new LinkedHashMap<>();
         names.forEach(name -> byIndex.computeIfAbsent(name.index(), index -> new ArrayList<>())
                 .add(name.id()));
@@ -210,37 +212,37 @@ final class InnerRequests {
     }
 
     /** Begins a request with the definitions that queries and fields may use. */
-    private SearchSourceBuilder everywhere() {
-        SearchSourceBuilder made = new SearchSourceBuilder();
-        made.runtimeMappings(asked.runtimeMappings());
-        if (asked.stats() != null) {
-            made.stats(asked.stats());
+    private SearchSourceBuilder base() {
+        SearchSourceBuilder source = new SearchSourceBuilder();
+        source.runtimeMappings(search.runtimeMappings());
+        if (search.stats() != null) {
+            source.stats(search.stats());
         }
-        if (asked.timeout() != null) {
-            made.timeout(asked.timeout());
+        if (search.timeout() != null) {
+            source.timeout(search.timeout());
         }
-        if (asked.pointInTimeBuilder() != null) {
-            made.pointInTimeBuilder(asked.pointInTimeBuilder());
+        if (search.pointInTimeBuilder() != null) {
+            source.pointInTimeBuilder(search.pointInTimeBuilder());
         }
-        return made.ext(with(null));
+        return source.ext(extensions(null));
     }
 
-    private List<SearchExtBuilder> with(SearchExtBuilder own) {
-        List<SearchExtBuilder> all = new ArrayList<>(asked.ext());
+    private List<SearchExtBuilder> extensions(SearchExtBuilder marker) {
+        List<SearchExtBuilder> all = new ArrayList<>(search.ext());
         all.removeIf(each -> each instanceof DedupeExt);
-        if (own != null) {
-            all.add(own);
+        if (marker != null) {
+            all.add(marker);
         }
         return all;
     }
 
     /** Copies the request; a part of the index that is missing is an error, unless a time limit allows it. */
     private SearchRequest copy(SearchSourceBuilder source) {
-        SearchRequest made = new SearchRequest(request).source(source);
-        made.allowPartialSearchResults(asked.timeout() != null);
-        if (request.preference() == null && asked.pointInTimeBuilder() == null) {
-            made.preference("ibidem-" + Integer.toHexString(Objects.hash(asked.query(), asked.sorts())));
+        SearchRequest copy = new SearchRequest(request).source(source);
+        copy.allowPartialSearchResults(search.timeout() != null);
+        if (request.preference() == null && search.pointInTimeBuilder() == null) {
+            copy.preference("ibidem-" + Integer.toHexString(Objects.hash(search.query(), search.sorts())));
         }
-        return made;
+        return copy;
     }
 }

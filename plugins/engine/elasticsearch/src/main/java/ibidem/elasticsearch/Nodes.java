@@ -48,21 +48,21 @@ record Nodes(
 
     /** Returns the memory that windows are counted in. */
     Memory memory() {
-        CircuitBreaker ours = breaker;
+        CircuitBreaker counter = breaker;
         return new Memory() {
             @Override
             public void take(long bytes, String what) {
-                ours.addEstimateBytesAndMaybeBreak(bytes, what);
+                counter.addEstimateBytesAndMaybeBreak(bytes, what);
             }
 
             @Override
             public void free(long bytes) {
-                ours.addWithoutBreaking(-bytes);
+                counter.addWithoutBreaking(-bytes);
             }
         };
     }
 
-    /** Returns whether every node has this version of the plugin; if not, shards are asked for fields alone. */
+    /** Returns whether every node has this version of the plugin; if not, shards return fields alone. */
     boolean allHaveThePlugin() {
         return cluster.state().nodes().getNodes().values().stream()
                 .allMatch(node ->
@@ -86,7 +86,7 @@ record Nodes(
         }
         try {
             return List.of(resolver.concreteIndexNames(project(), request.indicesOptions(), true, request.indices()));
-        } catch (IndexNotFoundException | IllegalArgumentException toldByTheSearch) {
+        } catch (IndexNotFoundException | IllegalArgumentException laterError) {
             return List.of();
         }
     }
@@ -106,9 +106,9 @@ record Nodes(
     /**
      * Returns the existing ledgers of these names and indexes.
      *
-     * @param kind what they hold
+     * @param kind the kind of their records
      */
     Set<String> ledgers(String kind, String[] names, Collection<String> indexes) {
-        return Ledgers.beside(kind, names, indexes, project().getIndicesLookup()::containsKey);
+        return Ledgers.find(kind, names, indexes, project().getIndicesLookup()::containsKey);
     }
 }

@@ -1,7 +1,7 @@
 package ibidem.elasticsearch;
 
 import ibidem.core.PackedField;
-import ibidem.lucene.Stored;
+import ibidem.lucene.StoredValues;
 import java.io.IOException;
 import java.util.List;
 import org.apache.lucene.index.LeafReaderContext;
@@ -21,7 +21,7 @@ final class PackedFetch implements FetchSubPhase {
 
     private static final class Reader implements FetchSubPhaseProcessor {
         private final boolean ids;
-        private Stored stored;
+        private StoredValues values;
 
         Reader(boolean ids) {
             this.ids = ids;
@@ -34,17 +34,17 @@ final class PackedFetch implements FetchSubPhase {
 
         @Override
         public void setNextReader(LeafReaderContext reader) throws IOException {
-            stored = new Stored(reader.reader(), Uid::decodeId);
+            values = new StoredValues(reader.reader(), Uid::decodeId);
         }
 
         @Override
         public void process(HitContext hit) throws IOException {
-            byte[] packed = stored.packed(hit.docId());
+            byte[] packed = values.packed(hit.docId());
             if (packed != null) {
                 hit.hit().setDocumentField(new DocumentField(PackedField.NAME, List.of(packed)));
             }
             if (packed == null || ids) {
-                hit.hit().setDocumentField(new DocumentField(PackedField.ID, List.of(stored.id(hit.docId()))));
+                hit.hit().setDocumentField(new DocumentField(PackedField.ID, List.of(values.id(hit.docId()))));
             }
         }
     }

@@ -4,11 +4,11 @@ import org.elasticsearch.search.SearchHit;
 import org.elasticsearch.search.SearchShardTarget;
 
 /**
- * A place in the ranking, copied from a hit that is let go.
+ * A place in the ranking, copied from a hit that is released.
  *
  * @param docId the document's number in its shard
  * @param score its score
- * @param sort what it was sorted by
+ * @param sort its sort values
  * @param shard where it is
  */
 record Place(int docId, float score, Object[] sort, SearchShardTarget shard) {

@@ -4,11 +4,11 @@ import ibidem.core.Refusal;
 import org.elasticsearch.action.search.SearchRequest;
 import org.elasticsearch.search.builder.SearchSourceBuilder;
 
-/** Looks what of a search does not go with groups. */
+/** Finds parts of a search that do not go with groups. */
 final class Refusals {
     private Refusals() {}
 
-    /** Returns what does not go with groups; null where nothing speaks against them. */
+    /** Returns the part that does not go with groups; null where there is none. */
     static Refusal of(SearchRequest request) {
         if (request.scroll() != null) {
             return Refusal.SCROLL;
@@ -19,25 +19,26 @@ final class Refusals {
         return request.source() == null ? null : of(request, request.source());
     }
 
-    private static Refusal of(SearchRequest request, SearchSourceBuilder asked) {
-        if (asked.collapse() != null) {
+    private static Refusal of(SearchRequest request, SearchSourceBuilder source) {
+        if (source.collapse() != null) {
             return Refusal.COLLAPSE;
         }
-        if (asked.searchAfter() != null) {
+        if (source.searchAfter() != null) {
             return Refusal.SEARCH_AFTER;
         }
-        if (asked.slice() != null || request.searchSlice() != null) {
+        if (source.slice() != null || request.searchSlice() != null) {
             return Refusal.SLICE;
         }
-        if (asked.retriever() != null
-                || asked.rankBuilder() != null
-                || asked.subSearches().size() > 1) {
+        if (source.retriever() != null
+                || source.rankBuilder() != null
+                || source.subSearches().size() > 1) {
             return Refusal.RETRIEVER;
         }
-        if (asked.terminateAfter() > 0) {
+        if (source.terminateAfter() > 0) {
             return Refusal.TERMINATE_AFTER;
         }
-        boolean nameless = asked.storedFields() != null && !asked.storedFields().fetchFields();
+        boolean nameless =
+                source.storedFields() != null && !source.storedFields().fetchFields();
         return nameless ? Refusal.NO_FIELDS : null;
     }
 }

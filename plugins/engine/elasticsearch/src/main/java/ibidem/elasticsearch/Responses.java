@@ -5,7 +5,7 @@ import org.elasticsearch.action.search.SearchResponse;
 import org.elasticsearch.common.document.DocumentField;
 import org.elasticsearch.search.SearchHit;
 
-/** Reads Elasticsearch's responses, whose hits are let go when they have been looked at. */
+/** Reads Elasticsearch's responses, whose hits are released after they are read. */
 final class Responses implements ResponseReader<SearchResponse, SearchHit, Place> {
     @Override
     public SearchHit[] hits(SearchResponse response) {
@@ -13,7 +13,7 @@ final class Responses implements ResponseReader<SearchResponse, SearchHit, Place
     }
 
     @Override
-    public long matched(SearchResponse response) {
+    public long total(SearchResponse response) {
         return response.getHits().getTotalHits().value();
     }
 
@@ -44,8 +44,8 @@ final class Responses implements ResponseReader<SearchResponse, SearchHit, Place
 
     @Override
     public Object value(SearchHit hit, String field) {
-        DocumentField found = hit.field(field);
-        return found == null ? null : found.getValue();
+        DocumentField values = hit.field(field);
+        return values == null ? null : values.getValue();
     }
 
     @Override

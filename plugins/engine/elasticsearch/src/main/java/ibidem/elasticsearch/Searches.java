@@ -53,40 +53,40 @@ final class Searches implements InnerSearches<SearchResponse, SearchHit, Place> 
      * @param nodes services of the node
      * @param ledgers records next to indexes
      * @param request the search as it came
-     * @param asked how to group it
+     * @param dedupe how to group it
      * @param task under which it runs; null where none is known
      */
-    Searches(Nodes nodes, Ledgers ledgers, SearchRequest request, Request asked, Task task) {
+    Searches(Nodes nodes, Ledgers ledgers, SearchRequest request, Request dedupe, Task task) {
         this.nodes = nodes;
         this.request = request;
         this.task = task;
         indexes = nodes.indexes(request);
         inner = new InnerRequests(request, nodes.allHaveThePlugin());
         context = nodes.threads().getThreadContext().newRestorableContext(true);
-        GroupedSearch.Node here = new GroupedSearch.Node(ledgers, nodes.memory(), BY);
+        GroupedSearch.Node node = new GroupedSearch.Node(ledgers, nodes.memory(), BY);
         int from = request.source().from();
         grouped = new GroupedSearch<>(
-                here, this, new Responses(), asked, from, request.source().size());
+                node, this, new Responses(), dedupe, from, request.source().size());
     }
 
     /** Returns the request for the first window. */
     SearchRequest firstWindow() {
-        ShardPage.Asked page = grouped.pageOfShard();
+        ShardPage.Spec page = grouped.pageOfShard();
         if (page == null) {
             return inner.window(grouped.depth());
         }
-        Nodes here = nodes; // else the request would hold this search for as long as a node remembers the request
-        return inner.pageOfShard(grouped.depth(), new PageRescorer(() -> here, page));
+        Nodes services = nodes; // else the request would hold this search for as long as a node remembers the request
+        return inner.pageOfShard(grouped.depth(), new PageRescorer(() -> services, page));
     }
 
     /** Goes on with the answer to the first window, and gives the whole answer to a listener. */
-    void goOn(ActionListener<SearchResponse> then, SearchResponse found) {
-        found.mustIncRef();
-        first = found;
-        listener = ActionListener.runAfter(ActionListener.runAfter(then, grouped::release), found::decRef);
+    void goOn(ActionListener<SearchResponse> next, SearchResponse response) {
+        response.mustIncRef();
+        first = response;
+        listener = ActionListener.runAfter(ActionListener.runAfter(next, grouped::release), response::decRef);
         try {
-            Whole.check(found);
-            grouped.goOn(found);
+            Completeness.check(response);
+            grouped.goOn(response);
         } catch (Exception e) {
             listener.onFailure(e);
         }
@@ -118,8 +118,8 @@ final class Searches implements InnerSearches<SearchResponse, SearchHit, Place> 
     }
 
     @Override
-    public Set<String> ledgers(String kind, Collection<String> found) {
-        return nodes.ledgers(kind, request.indices(), found);
+    public Set<String> ledgers(String kind, Collection<String> names) {
+        return nodes.ledgers(kind, request.indices(), names);
     }
 
     @Override
@@ -138,21 +138,21 @@ final class Searches implements InnerSearches<SearchResponse, SearchHit, Place> 
     }
 
     @Override
-    public void records(LedgerCache.Slice slice, Consumer<LedgerCache.Found> next) {
-        send(InnerRequests.ledger(slice), inContext(ActionListener.wrap(answer -> next.accept(found(answer)), error -> {
+    public void records(LedgerCache.Slice slice, Consumer<LedgerCache.Batch> next) {
+        send(InnerRequests.ledger(slice), inContext(ActionListener.wrap(answer -> next.accept(batch(answer)), error -> {
             RestStatus status = ExceptionsHelper.status(error);
             if (status == RestStatus.FORBIDDEN || status == RestStatus.NOT_FOUND) {
-                next.accept(new LedgerCache.Found(List.of(), null));
+                next.accept(new LedgerCache.Batch(List.of(), null));
             } else {
                 listener.onFailure(error);
             }
         })));
     }
 
-    private static LedgerCache.Found found(SearchResponse answer) {
+    private static LedgerCache.Batch batch(SearchResponse answer) {
         SearchHit[] hits = answer.getHits().getHits();
         Object[] last = hits.length == 0 ? null : hits[hits.length - 1].getSortValues();
-        return new LedgerCache.Found(
+        return new LedgerCache.Batch(
                 Arrays.stream(hits).map(SearchHit::getSourceAsMap).toList(), last);
     }
 
@@ -161,7 +161,7 @@ final class Searches implements InnerSearches<SearchResponse, SearchHit, Place> 
         response.mustIncRef();
         nodes.threads()
                 .executor(ThreadPool.Names.SEARCH)
-                .execute(ActionRunnable.wrapReleasing(then(done -> {}), response::decRef, unused -> work.run()));
+                .execute(ActionRunnable.wrapReleasing(onAnswer(unused -> {}), response::decRef, unused -> work.run()));
     }
 
     @Override
@@ -183,22 +183,22 @@ final class Searches implements InnerSearches<SearchResponse, SearchHit, Place> 
 
     /** Sends a search whose answer lacks no part of the index. */
     private void sendWhole(SearchRequest search, Consumer<SearchResponse> next) {
-        send(search, then(found -> {
-            Whole.check(found);
-            next.accept(found);
+        send(search, onAnswer(response -> {
+            Completeness.check(response);
+            next.accept(response);
         }));
     }
 
-    private void send(SearchRequest search, ActionListener<SearchResponse> then) {
+    private void send(SearchRequest search, ActionListener<SearchResponse> next) {
         checkNotCancelled();
         if (task != null) {
             search.setParentTask(new TaskId(nodes.cluster().localNode().getId(), task.getId()));
         }
-        nodes.client().search(search, then);
+        nodes.client().search(search, next);
     }
 
-    /** Goes on in the caller's context; what fails there fails the search. */
-    private <T> ActionListener<T> then(Consumer<T> next) {
+    /** Goes on in the caller's context; a failure there fails the search. */
+    private <T> ActionListener<T> onAnswer(Consumer<T> next) {
         return inContext(ActionListener.wrap(
                 answer -> {
                     try {

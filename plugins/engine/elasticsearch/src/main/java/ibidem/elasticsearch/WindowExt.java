@@ -12,7 +12,7 @@ import org.elasticsearch.xcontent.XContentParser;
 final class WindowExt extends SearchExtBuilder {
     static final String NAME = "ibidem_window";
 
-    /** Whether the engine's own ids are wanted, even of documents whose packed value holds one. */
+    /** Whether the response needs the engine's own ids, even of documents whose packed value holds one. */
     final boolean ids;
 
     WindowExt(boolean ids) {

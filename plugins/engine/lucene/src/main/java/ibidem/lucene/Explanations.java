@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import org.apache.lucene.search.Explanation;
 
-/** Explanations of hits that were asked for by their ids. */
+/** Explanations of hits that are searched by their ids. */
 public final class Explanations {
     /** How Lucene explains a filter. */
     private static final String REQUIRED = "match on required clause";
@@ -15,23 +15,23 @@ public final class Explanations {
 
     private Explanations() {}
 
-    /** Takes what was put around the query out of a hit's explanation: the ids, and what keeps nested documents out. */
-    public static Explanation asMatched(Explanation explained) {
-        Explanation told = explained;
-        while (told != null && told.getDescription().equals("sum of:")) {
-            Map<Boolean, List<Explanation>> parts = Arrays.stream(told.getDetails())
+    /** Removes from a hit's explanation the clauses around the query: ids, and no nested documents. */
+    public static Explanation asMatched(Explanation explanation) {
+        Explanation inner = explanation;
+        while (inner != null && inner.getDescription().equals("sum of:")) {
+            Map<Boolean, List<Explanation>> parts = Arrays.stream(inner.getDetails())
                     .collect(Collectors.partitioningBy(
                             part -> part.getDescription().startsWith(REQUIRED)));
             if (parts.get(false).size() != 1 || parts.get(true).isEmpty()) {
                 break;
             }
-            told = parts.get(false).get(0);
+            inner = parts.get(false).get(0);
             if (parts.get(true).stream()
                     .flatMap(part -> Arrays.stream(part.getDetails()))
                     .anyMatch(part -> part.getDescription().contains(IDS))) {
                 break;
             }
         }
-        return told;
+        return inner;
     }
 }

@@ -15,21 +15,21 @@ import org.apache.lucene.search.TopDocs;
 
 /** A page under way on its shard: it is made of the hits that were ranked, of which only those that it shows go on. */
 public final class RankedPage {
-    private final ShardPage.Asked asked;
+    private final ShardPage.Spec spec;
     private final String index;
-    private final Stored.IdCode code;
+    private final StoredValues.IdCode code;
     private final Memory memory;
     private int[] documents;
     private ShardPage page;
 
     /**
-     * @param asked which page
+     * @param spec which page
      * @param index the shard's
      * @param code the engine's, of ids
      * @param memory counts that of windows
      */
-    public RankedPage(ShardPage.Asked asked, String index, Stored.IdCode code, Memory memory) {
-        this.asked = asked;
+    public RankedPage(ShardPage.Spec spec, String index, StoredValues.IdCode code, Memory memory) {
+        this.spec = spec;
         this.index = index;
         this.code = code;
         this.memory = memory;
@@ -41,17 +41,17 @@ public final class RankedPage {
     }
 
     /** Returns the fields that a document carries to the coordinating node; null if it is not on the page. */
-    public Map<String, Object> carried(int document, String id) {
-        return page.carried(place(document), id);
+    public Map<String, Object> values(int document, String id) {
+        return page.values(place(document), id);
     }
 
     /** Returns the fields of the page that the first hit carries; null for other hits. */
-    public Map<String, Object> told(int document) {
-        return place(document) == page.shown()[0] ? page.told() : null;
+    public Map<String, Object> values(int document) {
+        return place(document) == page.hits()[0] ? page.values() : null;
     }
 
     private int place(int document) {
-        for (int at : page.shown()) {
+        for (int at : page.hits()) {
             if (documents[at] == document) {
                 return at;
             }
@@ -60,10 +60,10 @@ public final class RankedPage {
     }
 
     /** Makes the page of the best hits, and returns the hits that leave the shard. */
-    public TopDocs make(TopDocs found, IndexSearcher searcher) throws IOException {
-        ScoreDoc[] hits = found.scoreDocs;
+    public TopDocs make(TopDocs topDocs, IndexSearcher searcher) throws IOException {
+        ScoreDoc[] hits = topDocs.scoreDocs;
         if (hits.length == 0) {
-            return found;
+            return topDocs;
         }
         documents = new int[hits.length];
         float[] scores = new float[hits.length];
@@ -71,16 +71,17 @@ public final class RankedPage {
             documents[at] = hits[at].doc;
             scores[at] = hits[at].score;
         }
-        long bytes = asked.request().bytes(hits.length);
+        long bytes = spec.request().bytes(hits.length);
         memory.take(bytes, Memory.WINDOW);
         try {
             Rows.Builder rows = read(searcher.getIndexReader().leaves(), scores);
-            page = ShardPage.of(rows, scores, found.totalHits.value(), asked);
+            page = ShardPage.of(rows, scores, topDocs.totalHits.value(), spec);
         } finally {
             memory.free(bytes);
         }
-        ScoreDoc[] shown = Arrays.stream(page.shown()).mapToObj(at -> hits[at]).toArray(ScoreDoc[]::new);
-        return new TopDocs(found.totalHits, shown);
+        ScoreDoc[] pageHits =
+                Arrays.stream(page.hits()).mapToObj(at -> hits[at]).toArray(ScoreDoc[]::new);
+        return new TopDocs(topDocs.totalHits, pageHits);
     }
 
     /** Reads the packed values, and the ids where there is none, segment by segment. */
@@ -88,14 +89,14 @@ public final class RankedPage {
         byte[][] packed = new byte[documents.length][];
         String[] ids = new String[documents.length];
         LeafReaderContext leaf = null;
-        Stored stored = null;
+        StoredValues segment = null;
         for (int at : ShardPage.ascending(documents)) {
             if (leaf == null || documents[at] >= leaf.docBase + leaf.reader().maxDoc()) {
                 leaf = leaves.get(ReaderUtil.subIndex(documents[at], leaves));
-                stored = new Stored(leaf.reader(), code);
+                segment = new StoredValues(leaf.reader(), code);
             }
-            packed[at] = stored.packed(documents[at] - leaf.docBase);
-            ids[at] = packed[at] == null ? stored.id(documents[at] - leaf.docBase) : null;
+            packed[at] = segment.packed(documents[at] - leaf.docBase);
+            ids[at] = packed[at] == null ? segment.id(documents[at] - leaf.docBase) : null;
         }
         Rows.Builder rows = new Rows.Builder();
         for (int at = 0; at < documents.length; at++) {

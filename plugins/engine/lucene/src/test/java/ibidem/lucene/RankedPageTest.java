@@ -38,18 +38,18 @@ class RankedPageTest {
 
     private final ByteBuffersDirectory directory = new ByteBuffersDirectory();
     private DirectoryReader reader;
-    private long taken;
+    private long memoryBytes;
 
     private final Memory memory = new Memory() {
         @Override
         public void take(long bytes, String what) {
             assertTrue(bytes > 0);
-            taken += bytes;
+            memoryBytes += bytes;
         }
 
         @Override
         public void free(long bytes) {
-            taken -= bytes;
+            memoryBytes -= bytes;
         }
     };
 
@@ -80,7 +80,7 @@ class RankedPageTest {
         return new String(bytes, offset, length, StandardCharsets.UTF_8);
     }
 
-    private static TopDocs ranked(int... documents) {
+    private static TopDocs topDocs(int... documents) {
         ScoreDoc[] hits = new ScoreDoc[documents.length];
         for (int at = 0; at < hits.length; at++) {
             hits[at] = new ScoreDoc(documents[at], documents.length - at);
@@ -89,32 +89,31 @@ class RankedPageTest {
     }
 
     private RankedPage page(int from, int size) {
-        ShardPage.Asked asked = new ShardPage.Asked(INDENT, from, size, 10_000, "plugin");
-        return new RankedPage(asked, "index", RankedPageTest::decode, memory);
+        ShardPage.Spec spec = new ShardPage.Spec(INDENT, from, size, 10_000, "plugin");
+        return new RankedPage(spec, "index", RankedPageTest::decode, memory);
     }
 
     @Test
     void onlyTheHitsOfThePageLeaveTheShard() throws IOException {
         RankedPage page = page(2, 2);
         assertFalse(page.isMade());
-        TopDocs left = page.make(ranked(5, 0, 3, 1, 4, 2), new IndexSearcher(reader));
+        TopDocs left = page.make(topDocs(5, 0, 3, 1, 4, 2), new IndexSearcher(reader));
         assertTrue(page.isMade());
         assertArrayEquals(
                 new int[] {3, 1},
                 Arrays.stream(left.scoreDocs).mapToInt(hit -> hit.doc).toArray());
-        assertNotNull(page.carried(3, "d3"));
-        assertNull(page.carried(3, "another"), "the id of a packed value that was copied is not the engine's");
-        assertNull(page.carried(5, "d5"));
-        assertEquals(
-                ShardPage.Outcome.WHOLE, ShardPage.Received.of(page.told(3)).outcome());
-        assertNull(page.told(1));
-        assertEquals(0, taken);
+        assertNotNull(page.values(3, "d3"));
+        assertNull(page.values(3, "another"), "the id of a packed value that was copied is not the engine's");
+        assertNull(page.values(5, "d5"));
+        assertEquals(ShardPage.Outcome.WHOLE, ShardPage.Reply.of(page.values(3)).outcome());
+        assertNull(page.values(1));
+        assertEquals(0, memoryBytes);
     }
 
     @Test
     void noPageIsMadeOfNoHits() throws IOException {
         RankedPage page = page(0, 2);
-        TopDocs none = ranked();
+        TopDocs none = topDocs();
         assertEquals(none, page.make(none, new IndexSearcher(reader)));
         assertFalse(page.isMade());
     }
@@ -130,10 +129,10 @@ class RankedPageTest {
             writer.addDocument(new Document());
         }
         try (DirectoryReader signed = DirectoryReader.open(directory)) {
-            Stored stored = new Stored(signed.leaves().get(0).reader(), RankedPageTest::decode);
-            assertArrayEquals(PACKED, stored.packed(0));
-            assertEquals("signed", stored.id(0));
-            assertNull(stored.packed(1));
+            StoredValues segment = new StoredValues(signed.leaves().get(0).reader(), RankedPageTest::decode);
+            assertArrayEquals(PACKED, segment.packed(0));
+            assertEquals("signed", segment.id(0));
+            assertNull(segment.packed(1));
         }
     }
 }

@@ -1,8 +1,8 @@
 package ibidem.opensearch;
 
+import ibidem.core.Item;
 import ibidem.core.ResultList;
 import ibidem.core.ShardPage;
-import ibidem.core.Shown;
 import ibidem.lucene.Explanations;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -26,15 +26,15 @@ final class Answer {
     private static final String DUPLICATES = "duplicates";
 
     private final ResultList<SearchHit, SearchHit> list;
-    private final SearchSourceBuilder asked;
+    private final SearchSourceBuilder search;
 
     /**
      * @param list the hits that are shown
-     * @param asked the search as it came
+     * @param search the search as it came
      */
-    Answer(ResultList<SearchHit, SearchHit> list, SearchSourceBuilder asked) {
+    Answer(ResultList<SearchHit, SearchHit> list, SearchSourceBuilder search) {
         this.list = list;
-        this.asked = asked;
+        this.search = search;
     }
 
     /**
@@ -46,7 +46,7 @@ final class Answer {
         SearchHits hits = new SearchHits(
                 hits().toArray(SearchHit[]::new),
                 first.getHits().getTotalHits(),
-                asked.size() == 0 ? Float.NaN : list.highest());
+                search.size() == 0 ? Float.NaN : list.highest());
         InternalSearchResponse inside = new InternalSearchResponse(
                 hits,
                 (InternalAggregations) first.getAggregations(),
@@ -71,60 +71,61 @@ final class Answer {
 
     private List<SearchHit> hits() {
         List<SearchHit> hits = new ArrayList<>();
-        for (List<Shown<SearchHit, SearchHit>> group : list.groups()) {
+        for (List<Item<SearchHit, SearchHit>> group : list.groups()) {
             SearchHit lead = hit(group.get(0));
-            List<SearchHit> following =
+            List<SearchHit> followers =
                     group.subList(1, group.size()).stream().map(this::hit).toList();
             hits.add(lead);
             if (list.collapse()) {
-                carry(lead, following, group.get(0).duplicates());
+                carry(lead, followers, group.get(0).duplicates());
             } else {
-                hits.addAll(following);
+                hits.addAll(followers);
             }
         }
         return hits;
     }
 
     /** Lets a lead carry its duplicates as native collapse does, itself left out. */
-    private static void carry(SearchHit lead, List<SearchHit> following, int all) {
+    private static void carry(SearchHit lead, List<SearchHit> followers, int all) {
         Map<String, SearchHits> inner =
                 lead.getInnerHits() == null ? new HashMap<>() : new HashMap<>(lead.getInnerHits());
         TotalHits total = new TotalHits(all, TotalHits.Relation.EQUAL_TO);
-        inner.put(DUPLICATES, new SearchHits(following.toArray(SearchHit[]::new), total, Float.NaN));
+        inner.put(DUPLICATES, new SearchHits(followers.toArray(SearchHit[]::new), total, Float.NaN));
         lead.setInnerHits(inner);
     }
 
     /** Makes a new hit: one from another node cannot be added to. */
-    private SearchHit hit(Shown<SearchHit, SearchHit> each) {
-        SearchHit held = each.document();
-        SearchHit ranked = each.place();
-        Map<String, DocumentField> meta = held == null ? new HashMap<>() : new HashMap<>(held.getMetaFields());
+    private SearchHit hit(Item<SearchHit, SearchHit> each) {
+        SearchHit document = each.document();
+        SearchHit place = each.place();
+        Map<String, DocumentField> meta = document == null ? new HashMap<>() : new HashMap<>(document.getMetaFields());
         meta.put(MARK, new DocumentField(MARK, List.of(each.mark())));
-        Map<String, DocumentField> fields = held == null ? new HashMap<>() : new HashMap<>(held.getDocumentFields());
+        Map<String, DocumentField> fields =
+                document == null ? new HashMap<>() : new HashMap<>(document.getDocumentFields());
         fields.keySet().removeAll(ShardPage.FIELDS);
-        SearchHit made = new SearchHit(ranked.docId(), each.id(), fields, meta);
-        made.shard(ranked.getShard());
-        made.score(ranked.getScore());
-        if (held != null) {
-            copy(held, made);
+        SearchHit hit = new SearchHit(place.docId(), each.id(), fields, meta);
+        hit.shard(place.getShard());
+        hit.score(place.getScore());
+        if (document != null) {
+            copy(document, hit);
         }
-        if (asked.sorts() != null) {
-            Object[] values = ranked.getSortValues();
+        if (search.sorts() != null) {
+            Object[] values = place.getSortValues();
             DocValueFormat[] formats = new DocValueFormat[values.length];
             Arrays.fill(formats, DocValueFormat.RAW);
-            made.sortValues(values, formats);
+            hit.sortValues(values, formats);
         }
-        return made;
+        return hit;
     }
 
-    private static void copy(SearchHit held, SearchHit made) {
-        made.sourceRef(held.getSourceRef());
-        made.highlightFields(held.getHighlightFields());
-        made.matchedQueriesWithScores(held.getMatchedQueriesAndScores());
-        made.explanation(Explanations.asMatched(held.getExplanation()));
-        made.version(held.getVersion());
-        made.setSeqNo(held.getSeqNo());
-        made.setPrimaryTerm(held.getPrimaryTerm());
-        made.setInnerHits(held.getInnerHits());
+    private static void copy(SearchHit document, SearchHit hit) {
+        hit.sourceRef(document.getSourceRef());
+        hit.highlightFields(document.getHighlightFields());
+        hit.matchedQueriesWithScores(document.getMatchedQueriesAndScores());
+        hit.explanation(Explanations.asMatched(document.getExplanation()));
+        hit.version(document.getVersion());
+        hit.setSeqNo(document.getSeqNo());
+        hit.setPrimaryTerm(document.getPrimaryTerm());
+        hit.setInnerHits(document.getInnerHits());
     }
 }

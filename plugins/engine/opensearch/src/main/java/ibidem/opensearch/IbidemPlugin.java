@@ -107,15 +107,15 @@ public final class IbidemPlugin extends Plugin
     public Map<String, Processor.Factory<SearchRequestProcessor>> getRequestProcessors(Parameters parameters) {
         return Map.of(
                 DedupeExt.NAME,
-                (others, tag, description, ignoreFailure, config, context) -> new Processors.Asking(
-                        new Processors.Named(tag, description, ignoreFailure), config, nodes::get, ledgers));
+                (factories, tag, description, ignoreFailure, config, context) -> new Processors.WindowProcessor(
+                        new Processors.Header(tag, description, ignoreFailure), config, nodes::get, ledgers));
     }
 
     @Override
     public Map<String, Processor.Factory<SearchResponseProcessor>> getResponseProcessors(Parameters parameters) {
         return Map.of(
                 DedupeExt.NAME,
-                (others, tag, description, ignoreFailure, config, context) ->
-                        new Processors.Answering(new Processors.Named(tag, description, ignoreFailure)));
+                (factories, tag, description, ignoreFailure, config, context) ->
+                        new Processors.GroupProcessor(new Processors.Header(tag, description, ignoreFailure)));
     }
 }

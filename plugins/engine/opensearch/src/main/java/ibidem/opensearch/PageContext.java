@@ -27,8 +27,8 @@ final class PageContext extends RescoreContext {
 
     private static final class Maker implements Rescorer {
         @Override
-        public TopDocs rescore(TopDocs found, IndexSearcher searcher, RescoreContext context) throws IOException {
-            return ((PageContext) context).page.make(found, searcher);
+        public TopDocs rescore(TopDocs hits, IndexSearcher searcher, RescoreContext context) throws IOException {
+            return ((PageContext) context).page.make(hits, searcher);
         }
 
         @Override

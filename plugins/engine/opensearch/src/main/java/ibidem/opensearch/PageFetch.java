@@ -18,8 +18,9 @@ final class PageFetch implements FetchSubPhase {
     public FetchSubPhaseProcessor getProcessor(FetchContext context) {
         if (context.rescore() != null) {
             for (RescoreContext each : context.rescore()) {
-                if (each instanceof PageContext ours && ours.page().isMade()) {
-                    return new Carrier(ours.page());
+                if (each instanceof PageContext pageContext
+                        && pageContext.page().isMade()) {
+                    return new Carrier(pageContext.page());
                 }
             }
         }
@@ -35,9 +36,9 @@ final class PageFetch implements FetchSubPhase {
         public void process(HitContext hit) {
             put(
                     hit.hit(),
-                    ShardPage.PLACED,
-                    page.carried(hit.hit().docId(), hit.hit().getId()));
-            put(hit.hit(), ShardPage.TOLD, page.told(hit.hit().docId()));
+                    ShardPage.HIT,
+                    page.values(hit.hit().docId(), hit.hit().getId()));
+            put(hit.hit(), ShardPage.PAGE, page.values(hit.hit().docId()));
         }
 
         private static void put(SearchHit hit, String name, Map<String, Object> value) {

@@ -15,27 +15,27 @@ import org.opensearch.index.query.QueryShardContext;
 import org.opensearch.search.rescore.RescoreContext;
 import org.opensearch.search.rescore.RescorerBuilder;
 
-/** Asks the only shard of a search for a page: what looks again at the best hits is where a shard lets others in. */
+/** Asks the only shard of a search for a page; a rescorer is a shard's only extension point with all its best hits. */
 final class PageRescorer extends RescorerBuilder<PageRescorer> {
     static final String NAME = "ibidem_page";
 
     private final Supplier<Nodes> nodes;
-    private final ShardPage.Asked asked;
+    private final ShardPage.Spec spec;
 
     /**
      * @param nodes services of the node
-     * @param asked which page
+     * @param spec which page
      */
-    PageRescorer(Supplier<Nodes> nodes, ShardPage.Asked asked) {
+    PageRescorer(Supplier<Nodes> nodes, ShardPage.Spec spec) {
         this.nodes = nodes;
-        this.asked = asked;
+        this.spec = spec;
         windowSize(1); // the search asks for as many hits as are looked at
     }
 
     PageRescorer(Supplier<Nodes> nodes, StreamInput in) throws IOException {
         super(in);
         this.nodes = nodes;
-        asked = new ShardPage.Asked(
+        spec = new ShardPage.Spec(
                 in.readMap(StreamInput::readString, StreamInput::readString),
                 in.readVInt(),
                 in.readVInt(),
@@ -49,16 +49,16 @@ final class PageRescorer extends RescorerBuilder<PageRescorer> {
 
     @Override
     protected void doWriteTo(StreamOutput out) throws IOException {
-        out.writeMap(asked.values(), StreamOutput::writeString, StreamOutput::writeString);
-        out.writeVInt(asked.from());
-        out.writeVInt(asked.size());
-        out.writeVInt(asked.deepest());
-        out.writeString(asked.by());
+        out.writeMap(spec.values(), StreamOutput::writeString, StreamOutput::writeString);
+        out.writeVInt(spec.from());
+        out.writeVInt(spec.size());
+        out.writeVInt(spec.deepest());
+        out.writeString(spec.by());
     }
 
     @Override
     protected void doXContent(XContentBuilder builder, Params params) throws IOException {
-        builder.field(NAME, asked.values());
+        builder.field(NAME, spec.values());
     }
 
     @Override
@@ -66,7 +66,7 @@ final class PageRescorer extends RescorerBuilder<PageRescorer> {
         String index = context.getFullyQualifiedIndex().getName();
         return new PageContext(
                 windowSize,
-                new RankedPage(asked, index, Uid::decodeId, nodes.get().memory()));
+                new RankedPage(spec, index, Uid::decodeId, nodes.get().memory()));
     }
 
     @Override
@@ -81,11 +81,11 @@ final class PageRescorer extends RescorerBuilder<PageRescorer> {
 
     @Override
     public int hashCode() {
-        return Objects.hash(super.hashCode(), asked);
+        return Objects.hash(super.hashCode(), spec);
     }
 
     @Override
     public boolean equals(Object other) {
-        return super.equals(other) && asked.equals(((PageRescorer) other).asked);
+        return super.equals(other) && spec.equals(((PageRescorer) other).spec);
     }
 }

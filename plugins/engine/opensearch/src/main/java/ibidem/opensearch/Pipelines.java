@@ -22,16 +22,16 @@ final class Pipelines {
             return groups(request.source().searchPipelineSource());
         }
         ClusterState state = nodes.cluster().state();
-        SearchPipelineMetadata stored = state.metadata().custom(SearchPipelineMetadata.TYPE);
+        SearchPipelineMetadata metadata = state.metadata().custom(SearchPipelineMetadata.TYPE);
         PipelineConfiguration pipeline =
-                stored == null ? null : stored.getPipelines().get(name(request, nodes, state));
+                metadata == null ? null : metadata.getPipelines().get(name(request, nodes, state));
         return pipeline != null && groups(pipeline.getConfigAsMap());
     }
 
     private static boolean groups(Map<String, Object> pipeline) {
         return pipeline.get(PROCESSORS) instanceof List<?> processors
                 && processors.stream()
-                        .anyMatch(each -> each instanceof Map<?, ?> one && one.containsKey(DedupeExt.NAME));
+                        .anyMatch(each -> each instanceof Map<?, ?> processor && processor.containsKey(DedupeExt.NAME));
     }
 
     /** Returns the name of the pipeline that a search goes through: its own, or the one that its indexes have in common. */
@@ -42,13 +42,13 @@ final class Pipelines {
         if (request.source().pipeline() != null) {
             return request.source().pipeline();
         }
-        Set<String> found = new HashSet<>();
+        Set<String> names = new HashSet<>();
         for (String name : nodes.indexes(request)) {
             IndexMetadata index = state.metadata().index(name);
             if (index != null && IndexSettings.DEFAULT_SEARCH_PIPELINE.exists(index.getSettings())) {
-                found.add(IndexSettings.DEFAULT_SEARCH_PIPELINE.get(index.getSettings()));
+                names.add(IndexSettings.DEFAULT_SEARCH_PIPELINE.get(index.getSettings()));
             }
         }
-        return found.size() == 1 ? found.iterator().next() : "_none";
+        return names.size() == 1 ? names.iterator().next() : "_none";
     }
 }

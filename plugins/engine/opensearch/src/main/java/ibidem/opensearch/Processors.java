@@ -18,22 +18,22 @@ import org.opensearch.tasks.Task;
 
 /** The same as a pair of processors, so that a search pipeline groups every search that goes through it. */
 final class Processors {
-    private static final String GROUPED = "ibidem.grouped";
+    private static final String SEARCHES = "ibidem.grouped";
 
     private Processors() {}
 
     /** Description of every processor. */
-    record Named(String tag, String description, boolean ignoreFailure) {}
+    record Header(String tag, String description, boolean ignoreFailure) {}
 
     /** Turns a search into one for its window. */
-    static final class Asking extends AbstractProcessor implements SearchRequestProcessor {
+    static final class WindowProcessor extends AbstractProcessor implements SearchRequestProcessor {
         private final Map<String, Object> config;
         private final Supplier<Nodes> nodes;
         private final Ledgers ledgers;
 
         /** Reads the options of a pipeline's configuration, and refuses invalid ones. */
-        Asking(Named named, Map<String, Object> config, Supplier<Nodes> nodes, Ledgers ledgers) {
-            super(named.tag, named.description, named.ignoreFailure);
+        WindowProcessor(Header header, Map<String, Object> config, Supplier<Nodes> nodes, Ledgers ledgers) {
+            super(header.tag, header.description, header.ignoreFailure);
             this.config = new HashMap<>(config);
             this.nodes = nodes;
             this.ledgers = ledgers;
@@ -56,31 +56,31 @@ final class Processors {
             if (request.source() == null || WindowExt.marks(request)) {
                 return request;
             }
-            Map<String, Object> given = Objects.requireNonNullElse(DedupeExt.of(request), Map.of());
-            Request asked = Request.of(config, given);
-            if (asked == null || !goesWith(request, given)) {
+            Map<String, Object> options = Objects.requireNonNullElse(DedupeExt.of(request), Map.of());
+            Request dedupe = Request.of(config, options);
+            if (dedupe == null || !goesWith(request, options)) {
                 return request;
             }
             Task task = nodes.get().threads().getThreadContext().getTransient(DedupeFilter.TASK);
-            Searches searches = new Searches(nodes.get(), ledgers, request, asked, task, false);
-            context.setAttribute(GROUPED, searches);
+            Searches searches = new Searches(nodes.get(), ledgers, request, dedupe, task, false);
+            context.setAttribute(SEARCHES, searches);
             return searches.firstWindow();
         }
 
         /** Returns whether a search goes with groups; one that asks for them itself and does not is refused. */
-        private static boolean goesWith(SearchRequest request, Map<String, Object> given) {
-            Refusal refused = Refusals.of(request);
-            if (refused != null && !given.isEmpty()) {
-                throw refused.exception();
+        private static boolean goesWith(SearchRequest request, Map<String, Object> options) {
+            Refusal refusal = Refusals.of(request);
+            if (refusal != null && !options.isEmpty()) {
+                throw refusal.exception();
             }
-            return refused == null && (request.source().size() != 0 || !given.isEmpty());
+            return refusal == null && (request.source().size() != 0 || !options.isEmpty());
         }
     }
 
     /** Answers with the groups of a window. */
-    static final class Answering extends AbstractProcessor implements SearchResponseProcessor {
-        Answering(Named named) {
-            super(named.tag, named.description, named.ignoreFailure);
+    static final class GroupProcessor extends AbstractProcessor implements SearchResponseProcessor {
+        GroupProcessor(Header header) {
+            super(header.tag, header.description, header.ignoreFailure);
         }
 
         @Override
@@ -99,7 +99,7 @@ final class Processors {
                 SearchResponse response,
                 PipelineProcessingContext context,
                 ActionListener<SearchResponse> listener) {
-            if (context.getAttribute(GROUPED) instanceof Searches searches) {
+            if (context.getAttribute(SEARCHES) instanceof Searches searches) {
                 searches.goOn(listener, response);
             } else {
                 listener.onResponse(response);

@@ -13,7 +13,7 @@ final class Responses implements ResponseReader<SearchResponse, SearchHit, Searc
     }
 
     @Override
-    public long matched(SearchResponse response) {
+    public long total(SearchResponse response) {
         return response.getHits().getTotalHits().value();
     }
 
@@ -44,8 +44,8 @@ final class Responses implements ResponseReader<SearchResponse, SearchHit, Searc
 
     @Override
     public Object value(SearchHit hit, String field) {
-        DocumentField found = hit.field(field);
-        return found == null ? null : found.getValue();
+        DocumentField values = hit.field(field);
+        return values == null ? null : values.getValue();
     }
 
     @Override

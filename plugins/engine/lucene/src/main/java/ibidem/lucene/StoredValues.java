@@ -8,7 +8,7 @@ import org.apache.lucene.index.LeafReader;
 import org.apache.lucene.util.BytesRef;
 
 /** Stored values of a segment's documents that grouping needs; read in ascending order of documents. */
-public final class Stored {
+public final class StoredValues {
     private static final String ID = "_id";
 
     /** Reads an id as the engine stores it. */
@@ -24,7 +24,7 @@ public final class Stored {
      * @param reader the segment's
      * @param code the engine's
      */
-    public Stored(LeafReader reader, IdCode code) throws IOException {
+    public StoredValues(LeafReader reader, IdCode code) throws IOException {
         this.reader = reader;
         this.code = code;
         values = reader.getBinaryDocValues(PackedField.NAME);

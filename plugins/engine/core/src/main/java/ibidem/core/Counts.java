@@ -5,42 +5,42 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /** Counts of a window's documents. */
-final class Counted {
+final class Counts {
     /** Tokens in a shingle: a shorter text is one shingle, and only its equals are near it. */
     private static final int SHINGLE = 5;
 
     private final Window window;
 
-    Counted(Window window) {
+    Counts(Window window) {
         this.window = window;
     }
 
     /** Counts the hits that carry no signatures, or have no words to sign. */
     int unsigned() {
-        int found = 0;
+        int count = 0;
         for (int row = 0; row < window.size; row++) {
             Packed packed = window.packed[row];
-            found += packed == null || !packed.hasWords() ? 1 : 0;
+            count += packed == null || !packed.hasWords() ? 1 : 0;
         }
-        return found;
+        return count;
     }
 
     int crowded() {
-        int found = 0;
+        int count = 0;
         for (int row = 0; row < window.size; row++) {
-            found += window.grouping.crowded[row] ? 1 : 0;
+            count += window.grouping.crowded[row] ? 1 : 0;
         }
-        return found;
+        return count;
     }
 
     /** Counts signed texts of fewer than five tokens. */
     int tooShort() {
-        int found = 0;
+        int count = 0;
         for (int row = 0; row < window.size; row++) {
             Packed packed = window.packed[row];
-            found += packed != null && packed.hasWords() && packed.length < SHINGLE ? 1 : 0;
+            count += packed != null && packed.hasWords() && packed.length < SHINGLE ? 1 : 0;
         }
-        return found;
+        return count;
     }
 
     /** Counts the documents that each idf table signed, by the table's name. */

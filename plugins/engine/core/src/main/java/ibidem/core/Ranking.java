@@ -7,11 +7,11 @@ import java.util.Map;
 /**
  * The hits of a window in rank order.
  *
- * @param rows what they are called, and what grouping needs of them
+ * @param rows their names, and their values for grouping
  * @param places their places in the ranking
  * @param <P> the engine's places
  */
-record Ranked<P>(Rows rows, List<P> places) {
+record Ranking<P>(Rows rows, List<P> places) {
     /**
      * Reads a window.
      *
@@ -20,7 +20,7 @@ record Ranked<P>(Rows rows, List<P> places) {
      * @param most how many count
      * @param byScore whether equal scores are put in order by index and id
      */
-    static <H, P> Ranked<P> of(ResponseReader<?, H, P> responses, H[] hits, int most, boolean byScore) {
+    static <H, P> Ranking<P> of(ResponseReader<?, H, P> responses, H[] hits, int most, boolean byScore) {
         Rows.Builder builder = new Rows.Builder();
         for (H hit : hits) {
             builder.add(
@@ -34,34 +34,34 @@ record Ranked<P>(Rows rows, List<P> places) {
         for (int at : rows.order) {
             places.add(responses.place(hits[at]));
         }
-        return new Ranked<>(rows, places);
+        return new Ranking<>(rows, places);
     }
 
     /** Returns the engine's own id; null where it gave none. */
     private static <H> String id(ResponseReader<?, H, ?> responses, H hit) {
         String id = responses.id(hit);
-        Object own = id == null ? responses.value(hit, PackedField.ID) : null;
-        return own == null ? id : own.toString();
+        Object storedId = id == null ? responses.value(hit, PackedField.ID) : null;
+        return storedId == null ? id : storedId.toString();
     }
 
     /**
      * Lists the rows of a page, each group's lead first.
      *
      * @param page its groups
-     * @param stored the documents, as hits hold them
+     * @param documents the documents, as hits hold them
      */
-    <H> List<Shown<H, P>> shown(Page page, Map<Name, H> stored) {
-        List<Shown<H, P>> shown = new ArrayList<>();
+    <H> List<Item<H, P>> items(Page page, Map<Name, H> documents) {
+        List<Item<H, P>> items = new ArrayList<>();
         for (Group group : page.groups()) {
-            shown.add(shown(page, group, group.lead(), stored));
-            group.following().forEach(row -> shown.add(shown(page, group, row, stored)));
+            items.add(item(page, group, group.lead(), documents));
+            group.followers().forEach(row -> items.add(item(page, group, row, documents)));
         }
-        return shown;
+        return items;
     }
 
-    private <H> Shown<H, P> shown(Page page, Group group, int row, Map<Name, H> stored) {
+    private <H> Item<H, P> item(Page page, Group group, int row, Map<Name, H> documents) {
         Name name = rows.names.get(row);
-        H document = stored.get(name);
-        return new Shown<>(name.id(), places.get(row), document, page.mark(group, row, document != null));
+        H document = documents.get(name);
+        return new Item<>(name.id(), places.get(row), document, page.mark(group, row, document != null));
     }
 }

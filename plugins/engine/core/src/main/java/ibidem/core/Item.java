@@ -12,7 +12,7 @@ import java.util.Map;
  * @param <H> the engine's hits
  * @param <P> the engine's places
  */
-public record Shown<H, P>(String id, P place, H document, Map<String, Object> mark) {
+public record Item<H, P>(String id, P place, H document, Map<String, Object> mark) {
     boolean leads() {
         return Integer.valueOf(0).equals(mark.get("indent"));
     }
