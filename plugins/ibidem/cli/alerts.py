@@ -59,8 +59,8 @@ def add(
 def list_(as_json: Json = False) -> None:
     """List the saved searches."""
     with engine_context() as engine:
-        saved = alerts(engine)
-    show(saved, as_json=as_json)
+        rows = alerts(engine)
+    show(rows, as_json=as_json)
 
 
 @app.command("run")
@@ -73,11 +73,11 @@ def run_(
         searches = [find_alert(engine, name)] if name else alerts(engine)
         hits_by_alert = {alert.name: run(engine, alert) for alert in searches}
     if as_json:
-        print_json({"new": {alert: [to_row(each) for each in new] for alert, new in hits_by_alert.items()}})
+        print_json({"new": {alert: [to_row(each) for each in documents] for alert, documents in hits_by_alert.items()}})
         return
-    for alert, new in hits_by_alert.items():
-        results().print(Text.assemble((sanitize(alert), "title"), f": {format_count(len(new), 'new document')}"))
-        for each in new:
+    for alert, documents in hits_by_alert.items():
+        results().print(Text.assemble((sanitize(alert), "title"), f": {format_count(len(documents), 'new document')}"))
+        for each in documents:
             results().print(Text(f"  {line(each)}"))
 
 

@@ -50,11 +50,11 @@ def sigterm_as_exception() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield  # the process is another program's, and so are its signals
         return
-    before = signal.signal(signal.SIGTERM, end)
+    handler = signal.signal(signal.SIGTERM, end)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        signal.signal(signal.SIGTERM, handler)
 
 
 def exit_code(error: IbidemError) -> int:
@@ -70,9 +70,9 @@ def exit_code(error: IbidemError) -> int:
     return SOME_REFUSED if isinstance(error, Refused) else FAILED
 
 
-def interrupt_code(by: KeyboardInterrupt) -> int:
+def interrupt_code(interrupt: KeyboardInterrupt) -> int:
     """Return the exit code of a command that was stopped."""
-    return TERMINATED if isinstance(by, Sigterm) else INTERRUPTED
+    return TERMINATED if isinstance(interrupt, Sigterm) else INTERRUPTED
 
 
 def say(message: str) -> None:

@@ -142,13 +142,13 @@ def show_grouped(settings: Settings, *, as_json: bool) -> None:
     """Settle the groups of what is signed, from where an earlier command stopped."""
     began = time.perf_counter()
     with engine_context(settings) as engine, bar("Grouping") as advance:
-        done = 0
+        total = 0
 
         def add_progress(documents: int) -> None:
             """Advance the bar."""
-            nonlocal done
-            done += documents
-            advance(done, None)
+            nonlocal total
+            total += documents
+            advance(total, None)
 
         settle_all(engine, add_progress)
         counts = group_store(engine).counts()
@@ -163,24 +163,24 @@ def show_grouped(settings: Settings, *, as_json: bool) -> None:
 def show_replaced(settings: Settings, replacement: Replacement, *, as_json: bool) -> None:
     """Sign into a new index, and say what it is called now."""
     with rated_bar("Copying") as advance:
-        done = replace_index(replacement, settings, advance)
-    for line in next_steps(done, settings, replacement.into):
+        result = replace_index(replacement, settings, advance)
+    for line in next_steps(result, settings, replacement.into):
         messages().print(Text(line))
-    show_run(settings.changed(index=replacement.into), done.run, as_json=as_json)
+    show_run(settings.changed(index=replacement.into), result.run, as_json=as_json)
 
 
-def next_steps(done: ReplaceResult, settings: Settings, into: str) -> Iterator[str]:
+def next_steps(result: ReplaceResult, settings: Settings, into: str) -> Iterator[str]:
     """Say where searches go now, and what is left to be done."""
-    if done.pruned:
-        yield f"{format_count(done.pruned, 'document')} deleted meanwhile."
-    if done.alias:
-        yield f"The alias {done.alias!r} now points to {into!r}."
-        yield f"{done.source!r} is as it was; delete it when you like."
+    if result.pruned:
+        yield f"{format_count(result.pruned, 'document')} deleted meanwhile."
+    if result.alias:
+        yield f"The alias {result.alias!r} now points to {into!r}."
+        yield f"{result.source!r} is as it was; delete it when you like."
     else:
         yield f"{settings.index!r} is no alias, so nothing was swapped: search the new index with IBIDEM_INDEX={into}."
-        yield f"What others write to {done.source!r} from now on is copied by the same command."
-    if done.alias and done.alias != settings.index:
-        yield f"Searches reach it with IBIDEM_INDEX={done.alias}."
+        yield f"What others write to {result.source!r} from now on is copied by the same command."
+    if result.alias and result.alias != settings.index:
+        yield f"Searches reach it with IBIDEM_INDEX={result.alias}."
 
 
 def show_check(settings: Settings, *, as_json: bool) -> None:
@@ -284,11 +284,11 @@ def catch_end_signals() -> Iterator[Callable[[float], bool]]:
         """Wait, and return whether a request to end came."""
         return bool(select.select([reading], [], [], seconds)[0])
 
-    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    handlers = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield wait_for_signal
     finally:
-        for number, handler in before.items():
+        for number, handler in handlers.items():
             signal.signal(number, handler)
         os.close(reading)
         os.close(writing)

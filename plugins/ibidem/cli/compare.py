@@ -55,17 +55,17 @@ OPENING = 60
 
 def side_by_side(comparison: Comparison) -> Iterator[RenderableType]:
     """Yield how much two texts share, and the longest passages of it in the order of the first text."""
-    words = sum(one.words for one in comparison.passages)
+    words = sum(passage.words for passage in comparison.passages)
     if not words:
         yield Text("They share no passage of eight words.")
         return
-    some = f"; the longest {SHOWN}" if len(comparison.passages) > SHOWN else ""
+    suffix = f"; the longest {SHOWN}" if len(comparison.passages) > SHOWN else ""
     yield Text(
-        f"They share {format_count(words, 'word')} in {format_count(len(comparison.passages), 'passage')}{some}:"
+        f"They share {format_count(words, 'word')} in {format_count(len(comparison.passages), 'passage')}{suffix}:"
     )
     pages = PageNumbers.of(comparison.a.text, comparison.words_a), PageNumbers.of(comparison.b.text, comparison.words_b)
-    longest = sorted(comparison.passages, key=lambda one: -one.words)[:SHOWN]
-    for passage in sorted(longest, key=lambda one: one.a):
+    longest = sorted(comparison.passages, key=lambda passage: -passage.words)[:SHOWN]
+    for passage in sorted(longest, key=lambda passage: passage.a):
         yield Text()
         yield from passage_columns(passage, comparison, pages)
 
@@ -107,12 +107,12 @@ def passage_columns(
     opening = list(first_blocks(blocks(passage, comparison.words_a.tokens, comparison.words_b.tokens)))
     a = excerpt(comparison.a.text, comparison.words_a, [(block.same, block.a) for block in opening], "removed")
     b = excerpt(comparison.b.text, comparison.words_b, [(block.same, block.b) for block in opening], "added")
-    more = opening[-1].a[1] < passage.a[1]
+    is_cut = opening[-1].a[1] < passage.a[1]
     yield Columns(
         passage_place("A", comparison.words_a, passage.a, pages[0]),
         passage_place("B", comparison.words_b, passage.b, pages[1]),
     )
-    yield Columns(a.append(" …" * more), b.append(" …" * more))
+    yield Columns(a.append(" …" * is_cut), b.append(" …" * is_cut))
 
 
 def passage_place(letter: str, words: Words, extent: tuple[int, int], pages: PageNumbers) -> Text:
@@ -123,9 +123,9 @@ def passage_place(letter: str, words: Words, extent: tuple[int, int], pages: Pag
     return Text.assemble((letter, "place"), ("  " + ", ".join(part for part in parts if part), "about"))
 
 
-def first_blocks(passage: Iterator[Block], most: int = OPENING) -> Iterator[Block]:
+def first_blocks(passage: Iterator[Block], limit: int = OPENING) -> Iterator[Block]:
     """Yield the first blocks of a passage, the last one cut."""
-    room = most
+    room = limit
     for block in passage:
         yield Block(block.same, cut(block.a, room), cut(block.b, room))
         room -= max(block.a[1] - block.a[0], block.b[1] - block.b[0])
@@ -133,13 +133,13 @@ def first_blocks(passage: Iterator[Block], most: int = OPENING) -> Iterator[Bloc
             return
 
 
-def cut(extent: tuple[int, int], most: int) -> tuple[int, int]:
+def cut(extent: tuple[int, int], limit: int) -> tuple[int, int]:
     """Keep the first words of some.
 
     >>> cut((10, 90), 60)
     (10, 70)
     """
-    return extent[0], min(extent[1], extent[0] + most)
+    return extent[0], min(extent[1], extent[0] + limit)
 
 
 def excerpt(text: str, words: Words, spans: Sequence[tuple[bool, tuple[int, int]]], style: str) -> Text:
@@ -152,12 +152,12 @@ def excerpt(text: str, words: Words, spans: Sequence[tuple[bool, tuple[int, int]
         style: The style of what differs.
     """
     line = Text()
-    for same, (start, end) in spans:
+    for is_same, (start, end) in spans:
         if start == end:
             continue
         run = sanitize(text[words.starts[start] : words.ends[end - 1]])
         line.append(" " * bool(line))
-        line.append(run if same else f"[{run}]", None if same else style)
+        line.append(run if is_same else f"[{run}]", None if is_same else style)
     return line
 
 
@@ -210,7 +210,8 @@ def documents(a: str, b: str, settings: Settings) -> tuple[Document, Document]:
 def read_file(path: str, settings: Settings) -> Document:
     """Read the one document of a file."""
     documents = [
-        one for one, _ in zip(read([path], Choice(language=DETECT), settings.max_text), range(2), strict=False)
+        document
+        for document, _ in zip(read([path], Choice(language=DETECT), settings.max_text), range(2), strict=False)
     ]
     if len(documents) != 1:
         number = "no document" if not documents else "more than one document"
@@ -242,9 +243,9 @@ def readable(comparison: Comparison) -> bool:
 
 def heading(letter: str, document: Document) -> Indented:
     """Name one of the two."""
-    about = " · ".join(sanitize(part) for part in (document.date, document.source, document.id) if part)
+    facts = " · ".join(sanitize(part) for part in (document.date, document.source, document.id) if part)
     title = (sanitize(document.title or document.id), "title")
-    return Indented(Text.assemble(title, (f"\n{about}", "about")), 3, letter)
+    return Indented(Text.assemble(title, (f"\n{facts}", "about")), 3, letter)
 
 
 def verdict(comparison: Comparison) -> Text:
@@ -265,40 +266,45 @@ def yes(value: object) -> str:
     return "equal" if value else "different"
 
 
-def parts(one: Mapping[str, Any], name: str) -> str:
+def parts(signal: Mapping[str, Any], name: str) -> str:
     """Write what the pages or chunks of two long texts say."""
     return (
-        f"{str(one['relation']).replace('_', ' ')}, confidence {one['confidence']:.2f}: {percent(one['matched_a'])} of "
-        f"A's {name} match, {percent(one['matched_b'])} of B's; unique words {one['aligned']:.2f}"
+        f"{str(signal['relation']).replace('_', ' ')}, confidence {signal['confidence']:.2f}: "
+        f"{percent(signal['matched_a'])} of A's {name} match, {percent(signal['matched_b'])} of B's; "
+        f"unique words {signal['aligned']:.2f}"
     )
 
 
 SIGNALS = {
-    "length": lambda one: (
-        f"{format_count(one['a'], 'word')} and {one['b']:,}" + (f", {percent(one['ratio'])}" if "ratio" in one else "")
+    "length": lambda signal: (
+        f"{format_count(signal['a'], 'word')} and {signal['b']:,}"
+        + (f", {percent(signal['ratio'])}" if "ratio" in signal else "")
     ),
-    "content": lambda one: yes(one["equal"]),
-    "minhash": lambda one: (
-        f"{one['shared']} of {one['of']} samples equal, so about {percent(one['estimate'])} of five-word "
-        f"runs; {'a' if one['band'] else 'no'} shared band"
+    "content": lambda signal: yes(signal["equal"]),
+    "minhash": lambda signal: (
+        f"{signal['shared']} of {signal['of']} samples equal, so about {percent(signal['estimate'])} of five-word "
+        f"runs; {'a' if signal['band'] else 'no'} shared band"
     ),
-    "termvector": lambda one: (
-        f"{one['shared']} of {one['of']} rare terms shared"
-        + ("" if one["full"] else " (not a full set, never evidence by default)")
+    "termvector": lambda signal: (
+        f"{signal['shared']} of {signal['of']} rare terms shared"
+        + ("" if signal["full"] else " (not a full set, never evidence by default)")
     ),
-    "fingerprint": lambda one: (
-        f"{yes(one['equal'])}, binned {yes(one['equal_binned'])}" + (" (weak, never evidence)" if one["weak"] else "")
+    "fingerprint": lambda signal: (
+        f"{yes(signal['equal'])}, binned {yes(signal['equal_binned'])}"
+        + (" (weak, never evidence)" if signal["weak"] else "")
     ),
-    "profile": lambda one: yes(one["equal"]),
-    "characters": lambda one: (
-        f"{one['shared']} of {one['of']} samples equal, so about {percent(one['estimate'])} of the characters; "
-        f"of the words that differ about {percent(one['unknown'])} are in no list of words"
+    "profile": lambda signal: yes(signal["equal"]),
+    "characters": lambda signal: (
+        f"{signal['shared']} of {signal['of']} samples equal, so about {percent(signal['estimate'])} of the "
+        f"characters; of the words that differ about {percent(signal['unknown'])} are in no list of words"
     ),
-    "misread": lambda one: ", ".join(" → ".join(map(sanitize, each)) for each in one["words"]),
-    "numbers": lambda one: f"{one['a']} and {one['b']}, which {'agree' if one['agree'] else 'do not agree'}",
-    "date": lambda one: format_count(one["days_apart"], "day") + " apart",
-    "pages": lambda one: parts(one, "pages"),
-    "chunks": lambda one: parts(one, "chunks"),
-    "overlap": lambda one: f"{percent(one['a'])} of A is in B, {percent(one['b'])} of B in A",
+    "misread": lambda signal: ", ".join(" → ".join(map(sanitize, each)) for each in signal["words"]),
+    "numbers": lambda signal: (
+        f"{signal['a']} and {signal['b']}, which {'agree' if signal['agree'] else 'do not agree'}"
+    ),
+    "date": lambda signal: format_count(signal["days_apart"], "day") + " apart",
+    "pages": lambda signal: parts(signal, "pages"),
+    "chunks": lambda signal: parts(signal, "chunks"),
+    "overlap": lambda signal: f"{percent(signal['a'])} of A is in B, {percent(signal['b'])} of B in A",
 }
 """How each signal is written."""

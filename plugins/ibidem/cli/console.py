@@ -58,12 +58,12 @@ def highlight(passage: str, *, styled: bool) -> Text:
     'the *court* held'
     """
     line = Text()
-    head, *rest = " ".join(passage.split()).split(OPEN)
+    head, *parts = " ".join(passage.split()).split(OPEN)
     line.append(sanitize_part(head))
-    for part in rest:
-        word, _, after = part.partition(CLOSE)
+    for part in parts:
+        word, _, tail = part.partition(CLOSE)
         line.append(sanitize(word) if styled else f"*{sanitize(word)}*", "word")
-        line.append(sanitize_part(after))
+        line.append(sanitize_part(tail))
     return line
 
 
@@ -75,9 +75,9 @@ def one_line(line: Text) -> Text:
 
 def sanitize_part(text: str) -> str:
     """Make a part of a line harmless and keep the blanks at its ends."""
-    before, after = text[:1].isspace(), text[-1:].isspace()
+    starts_blank, ends_blank = text[:1].isspace(), text[-1:].isspace()
     inner = sanitize(text)
-    return f"{' ' * before}{inner}{' ' * after}" if inner else " " * (before or after)
+    return f"{' ' * starts_blank}{inner}{' ' * ends_blank}" if inner else " " * (starts_blank or ends_blank)
 
 
 def format_difference(pieces: Iterable[Piece]) -> Text:
@@ -90,12 +90,14 @@ def format_difference(pieces: Iterable[Piece]) -> Text:
     line = Text()
     pieces = list(pieces)
     for number, piece in enumerate(pieces):
-        after = pieces[number + 1].kind if number + 1 < len(pieces) else ""
-        before = pieces[number - 1].kind if number else ""
-        replaced = piece.kind == "duplicate" and before == "lead"
+        next_kind = pieces[number + 1].kind if number + 1 < len(pieces) else ""
+        previous_kind = pieces[number - 1].kind if number else ""
+        replaced = piece.kind == "duplicate" and previous_kind == "lead"
         if line and not replaced:
             line.append(" ")
-        line.append_text(format_piece(piece, replaced=replaced, goes_on=piece.kind == "lead" and after == "duplicate"))
+        line.append_text(
+            format_piece(piece, replaced=replaced, goes_on=piece.kind == "lead" and next_kind == "duplicate")
+        )
     return line
 
 
@@ -197,12 +199,12 @@ class Rate(ProgressColumn):
 
 
 @contextmanager
-def _progress(doing: str, unit: str, *more: ProgressColumn) -> Iterator[Advance]:
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn(unit), *more)
+def _progress(title: str, unit: str, *extra_columns: ProgressColumn) -> Iterator[Advance]:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn(unit), *extra_columns)
     console = messages()
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task(doing, total=None)
-        yield lambda done, of: progress.update(task, completed=done, total=of)
+        task = progress.add_task(title, total=None)
+        yield lambda count, total: progress.update(task, completed=count, total=total)
 
 
 NARROWEST = 20
@@ -265,11 +267,11 @@ def parameter(name: str, flag: str, metavar: str, default: str = "") -> Any:
         metavar: The placeholder of its value.
         default: What the command takes where the option is not given; empty: what the table says.
     """
-    about = PARAMETERS[name]
+    definition = PARAMETERS[name]
     return typer.Option(
         flag,
         metavar=metavar,
-        help=f"{about.about}: {about.values} (default: {default or about.default})",
+        help=f"{definition.about}: {definition.values} (default: {default or definition.default})",
         show_default=False,
     )
 

@@ -77,11 +77,11 @@ def drop_(ids: Ids = None, everything: All = False, as_json: Json = False) -> No
     """Forget documents that could not be ingested."""
     with engine_context() as engine:
         dead_letters = choose(letters(engine, ids or ()), ids, everything=everything)
-        dropped = drop(engine, [letter.refusal.id for letter in dead_letters])
+        count = drop(engine, [letter.refusal.id for letter in dead_letters])
     if as_json:
-        print_json({"dropped": dropped})
+        print_json({"dropped": count})
     else:
-        messages().print(f"{format_count(dropped, 'failed document')} dropped")
+        messages().print(f"{format_count(count, 'failed document')} dropped")
 
 
 def choose(dead_letters: list[DeadLetter], ids: list[str] | None, *, everything: bool) -> list[DeadLetter]:

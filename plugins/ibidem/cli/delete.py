@@ -28,8 +28,8 @@ def run(
         takedown = find_copies(engine, ids) if identical else Takedown(list(dict.fromkeys(ids)))
         document_ids = takedown.ids
         if takedown.others:
-            others = ", ".join(map(sanitize, takedown.others[:SHOWN]))
-            messages().print(Text(f"of the same content hash, but with another text, so they stay: {others}"))
+            names = ", ".join(map(sanitize, takedown.others[:SHOWN]))
+            messages().print(Text(f"of the same content hash, but with another text, so they stay: {names}"))
         if not yes:
             confirm(engine, document_ids)
         outcomes = delete(engine, document_ids, tombstone_days=settings.tombstone_days)
@@ -46,19 +46,19 @@ def confirm(engine: Engine, ids: Sequence[str]) -> None:
     """List what would be deleted, and ask."""
     console = messages()
     documents = engine.fetch([(engine.index, id_) for id_ in ids[:SHOWN]])
-    for stored in documents:
-        console.print(Text(f"  {line(stored)}"))
+    for entry in documents:
+        console.print(Text(f"  {line(entry)}"))
     if len(ids) > SHOWN:
         console.print(f"  … {len(ids) - SHOWN:,} more")
     try:
-        agreed = typer.confirm(f"Delete {format_count(len(ids), 'document')} from {engine.index}?", err=True)
+        answer = typer.confirm(f"Delete {format_count(len(ids), 'document')} from {engine.index}?", err=True)
     except typer.Abort as error:
         raise UsageError("the question whether to delete was not answered", "say yes beforehand with --yes") from error
-    if not agreed:
+    if not answer:
         raise typer.Exit
 
 
-def line(stored: StoredDocument) -> str:
+def line(entry: StoredDocument) -> str:
     """Name a document on one line."""
-    document = stored.document
+    document = entry.document
     return " · ".join(sanitize(part) for part in (document.id, document.date, document.source, document.title) if part)

@@ -49,6 +49,6 @@ def program() -> str:
     """Return how this very program can be called from the current folder."""
     if shutil.which("ibidem"):
         return "ibidem"
-    started = Path(sys.argv[0])
-    here = Path.cwd()
-    return str(started.relative_to(here)) if started.is_relative_to(here) else str(started)
+    script = Path(sys.argv[0])
+    folder = Path.cwd()
+    return str(script.relative_to(folder)) if script.is_relative_to(folder) else str(script)

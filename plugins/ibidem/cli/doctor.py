@@ -43,16 +43,16 @@ def settings_table(rows: Sequence[Mapping[str, str]]) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2))
     for column in ("setting", "value", "from"):
         table.add_column(column, overflow="fold")
-    for one in rows:
-        table.add_row(one["name"], one["value"], one["origin"])
+    for row in rows:
+        table.add_row(row["name"], row["value"], row["origin"])
     return table
 
 
 def checks_table(rows: Sequence[Mapping[str, Any]]) -> Table:
     """Return the checks as a table."""
     table = Table.grid(padding=(0, 2))
-    for one in rows:
-        mark = Text("ok", "good") if one["ok"] else Text("NOT OK", "bad")
-        remedy = f" ({one['remedy']})" if one["remedy"] else ""
-        table.add_row(mark, one["name"], Text(f"{one['what']}{remedy}"))
+    for row in rows:
+        mark = Text("ok", "good") if row["ok"] else Text("NOT OK", "bad")
+        remedy = f" ({row['remedy']})" if row["remedy"] else ""
+        table.add_row(mark, row["name"], Text(f"{row['what']}{remedy}"))
     return table

@@ -122,7 +122,7 @@ def evaluate_with_bar(request: EvaluationRequest) -> Evaluation:
             request.labels,
             Tables(settings.tables),
             request.policy,
-            progress=lambda done: advance(done, None),
+            progress=lambda count: advance(count, None),
             filters=request.filters,
             worst=request.worst,
         )
@@ -144,8 +144,8 @@ def show(evaluation: Evaluation, console: Console) -> None:
     """Print the figures."""
     figures: dict[str, Any] = evaluation.as_json()
     pairs, sets = figures["pairs"], figures["sets"]
-    refused = f", {evaluation.refused:,} refused" if evaluation.refused else ""
-    console.print(Text(f"{format_count(evaluation.documents, 'document')}{refused}, {evaluation.took_s:.1f} s"))
+    refusals = f", {evaluation.refused:,} refused" if evaluation.refused else ""
+    console.print(Text(f"{format_count(evaluation.documents, 'document')}{refusals}, {evaluation.took_s:.1f} s"))
     console.print(
         Text(
             f"pairs   {pairs['true']:,} true, {pairs['found']:,} found: precision {pairs['precision']:.3f}, "
@@ -182,6 +182,8 @@ def mistakes(evaluation: Evaluation) -> Iterator[Text]:
 def unknown_ids(evaluation: Evaluation) -> Iterator[Text]:
     """Name documents that only the labels know."""
     if evaluation.unknown:
-        some = ", ".join(sanitize(repr(name)) for name in evaluation.unknown[:MOST_NAMES])
-        more = f" and {len(evaluation.unknown) - MOST_NAMES:,} more" if len(evaluation.unknown) > MOST_NAMES else ""
-        yield Text(f"\n{format_count(len(evaluation.unknown), 'id')} in the labels that no document has: {some}{more}")
+        names = ", ".join(sanitize(repr(name)) for name in evaluation.unknown[:MOST_NAMES])
+        suffix = f" and {len(evaluation.unknown) - MOST_NAMES:,} more" if len(evaluation.unknown) > MOST_NAMES else ""
+        yield Text(
+            f"\n{format_count(len(evaluation.unknown), 'id')} in the labels that no document has: {names}{suffix}"
+        )

@@ -64,7 +64,7 @@ def run(
             answer, members = report_stored.as_json(), report_stored.members()
         else:
             with bar("Reading") as advance:
-                groups = index_groups(engine, policy, progress=lambda done: advance(done, None))
+                groups = index_groups(engine, policy, progress=lambda count: advance(count, None))
             answer, members = groups.as_json(titles(engine, [name for name, _ in groups.largest])), groups.members()
         if export is not None and write is not None:
             write(export, members)
@@ -103,9 +103,9 @@ def report(figures: Mapping[str, Any]) -> Iterator[RenderableType]:
         yield Indented(Text(f"of {size}"), COLUMNS, f"{count:>8,}")
     if figures["largest"]:
         yield Text("\nLargest groups", "title")
-    for one in figures["largest"]:
-        name = sanitize(f"{one['title']} · {one['lead']}" if one["title"] else one["lead"])
-        yield Indented(one_line(Text(name)), COLUMNS, f"{one['size']:>8,}")
+    for group in figures["largest"]:
+        name = sanitize(f"{group['title']} · {group['lead']}" if group["title"] else group["lead"])
+        yield Indented(one_line(Text(name)), COLUMNS, f"{group['size']:>8,}")
 
 
 KINDS = {

@@ -91,7 +91,7 @@ def build(
     settings = load()
     origin = f"counted from {', '.join(Path(path).name for path in paths)}" if paths else f"index {settings.index}"
     with bar("Counting") as advance:
-        built = build_table(documents(paths, settings), language, origin, lambda done: advance(done, None))
+        built = build_table(documents(paths, settings), language, origin, lambda count: advance(count, None))
     tables = Tables(settings.tables)
     tables.keep(built.table)
     if use:
@@ -128,7 +128,7 @@ def show(
     """Show the tables of the folder, or one of them."""
     tables = Tables(load().tables)
     if name:
-        one(find_table(name, tables), as_json=as_json)
+        show_table(find_table(name, tables), as_json=as_json)
         return
     current = set(tables.current().values())
     facts = [table_facts(table) | {"current": table.name in current} for table in tables.all()]
@@ -160,7 +160,7 @@ def compare(
         )
     with bar("Reading") as advance:
         texts = sample(
-            count_documents(documents(paths, settings), lambda done: advance(done, None)), left.language, sampled
+            count_documents(documents(paths, settings), lambda count: advance(count, None)), left.language, sampled
         )
     if not texts:
         messages().print(Text(f"No documents in {left.language!r}: fingerprints could not be compared."))
@@ -217,7 +217,7 @@ def line(table: Table) -> str:
     return f"{table.name}  {table.language}  {table.size:,} terms of {table.documents:,} documents: {table.origin}"
 
 
-def one(table: Table, *, as_json: bool) -> None:
+def show_table(table: Table, *, as_json: bool) -> None:
     """Show one table with the rarest terms that count."""
     first = min(table.first_allowed, table.size)
     rarest = [table.term(rank) for rank in range(first, min(first + RAREST, table.size))]

@@ -85,20 +85,20 @@ def no_document_message(paths: Sequence[str]) -> str:
 def ingest_with_bar(request: IngestRequest, settings: Settings, *, wait: bool) -> dict[str, object]:
     """Ingest files with a progress bar, and return the run's summary."""
     with rated_bar("Indexing") as advance:
-        expected = count_documents(request.paths, request.choice)
-        advance(0, expected)
-        name = ingest(request, settings, wait=wait, report=lambda progress: update_bar(progress, advance, expected))
+        total = count_documents(request.paths, request.choice)
+        advance(0, total)
+        name = ingest(request, settings, wait=wait, report=lambda progress: update_bar(progress, advance, total))
     with engine_context(settings) as engine:
         return summary(engine, name)
 
 
-def update_bar(progress: Progress, advance: Advance, expected: int | None = None) -> None:
+def update_bar(progress: Progress, advance: Advance, total: int | None = None) -> None:
     """Advance a bar to where a run is.
 
     Args:
         progress: Where it is.
         advance: Of the bar.
-        expected: How many documents there are, where files were counted before; else that is known once all is
+        total: How many documents there are, where files were counted before; else that is known once all is
             submitted.
     """
-    advance(progress.done, progress.documents if progress.submitted else expected)
+    advance(progress.done, progress.documents if progress.submitted else total)

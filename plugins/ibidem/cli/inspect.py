@@ -78,7 +78,7 @@ def describe_group(name: str, group: Mapping[str, Any]) -> str:
     return f"Its stored group of {size} is led by {sanitize(group['lead'])}; joined by: {group['signature']}."
 
 
-def report(inspection: Inspection, most: int) -> Iterator[RenderableType]:
+def report(inspection: Inspection, limit: int) -> Iterator[RenderableType]:
     """Yield the document, its signatures and its duplicates, so many at most."""
     yield Text(sanitize(inspection.title or inspection.id), "title")
     if inspection.title:
@@ -88,10 +88,10 @@ def report(inspection: Inspection, most: int) -> Iterator[RenderableType]:
         if (value := inspection.signatures.get(name)) is not None:
             yield Indented(Text(f"{value}  {meaning}" if isinstance(value, int) else str(value)), COLUMNS, name)
     yield Text()
-    for duplicate in inspection.duplicates[:most]:
+    for duplicate in inspection.duplicates[:limit]:
         yield from lines(duplicate, sanitize(inspection.title or inspection.id))
-    if more := len(inspection.duplicates[most:]):
-        yield Text(f"+ {format_count(more, 'more duplicate')}; --all shows them", "account")
+    if remainder := len(inspection.duplicates[limit:]):
+        yield Text(f"+ {format_count(remainder, 'more duplicate')}; --all shows them", "account")
     yield Text()
     yield Text(format_count(len(inspection.duplicates), "duplicate"), "account")
     if inspection.capped:
@@ -101,14 +101,16 @@ def report(inspection: Inspection, most: int) -> Iterator[RenderableType]:
         )
 
 
-def lines(duplicate: Duplicate, of: str) -> Iterator[Indented]:
+def lines(duplicate: Duplicate, original: str) -> Iterator[Indented]:
     """Yield the lines of a duplicate: title, id, level and reason.
 
     Args:
         duplicate: The duplicate.
-        of: What the document is called that it duplicates.
+        original: What the document is called that it duplicates.
     """
     yield Indented(Text(sanitize(duplicate.title or duplicate.id)), 2, "└")
     if duplicate.title:
         yield Indented(Text(sanitize(duplicate.id), "about"), 2)
-    yield Indented(Text.assemble((duplicate.evidence.level, "level"), f": {reason(duplicate.evidence.why, of)}"), 2)
+    yield Indented(
+        Text.assemble((duplicate.evidence.level, "level"), f": {reason(duplicate.evidence.why, original)}"), 2
+    )

@@ -22,7 +22,7 @@ def list_(as_json: Json = False) -> None:
     with engine_context() as engine:
         overrides = load_overrides(engine)
     if as_json:
-        print_json({"overrides": [one.as_record() for one in overrides]})
+        print_json({"overrides": [override.as_record() for override in overrides]})
     elif not overrides:
         results().print("No manual decisions.")
     else:
@@ -52,13 +52,13 @@ def remove(a: A, b: B, as_json: Json = False) -> None:
     answer(override, "removed", as_json=as_json)
 
 
-def answer(overrides: list[Override], what: str, *, as_json: bool) -> None:
+def answer(overrides: list[Override], message: str, *, as_json: bool) -> None:
     """Print what was noted or removed."""
     if as_json:
-        print_json({"overrides": [one.as_record() for one in overrides]})
+        print_json({"overrides": [override.as_record() for override in overrides]})
     else:
         results().print(table(overrides))
-        results().print(what)
+        results().print(message)
 
 
 def table(overrides: list[Override]) -> Table:
@@ -66,6 +66,11 @@ def table(overrides: list[Override]) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2))
     for column in ("a", "b", "verdict", "author", "date", "reason"):
         table.add_column(column, overflow="fold")
-    for one in overrides:
-        table.add_row(*map(sanitize, (one.a[1], one.b[1], one.verdict, one.author, one.date, one.reason)))
+    for override in overrides:
+        table.add_row(
+            *map(
+                sanitize,
+                (override.a[1], override.b[1], override.verdict, override.author, override.date, override.reason),
+            )
+        )
     return table

@@ -74,18 +74,18 @@ def check_policy(engine: Engine, policy: Policy | None, *, everything: bool) -> 
 
 def run_regroup(engine: Engine, policy: Policy | None, *, everything: bool) -> dict[str, int | float]:
     """Settle groups with a bar, and return what `--json` prints."""
-    began, done = time.perf_counter(), 0
+    began, total = time.perf_counter(), 0
 
     def add_progress(documents: int) -> None:
         """Advance the bar."""
-        nonlocal done
-        done += documents
-        advance(done, None)
+        nonlocal total
+        total += documents
+        advance(total, None)
 
     with bar("Grouping") as advance:
-        before = group_store(engine).counts()
+        old_counts = group_store(engine).counts()
         regroup(engine, everything=everything, policy=policy, report=add_progress)
-    after = group_store(engine).counts()
-    joined = after.documents - after.groups if everything else max(0, before.groups - after.groups)
+    counts = group_store(engine).counts()
+    joins = counts.documents - counts.groups if everything else max(0, old_counts.groups - counts.groups)
     took = round(time.perf_counter() - began, 3)
-    return {"documents": after.documents, "groups": after.groups, "joined": joined, "took_s": took}
+    return {"documents": counts.documents, "groups": counts.groups, "joined": joins, "took_s": took}

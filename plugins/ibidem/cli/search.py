@@ -73,14 +73,14 @@ def entries(hits: Sequence[ResponseHit], first: int, *, styled: bool) -> Iterato
         yield from lead_lines(group.lead, group.number, styled=styled)
         for entry in group.duplicates:
             yield from duplicate(entry)
-        if hidden := group.hidden:
+        if hidden_count := group.hidden:
             has_duplicates = bool(group.duplicates)
-            more = (
-                f"{format_count(hidden, 'more duplicate')}{ASK}"
+            remainder = (
+                f"{format_count(hidden_count, 'more duplicate')}{ASK}"
                 if has_duplicates
-                else format_count(hidden, "duplicate")
+                else format_count(hidden_count, "duplicate")
             )
-            yield Indented(Text(f"+ {more}", "level"), 4)
+            yield Indented(Text(f"+ {remainder}", "level"), 4)
         if group.further:
             yield Indented(Text(f"+ {group.further}", "level"), 4)
         yield Text()
@@ -113,14 +113,14 @@ def facts_line(entry: Entry) -> str:
 
 def late_lines(account: Mapping[str, Any]) -> Iterator[RenderableType]:
     """Yield the lines about documents that belong to groups of earlier pages."""
-    late = account.get("late") or []
-    if not late:
+    rows = account.get("late") or []
+    if not rows:
         return
-    yield Text(f"{format_count(len(late), 'more member')} of groups on earlier pages:", "level")
-    for one in late[:LATE_SHOWN]:
-        yield Indented(Text(f"{sanitize(one['id'])} (page {one['page']})", "about"), 4)
-    if len(late) > LATE_SHOWN:
-        yield Indented(Text(f"… {len(late) - LATE_SHOWN:,} more", "about"), 4)
+    yield Text(f"{format_count(len(rows), 'more member')} of groups on earlier pages:", "level")
+    for row in rows[:LATE_SHOWN]:
+        yield Indented(Text(f"{sanitize(row['id'])} (page {row['page']})", "about"), 4)
+    if len(rows) > LATE_SHOWN:
+        yield Indented(Text(f"… {len(rows) - LATE_SHOWN:,} more", "about"), 4)
     yield Text()
 
 

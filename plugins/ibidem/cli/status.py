@@ -72,25 +72,25 @@ def refusals(summary: Summary) -> Iterator[RenderableType]:
     entries: Sequence[Mapping[str, str]] = summary["refusals"]
     if entries:
         yield Text("\nRefused:", "bad")
-    for one in entries[:REFUSALS_SHOWN]:
-        yield Indented(refusal(one), 2)
+    for entry in entries[:REFUSALS_SHOWN]:
+        yield Indented(refusal(entry), 2)
     if len(entries) > REFUSALS_SHOWN:
         yield Text(f"  … {len(entries) - REFUSALS_SHOWN:,} more: ibidem status {summary['run']} --json")
 
 
-def refusal(one: Mapping[str, str]) -> Text:
+def refusal(entry: Mapping[str, str]) -> Text:
     """Write a refusal on one line: place, document, field, reason."""
-    document = f"document {one['id']!r}" if one["id"] else ""
-    place = ", ".join(part for part in (one["where"], document, one["field"]) if part)
-    return Text(sanitize(f"{place}: {one['why']}"))
+    document = f"document {entry['id']!r}" if entry["id"] else ""
+    place = ", ".join(part for part in (entry["where"], document, entry["field"]) if part)
+    return Text(sanitize(f"{place}: {entry['why']}"))
 
 
 def remarks(summary: Summary) -> Iterator[RenderableType]:
     """Yield what is worth knowing once: ids that came again, fields that are nowhere at home, a run under way."""
     if summary.get("repeated"):
-        some = name_few(summary["repeated_ids"])
+        ids = name_few(summary["repeated_ids"])
         times = format_count(summary["repeated"], "id came again", "ids came again")
-        yield Text(f"\n{times} in this run ({some}); the newer version counts, else the later one.")
+        yield Text(f"\n{times} in this run ({ids}); the newer version counts, else the later one.")
     if summary.get("meta_fields"):
         yield Text(f"\nFields that documents do not have went into meta: {name_few(summary['meta_fields'])}.")
     if (languages := summary.get("languages") or {}).keys() - {DEFAULT}:
@@ -115,8 +115,8 @@ def progress_lines(summary: Summary) -> Iterator[Text]:
         else:
             yield Text(f"{AGAIN.capitalize()}.")
     elif state in STATES:
-        on = f" by a command on {summary['host']}" if state == "reading" and summary.get("host") else ""
-        yield Text(f"\nThe run is {STATES[state]}{on}; see it with: ibidem status {summary['run']}")
+        origin = f" by a command on {summary['host']}" if state == "reading" and summary.get("host") else ""
+        yield Text(f"\nThe run is {STATES[state]}{origin}; see it with: ibidem status {summary['run']}")
 
 
 STATES = {"waiting": "not done", "reading": "being read"}
@@ -128,8 +128,8 @@ def name_few(names: Sequence[str]) -> str:
     >>> name_few([str(number) for number in range(12)])
     '0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and others'
     """
-    some = ", ".join(sanitize(name) for name in names[:NAMES_SHOWN])
-    return some + (" and others" if len(names) > NAMES_SHOWN else "")
+    text = ", ".join(sanitize(name) for name in names[:NAMES_SHOWN])
+    return text + (" and others" if len(names) > NAMES_SHOWN else "")
 
 
 def run(

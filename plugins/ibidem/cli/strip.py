@@ -59,8 +59,8 @@ def report(result: StripResult, index: str, request: StripRequest) -> Iterator[s
     """Tell what was removed, and what is left to be done."""
     yield f"{format_count(result.read, 'document')} read"
     verb = "would lose" if request.dry else "lost"
-    whose = "its" if result.stripped == 1 else "their"
-    yield f"{format_count(result.stripped, 'document')} {verb} {whose} signatures: {result.bytes:,} bytes"
+    pronoun = "its" if result.stripped == 1 else "their"
+    yield f"{format_count(result.stripped, 'document')} {verb} {pronoun} signatures: {result.bytes:,} bytes"
     if result.left:
         were = "was" if result.left == 1 else "were"
         yield (

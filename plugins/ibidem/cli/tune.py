@@ -44,14 +44,14 @@ def run(
     chosen_filters = tuple(parse_filter(typed) for typed in filters or ())
     with bar("Signing") as advance:
         collection = sign_collection(
-            documents, Tables(settings.tables), lambda done: advance(done, None), chosen_filters
+            documents, Tables(settings.tables), lambda count: advance(count, None), chosen_filters
         )
     tuning = tune(collection, pair_labels)
-    saved = save if save and tuning.improves else ""
-    if saved:
-        keep(tuning, saved, settings)
+    preset_name = save if save and tuning.improves else ""
+    if preset_name:
+        keep(tuning, preset_name, settings)
     if as_json:
-        print_json(tuning.as_json() | {"saved": saved or None})
+        print_json(tuning.as_json() | {"saved": preset_name or None})
         return
     for line in (*report(tuning), *outcome(tuning, save)):
         results().print(line)
@@ -59,9 +59,9 @@ def run(
 
 def keep(tuning: Tuning, name: str, settings: Settings) -> None:
     """Keep the chosen figures with the index."""
-    about = f"tuned on {format_count(tuning.sets, 'set')} of duplicates: {tuning.chosen}"
+    description = f"tuned on {format_count(tuning.sets, 'set')} of duplicates: {tuning.chosen}"
     with engine_context(settings) as engine:
-        save_preset(engine, name, Preset(tuning.chosen.policy, about))
+        save_preset(engine, name, Preset(tuning.chosen.policy, description))
 
 
 def report(tuning: Tuning) -> Iterator[Text]:
@@ -70,11 +70,11 @@ def report(tuning: Tuning) -> Iterator[Text]:
         f"{format_count(tuning.documents, 'document')}, {format_count(tuning.pairs, 'pair')} of duplicates "
         f"in {format_count(tuning.sets, 'set')}"
     )
-    others = f", other figures of preset {tuning.chosen.preset}" if tuning.chosen.preset else ""
-    yield Text(f"\nsimilarity   precision   recall      F1{others}", "title")
+    suffix = f", other figures of preset {tuning.chosen.preset}" if tuning.chosen.preset else ""
+    yield Text(f"\nsimilarity   precision   recall      F1{suffix}", "title")
     for similarity, each in tuning.curve.items():
         mark = "  chosen" if similarity == tuning.chosen.similarity else ""
-        mark += "  default" if similarity == DEFAULT and not others else ""
+        mark += "  default" if similarity == DEFAULT and not suffix else ""
         yield Text(f"{similarity:>10}{each.precision:>12.3f}{each.recall:>9.3f}{each.f1:>8.3f}{mark}")
     yield Text("")
 
