@@ -28,7 +28,7 @@ Misread = tuple[str, str]
 """A word as it was read, and as it is in the other text."""
 
 
-def misread(a: Sequence[str], b: Sequence[str], table: Table) -> Iterator[Misread]:
+def misread_words(a: Sequence[str], b: Sequence[str], table: Table) -> Iterator[Misread]:
     """Yield the words that were misread in one of two texts, in the order of the first, each pair once.
 
     Args:
@@ -37,15 +37,15 @@ def misread(a: Sequence[str], b: Sequence[str], table: Table) -> Iterator[Misrea
         table: The idf table of their language: it knows the words.
 
     >>> table = Table.of("en", 1_000, {"court": 300, "held": 200}, "two words")
-    >>> list(misread("the conrt held".split(), "the court hcld".split(), table))
+    >>> list(misread_words("the conrt held".split(), "the court hcld".split(), table))
     [('conrt', 'court'), ('hcld', 'held')]
     """
     words: set[Misread] = set()
     for i, j, k, m in places(a, b):
         if j - i != m - k:
             continue
-        for one, other in zip(a[i:j], b[k:m], strict=True):
-            pair = (one, other) if is_unknown(one, table) else (other, one)
+        for word, counterpart in zip(a[i:j], b[k:m], strict=True):
+            pair = (word, counterpart) if is_unknown(word, table) else (counterpart, word)
             if pair not in words and is_unknown(pair[0], table) and is_similar(*pair):
                 words.add(pair)
                 yield pair
@@ -106,7 +106,7 @@ class Comparison:
             "confidence": self.evidence.score if self.evidence else None,
             "why": dict(self.evidence.why) if self.evidence else None,
             "signals": self.signals,
-            "shared": [{"a": list(one.a), "b": list(one.b), "words": one.words} for one in self.shared],
+            "shared": [{"a": list(region.a), "b": list(region.b), "words": region.words} for region in self.shared],
         }
 
 
@@ -124,18 +124,18 @@ def compare(a: Document, b: Document, tables: Tables, policy: Policy = WIDEST) -
     """
     check(a)
     check(b)
-    (packed_a, packed_b), long = sign_pair(a, b, tables)
+    (packed_a, packed_b), long_pair = sign_pair(a, b, tables)
     words_a, words_b = token_offsets(a.text), token_offsets(b.text)
     matches = runs(words_a.tokens, words_b.tokens)
     shared = [to_region(run, words_a, words_b) for run in matches]
-    wrong = find_misread(words_a, words_b, tables.of(a.language)) if same_table(packed_a, packed_b) else []
+    examples = find_misread(words_a, words_b, tables.of(a.language)) if same_table(packed_a, packed_b) else []
     return Comparison(
         a,
         b,
-        with_examples(decide(packed_a, packed_b, policy, long), wrong),
+        with_examples(decide(packed_a, packed_b, policy, long_pair), examples),
         signals(packed_a, packed_b)
-        | ({"misread": {"words": [list(each) for each in wrong]}} if wrong else {})
-        | part_signals(packed_a, packed_b, long)
+        | ({"misread": {"words": [list(each) for each in examples]}} if examples else {})
+        | part_signals(packed_a, packed_b, long_pair)
         | overlap(words_a, words_b, shared),
         words_a,
         words_b,
@@ -146,12 +146,12 @@ def compare(a: Document, b: Document, tables: Tables, policy: Policy = WIDEST) -
 
 def sign_pair(a: Document, b: Document, tables: Tables) -> tuple[tuple[Packed, Packed], Long | None]:
     """Sign both documents, in the form that decisions are made on."""
-    own, other = sign([a, b], tables)
-    left, right = unpack(pack(a, own)), unpack(pack(b, other))
-    if left is None or right is None:
+    signatures_a, signatures_b = sign([a, b], tables)
+    packed_a, packed_b = unpack(pack(a, signatures_a)), unpack(pack(b, signatures_b))
+    if packed_a is None or packed_b is None:
         raise AssertionError("a value that was just packed is read again")
-    its, others = LongSignatures.decode(own.long), LongSignatures.decode(other.long)
-    return (left, right), (its, others) if its and others else None
+    long_a, long_b = LongSignatures.decode(signatures_a.long), LongSignatures.decode(signatures_b.long)
+    return (packed_a, packed_b), (long_a, long_b) if long_a and long_b else None
 
 
 def signals(a: Packed, b: Packed) -> dict[str, Mapping[str, object]]:
@@ -175,25 +175,25 @@ def signals(a: Packed, b: Packed) -> dict[str, Mapping[str, object]]:
 
 def find_misread(a: Words, b: Words, table: Table | None) -> list[Misread]:
     """Return the first words that were misread in one of two texts."""
-    return list(islice(misread(a.tokens, b.tokens, table), MOST_MISREAD)) if table else []
+    return list(islice(misread_words(a.tokens, b.tokens, table), MOST_MISREAD)) if table else []
 
 
-def with_examples(evidence: Evidence | None, wrong: Sequence[Misread]) -> Evidence | None:
+def with_examples(evidence: Evidence | None, examples: Sequence[Misread]) -> Evidence | None:
     """Add examples to evidence that rests on misread words."""
-    if evidence is None or evidence.signature != "characters" or not wrong:
+    if evidence is None or evidence.signature != "characters" or not examples:
         return evidence
-    return replace(evidence, why={**evidence.why, "misread": [list(each) for each in wrong[:EXAMPLES]]})
+    return replace(evidence, why={**evidence.why, "misread": [list(each) for each in examples[:EXAMPLES]]})
 
 
 def characters(a: Packed, b: Packed) -> dict[str, Mapping[str, object]]:
     """Return what the runs of characters say of a pair, as far as both have them."""
-    one, other = noise.read(a.noise), noise.read(b.noise)
-    if not one.run or one.run != other.run:
+    noise_a, noise_b = noise.read(a.noise), noise.read(b.noise)
+    if not noise_a.run or noise_a.run != noise_b.run:
         return {}
-    equal = minhash.equal_slots(one.slots, other.slots)
+    equal = minhash.equal_slots(noise_a.slots, noise_b.slots)
     share = noise.estimate(equal)
-    words = max(1.0, noise.estimate_difference(share, one.runs, other.runs) / noise.RUNS_OF_A_WORD)
-    unknown = min(1.0, noise.estimate_unknown(one, other) / words)
+    words = max(1.0, noise.estimate_difference(share, noise_a.runs, noise_b.runs) / noise.RUNS_OF_A_WORD)
+    unknown = min(1.0, noise.estimate_unknown(noise_a, noise_b) / words)
     figures = {"shared": equal, "of": noise.SLOTS, "estimate": round(share, 3), "unknown": round(unknown, 2)}
     return {"characters": figures}
 
@@ -228,14 +228,14 @@ def idf_signals(a: Packed, b: Packed) -> dict[str, Mapping[str, object]]:
     return evidence
 
 
-def part_signals(a: Packed, b: Packed, long: Long | None) -> dict[str, Mapping[str, object]]:
+def part_signals(a: Packed, b: Packed, long_pair: Long | None) -> dict[str, Mapping[str, object]]:
     """Return what the pages or chunks of two long texts say, whether or not it suffices; nothing of short ones."""
     relation = (
-        relate(*long, similarity=minhash.correct_for_chance(minhash.compare(a.slots, b.slots)))
-        if long is not None
+        relate(*long_pair, similarity=minhash.correct_for_chance(minhash.compare(a.slots, b.slots)))
+        if long_pair is not None
         else None
     )
-    if long is None or relation is None:
+    if long_pair is None or relation is None:
         return {}
     figures = {
         "relation": relation.label,
@@ -243,12 +243,12 @@ def part_signals(a: Packed, b: Packed, long: Long | None) -> dict[str, Mapping[s
         "a": list(relation.a),
         "b": list(relation.b),
     }
-    return {long[0].parts: {**figures, **relation.signals}}
+    return {long_pair[0].parts: {**figures, **relation.signals}}
 
 
 def overlap(a: Words, b: Words, shared: Sequence[Region]) -> dict[str, Mapping[str, object]]:
     """Return which share of each text's characters of words is in passages that both have."""
-    return {"overlap": {"a": share(a, [one.a for one in shared]), "b": share(b, [one.b for one in shared])}}
+    return {"overlap": {"a": share(a, [region.a for region in shared]), "b": share(b, [region.b for region in shared])}}
 
 
 def share(text: Words, spans: list[tuple[int, int]]) -> float:

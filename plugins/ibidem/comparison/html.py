@@ -79,9 +79,9 @@ class PagedText:
             end: Offset behind its last.
             differs: Whether the other text has other words here.
         """
-        low, high = np.searchsorted(self.breaks, (start, end)).tolist()
+        first_break, last_break = np.searchsorted(self.breaks, (start, end)).tolist()
         page = 1 if start == 0 and len(self.breaks) else 0
-        for number in range(low, high):
+        for number in range(first_break, last_break):
             at = int(self.breaks[number])
             if start < at or page:
                 yield TextSpan(printable(self.text[start:at]), differs, page)
@@ -107,53 +107,59 @@ class Marks:
     anchors: Sequence[int]
 
     @classmethod
-    def of(cls, words: Words, extents: Sequence[tuple[int, int]], same: Iterable[tuple[int, int]]) -> "Marks":
+    def of(cls, words: Words, extents: Sequence[tuple[int, int]], blocks: Iterable[tuple[int, int]]) -> "Marks":
         """Give each word to the first passage that reaches it.
 
         Args:
             words: The words.
             extents: For each passage the numbers of its words: from, to.
-            same: Runs of words that both texts have: from, to.
+            blocks: Runs of words that both texts have: from, to.
         """
         owner = np.zeros(len(words.tokens), np.int64)
         reached = 0
         for number, (start, end) in sorted(enumerate(extents, 1), key=lambda each: each[1]):
             owner[max(start, reached) : end] = number
             reached = max(reached, end)
-        both = np.zeros(len(words.tokens), bool)
-        for start, end in same:
-            both[start:end] = True
-        return cls(words, owner, both, [0, *(int(owner[start]) for start, _ in extents)])
+        mask = np.zeros(len(words.tokens), bool)
+        for start, end in blocks:
+            mask[start:end] = True
+        return cls(words, owner, mask, [0, *(int(owner[start]) for start, _ in extents)])
 
 
 def mark_texts(comparison: Comparison) -> tuple[Marks, Marks]:
     """Mark both texts of a comparison."""
     tokens = comparison.words_a.tokens, comparison.words_b.tokens
-    same = [block for passage in comparison.passages for block in blocks(passage, *tokens) if block.same]
+    equal_blocks = [block for passage in comparison.passages for block in blocks(passage, *tokens) if block.same]
     return (
-        Marks.of(comparison.words_a, [one.a for one in comparison.passages], [block.a for block in same]),
-        Marks.of(comparison.words_b, [one.b for one in comparison.passages], [block.b for block in same]),
+        Marks.of(
+            comparison.words_a, [passage.a for passage in comparison.passages], [block.a for block in equal_blocks]
+        ),
+        Marks.of(
+            comparison.words_b, [passage.b for passage in comparison.passages], [block.b for block in equal_blocks]
+        ),
     )
 
 
-def parts(text: PagedText, own: Marks, other: Marks) -> Iterator[Part]:
+def parts(text: PagedText, marks: Marks, other_marks: Marks) -> Iterator[Part]:
     """Cut a text into its passages and what is between them.
 
     Args:
         text: The text.
-        own: Which passage holds which of its words.
-        other: The same for the other text.
+        marks: Which passage holds which of its words.
+        other_marks: The same for the other text.
     """
-    words = own.words
+    words = marks.words
     reached = 0
-    for number, first, last in equal_runs(own.owner):
+    for number, first, last in equal_runs(marks.owner):
         if not number:
             continue
         start, end = words.starts[first], words.ends[last]
         if start > reached:
             yield Part(list(text.stretches(reached, start)))
         yield Part(
-            list(mark_differences(text, words, own.same[first : last + 1], first)), number, other.anchors[number]
+            list(mark_differences(text, words, marks.same[first : last + 1], first)),
+            number,
+            other_marks.anchors[number],
         )
         reached = end
     if reached < len(text.text):
@@ -174,18 +180,18 @@ def equal_runs(values: NDArray[np.generic]) -> Iterator[tuple[int, int, int]]:
         start = end
 
 
-def mark_differences(text: PagedText, words: Words, same: NDArray[np.bool_], first: int) -> Iterator[TextSpan]:
+def mark_differences(text: PagedText, words: Words, mask: NDArray[np.bool_], first: int) -> Iterator[TextSpan]:
     """Yield the text of a passage, with the words that differ apart from the others.
 
     Args:
         text: The whole text.
         words: Its words.
-        same: (m,) whether both texts have a word of the passage.
+        mask: (m,) whether both texts have a word of the passage.
         first: Number of the passage's first word.
     """
     reached = words.starts[first]
-    end = words.ends[first + len(same) - 1]
-    for is_same, start, last in equal_runs(same):
+    end = words.ends[first + len(mask) - 1]
+    for is_same, start, last in equal_runs(mask):
         if not is_same:
             begin = words.starts[first + start]
             yield from text.stretches(reached, begin)

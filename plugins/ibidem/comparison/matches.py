@@ -65,8 +65,8 @@ def grams(tokens: Sequence[str], size: int) -> dict[tuple[str, ...], list[int]]:
 
 def run_length(a: Sequence[str], b: Sequence[str], i: int, j: int) -> int:
     """Return how many words are the same from `a[i]` and `b[j]` on."""
-    most = min(len(a) - i, len(b) - j)
-    return next((n for n in range(most) if a[i + n] != b[j + n]), most)
+    limit = min(len(a) - i, len(b) - j)
+    return next((n for n in range(limit) if a[i + n] != b[j + n]), limit)
 
 
 def runs(a: Sequence[str], b: Sequence[str], least: int = LEAST) -> list[Run]:
@@ -211,9 +211,9 @@ def align(a: Sequence[str], b: Sequence[str], runs: Sequence[Run]) -> list[Passa
     inside = np.zeros(len(a), bool)
     for run in runs:
         inside[run.a : run.a + run.words] = True
-    both = sorted([*runs, *(each for each in anchors(a, b) if not inside[each.a])], key=lambda run: run.a)
+    matches = sorted([*runs, *(each for each in anchors(a, b) if not inside[each.a])], key=lambda run: run.a)
     certain = frozenset(runs)
-    anchored = (drop_chance_anchors(passage, certain) for passage in passages(both))
+    anchored = (drop_chance_anchors(passage, certain) for passage in passages(matches))
     return [passage for passage in anchored if passage is not None]
 
 
@@ -244,16 +244,16 @@ def drop_chance_anchors(passage: Passage, runs: AbstractSet[Run]) -> Passage | N
         passage: Runs and anchors.
         runs: The runs, which stay in any case.
     """
-    long = max(passage.a[1] - passage.a[0], passage.b[1] - passage.b[0])
-    if passage.words >= LEAST_WORDS and passage.words >= DENSE * long:
+    length = max(passage.a[1] - passage.a[0], passage.b[1] - passage.b[0])
+    if passage.words >= LEAST_WORDS and passage.words >= DENSE * length:
         return passage
-    real = tuple(run for run in passage.runs if run in runs)
-    return Passage(real) if real else None
+    exact_runs = tuple(run for run in passage.runs if run in runs)
+    return Passage(exact_runs) if exact_runs else None
 
 
-def continues(run: Run, after: Run, gap: int) -> bool:
+def continues(run: Run, next_run: Run, gap: int) -> bool:
     """Return whether a run follows another in both texts, with few words between."""
-    return 0 <= after.a - run.a - run.words <= gap and 0 <= after.b - run.b - run.words <= gap
+    return 0 <= next_run.a - run.a - run.words <= gap and 0 <= next_run.b - run.b - run.words <= gap
 
 
 def blocks(passage: Passage, a: Sequence[str], b: Sequence[str]) -> Iterator[Block]:
@@ -264,9 +264,9 @@ def blocks(passage: Passage, a: Sequence[str], b: Sequence[str]) -> Iterator[Blo
         a: Tokens of the first text.
         b: Tokens of the second text.
     """
-    for run, after in pairwise(passage.runs):
+    for run, next_run in pairwise(passage.runs):
         yield to_block(run)
-        yield from align_between((run.a + run.words, after.a), (run.b + run.words, after.b), a, b)
+        yield from align_between((run.a + run.words, next_run.a), (run.b + run.words, next_run.b), a, b)
     yield to_block(passage.runs[-1])
 
 

@@ -91,11 +91,11 @@ def _tokens(chunk: str) -> tuple[str, ...]:
 
 
 def _places(chunk: str, inside: tuple[str, ...]) -> list[tuple[int, int]]:
-    folded = chunk.lower() if chunk.isascii() else unicodedata.normalize("NFKC", chunk).lower()
+    text_form = chunk.lower() if chunk.isascii() else unicodedata.normalize("NFKC", chunk).lower()
     places: list[tuple[int, int]] = []
     reached = 0
     for token in inside:
-        start = folded.find(token, reached) if len(folded) == len(chunk) else -1
+        start = text_form.find(token, reached) if len(text_form) == len(chunk) else -1
         if start < 0:
             return [(0, len(chunk))] * len(inside)
         reached = start + len(token)
@@ -150,8 +150,8 @@ class PageNumbers:
         """
         if self.count < 2:
             return ""
-        low, high = int(self.of_word[first]) + 1, int(self.of_word[last]) + 1
-        return page_range(self.name, low, high)
+        first_page, last_page = int(self.of_word[first]) + 1, int(self.of_word[last]) + 1
+        return page_range(self.name, first_page, last_page)
 
 
 def page_breaks(text: str) -> NDArray[np.int64]:
@@ -220,8 +220,8 @@ def common_start(a: Sequence[Hashable], b: Sequence[Hashable]) -> int:
 
 def common_end(a: Sequence[Hashable], b: Sequence[Hashable], start: int) -> int:
     """Return how many words both end with, beyond the first `start`."""
-    rest = min(len(a), len(b)) - start
-    return next((i for i in range(rest) if a[-1 - i] != b[-1 - i]), rest)
+    limit = min(len(a), len(b)) - start
+    return next((i for i in range(limit) if a[-1 - i] != b[-1 - i]), limit)
 
 
 def places(a: Sequence[Hashable], b: Sequence[Hashable]) -> Iterator[Place]:
@@ -285,11 +285,11 @@ def word_diff(lead: str, duplicate: str, most: int = 4, context: int = 2) -> lis
     >>> [(piece.kind, *piece.words) for piece in word_diff("Profit rose to 12", "Profit fell to 12")]
     [('same', 'Profit'), ('lead', 'rose'), ('duplicate', 'fell'), ('same', 'to', '12')]
     """
-    ours, others = DiffSide.of(lead), DiffSide.of(duplicate)
-    a, b = ours.shown, others.shown
+    lead_side, duplicate_side = DiffSide.of(lead), DiffSide.of(duplicate)
+    a, b = lead_side.shown, duplicate_side.shown
     pieces: list[Piece] = []
     reached = 0
-    for i, j, k, m in islice(places(ours.keys, others.keys), most):
+    for i, j, k, m in islice(places(lead_side.keys, duplicate_side.keys), most):
         pieces += common_words(a[reached:i], context, first=not pieces)
         pieces += [Piece("lead", tuple(a[i:j])), Piece("duplicate", tuple(b[k:m]))]
         reached = j

@@ -70,30 +70,30 @@ class SignedDocuments:
     policy: Policy
     matcher: LongTextMatcher | None = None
 
-    def worst(self, true: AbstractSet[Pair], pairs: AbstractSet[Pair], most: int = MOST) -> list[Mistake]:
+    def worst(self, true: AbstractSet[Pair], pairs: AbstractSet[Pair], limit: int = MOST) -> list[Mistake]:
         """Return the worst mistakes: the most similar of the missed pairs, and the least similar of the wrong ones.
 
         Args:
             true: Pairs that are duplicates by the labels.
             pairs: Pairs that were found.
-            most: How many to list.
+            limit: How many to list.
         """
-        missed, wrong = self.sort_pairs(true - pairs)[::-1], self.sort_pairs(pairs - true)
-        share = max(most // 2, most - len(wrong))
-        first = [self.mistake(pair, "missed", alike) for alike, pair in missed[:share]]
-        return first + [self.mistake(pair, "wrong", alike) for alike, pair in wrong[: most - len(first)]]
+        missed_pairs, false_pairs = self.sort_pairs(true - pairs)[::-1], self.sort_pairs(pairs - true)
+        share = max(limit // 2, limit - len(false_pairs))
+        first = [self.mistake(pair, "missed", alike) for alike, pair in missed_pairs[:share]]
+        return first + [self.mistake(pair, "wrong", alike) for alike, pair in false_pairs[: limit - len(first)]]
 
     def sort_pairs(self, pairs: Iterable[Pair]) -> list[tuple[float, Pair]]:
         """Put pairs in order, the least similar first."""
         row = {name: number for number, name in enumerate(self.ids)}
         iterator = iter(sorted(pairs))
-        ordered: list[tuple[float, Pair]] = []
-        while some := list(islice(iterator, SLICE)):
-            rows = np.array([[row[a], row[b]] for a, b in some])
-            slots, signed = self.columns.slots, self.columns.slot_count > 0
-            alike = (slots[rows[:, 0]] == slots[rows[:, 1]]).mean(axis=1) * signed[rows].all(axis=1)
-            ordered += zip(alike.tolist(), some, strict=True)
-        return sorted(ordered)
+        entries: list[tuple[float, Pair]] = []
+        while batch := list(islice(iterator, SLICE)):
+            rows = np.array([[row[a], row[b]] for a, b in batch])
+            slots, has_slots = self.columns.slots, self.columns.slot_count > 0
+            resemblance = (slots[rows[:, 0]] == slots[rows[:, 1]]).mean(axis=1) * has_slots[rows].all(axis=1)
+            entries += zip(resemblance.tolist(), batch, strict=True)
+        return sorted(entries)
 
     def mistake(self, pair: Pair, kind: Kind, alike: float) -> Mistake:
         """Say what is known of a pair."""

@@ -128,7 +128,7 @@ class Collection:
             if (signatures := LongSignatures.decode(value)) is not None:
                 keys.add(("", name), signatures)
         long_signatures = LongSignatureCache(
-            lambda some: {name: self.long[name[1]] for name in some if name[1] in self.long}
+            lambda refs: {ref: self.long[ref[1]] for ref in refs if ref[1] in self.long}
         )
         return LongTextMatcher(names, self.columns.unpack_row, policy, long_signatures), keys.holders(names)
 
@@ -161,8 +161,8 @@ def evaluate(  # noqa: PLR0913 - what to measure, and by name what goes with it
     read_labels(labels.path, parse_condition(labels.positive))
     sampler = LanguageSampler()
     collection = sign_collection(sampler.sample(items), tables, progress, filters)
-    compared = compare(collection, labels, policy or Policy(), worst)
-    return replace(compared, took_s=round(perf_counter() - began, 2), foreign=sampler.find_foreign(tables.of))
+    figures = compare(collection, labels, policy or Policy(), worst)
+    return replace(figures, took_s=round(perf_counter() - began, 2), foreign=sampler.find_foreign(tables.of))
 
 
 def compare(collection: Collection, labels: Labels, policy: Policy, worst: int = MOST) -> Evaluation:
@@ -177,10 +177,10 @@ def compare(collection: Collection, labels: Labels, policy: Policy, worst: int =
     began = perf_counter()
     true = read_pairs(labels.path, parse_condition(labels.positive), collection.ids)
     unjudged = set() if labels.unjudged is None else read_pairs(labels.unjudged, EVERY, collection.ids, expected=False)
-    related, suspected = collection.build_matcher(policy)
-    evidence = found_evidence(collection, policy, related, suspected)
+    matcher, suspected = collection.build_matcher(policy)
+    evidence = found_evidence(collection, policy, matcher, suspected)
     pairs = set(evidence)
-    groups = group(collection.columns, policy, None, related, suspected).lead.tolist()
+    groups = group(collection.columns, policy, None, matcher, suspected).lead.tolist()
     sets = components(collection.ids, true)
     return Evaluation(
         documents=len(collection.ids),
@@ -190,7 +190,7 @@ def compare(collection: Collection, labels: Labels, policy: Policy, worst: int =
         sets=SetFigures.of(sets, groups),
         refused=collection.refused,
         unknown=sorted(labelled_ids(labels.path) - set(collection.ids) - collection.left_out),
-        mistakes=SignedDocuments(collection.ids, collection.columns, policy, related).worst(
+        mistakes=SignedDocuments(collection.ids, collection.columns, policy, matcher).worst(
             true - unjudged, pairs - unjudged, worst
         ),
         took_s=round(perf_counter() - began, 2),
@@ -245,7 +245,7 @@ def sign_collection(
     refusals: list[Refusal] = []
     left_out: set[str] = set()
     packed: dict[str, bytes] = {}
-    long: dict[str, bytes] = {}
+    long_signatures: dict[str, bytes] = {}
     for document, signatures in sign_stream(
         filter_documents(split_refusals(refusals, items), filters, left_out), tables
     ):
@@ -253,12 +253,12 @@ def sign_collection(
             raise UsageError(f"the id {document.id!r} is there twice", "labels need ids that name one document")
         packed[document.id] = pack(document, signatures)
         if signatures.long:
-            long[document.id] = signatures.long
+            long_signatures[document.id] = signatures.long
         progress(len(packed))
     if not packed:
         raise UsageError("there are no documents to evaluate", "name files with documents that pass the filters")
     left_out.update(refusal.id for refusal in refusals)
-    return Collection(list(packed), PackedColumns.of(list(packed.values())), long, left_out, len(refusals))
+    return Collection(list(packed), PackedColumns.of(list(packed.values())), long_signatures, left_out, len(refusals))
 
 
 def split_refusals(refusals: list[Refusal], items: Iterable[Document | Refusal]) -> Iterator[Document]:

@@ -104,15 +104,15 @@ def read_pairs(path: Path, condition: Condition, ids: Iterable[str], *, expected
     """
     known_ids = set(ids)
     names, rows = read_labels(path, condition)
-    here = [(where, row) for where, row in rows if known_ids.issuperset(row[name] for name in names)]
-    if expected and not here:
+    table = [(where, row) for where, row in rows if known_ids.issuperset(row[name] for name in names)]
+    if expected and not table:
         raise UsageError(
             f"{path} covers none of these {len(known_ids):,} documents", "name the labels that belong to them"
         )
     if names == CLUSTERS:
-        return cluster_pairs((row["id"], row["cluster"]) for _, row in here)
+        return cluster_pairs((row["id"], row["cluster"]) for _, row in table)
     return {
-        order_pair(row["a"], row["b"]) for where, row in here if row["a"] != row["b"] and condition.holds(row, where)
+        order_pair(row["a"], row["b"]) for where, row in table if row["a"] != row["b"] and condition.holds(row, where)
     }
 
 
@@ -219,10 +219,10 @@ class PairFigures:
         >>> PairFigures.of({("a", "b"), ("a", "c")}, {("a", "b")}).f1
         0.6667
         """
-        right = len(true & pairs)
-        precision = right / len(pairs) if pairs else 1.0
-        recall = right / len(true) if true else 1.0
-        f1 = 2 * precision * recall / (precision + recall) if right else 0.0
+        hits = len(true & pairs)
+        precision = hits / len(pairs) if pairs else 1.0
+        recall = hits / len(true) if true else 1.0
+        f1 = 2 * precision * recall / (precision + recall) if hits else 0.0
         return cls(len(true), len(pairs), round(precision, 4), round(recall, 4), round(f1, 4))
 
     def as_json(self) -> dict[str, object]:
@@ -253,8 +253,8 @@ def count_evidence(evidence: Mapping[Pair, str], true: AbstractSet[Pair]) -> dic
     >>> count_evidence({("a", "b"): "minhash", ("a", "c"): "minhash"}, {("a", "b")})
     {'minhash': EvidenceCount(found=2, right=1)}
     """
-    right = Counter(name for pair, name in evidence.items() if pair in true)
-    return {name: EvidenceCount(count, right[name]) for name, count in Counter(evidence.values()).most_common()}
+    hits = Counter(name for pair, name in evidence.items() if pair in true)
+    return {name: EvidenceCount(count, hits[name]) for name, count in Counter(evidence.values()).most_common()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,8 +274,8 @@ class SetFigures:
     @classmethod
     def of(cls, true: Sequence[int], sizes: Sequence[int]) -> "SetFigures":
         """Compare two partitions of the same documents, each given as a number for each document's part."""
-        right, ours = sets(true), sets(sizes)
-        return cls(len(right & ours), len(right - ours), len(ours - right))
+        hits, ours = sets(true), sets(sizes)
+        return cls(len(hits & ours), len(hits - ours), len(ours - hits))
 
     def as_json(self) -> dict[str, object]:
         """Return the figures by name."""
@@ -311,8 +311,8 @@ def components(ids: Sequence[str], pairs: Iterable[Pair]) -> list[int]:
         return number
 
     for a, b in pairs:
-        low, high = sorted((find_root(place[a]), find_root(place[b])))
-        part[high] = low
+        first, second = sorted((find_root(place[a]), find_root(place[b])))
+        part[second] = first
     return [find_root(number) for number in part]
 
 
@@ -322,11 +322,11 @@ def adjusted_rand(a: Sequence[int], b: Sequence[int]) -> float:
     >>> adjusted_rand([0, 0, 1, 1], [5, 5, 7, 7]), adjusted_rand([0, 0, 1, 1], [0, 1, 0, 1])
     (1.0, -0.5)
     """
-    both = _pairs(Counter(zip(a, b, strict=True)).values())
-    left, right, every = _pairs(Counter(a).values()), _pairs(Counter(b).values()), _pairs([len(a)])
-    expected = left * right / every if every else 0.0
-    highest = (left + right) / 2
-    return round((both - expected) / (highest - expected), 4) if highest != expected else 1.0
+    agreement = _pairs(Counter(zip(a, b, strict=True)).values())
+    pairs_a, pairs_b, total = _pairs(Counter(a).values()), _pairs(Counter(b).values()), _pairs([len(a)])
+    chance = pairs_a * pairs_b / total if total else 0.0
+    maximum = (pairs_a + pairs_b) / 2
+    return round((agreement - chance) / (maximum - chance), 4) if maximum != chance else 1.0
 
 
 def _pairs(sizes: Iterable[int]) -> float:

@@ -143,17 +143,17 @@ def choose_figures(collection: Collection, true: set[Pair], unjudged: set[Pair])
             f"{sets} sets of duplicates are too few to choose figures on",
             f"label {LEAST_SETS}, better {MANY_SETS} or more",
         )
-    counted = count(Truth.of(collection, part, true, unjudged), ["", *OTHERS] if sets >= MANY_SETS else [""])
-    whole = {figures: folds.sum(axis=0) for figures, folds in counted.items()}
-    chosen = best(whole)
+    counts = count(Truth.of(collection, part, true, unjudged), ["", *OTHERS] if sets >= MANY_SETS else [""])
+    totals = {figures: folds.sum(axis=0) for figures, folds in counts.items()}
+    best_figures = best(totals)
     return Tuning(
         documents=len(collection.ids),
         pairs=len(true),
         sets=sets,
-        curve={at: score(whole[Figures(chosen.preset, at)]) for at in SIMILARITIES},
-        chosen=chosen,
-        default=score(whole[Figures()]),
-        expected=score(cross_validate(counted)),
+        curve={at: score(totals[Figures(best_figures.preset, at)]) for at in SIMILARITIES},
+        chosen=best_figures,
+        default=score(totals[Figures()]),
+        expected=score(cross_validate(counts)),
     )
 
 
@@ -181,7 +181,7 @@ class Truth:
         for name, at in zip(collection.ids, part, strict=True):
             first[at] = min(name, first.get(at, name))
         fold = np.array([zlib.crc32(first[at].encode()) % FOLDS for at in part], np.int64)
-        return cls(collection, fold, *(cls.number_pairs(some, row) for some in (true, unjudged)))
+        return cls(collection, fold, *(cls.number_pairs(pairs, row) for pairs in (true, unjudged)))
 
     @staticmethod
     def number_pairs(pairs: set[Pair], row: Mapping[str, int]) -> Counts:
@@ -201,14 +201,14 @@ class Truth:
         """
         size = len(self.fold)
         codes = np.setdiff1d(np.minimum(a, b) * size + np.maximum(a, b), self.unjudged)
-        right = np.intersect1d(codes, self.true, assume_unique=True)
-        some = [np.bincount(self.fold[pairs // size], minlength=FOLDS) for pairs in (right, codes, self.true)]
-        return np.stack(some, axis=1)
+        hits = np.intersect1d(codes, self.true, assume_unique=True)
+        columns = [np.bincount(self.fold[pairs // size], minlength=FOLDS) for pairs in (hits, codes, self.true)]
+        return np.stack(columns, axis=1)
 
 
 def count(truth: Truth, presets: Sequence[str]) -> dict[Figures, Counts]:
     """Count what all figures find, for each fold; a lower similarity finds all that a higher one does."""
-    counted: dict[Figures, Counts] = {}
+    counts: dict[Figures, Counts] = {}
     for preset in presets:
         columns = truth.collection.columns
         pairs = duplicates(columns, Figures(preset, SIMILARITIES[0]).policy)
@@ -217,16 +217,16 @@ def count(truth: Truth, presets: Sequence[str]) -> dict[Figures, Counts]:
             figures = Figures(preset, similarity)
             mask = verify(columns, a, b, figures.policy) > 0
             a, b = a[mask], b[mask]
-            counted[figures] = truth.counts(a, b)
-    return counted
+            counts[figures] = truth.counts(a, b)
+    return counts
 
 
 def cross_validate(counts: Mapping[Figures, Counts]) -> Counts:
     """Count what is found in each fold by the figures that are best on all others."""
     total = np.zeros(3, np.int64)
     for fold in range(FOLDS):
-        others = {figures: np.delete(folds, fold, axis=0).sum(axis=0) for figures, folds in counts.items()}
-        total += counts[best(others)][fold]
+        totals = {figures: np.delete(folds, fold, axis=0).sum(axis=0) for figures, folds in counts.items()}
+        total += counts[best(totals)][fold]
     return total
 
 
@@ -237,13 +237,13 @@ def best(counts: Mapping[Figures, Counts]) -> Figures:
 
 def f1(counts: Counts) -> float:
     """Return the harmonic mean of precision and recall: twice the right ones, by found and true ones."""
-    right, reported, true = counts.tolist()
-    return 2 * right / (reported + true) if right else 0.0
+    hits, reported, true = counts.tolist()
+    return 2 * hits / (reported + true) if hits else 0.0
 
 
 def score(counts: Counts) -> PairFigures:
     """Return precision, recall and F1 of counts."""
-    right, reported, true = counts.tolist()
+    hits, reported, true = counts.tolist()
     return PairFigures(
-        true, reported, *(round(each, 4) for each in (right / max(1, reported), right / max(1, true), f1(counts)))
+        true, reported, *(round(each, 4) for each in (hits / max(1, reported), hits / max(1, true), f1(counts)))
     )
