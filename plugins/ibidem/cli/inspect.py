@@ -25,7 +25,7 @@ from ibidem.cli.console import (
 from ibidem.dedupe.parameters import SHOWN_TO_PEOPLE
 from ibidem.dedupe.request import pair_policy
 from ibidem.grouped_search.explanations import format_count, reason
-from ibidem.index.groups import group_of
+from ibidem.index.groups import read_group
 from ibidem.index.inspection import Duplicate, Inspection, inspect
 
 COLUMNS = 20
@@ -58,7 +58,7 @@ def run(
     """Show one document's duplicates in the whole index, each with the reason."""
     policy = pair_policy(figures(level, similarity, preset, window_days), presets=presets_for(preset))
     with engine_context() as engine:
-        inspection, group = inspect(engine, id_, policy), group_of(engine, id_)
+        inspection, group = inspect(engine, id_, policy), read_group(engine, id_)
     if as_json:
         print_json(inspection.as_json() | {"group": group})
         return

@@ -139,9 +139,9 @@ def run(engine: Engine, alert: Alert) -> list[Document]:
     Returns:
         The new documents, in rank order.
     """
-    before, new = find_unreported(engine, alert)
-    keep(engine, alert.name, before, new)
-    return fetch_documents(engine, new)
+    reports, hits = find_unreported(engine, alert)
+    keep(engine, alert.name, reports, hits)
+    return fetch_documents(engine, hits)
 
 
 def find_new(engine: Engine, alert: Alert) -> list[Document]:
@@ -152,37 +152,37 @@ def find_new(engine: Engine, alert: Alert) -> list[Document]:
 def find_unreported(engine: Engine, alert: Alert) -> tuple[list[AlertReport], list[Hit]]:
     """Return what was reported before, and the hits that duplicate none of it."""
     request = alert.request()
-    before = list_reports(engine, alert.name)
-    reported_names = {(each.index, each.id) for each in before}
+    reports = list_reports(engine, alert.name)
+    reported_names = {(each.index, each.id) for each in reports}
     ranking = engine.search(alert.to_query(), request.window)
     hits = [hit for hit in ranking.hits if (hit.index, hit.id) not in reported_names]
-    return before, new_leads(before, hits, request)
+    return reports, new_leads(reports, hits, request)
 
 
 def fetch_documents(engine: Engine, hits: Sequence[Hit]) -> list[Document]:
     """Read the documents of hits."""
-    return [stored.document for stored in engine.fetch([(hit.index, hit.id) for hit in hits])]
+    return [entry.document for entry in engine.fetch([(hit.index, hit.id) for hit in hits])]
 
 
-def new_leads(before: Sequence[AlertReport], hits: Sequence[Hit], request: DedupeRequest) -> list[Hit]:
+def new_leads(reports: Sequence[AlertReport], hits: Sequence[Hit], request: DedupeRequest) -> list[Hit]:
     """Return the hits that lead a group in which nothing was reported before."""
-    reports = [Hit(each.index, each.id, 0.0, each.packed) for each in before]
-    leads = Window.of([*reports, *hits], request.policy).grouping.lead.tolist()
-    return [hit for row, hit in enumerate(hits, len(reports)) if leads[row] == row]
+    report_hits = [Hit(each.index, each.id, 0.0, each.packed) for each in reports]
+    leads = Window.of([*report_hits, *hits], request.policy).grouping.lead.tolist()
+    return [hit for row, hit in enumerate(hits, len(report_hits)) if leads[row] == row]
 
 
-def keep(engine: Engine, name: str, before: Sequence[AlertReport], new: Sequence[Hit]) -> None:
+def keep(engine: Engine, name: str, reports: Sequence[AlertReport], hits: Sequence[Hit]) -> None:
     """Keep what was reported, the latest documents."""
     now = datetime.now(UTC).isoformat(timespec="microseconds")
     entries = {
         f"{report_prefix(name)}{now}:{number:05d}": AlertReport(hit.index, hit.id, now, hit.packed).as_record()
-        for number, hit in enumerate(new)
+        for number, hit in enumerate(hits)
     }
     if entries:
         engine.put_records("alerts", entries)
-    if over := len(before) + len(new) - MOST_REPORTED:
-        keys = [key for key, _ in engine.get_records("alerts", report_prefix(name))] if over > 0 else []
-        engine.delete_records("alerts", keys[: max(0, over)])
+    if excess := len(reports) + len(hits) - MOST_REPORTED:
+        keys = [key for key, _ in engine.get_records("alerts", report_prefix(name))] if excess > 0 else []
+        engine.delete_records("alerts", keys[: max(0, excess)])
 
 
 def list_reports(engine: Engine, name: str) -> list[AlertReport]:

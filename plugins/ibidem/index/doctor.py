@@ -69,8 +69,8 @@ def report(settings: Settings, open_index: Callable[[], Engine]) -> dict[str, ob
     """
     return {
         "settings": [
-            {"name": one.variable, "value": one.value, "origin": one.origin, "meaning": one.meaning}
-            for one in settings_rows(settings)
+            {"name": row.variable, "value": row.value, "origin": row.origin, "meaning": row.meaning}
+            for row in settings_rows(settings)
         ],
         "checks": [check.as_json() for check in checks(settings, open_index)],
     }
@@ -114,9 +114,11 @@ def check_engine(settings: Settings, open_index: Callable[[], Engine]) -> Iterat
         yield Check("index", ok=True, what=f"{settings.index!r} is not there yet", remedy="ibidem ingest PATH makes it")
         return
     yield Check("index", ok=True, what=f"{settings.index!r} holds {format_count(info.documents, 'document')}")
-    if others := sorted(set(info.schema) - {SCHEMA}):
-        what = f"{settings.index!r} was written with signature schema {', '.join(others)}, this version reads {SCHEMA}"
-        yield Check("schema", ok=False, what=what, remedy="rebuild it with: ibidem backfill --into NAME")
+    if schemas := sorted(set(info.schema) - {SCHEMA}):
+        message = (
+            f"{settings.index!r} was written with signature schema {', '.join(schemas)}, this version reads {SCHEMA}"
+        )
+        yield Check("schema", ok=False, what=message, remedy="rebuild it with: ibidem backfill --into NAME")
         return
     yield check_dead_letters(open_index)
     tables = Tables(settings.tables)
@@ -137,12 +139,12 @@ def check_plugin(open_index: Callable[[], Engine]) -> Iterator[Check]:
     yield plugin_check(nodes, version("ibidem"))
 
 
-def plugin_check(nodes: Sequence[PluginNode], here: str) -> Check:
+def plugin_check(nodes: Sequence[PluginNode], own_version: str) -> Check:
     """Return which nodes have the plugin.
 
     Args:
         nodes: The nodes; none where they cannot be known.
-        here: The version of this ibidem.
+        own_version: The version of this ibidem.
 
     >>> plugin_check([PluginNode("one", "3.8.0", "0.1.0"), PluginNode("two", "3.8.0", "")], "0.1.0").what
     'missing on node two; on the others 0.1.0: one'
@@ -152,21 +154,23 @@ def plugin_check(nodes: Sequence[PluginNode], here: str) -> Check:
     missing = [node.name for node in nodes if not node.plugin]
     if len(missing) == len(nodes):
         return Check("plugin", ok=True, what="on no node: ibidem groups by itself", remedy=INSTALL)
-    others = [f"{node.name} ({node.plugin} for {node.engine})" for node in nodes if node.plugin not in {"", here}]
-    if others:
-        what = f"another version than this {here}: {', '.join(others)}; ibidem groups by itself"
-        return Check("plugin", ok=False, what=what, remedy=f"build it from ibidem {here}; {INSTALL}")
+    names = [f"{node.name} ({node.plugin} for {node.engine})" for node in nodes if node.plugin not in {"", own_version}]
+    if names:
+        message = f"another version than this {own_version}: {', '.join(names)}; ibidem groups by itself"
+        return Check("plugin", ok=False, what=message, remedy=f"build it from ibidem {own_version}; {INSTALL}")
     fit = ", ".join(node.name for node in nodes if node.plugin)
     if missing:
-        some = f"node {missing[0]}" if len(missing) == 1 else f"nodes {', '.join(missing)}"
-        return Check("plugin", ok=False, what=f"missing on {some}; on the others {here}: {fit}", remedy=INSTALL)
-    return Check("plugin", ok=True, what=f"{here} on {format_count(len(nodes), 'node')}: {fit}")
+        subject = f"node {missing[0]}" if len(missing) == 1 else f"nodes {', '.join(missing)}"
+        return Check(
+            "plugin", ok=False, what=f"missing on {subject}; on the others {own_version}: {fit}", remedy=INSTALL
+        )
+    return Check("plugin", ok=True, what=f"{own_version} on {format_count(len(nodes), 'node')}: {fit}")
 
 
 def first_documents(engine: Engine) -> list[Document]:
     """Read the documents that were written first."""
     hits = next(iter(engine.scan()), [])[:FIRST]
-    return [stored.document for stored in engine.fetch([(hit.index, hit.id) for hit in hits])]
+    return [entry.document for entry in engine.fetch([(hit.index, hit.id) for hit in hits])]
 
 
 def check_dead_letters(open_index: Callable[[], Engine]) -> Check:
@@ -176,8 +180,10 @@ def check_dead_letters(open_index: Callable[[], Engine]) -> Check:
             count = engine.count("dead")
     except IbidemError as error:
         return Check.from_issue("failed documents", error)
-    what = format_count(count, "document could not be ingested", "documents could not be ingested")
-    return Check("failed documents", ok=True, what=what, remedy="look at them with: ibidem dead list" if count else "")
+    message = format_count(count, "document could not be ingested", "documents could not be ingested")
+    return Check(
+        "failed documents", ok=True, what=message, remedy="look at them with: ibidem dead list" if count else ""
+    )
 
 
 def check_languages(open_index: Callable[[], Engine], tables: Tables) -> Iterator[Check]:
@@ -231,10 +237,10 @@ def is_current_table(name: str, tables: Tables) -> bool:
 def check_tables_folder(settings: Settings) -> Check:
     """Check that idf tables can be written and read."""
     folder = settings.tables
-    above = next(each for each in (folder, *folder.absolute().parents) if each.exists())
-    if not above.is_dir() or not os.access(above, os.W_OK):
-        what = f"{above} is no folder" if not above.is_dir() else f"{above} cannot be written"
-        return Check("tables folder", ok=False, what=what, remedy="name another folder in IBIDEM_TABLES")
+    parent = next(each for each in (folder, *folder.absolute().parents) if each.exists())
+    if not parent.is_dir() or not os.access(parent, os.W_OK):
+        message = f"{parent} is no folder" if not parent.is_dir() else f"{parent} cannot be written"
+        return Check("tables folder", ok=False, what=message, remedy="name another folder in IBIDEM_TABLES")
     return Check("tables folder", ok=True, what=str(folder))
 
 
@@ -251,10 +257,10 @@ def check_workers(settings: Settings) -> Check:
     """Look who works on the file queue, and what waits in it."""
     folder = SpoolDirectory((settings.queue_folder or settings.tables) / settings.queue, settings.lease)
     waiting, at_work = folder.count_waiting(), folder.workers()
-    what = f"{at_work} at work, {format_count(waiting, 'batch', 'batches')} waiting"
+    message = f"{at_work} at work, {format_count(waiting, 'batch', 'batches')} waiting"
     if waiting and not at_work:
-        return Check("workers", ok=False, what=what, remedy="start some with: ibidem worker")
-    return Check("workers", ok=True, what=what, remedy="" if at_work else "ibidem ingest starts its own")
+        return Check("workers", ok=False, what=message, remedy="start some with: ibidem worker")
+    return Check("workers", ok=True, what=message, remedy="" if at_work else "ibidem ingest starts its own")
 
 
 def check_messages(settings: Settings) -> Iterator[Check]:
@@ -265,8 +271,10 @@ def check_messages(settings: Settings) -> Iterator[Check]:
         yield Check.from_issue("messages", error)
         return
     if apart.count:
-        what = f"{format_count(apart.count, 'message')} {apart.what}, in {apart.where}"
-        yield Check("messages", ok=False, what=what, remedy=f"look who else writes into the queue, then {apart.remedy}")
+        message = f"{format_count(apart.count, 'message')} {apart.what}, in {apart.where}"
+        yield Check(
+            "messages", ok=False, what=message, remedy=f"look who else writes into the queue, then {apart.remedy}"
+        )
 
 
 def check_redis(settings: Settings) -> Iterator[Check]:
@@ -280,14 +288,14 @@ def check_redis(settings: Settings) -> Iterator[Check]:
         return
     if policy.keys() != LASTING.keys():
         values = ", ".join(f"{name} {value}" for name, (value, _) in LASTING.items())
-        what = "this user may not read how the server stores messages"
-        yield Check("redis", ok=True, what=what, remedy=f"see to it that it has: {values}")
+        message = "this user may not read how the server stores messages"
+        yield Check("redis", ok=True, what=message, remedy=f"see to it that it has: {values}")
         return
-    wrong = {name: value for name, value in policy.items() if value != LASTING[name][0]}
-    for name, value in wrong.items():
-        right, loss = LASTING[name]
-        yield Check("redis", ok=False, what=f"{name} is {value!r}: {loss}", remedy=f"set {name} {right}")
-    if not wrong:
+    deviations = {name: value for name, value in policy.items() if value != LASTING[name][0]}
+    for name, value in deviations.items():
+        setting, loss = LASTING[name]
+        yield Check("redis", ok=False, what=f"{name} is {value!r}: {loss}", remedy=f"set {name} {setting}")
+    if not deviations:
         yield Check("redis", ok=True, what="it keeps what it is sent")
 
 
@@ -321,6 +329,6 @@ def check_gateway() -> Check:
     """Look for the libraries of the gateway."""
     missing = [name for name in GATEWAY if find_spec(name) is None]
     if missing:
-        what = f"`ibidem serve` cannot start: {', '.join(missing)} is not installed"
-        return Check("gateway", ok=True, what=what, remedy="from a copy of the repository: pip install '.[gateway]'")
+        message = f"`ibidem serve` cannot start: {', '.join(missing)} is not installed"
+        return Check("gateway", ok=True, what=message, remedy="from a copy of the repository: pip install '.[gateway]'")
     return Check("gateway", ok=True, what="installed")

@@ -55,8 +55,8 @@ TEXTS_AT_ONCE = 20
 def fetch_hits(engine: Engine, ids: Sequence[str]) -> Iterator[Hit]:
     """Yield the packed signatures of documents by their ids; ids that are not there are left out."""
     for start in range(0, len(ids), AT_ONCE):
-        some = tuple(Filter("id", id_) for id_ in ids[start : start + AT_ONCE])
-        yield from engine.search(Query(filters=some), AT_ONCE).hits
+        filters = tuple(Filter("id", id_) for id_ in ids[start : start + AT_ONCE])
+        yield from engine.search(Query(filters=filters), AT_ONCE).hits
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,29 +91,29 @@ def find_copies(engine: Engine, ids: Sequence[str]) -> Takedown:
             f"no signed document {', '.join(map(repr, missing))} in index {engine.index!r}",
             "its identical copies cannot be known; name only documents that are there",
         )
-    values = [one for one in packed.values() if one is not None]
+    values = [value for value in packed.values() if value is not None]
     contents = set(texts(engine, list(dict.fromkeys(ids))).values())
-    others = [id_ for id_ in dict.fromkeys(copies(engine, values)) if id_ not in packed]
-    other_texts = texts(engine, others)
-    same = [id_ for id_ in others if other_texts.get(id_) in contents]
-    return Takedown([*dict.fromkeys(ids), *same], sorted(other_texts.keys() - same))
+    other_ids = [id_ for id_ in dict.fromkeys(copies(engine, values)) if id_ not in packed]
+    other_texts = texts(engine, other_ids)
+    copy_ids = [id_ for id_ in other_ids if other_texts.get(id_) in contents]
+    return Takedown([*dict.fromkeys(ids), *copy_ids], sorted(other_texts.keys() - copy_ids))
 
 
 def texts(engine: Engine, ids: Sequence[str]) -> dict[str, bytes]:
     """Hash the words and figures of documents by a hash that cannot be forged; missing ones are left out."""
     return {
-        stored.document.id: blake2b(" ".join(tokens(stored.document.text)).encode()).digest()
+        entry.document.id: blake2b(" ".join(tokens(entry.document.text)).encode()).digest()
         for start in range(0, len(ids), TEXTS_AT_ONCE)
-        for stored in engine.fetch([(engine.index, id_) for id_ in ids[start : start + TEXTS_AT_ONCE]])
+        for entry in engine.fetch([(engine.index, id_) for id_ in ids[start : start + TEXTS_AT_ONCE]])
     }
 
 
 def copies(engine: Engine, documents: Sequence[Packed]) -> Iterator[str]:
     """Yield the ids of the documents with an equal content hash; where a look-up is cut short, by reading the index."""
-    searches = [SignatureLookup({"content": [content_key(one)]}, own=one.id) for one in documents]
+    searches = [SignatureLookup({"content": [content_key(value)]}, own=value.id) for value in documents]
     answers = engine.find(searches)
     yield from (hit.id for answer in answers for hit in answer.hits)
-    cut = {one.content for one, answer in zip(documents, answers, strict=True) if answer.same > len(answer.hits)}
+    cut = {value.content for value, answer in zip(documents, answers, strict=True) if answer.same > len(answer.hits)}
     if cut:
         for hit in (hit for part in engine.scan() for hit in part):
             other = unpack(hit.packed) if hit.packed is not None else None

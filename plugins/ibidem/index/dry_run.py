@@ -116,14 +116,14 @@ class DryRun:
     def as_json(self) -> dict[str, object]:
         """Return what `ibidem backfill --dry-run --json` prints: the answer of `ibidem groups`, and more."""
         looked_at = len(self.groups.names)
-        hidden = (looked_at - len(self.groups.grouping.leads)) / looked_at if looked_at else 0.0
+        share = (looked_at - len(self.groups.grouping.leads)) / looked_at if looked_at else 0.0
         return {
             **self.groups.as_json(self.titles),
             "of": self.documents,
-            "hidden": round(hidden, 4),
-            "samples": [one.as_json() for one in self.samples],
+            "hidden": round(share, 4),
+            "samples": [entry.as_json() for entry in self.samples],
             "refused": self.refused,
-            "refusals": [one.as_json() for one in self.refusals],
+            "refusals": [entry.as_json() for entry in self.refusals],
             "cost": self.cost.as_json(),
         }
 
@@ -156,8 +156,8 @@ class _Tally:
         """Sign documents, up to so many."""
         tables, budget = Tables(settings.tables), MOST
         began = perf_counter()
-        for some in documents:
-            fit = [each for each in some if self._fits(each, source.text_field, settings.max_text)][:budget]
+        for batch in documents:
+            fit = [each for each in batch if self._fits(each, source.text_field, settings.max_text)][:budget]
             self.routing |= {(each.name.index, each.name.id): each.name.routing for each in fit if each.name.routing}
             records = signed_records(fit, tables, settings)
             self.seconds += perf_counter() - began
@@ -218,7 +218,7 @@ def dry_run(settings: Settings, policy: Policy, progress: Callable[[int, int], N
         except NoIndex:
             words = []
         shelf = LongTextIndex(tally.read_long, policy)
-        groups = group_slices(hits, shelf, words, lambda done: progress(done, min(documents, MOST)))
+        groups = group_slices(hits, shelf, words, lambda count: progress(count, min(documents, MOST)))
         leads = {(each.name.index, each.name.id): each for each in _read(source, tally, [n for n, _ in groups.largest])}
         titles = {name: each.document.title for name, each in leads.items()}
         cost = tally.cost(documents, source.size(), settings.workers)

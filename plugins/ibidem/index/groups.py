@@ -176,11 +176,11 @@ class LongTextIndex:
         """
         if self.policy.level != "partial" or self.policy.related is None:
             return
-        long = {(hit.index, hit.id): hit for hit, bits in zip(hits, flags.tolist(), strict=True) if bits & LONG}
-        for name, value in self.read(list(long)).items() if long else ():
+        long_hits = {(hit.index, hit.id): hit for hit, bits in zip(hits, flags.tolist(), strict=True) if bits & LONG}
+        for name, value in self.read(list(long_hits)).items() if long_hits else ():
             if (signatures := LongSignatures.decode(value)) is not None:
                 self.keys.add(name, signatures)
-                self.packed[name] = long[name].packed or b""
+                self.packed[name] = long_hits[name].packed or b""
 
     def build_matcher(self, names: Sequence[DocumentRef]) -> tuple[LongTextMatcher, KeyIndex]:
         """Return who decides on pairs of long texts, and which of them share clues.
@@ -189,10 +189,10 @@ class LongTextIndex:
             names: Index and id of all rows.
         """
         long_signatures = LongSignatureCache(self.read)
-        related = LongTextMatcher(
+        matcher = LongTextMatcher(
             names, lambda row: unpack(self.packed.get(names[row], b"")), self.policy, long_signatures
         )
-        return related, self.keys.holders(names)
+        return matcher, self.keys.holders(names)
 
 
 def group_slices(
@@ -207,9 +207,9 @@ def group_slices(
         progress: Called with the number of documents read so far.
     """
     names, columns = sort_documents(*read_slices(slices, progress, shelf))
-    related, suspected = shelf.build_matcher(names)
+    matcher, suspected = shelf.build_matcher(names)
     policy = shelf.policy
-    grouping = group(columns, policy, apply_overrides(words, names, columns).constraints, related, suspected)
+    grouping = group(columns, policy, apply_overrides(words, names, columns).constraints, matcher, suspected)
     return IndexGroups(
         policy.level, names, grouping, int(np.count_nonzero(columns.length == 0)), shelf.keys.capped_keys
     )
@@ -269,9 +269,9 @@ class StoredReport:
         counts = store.counts()
         sizes: Counter[int] = Counter()
         largest: list[tuple[int, str]] = []
-        for some in store.sizes():
-            sizes.update(1 + followers for followers in some.values())
-            largest = nsmallest(LARGEST, [*largest, *((-1 - size, group) for group, size in some.items())])
+        for batch in store.sizes():
+            sizes.update(1 + followers for followers in batch.values())
+            largest = nsmallest(LARGEST, [*largest, *((-1 - size, group) for group, size in batch.items())])
         return {
             "level": "near",
             "documents": counts.documents,
@@ -287,7 +287,7 @@ class StoredReport:
 
     def _largest(self, store: StoredGroups, sizes: Mapping[str, int]) -> list[dict[str, object]]:
         """Name the leads of some groups, the largest group first."""
-        leads = {each.group: each for some in store.members(list(sizes), lead=True) for each in some} if sizes else {}
+        leads = {each.group: each for batch in store.members(list(sizes), lead=True) for each in batch} if sizes else {}
         by_name = titles(self.engine, [(each.name.index, each.name.id) for each in leads.values()])
         return [
             {"lead": lead.name.id, "title": by_name.get((lead.name.index, lead.name.id), ""), "size": size}
@@ -301,8 +301,8 @@ class StoredReport:
         store.newest()
         for sizes in store.sizes(AT_ONCE):
             members: defaultdict[str, list[Grouped]] = defaultdict(list)
-            for some in store.members(list(sizes)):
-                for each in some:
+            for batch in store.members(list(sizes)):
+                for each in batch:
                     members[each.group].append(each)
             for name in sizes:
                 documents = sorted(members[name], key=lambda each: not each.lead)
@@ -324,7 +324,7 @@ def member(document: Grouped, lead: Grouped, size: int, policy: Policy) -> Membe
     return Member(lead.name.id, document.name.index, document.name.id, size, evidence)
 
 
-def group_of(engine: Engine, name: str) -> dict[str, object]:
+def read_group(engine: Engine, name: str) -> dict[str, object]:
     """Describe the stored group of a document: its name, its lead, how many it holds, and what joined the document.
 
     Args:
@@ -333,11 +333,13 @@ def group_of(engine: Engine, name: str) -> dict[str, object]:
     """
     store = group_store(engine)
     store.newest()
-    for own in store.read([(part.index, name) for part in {part.index: part for part in store.parts()}.values()]):
-        lead, documents = own, 0
-        for some in store.members([own.group]):
-            lead = next((each for each in some if each.lead), lead)
-            documents += len(some)
-        joined = member(own, lead, documents, stored_policy(engine)).evidence if own.name.id != lead.name.id else None
-        return {"name": own.group, "lead": lead.name.id, "documents": documents, "signature": joined}
+    for document in store.read([(part.index, name) for part in {part.index: part for part in store.parts()}.values()]):
+        lead, count = document, 0
+        for batch in store.members([document.group]):
+            lead = next((each for each in batch if each.lead), lead)
+            count += len(batch)
+        evidence = (
+            member(document, lead, count, stored_policy(engine)).evidence if document.name.id != lead.name.id else None
+        )
+        return {"name": document.group, "lead": lead.name.id, "documents": count, "signature": evidence}
     return {}

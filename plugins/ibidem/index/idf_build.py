@@ -106,13 +106,13 @@ class LanguageSampler:
                 self._lots[item.language].add(item.text[:READ])
             yield item
 
-    def find_foreign(self, table_of: Callable[[str], Table | None]) -> list[ForeignShare]:
+    def find_foreign(self, find_table: Callable[[str], Table | None]) -> list[ForeignShare]:
         """Return what is wrong, by language; nothing of languages without a table.
 
         Args:
-            table_of: Gives the idf table of a language.
+            find_table: Gives the idf table of a language.
         """
-        languages = [language for language in sorted(self._lots) if table_of(language) is not None]
+        languages = [language for language in sorted(self._lots) if find_table(language) is not None]
         shares = (find_foreign(language, self._lots[language].drawn) for language in languages)
         return [each for each in shares if each is not None]
 
@@ -202,8 +202,8 @@ def count_texts(texts: Iterable[str], progress: Callable[[int], None]) -> Iterat
 def index_documents(engine: Engine) -> Iterator[Document]:
     """Yield the documents of an index, in the order of writing."""
     for hits in engine.scan():
-        for stored in engine.fetch([(hit.index, hit.id) for hit in hits]):
-            yield stored.document
+        for entry in engine.fetch([(hit.index, hit.id) for hit in hits]):
+            yield entry.document
 
 
 def sample(items: Iterable[Document | Refusal], language: str, count: int) -> list[str]:

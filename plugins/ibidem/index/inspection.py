@@ -90,26 +90,30 @@ def inspect(
         UsageError: One that carries no signatures.
     """
     policy = policy or Policy()
-    own, packed = read_signed(engine, name)
+    document, packed = read_signed(engine, name)
     all_words = load_overrides(engine) if overrides is None else overrides
-    words = [each for each in all_words if hit_ref(own) in (each.a, each.b)]
+    words = [each for each in all_words if hit_ref(document) in (each.a, each.b)]
     long_signatures = LongSignatureCache(engine.long_signatures)
     needs_long = policy.level == "partial" and policy.related is not None and packed.flags & LONG
-    long = long_signatures.get(hit_ref(own)) if needs_long else None
-    (result,) = engine.find([build_lookup(packed, policy, long)])
-    hits = {hit_ref(hit): hit for hit in [*result.hits, *fetch_same(engine, words)] if hit_ref(hit) != hit_ref(own)}
+    long_signature = long_signatures.get(hit_ref(document)) if needs_long else None
+    (result,) = engine.find([build_lookup(packed, policy, long_signature)])
+    hits = {
+        hit_ref(hit): hit for hit in [*result.hits, *fetch_same(engine, words)] if hit_ref(hit) != hit_ref(document)
+    }
     candidates = ((0, row) for row in range(1, len(hits) + 1))
-    window = Window.of([own, *hits.values()], policy, words, long_signatures=long_signatures, candidates=candidates)
+    window = Window.of(
+        [document, *hits.values()], policy, words, long_signatures=long_signatures, candidates=candidates
+    )
     evidence = {row: decision for row in range(1, len(window.hits)) if (decision := window.evidence(row, 0))}
-    stored = {
+    documents = {
         (each.index, each.document.id): each for each in engine.fetch([window.name(row) for row in (0, *evidence)])
     }
     return Inspection(
         id=name,
-        title=title(stored.get(hit_ref(own))),
+        title=title(documents.get(hit_ref(document))),
         signatures=packed_facts(packed),
         duplicates=[
-            Duplicate(*window.name(row), title(stored.get(window.name(row))), decision)
+            Duplicate(*window.name(row), title(documents.get(window.name(row))), decision)
             for row, decision in sorted(evidence.items(), key=lambda each: strength_key(each[1], window.name(each[0])))
         ],
         capped=cut_fields(result),
@@ -145,9 +149,9 @@ def hit_ref(hit: Hit) -> DocumentRef:
     return hit.index, hit.id
 
 
-def title(stored: StoredDocument | None) -> str:
+def title(entry: StoredDocument | None) -> str:
     """Return a document's title; empty for one that has gone since."""
-    return stored.document.title if stored else ""
+    return entry.document.title if entry else ""
 
 
 def strength_key(evidence: Evidence, name: DocumentRef) -> tuple[bool, float, DocumentRef]:
