@@ -34,7 +34,7 @@ def test_a_body_that_is_too_long_is_refused_with_the_setting_that_allows_more(se
 
 def bounded(app: object, **changed: object) -> LimitsMiddleware:
     return LimitsMiddleware(
-        app, settings=Settings(**changed), metrics=Metrics(), hosts=("*",), product={}, shown=as_response
+        app, settings=Settings(**changed), metrics=Metrics(), hosts=("*",), product={}, render_error=as_response
     )  # type: ignore[arg-type]
 
 

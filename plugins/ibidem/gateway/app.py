@@ -57,10 +57,10 @@ def metrics(context: WithContext, engine: CallersEngine) -> Response:
     return Response(text, headers={"content-type": CONTENT_TYPE_LATEST})
 
 
-def shared_registry(own: CollectorRegistry) -> CollectorRegistry:
+def shared_registry(registry: CollectorRegistry) -> CollectorRegistry:
     """Return what all processes of this gateway counted, or this one where it is alone."""
     if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
-        return own
+        return registry
     together = CollectorRegistry()
     MultiProcessCollector(together)  # type: ignore[no-untyped-call] # the library has no type here
     return together
@@ -181,7 +181,7 @@ def make_gateway(settings: Settings, hosts: Iterable[str] = ()) -> FastAPI:
         metrics=context.metrics,
         hosts=names,
         product=PRODUCT.get(context.kind, {}),
-        shown=refuse,
+        render_error=refuse,
     )
     return app
 

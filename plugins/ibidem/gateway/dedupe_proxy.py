@@ -58,13 +58,13 @@ class CallerCache:
 
     def get(self, caller: Caller) -> IndexMetadataCache:
         """Return what is remembered for a caller."""
-        around = self._caches.pop(caller, None)
-        if around is None or len(around.layouts) > INDEXES:
-            around = IndexMetadataCache()
-        self._caches[caller] = around
+        cache = self._caches.pop(caller, None)
+        if cache is None or len(cache.layouts) > INDEXES:
+            cache = IndexMetadataCache()
+        self._caches[caller] = cache
         if len(self._caches) > CALLERS:
             self._caches.popitem(last=False)
-        return around
+        return cache
 
 
 @dataclass(slots=True)
@@ -159,8 +159,8 @@ class DedupeProxy:
 
     def _headers(self, form: str) -> list[tuple[str, str]]:
         """Return the caller's headers, and the forms of what is sent and answered: those of the version he speaks."""
-        sent = [(name, value) for name, value in rewrite_headers(self.headers, form) if name not in _OF_THE_ANSWER]
-        return [*sent, ("accept", media_type(self.headers, JSON))]
+        headers = [(name, value) for name, value in rewrite_headers(self.headers, form) if name not in _OF_THE_ANSWER]
+        return [*headers, ("accept", media_type(self.headers, JSON))]
 
     def _note(self, reply: Reply) -> None:
         for name, value in reply.headers:

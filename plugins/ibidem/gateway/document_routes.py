@@ -218,11 +218,11 @@ def feed(name: Name, request: Request, engine: CallersEngine, _: NoParameters) -
 def news(name: Name, engine: CallersEngine, _: NoParameters) -> Response:
     """Tell what is new for an alert since it was last run or marked as seen; nothing is remembered."""
     alert = find_alert(engine, name)
-    new = [
+    documents = [
         {"id": each.id, "title": each.title, "date": each.date, "source": each.source}
         for each in find_new(engine, alert)
     ]
-    return answer({**alert.as_record(), "count": len(new), "new": new})
+    return answer({**alert.as_record(), "count": len(documents), "new": documents})
 
 
 def readable_ones(engine: Engine, latest: list[AlertReport]) -> list[tuple[AlertReport, Document]]:
@@ -239,8 +239,8 @@ def entry(base: str, each: AlertReport, document: Document) -> Element:
     tell(element, "title", document.title or document.id)
     tell(element, "updated", each.when)
     SubElement(element, "link", rel="alternate", type="text/html", href=address)
-    if about := " · ".join(part for part in (document.date, document.source) if part):
-        tell(element, "summary", about)
+    if facts := " · ".join(part for part in (document.date, document.source) if part):
+        tell(element, "summary", facts)
     return element
 
 

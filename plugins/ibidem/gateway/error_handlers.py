@@ -61,8 +61,8 @@ def hide_address(text: str, engine: str) -> str:
     """
     for host in re.split("[/@,?]", engine.partition("://")[2]):
         if host.rpartition(":")[2].isdigit():
-            before = r"(\w{1,20}(\+\w{1,20})?://)?([^\s/@]{0,200}@)?"
-            text = re.sub(before + re.escape(host), "the search engine", text)
+            prefix = r"(\w{1,20}(\+\w{1,20})?://)?([^\s/@]{0,200}@)?"
+            text = re.sub(prefix + re.escape(host), "the search engine", text)
     return text
 
 
@@ -74,9 +74,9 @@ UNKNOWN = "extra_forbidden"
 
 def refuse(request: Request, error: Exception) -> Response:
     """Answer a request that went wrong, and count it."""
-    wrong = to_http_error(request, error)
-    gateway_context(request).metrics.errors.labels(wrong.kind).inc()
-    return as_page(request, wrong) if accepts_html(request) else as_response(request, wrong)
+    http_error = to_http_error(request, error)
+    gateway_context(request).metrics.errors.labels(http_error.kind).inc()
+    return as_page(request, http_error) if accepts_html(request) else as_response(request, http_error)
 
 
 def to_http_error(request: Request, error: Exception) -> HttpError:
@@ -103,9 +103,9 @@ def to_http_error(request: Request, error: Exception) -> HttpError:
 
 def invalid(request: Request, error: RequestValidationError) -> HttpError:
     """Name the parameter or field at fault, and what would be right."""
-    wrong = error.errors()[0]
-    name = ".".join(str(part) for part in wrong["loc"][1:]) or "the body"
-    if wrong["type"] != UNKNOWN:
-        return HttpError(400, "illegal_argument_exception", f"{name}: {wrong['msg']}")
-    what = f"{request.url.path} takes no {name!r}"
-    return HttpError(400, "illegal_argument_exception", what, "its parameters are in /openapi.json")
+    details = error.errors()[0]
+    name = ".".join(str(part) for part in details["loc"][1:]) or "the body"
+    if details["type"] != UNKNOWN:
+        return HttpError(400, "illegal_argument_exception", f"{name}: {details['msg']}")
+    message = f"{request.url.path} takes no {name!r}"
+    return HttpError(400, "illegal_argument_exception", message, "its parameters are in /openapi.json")

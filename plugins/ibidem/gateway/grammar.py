@@ -61,8 +61,8 @@ def list_reader(reader: Part) -> Part:
 
     def read(value: Any) -> Iterator[str]:
         """Yield the indexes that one value, or each of a list, names."""
-        for one in value if isinstance(value, list) else (value,):
-            yield from list_reader(reader)(one) if isinstance(one, list) else reader(one)
+        for item in value if isinstance(value, list) else (value,):
+            yield from list_reader(reader)(item) if isinstance(item, list) else reader(item)
 
     return read
 
@@ -86,10 +86,10 @@ def refuse(name: str) -> None:
 
 def query(value: Any) -> Iterator[str]:
     """Read a query, or a list of them."""
-    for one in value if isinstance(value, list) else (value,):
-        if isinstance(one, list):
-            yield from query(one)
-        for name, content in one.items() if isinstance(one, dict) else ():
+    for item in value if isinstance(value, list) else (value,):
+        if isinstance(item, list):
+            yield from query(item)
+        for name, content in item.items() if isinstance(item, dict) else ():
             if name not in QUERIES:
                 refuse(name)
             yield from QUERIES[name](content)
@@ -134,8 +134,8 @@ def shape(value: Any) -> Iterator[str]:
 
 def boosts(value: Any) -> Iterator[str]:
     """Read how much indexes count."""
-    for one in value if isinstance(value, list) else (value,):
-        yield from one if isinstance(one, dict) else ()
+    for item in value if isinstance(value, list) else (value,):
+        yield from item if isinstance(item, dict) else ()
 
 
 def hits(value: Any) -> Iterator[str]:
@@ -161,8 +161,8 @@ def nearest(value: Any) -> Iterator[str]:
 
 def aggregations(value: Any) -> Iterator[str]:
     """Read aggregations by their names."""
-    for one in value.values() if isinstance(value, dict) else ():
-        for name, content in one.items() if isinstance(one, dict) else ():
+    for item in value.values() if isinstance(value, dict) else ():
+        for name, content in item.items() if isinstance(item, dict) else ():
             if name not in AGGREGATIONS:
                 refuse(name)
             yield from AGGREGATIONS[name](content)

@@ -202,5 +202,5 @@ def own_path(raw: str) -> str:
     >>> own_path("/news~dedupe/_doc/a~dedupe")
     '/news/_doc/a~dedupe'
     """
-    first, stroke, rest = raw.removeprefix("/").partition("/")
-    return f"/{split_alias(first)[0]}{stroke}{rest}"
+    first, stroke, tail = raw.removeprefix("/").partition("/")
+    return f"/{split_alias(first)[0]}{stroke}{tail}"

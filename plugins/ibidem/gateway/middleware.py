@@ -54,8 +54,8 @@ async def buffer_body(receive: Receive, settings: Settings) -> Receive:
 
 async def receive_body(receive: Receive, settings: Settings) -> bytes:
     """Read a body to its end."""
-    parts, read, more = [], 0, True
-    while more:
+    parts, read, has_more = [], 0, True
+    while has_more:
         message = await receive()
         if message["type"] == "http.disconnect":
             raise HttpError(CLOSED, "client_closed_request", "the client went away")
@@ -63,7 +63,7 @@ async def receive_body(receive: Receive, settings: Settings) -> bytes:
         read += len(parts[-1])
         if read > settings.gateway_body:
             raise body_too_long(settings)
-        more = message.get("more_body", False)
+        has_more = message.get("more_body", False)
     return b"".join(parts)
 
 
@@ -84,24 +84,24 @@ COSTLY = ("/ibidem/groups", "/ibidem/page/export")
 _HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[^:/@\s]+)(?::\d{1,5})?")
 
 
-def check_host(host: str, known: tuple[str, ...]) -> None:
+def check_host(host: str, hosts: tuple[str, ...]) -> None:
     """Refuse a name that the gateway is not called by.
 
     Args:
         host: The header `Host`.
-        known: Names without ports; `*` for any.
+        hosts: Names without ports; `*` for any.
 
     Raises:
         HttpError: It is another's name.
     """
-    matched = _HOST.fullmatch(host)
-    if "*" in known or (matched and matched["name"].lower() in known):
+    match = _HOST.fullmatch(host)
+    if "*" in hosts or (match and match["name"].lower() in hosts):
         return
     raise HttpError(
         421,
         "misdirected_request_exception",
         f"this gateway is not called {host!r}",
-        f"it is called {', '.join(known)}; IBIDEM_GATEWAY_HOSTS names others",
+        f"it is called {', '.join(hosts)}; IBIDEM_GATEWAY_HOSTS names others",
     )
 
 
@@ -138,10 +138,10 @@ def same_site(headers: Mapping[str, str]) -> bool:
     if site := headers.get("sec-fetch-site"):
         return site in ("same-origin", "none")
     try:
-        sent = [urlsplit(headers[name]).netloc for name in ("origin", "referer") if name in headers]
+        origins = [urlsplit(headers[name]).netloc for name in ("origin", "referer") if name in headers]
     except ValueError:
         return False
-    return all(netloc == headers.get("host") for netloc in sent)
+    return all(netloc == headers.get("host") for netloc in origins)
 
 
 POLICY = {
@@ -166,7 +166,7 @@ ALWAYS = (*PROBES, "/metrics")
 """Paths that answer however busy the gateway is."""
 
 
-Shown = Callable[[Request, HttpError], Response]
+ErrorRenderer = Callable[[Request, HttpError], Response]
 """Makes an answer out of what went wrong."""
 
 
@@ -190,14 +190,14 @@ class LimitsMiddleware:
         metrics: Metrics,
         hosts: Iterable[str],
         product: Mapping[str, str],
-        shown: Shown,
+        render_error: ErrorRenderer,
     ) -> None:
         self._app = app
         self._settings = settings
         self._metrics = metrics
         self._hosts = tuple(hosts)
         self._always = POLICY | dict(product)
-        self._shown = shown
+        self._render_error = render_error
         self._now = 0
         self._streams = 0
 
@@ -215,16 +215,16 @@ class LimitsMiddleware:
                 await self._stream(scope, receive, answer)
             else:
                 await self._answer_in_time(scope, await buffer_body(receive, self._settings), answer)
-        except HttpError as wrong:
+        except HttpError as error:
             if answer.status:
                 raise
-            await self._shown(Request(scope), wrong)(scope, receive, answer)
+            await self._render_error(Request(scope), error)(scope, receive, answer)
         except Exception as bug:
             LOG.exception("%s %s", scope["method"], scope["path"])
             if answer.status:
                 raise
             fault = HttpError(500, "exception", f"the gateway has a fault: {type(bug).__name__}", "its log says more")
-            await self._shown(Request(scope), fault)(scope, receive, answer)
+            await self._render_error(Request(scope), fault)(scope, receive, answer)
         finally:
             took = perf_counter() - began
             self._metrics.count_request(getattr(scope.get("route"), "path", ""), answer.status, took)
@@ -337,7 +337,7 @@ class Outgoing:
         """Send a part of the answer."""
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            sent = MutableHeaders(scope=message)
+            headers = MutableHeaders(scope=message)
             for name, value in self._always.items():
-                sent.setdefault(name, value)
+                headers.setdefault(name, value)
         await self._send(message)

@@ -104,9 +104,9 @@ def read_lines(
     check_parameters(parameters, settings)
     if "source" in parameters:
         raise HttpError(400, "illegal_argument_exception", "several searches do not fit into 'source'", "send a body")
-    theirs = {name: value for name, value in parameters.items() if not is_dedupe_name(name)}
+    engine_parameters = {name: value for name, value in parameters.items() if not is_dedupe_name(name)}
     for_each = {name: value for name, value in parameters.items() if is_dedupe_name(name) or name in OF_EACH}
-    plain = decompress(content, headers, settings)
+    text = decompress(content, headers, settings)
     check_type(headers.get("content-type", ""), ("json", "x-ndjson"))
     indexes, alias = split_alias(indexes)
     if indexes:
@@ -114,11 +114,11 @@ def read_lines(
     default = default_mode(alias, headers)
     lines = [
         read_one(indexes, for_each, as_object(head or b"{}"), as_object(body), settings, default)
-        for head, body in pairs(plain)
+        for head, body in pairs(text)
     ]
     if not all(line.passes for line in lines):
-        refuse_parts({}, {name: value for name, value in theirs.items() if name in WHOLE_ANSWER})
-    return MsearchRequest(f"/{quote(indexes)}/_msearch" if indexes else "/_msearch", theirs, lines)
+        refuse_parts({}, {name: value for name, value in engine_parameters.items() if name in WHOLE_ANSWER})
+    return MsearchRequest(f"/{quote(indexes)}/_msearch" if indexes else "/_msearch", engine_parameters, lines)
 
 
 def pairs(content: bytes) -> Iterator[tuple[bytes, bytes]]:
@@ -161,31 +161,31 @@ def read_one(  # noqa: PLR0913, PLR0917 - a search, and what is said of all of t
         raise HttpError(400, "illegal_argument_exception", "a search has to name its index once", 'write {"index": …}')
     name, alias = split_alias(targets[0])
     default = {"dedupe": alias} if alias else default
-    rest = {name: value for name, value in head.items() if name not in INDEX}
+    options = {name: value for name, value in head.items() if name not in INDEX}
     where = {"index": name.split(",")} if name else {}
-    check_head(rest, settings)
+    check_head(options, settings)
     content = b"".join(
         dump_json({name: value for name, value in part.items() if not is_dedupe_name(name)}) + b"\n"
-        for part in ({**where, **rest}, body)
+        for part in ({**where, **options}, body)
     )
     try:
-        parameters = {name: as_text(value) for name, value in rest.items()}
+        parameters = {name: as_text(value) for name, value in options.items()}
         return Line(build_request(name, {**parameters, **for_each}, body, settings, default), content)
-    except UsageError as wrong:
-        return Line(wrong, content)
-    except HttpError as wrong:
-        if wrong.kind != UNKNOWN:
+    except UsageError as error:
+        return Line(error, content)
+    except HttpError as error:
+        if error.kind != UNKNOWN:
             raise
-        return Line(wrong, content)
+        return Line(error, content)
 
 
-def check_head(rest: Values, settings: Settings) -> None:
+def check_head(options: Values, settings: Settings) -> None:
     """Refuse what a head may not say while not all indexes are open.
 
     Raises:
         HttpError: Naming it.
     """
-    for name in rest:
+    for name in options:
         if not has_all_indexes(settings) and name not in HEAD and not is_dedupe_name(name):
             raise HttpError(400, "illegal_argument_exception", f"key [{name}] is not supported in the metadata section")
 
@@ -219,17 +219,17 @@ async def answer_msearch(work: DedupeProxy, lines: MsearchRequest, metadata: Ind
         metadata: What is remembered of the indexes.
     """
     turns = asyncio.Semaphore(AT_ONCE)
-    grouped = [answer_line(work, line, metadata, turns) for line in lines.lines if not line.passes]
-    engine_answer, *own = await asyncio.gather(send_ungrouped(work, lines), *grouped)
-    engine_responses, own_responses = iter(engine_answer.get("responses", ())), iter(own)
+    searches = [answer_line(work, line, metadata, turns) for line in lines.lines if not line.passes]
+    engine_answer, *answers = await asyncio.gather(send_ungrouped(work, lines), *searches)
+    engine_responses, own_responses = iter(engine_answer.get("responses", ())), iter(answers)
     responses = [next(engine_responses if line.passes else own_responses) for line in lines.lines]
     return {"took": max((each.get("took", 0) for each in responses), default=0), "responses": responses}
 
 
 async def send_ungrouped(work: DedupeProxy, lines: MsearchRequest) -> Json:
     """Send the searches that ask for no groups on together."""
-    plain = [line.content for line in lines.lines if line.passes]
-    return await work.send_lines(lines.path, lines.parameters, b"".join(plain)) if plain else {}
+    contents = [line.content for line in lines.lines if line.passes]
+    return await work.send_lines(lines.path, lines.parameters, b"".join(contents)) if contents else {}
 
 
 async def answer_line(work: DedupeProxy, line: Line, metadata: IndexMetadataCache, turns: asyncio.Semaphore) -> Json:
@@ -239,9 +239,9 @@ async def answer_line(work: DedupeProxy, line: Line, metadata: IndexMetadataCach
             if isinstance(line.request, UsageError | HttpError):
                 raise line.request
             return {**await work.search(line.request, metadata), "status": 200}
-        except EngineRefusal as refused:
-            return {**refused.reply.json(), "status": refused.reply.status}
-        except HttpError as wrong:
-            return wrong.as_json()
+        except EngineRefusal as refusal:
+            return {**refusal.reply.json(), "status": refusal.reply.status}
+        except HttpError as failure:
+            return failure.as_json()
         except IbidemError as error:
             return http_error(error).as_json()

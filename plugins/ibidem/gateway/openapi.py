@@ -77,8 +77,8 @@ def add_errors(responses: dict[str, Any]) -> None:
     """
     responses.pop("422", None)
     content = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
-    for status, what in WRONG.items():
-        responses.setdefault(status, {"description": what, "content": content})
+    for status, description in WRONG.items():
+        responses.setdefault(status, {"description": description, "content": content})
 
 
 LONGEST_QUERY = 10_000
@@ -95,8 +95,8 @@ Id = Annotated[str, Field(description="A document's id.", min_length=1, max_leng
 
 def to_field(parameter: Parameter) -> Any:
     """Return a parameter of the dedupe layer as a field: any text or nothing, since the table reads it."""
-    about = f"{parameter.about}: {parameter.values} (default: {parameter.default})"
-    return str | None, Field(default=None, description=about, max_length=20_000)
+    description = f"{parameter.about}: {parameter.values} (default: {parameter.default})"
+    return str | None, Field(default=None, description=description, max_length=20_000)
 
 
 Deduped: type[StrictQuery] = create_model(

@@ -200,10 +200,12 @@ class Passthrough:
         if has_all_indexes(settings):
             await StreamedResponse(request, upstream, settings, send, self.context.signing).run()
             return
-        sent = read_document_request(request, await request.body(), settings)
-        if self.context.signing is not None and sent.body is not None:
-            sent = await sign_request(request.method, sent, sent.body, self.context.signing)
-        answer = upstream.send(request.method, sent.target, sent.headers, sent.body)
+        document_request = read_document_request(request, await request.body(), settings)
+        if self.context.signing is not None and document_request.body is not None:
+            document_request = await sign_request(
+                request.method, document_request, document_request.body, self.context.signing
+            )
+        answer = upstream.send(request.method, document_request.target, document_request.headers, document_request.body)
         await as_response(await cancel_on_disconnect(request, answer))(scope, receive, send)
 
 
@@ -241,7 +243,7 @@ class StreamedResponse:
         self._signing = signing
         self._clock = asyncio.timeout(settings.gateway_timeout)
         self._arrived = asyncio.Event()
-        self._wrong: Exception | None = None
+        self._error: Exception | None = None
 
     async def run(self) -> None:
         """Send the request on, and its answer back."""
@@ -265,22 +267,25 @@ class StreamedResponse:
         path = own_path(scope["raw_path"].decode("ascii"))
         if query := scope["query_string"].decode("ascii"):
             path = f"{path}?{query}"
-        sent = [*forward_headers(headers), *[(name, headers[name]) for name in ("content-length",) if name in headers]]
+        engine_headers = [
+            *forward_headers(headers),
+            *[(name, headers[name]) for name in ("content-length",) if name in headers],
+        ]
         has_body = "content-length" in headers or "transfer-encoding" in headers
         if not has_body:
             self._arrived.set()
         async with self._clock:
             body = self._body() if has_body else None
             if self._signing is not None and body is not None:
-                signed = await self._signing.outgoing(self._request.method, path, sent, body)
-                path, sent, body = signed.target, signed.headers, self._watch_errors(signed.body)
+                outgoing = await self._signing.outgoing(self._request.method, path, engine_headers, body)
+                path, engine_headers, body = outgoing.target, outgoing.headers, self._watch_errors(outgoing.body)
             try:
-                async with self._upstream.stream(self._request.method, path, sent, body) as answer:
+                async with self._upstream.stream(self._request.method, path, engine_headers, body) as answer:
                     if self._signing is not None:
                         self._signing.refresh_indexes(self._request.method, path)
                     await self._answer(answer)
             except HttpError as error:
-                raise self._wrong or error from error
+                raise self._error or error from error
 
     async def _answer(self, answer: aiohttp.ClientResponse) -> None:
         """Send the answer back as it comes."""
@@ -300,18 +305,18 @@ class StreamedResponse:
             async for part in body:
                 yield part
         except Exception as error:
-            self._wrong = self._wrong or error
+            self._error = self._error or error
             raise
 
     async def _body(self) -> AsyncIterator[bytes]:
         """Give the request's body as it comes."""
-        more = True
-        while more:
+        has_more = True
+        while has_more:
             message = await self._receive()
             self._reset_timeout()
             if part := message.get("body", b""):
                 yield part
-            more = message.get("more_body", False)
+            has_more = message.get("more_body", False)
         self._arrived.set()
 
     async def _receive(self) -> Message:
@@ -321,11 +326,11 @@ class StreamedResponse:
                 message = await self._request.receive()
         except TimeoutError as error:
             seconds = self._settings.gateway_arrival
-            self._wrong = HttpError(408, "request_timeout_exception", f"no part of the body came for {seconds} seconds")
-            raise self._wrong from error
+            self._error = HttpError(408, "request_timeout_exception", f"no part of the body came for {seconds} seconds")
+            raise self._error from error
         if message["type"] == "http.disconnect":
-            self._wrong = HttpError(CLOSED, "client_closed_request", "the client went away")
-            raise self._wrong
+            self._error = HttpError(CLOSED, "client_closed_request", "the client went away")
+            raise self._error
         return message
 
     def _reset_timeout(self) -> None:

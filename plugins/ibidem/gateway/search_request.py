@@ -43,11 +43,11 @@ def read_body(content: bytes, headers: Mapping[str, str], settings: Settings) ->
     Raises:
         HttpError: It is none, or in another form.
     """
-    plain = decompress(content, headers, settings)
-    if not plain:
+    text = decompress(content, headers, settings)
+    if not text:
         return None
     check_type(headers.get("content-type", ""), ("json",))
-    return as_object(plain)
+    return as_object(text)
 
 
 def check_type(content_type: str, endings: Iterable[str]) -> None:
@@ -83,7 +83,7 @@ def decompress(content: bytes, headers: Mapping[str, str], settings: Settings) -
         raise HttpError(415, "media_type_header_exception", f"content encoding {way!r} is not taken here", "send gzip")
     reader = zlib.decompressobj(GZIP)
     try:
-        plain = reader.decompress(content, settings.gateway_body)
+        text = reader.decompress(content, settings.gateway_body)
     except zlib.error as error:
         raise HttpError(400, "parse_exception", f"the body is not gzip: {error}") from error
     if reader.unconsumed_tail or not reader.eof:
@@ -97,7 +97,7 @@ def decompress(content: bytes, headers: Mapping[str, str], settings: Settings) -
         raise HttpError(
             400, "parse_exception", "something follows the packed body", "pack all of it as one gzip member"
         )
-    return plain
+    return text
 
 
 def as_object(content: bytes) -> Values:
@@ -237,12 +237,12 @@ def read_request(
     """
     parameters = read_parameters(query_string)
     check_parameters(parameters, settings)
-    sent = read_body(content, headers, settings)
+    body = read_body(content, headers, settings)
     indexes, alias = split_alias(indexes)
     default = default_mode(alias, headers)
     if SOURCE not in parameters:
-        return build_request(indexes, parameters, sent or {}, settings, default)
-    if sent is not None:
+        return build_request(indexes, parameters, body or {}, settings, default)
+    if body is not None:
         raise HttpError(400, "illegal_argument_exception", "a body and 'source' are two searches", "send one of them")
     remaining = {name: value for name, value in parameters.items() if name not in (SOURCE, SOURCE_TYPE)}
     return build_request(indexes, remaining, read_source(parameters), settings, default)
@@ -274,12 +274,12 @@ def build_request(
         default: What is asked of the dedupe layer where neither of them says it.
     """
     check_indexes(indexes, settings)
-    theirs = {name: value for name, value in body.items() if not is_dedupe_name(name)}
-    check_references(theirs, settings)
+    engine_body = {name: value for name, value in body.items() if not is_dedupe_name(name)}
+    check_references(engine_body, settings)
     return NativeRequest(
         indexes,
         {name: value for name, value in parameters.items() if not is_dedupe_name(name)},
-        theirs,
+        engine_body,
         dedupe_request(parameters, body, default),
     )
 
@@ -296,7 +296,7 @@ def dedupe_request(
     100
     """
     in_query, in_body = (
-        {name: each for name, each in some.items() if is_dedupe_name(name)} for some in (parameters, body)
+        {name: each for name, each in values.items() if is_dedupe_name(name)} for values in (parameters, body)
     )
     for name in in_query.keys() & in_body.keys():
         if as_text(in_query[name]) != as_text(in_body[name]):

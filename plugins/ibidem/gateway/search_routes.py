@@ -244,9 +244,9 @@ async def answer(work: DedupeProxy, result: Awaitable[Json], pretty: str | None)
     """
     try:
         response = await result
-    except EngineRefusal as refused:
+    except EngineRefusal as refusal:
         work.metrics.errors.labels(OF_ENGINE).inc()
-        return as_response(refused.reply)
+        return as_response(refusal.reply)
     option = orjson.OPT_INDENT_2 if pretty in ("", "true") else 0
     reply = Response(orjson.dumps(response, option=option), headers={"content-type": work.kind})
     for warning in work.warnings:

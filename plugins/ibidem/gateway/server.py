@@ -31,39 +31,39 @@ class Connections:
         self.settings = settings
         self._connections: dict[str, dict[Connection, None]] = {}
         self._all: dict[Connection, None] = {}
-        self._most = max(SPARE_FILES, raise_file_limit() - SPARE_FILES)
+        self._limit = max(SPARE_FILES, raise_file_limit() - SPARE_FILES)
 
     def make(self, *parts: Any, **options: Any) -> "Connection":
         """Make a connection, as the server does."""
         return Connection(self, *parts, **options)
 
-    def add(self, one: "Connection") -> bool:
+    def add(self, connection: "Connection") -> bool:
         """Take a connection in; an unfinished one makes room where there are too many.
 
         Args:
-            one: The connection.
+            connection: The connection.
 
         Returns:
             False where all others are being answered.
         """
-        same = self._connections.setdefault(one.network, {})
-        for connections, most in ((same, self.settings.gateway_connections), (self._all, self._most)):
-            if len(connections) >= most:
+        neighbours = self._connections.setdefault(connection.network, {})
+        for connections, limit in ((neighbours, self.settings.gateway_connections), (self._all, self._limit)):
+            if len(connections) >= limit:
                 oldest = next((each for each in connections if each.is_unfinished), None)
                 if oldest is None:
                     return False
                 oldest.drop()
-        self._connections.setdefault(one.network, {})[one] = None
-        self._all[one] = None
+        self._connections.setdefault(connection.network, {})[connection] = None
+        self._all[connection] = None
         return True
 
-    def remove(self, one: "Connection") -> None:
+    def remove(self, connection: "Connection") -> None:
         """Forget a connection."""
-        self._all.pop(one, None)
-        same = self._connections.get(one.network, {})
-        same.pop(one, None)
-        if not same:
-            self._connections.pop(one.network, None)
+        self._all.pop(connection, None)
+        neighbours = self._connections.get(connection.network, {})
+        neighbours.pop(connection, None)
+        if not neighbours:
+            self._connections.pop(connection.network, None)
 
 
 class Connection(HttpToolsProtocol):
@@ -75,10 +75,10 @@ class Connection(HttpToolsProtocol):
         options: The server's own.
     """
 
-    def __init__(self, among: Connections, *parts: Any, **options: Any) -> None:
+    def __init__(self, registry: Connections, *parts: Any, **options: Any) -> None:
         super().__init__(*parts, **options)
-        self._among = among
-        self._late: asyncio.TimerHandle | None = None
+        self._registry = registry
+        self._timer: asyncio.TimerHandle | None = None
         self.network = ""
 
     @property
@@ -90,14 +90,14 @@ class Connection(HttpToolsProtocol):
         """Take the connection in, or turn it away."""
         super().connection_made(transport)
         self.network = caller_network(self.client[0] if self.client else "")
-        if self._among.add(self):
+        if self._registry.add(self):
             self._wait()
         else:
             self._end(FULL)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection."""
-        self._among.remove(self)
+        self._registry.remove(self)
         self._cancel_timer()
         super().connection_lost(exc)
 
@@ -114,17 +114,17 @@ class Connection(HttpToolsProtocol):
 
     def drop(self) -> None:
         """Make room for another."""
-        self._among.remove(self)
+        self._registry.remove(self)
         self._end(LATE)
 
     def _wait(self) -> None:
         self._cancel_timer()
-        self._late = self.loop.call_later(self._among.settings.gateway_arrival, self._end, LATE)
+        self._timer = self.loop.call_later(self._registry.settings.gateway_arrival, self._end, LATE)
 
     def _cancel_timer(self) -> None:
-        if self._late is not None:
-            self._late.cancel()
-            self._late = None
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
 
     def _end(self, status: int) -> None:
         """Close the connection, with a status where no answer was begun."""
@@ -172,18 +172,18 @@ def run_processes(count: int, work: Callable[[], None]) -> None:
         work: What each does; it ends at SIGTERM.
     """
     watched = {*ENDS, signal.SIGCHLD}
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, watched)
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, watched)
     reading, writing = os.pipe()
     try:
         running = {start(work, reading, writing) for _ in range(count)}
         ending = False
         while running:
             if signal.sigwait(watched) == signal.SIGCHLD:
-                ended = reap(running)
-                running -= ended
-                if ended and not ending:
+                ended_processes = reap(running)
+                running -= ended_processes
+                if ended_processes and not ending:
                     time.sleep(PAUSE_S)
-                    running |= {start(work, reading, writing) for _ in ended}
+                    running |= {start(work, reading, writing) for _ in ended_processes}
             else:
                 ending = True
                 for process in running:
@@ -191,7 +191,7 @@ def run_processes(count: int, work: Callable[[], None]) -> None:
     finally:
         os.close(reading)
         os.close(writing)
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
 def start(work: Callable[[], None], reading: int, writing: int) -> int:

@@ -48,8 +48,8 @@ class Caller:
         >>> Caller.of({"Authorization": "Basic YWRhOnB3", "cookie": "a=1"}).name
         'ada'
         """
-        sent = {name.lower(): value for name, value in headers.items()}
-        return cls(tuple((name, sent[name]) for name in RIGHTS if name in sent))
+        values = {name.lower(): value for name, value in headers.items()}
+        return cls(tuple((name, values[name]) for name in RIGHTS if name in values))
 
     @property
     def name(self) -> str:
@@ -169,11 +169,11 @@ class Upstream:
         most: Requests at the same time; as many again may be streamed.
     """
 
-    def __init__(self, address: Address, most: int) -> None:
+    def __init__(self, address: Address, limit: int) -> None:
         self._nodes = address.urls
         self._turns = itertools.count()
         self._ca = address.ca
-        self._most = most
+        self._limit = limit
         self._session: aiohttp.ClientSession | None = None
 
     async def send(
@@ -252,7 +252,7 @@ class Upstream:
         if self._session is None:
             context = ssl.create_default_context(cafile=self._ca or None)
             self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=2 * self._most, ssl=context),
+                connector=aiohttp.TCPConnector(limit=2 * self._limit, ssl=context),
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_S),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 auto_decompress=False,

@@ -63,9 +63,13 @@ class Copy:
 
 def read_copies(engine: Engine, inspection: Inspection) -> Sequence[Copy]:
     """Read the documents of duplicates, as many as are shown."""
-    some = inspection.duplicates[:MOST]
-    read = {(each.index, each.document.id): each.document for each in engine.fetch([(e.index, e.id) for e in some])}
-    return [Copy(each, read[each.index, each.id], inspection.id) for each in some if (each.index, each.id) in read]
+    duplicates = inspection.duplicates[:MOST]
+    read = {
+        (each.index, each.document.id): each.document for each in engine.fetch([(e.index, e.id) for e in duplicates])
+    }
+    return [
+        Copy(each, read[each.index, each.id], inspection.id) for each in duplicates if (each.index, each.id) in read
+    ]
 
 
 WIDTH, LEFT, RIGHT, LINE = 720, 180, 20, 26
@@ -118,18 +122,18 @@ class Timeline:
     right: int = WIDTH - RIGHT
 
 
-def timeline(own: Document, copies: Sequence[Document]) -> Timeline | None:
+def timeline(document: Document, copies: Sequence[Document]) -> Timeline | None:
     """Place a document and its copies; None when no two have different dates.
 
     Args:
-        own: The document that the page is about.
+        document: The document that the page is about.
         copies: Its duplicates.
     """
-    dated = [(day, each) for each in (own, *copies) if (day := begins(each)) is not None]
+    dated = [(day, each) for each in (document, *copies) if (day := begins(each)) is not None]
     first, last = min((day for day, _ in dated), default=0), max((day for day, _ in dated), default=0)
     if first == last:
         return None
-    names = list(dict.fromkeys(each.source or "no source" for _, each in sorted(dated, key=lambda one: one[0])))
+    names = list(dict.fromkeys(each.source or "no source" for _, each in sorted(dated, key=lambda entry: entry[0])))
     labels = names if len(names) <= MOST_SOURCES else [*names[: MOST_SOURCES - 1], OTHERS]
     row = {name: labels.index(name) if name in labels else len(labels) - 1 for name in names}
     return Timeline(
@@ -141,7 +145,7 @@ def timeline(own: Document, copies: Sequence[Document]) -> Timeline | None:
                 label=" · ".join(
                     f"{ISOLATE}{part}{POP}" for part in (each.title or each.id, each.date, each.source) if part
                 ),
-                own=each.id == own.id,
+                own=each.id == document.id,
             )
             for day, each in dated
         ],

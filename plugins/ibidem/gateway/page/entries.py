@@ -38,11 +38,11 @@ def split_marks(passage: str) -> list[Stretch]:
     >>> [(each.text, each.kind) for each in split_marks(f"the {OPEN}court{CLOSE} held")]
     [('the ', 'same'), ('court', 'word'), (' held', 'same')]
     """
-    head, *rest = " ".join(passage.split()).split(OPEN)
+    head, *parts = " ".join(passage.split()).split(OPEN)
     stretches = [Stretch(printable(head))]
-    for part in rest:
-        word, _, after = part.partition(CLOSE)
-        stretches += [Stretch(printable(word), "word"), Stretch(printable(after))]
+    for part in parts:
+        word, _, tail = part.partition(CLOSE)
+        stretches += [Stretch(printable(word), "word"), Stretch(printable(tail))]
     return [each for each in stretches if each.text]
 
 
@@ -142,7 +142,7 @@ def page_groups(response: Response, first: int) -> list[Group]:
         response: As `presentation.md` lays it down, with `explain`.
         first: The number of the page's first group.
     """
-    opened = response["dedupe"]["mode"] != "collapse"
+    is_open = response["dedupe"]["mode"] != "collapse"
     return [
         Group(
             number=group.number,
@@ -151,7 +151,7 @@ def page_groups(response: Response, first: int) -> list[Group]:
             duplicates=[duplicate(entry) for entry in group.duplicates],
             hidden=group.hidden,
             further=group.further,
-            opened=opened,
+            opened=is_open,
         )
         for group in result_list.read_groups(response["hits"]["hits"], first, inside=True)
     ]

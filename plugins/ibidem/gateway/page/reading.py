@@ -67,9 +67,9 @@ def stored_choices(engine: Engine, state: PageState) -> Choices:
     def facet_choices(name: str, counts: Sequence[FacetCount]) -> Iterator[FacetChoice]:
         """Yield the choices of one facet."""
         for each in counts:
-            chosen = each.value in getattr(state, name)
+            is_chosen = each.value in getattr(state, name)
             address = state.toggle(name, each.value)
-            yield FacetChoice(printable(each.value), address, each.documents, each.groups, chosen)
+            yield FacetChoice(printable(each.value), address, each.documents, each.groups, is_chosen)
 
     languages = list(facet_choices("language", facets.languages))
     return Choices(
@@ -97,18 +97,18 @@ def choices(engine: Engine, facets: Facets, state: PageState) -> Choices:
         state: What the page shows.
     """
     names = [name for name, _, _ in (*facets.sources, *facets.tables)]
-    there = {(each.index, each.document.id): each.document for each in engine.fetch(names)} if names else {}
+    documents_by_name = {(each.index, each.document.id): each.document for each in engine.fetch(names)} if names else {}
 
-    def facet_choices(name: str, some: Sequence[FacetBucket]) -> Iterator[FacetChoice]:
+    def facet_choices(name: str, buckets: Sequence[FacetBucket]) -> Iterator[FacetChoice]:
         """Yield the choices of one facet, the counts of equal values added."""
         counts_by_value: dict[str, tuple[int, int]] = {}
-        for place, documents, leads in some:
-            if place in there and (value := str(getattr(there[place], name))):
-                before = counts_by_value.get(value, (0, 0))
-                counts_by_value[value] = before[0] + documents, before[1] + leads
+        for place, documents, leads in buckets:
+            if place in documents_by_name and (value := str(getattr(documents_by_name[place], name))):
+                counts = counts_by_value.get(value, (0, 0))
+                counts_by_value[value] = counts[0] + documents, counts[1] + leads
         for value, (documents, leads) in sorted(counts_by_value.items(), key=lambda each: -each[1][0]):
-            address, chosen = state.toggle(name, value), value in getattr(state, name)
-            yield FacetChoice(printable(value), address, documents, leads, chosen)
+            address, is_chosen = state.toggle(name, value), value in getattr(state, name)
+            yield FacetChoice(printable(value), address, documents, leads, is_chosen)
 
     return Choices(
         sources=list(facet_choices("source", facets.sources)),
@@ -158,17 +158,17 @@ def pieces(text: str, phrases: Sequence[Phrase] = ()) -> Iterator[Piece]:
     [('The ', 0), ('duty', 1), (' on grain.', 0)]
     """
     marked_text = mark(text, phrases) if phrases else text
-    number, within = 0, False
+    number, in_mark = 0, False
     for span in PagedText.of(marked_text).stretches(0, len(marked_text)):
         page, first = span.page, False
         if page:
             yield Piece("", page)
         for part in _MARKS.split(span.text):
             if part in (OPEN, CLOSE):
-                within = first = part == OPEN
-                number += within
+                in_mark = first = part == OPEN
+                number += in_mark
             elif part:
-                yield Piece(part, match=number if within else 0, first=first)
+                yield Piece(part, match=number if in_mark else 0, first=first)
                 first = False
 
 
@@ -196,21 +196,21 @@ def neighbours(engine: Engine, context: GatewayContext, state: PageState, name: 
         state: The list.
         name: The document's id.
     """
-    order, more = results(engine, context, state)
+    order, has_next = results(engine, context, state)
     at = next((at for at, names in enumerate(order) if name in names), None)
     if at is None:
         return Neighbours("", "")
     if at == 0 and state.page > 1:
         earlier = replace(state, page=state.page - 1)
-        before = link(earlier, results(engine, context, earlier)[0][-1:])
+        previous_link = link(earlier, results(engine, context, earlier)[0][-1:])
     else:
-        before = link(state, order[at - 1 : at] if at else ())
-    if at == len(order) - 1 and more:
+        previous_link = link(state, order[at - 1 : at] if at else ())
+    if at == len(order) - 1 and has_next:
         later = replace(state, page=state.page + 1)
-        after = link(later, results(engine, context, later)[0][:1])
+        next_link = link(later, results(engine, context, later)[0][:1])
     else:
-        after = link(state, order[at + 1 : at + 2])
-    return Neighbours(before, after)
+        next_link = link(state, order[at + 1 : at + 2])
+    return Neighbours(previous_link, next_link)
 
 
 def link(state: PageState, passages: Sequence[Sequence[str]]) -> str:
@@ -235,5 +235,7 @@ def has_more(response: Any, state: PageState) -> bool:
     account = response["dedupe"]
     if account["mode"] == "off":
         return bool(state.page * state.size < account["documents"]["matched"])
-    more = state.page * state.size < account["groups"]["in_window"]
-    return bool(more or (not account["groups"]["exact"] and state.sort == "relevance" and not account.get("limited")))
+    pages_follow = state.page * state.size < account["groups"]["in_window"]
+    return bool(
+        pages_follow or (not account["groups"]["exact"] and state.sort == "relevance" and not account.get("limited"))
+    )

@@ -98,12 +98,12 @@ def operations(document: Mapping[str, Any]) -> Iterator[Operation]:
     """
     schemas = document["components"]["schemas"]
     for path, by_method in document["paths"].items():
-        listed = [
+        operations = [
             (str(each.get("description", "")), list(parameters(each, schemas)), method.upper())
             for method, each in by_method.items()
         ]
-        for (about, sent), same in groupby(listed, lambda each: each[:2]):
-            yield Operation(", ".join(sorted(method for *_, method in same)), path, about, sent)
+        for (description, inputs), group in groupby(operations, lambda each: each[:2]):
+            yield Operation(", ".join(sorted(method for *_, method in group)), path, description, inputs)
 
 
 def parameters(operation: Mapping[str, Any], schemas: Mapping[str, Any]) -> Iterator[Parameter]:
@@ -114,8 +114,8 @@ def parameters(operation: Mapping[str, Any], schemas: Mapping[str, Any]) -> Iter
         schemas: The schemas to which the document's references point.
     """
     for each in operation.get("parameters", ()):
-        about = each.get("description") or each.get("schema", {}).get("description", "")
-        yield Parameter(each["name"], each["in"], bool(each.get("required")), about)
+        description = each.get("description") or each.get("schema", {}).get("description", "")
+        yield Parameter(each["name"], each["in"], bool(each.get("required")), description)
     body = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
     described = schemas.get(body.get("$ref", "").removeprefix(REFERENCE), {})
     for name, each in described.get("properties", {}).items():

@@ -209,19 +209,19 @@ def document(engine: CallersEngine, context: WithContext, parameters: Annotated[
 def inspect(engine: CallersEngine, context: WithContext, parameters: OneParameters) -> Response:
     """Show a document's duplicates in the whole index, and when and where they appeared."""
     inspection = find_copies(engine, parameters.id, parameters.state().policy())
-    own = read_document(engine, parameters.id)
+    document = read_document(engine, parameters.id)
     copies = read_copies(engine, inspection)
     return html(
         "page_inspect.html",
-        document=own,
+        document=document,
         inspection=inspection,
         copies=copies,
-        timeline=timeline(own, [each.document for each in copies]),
+        timeline=timeline(document, [each.document for each in copies]),
         labels=LABELS,
         state=parameters.state(),
         level=parameters.level or "near",
         overrides=context.settings.gateway_overrides,
-        id_query=urlencode({"id": own.id}),
+        id_query=urlencode({"id": document.id}),
     )
 
 

@@ -168,7 +168,7 @@ def make_alert(name: str, state: PageState) -> Alert:
         name: What it is to be called.
         state: The list.
     """
-    dedupe = ((parameter, str(getattr(state, own))) for parameter, own in DEDUPE.items())
+    dedupe = ((parameter, str(getattr(state, field_name))) for parameter, field_name in DEDUPE.items())
     return Alert(name, state.q, tuple(state.filters()), tuple((key, value) for key, value in dedupe if value))
 
 
@@ -190,20 +190,20 @@ async def change(request: Request, engine: CallersEngine) -> Response:
     return RedirectResponse(ADDRESS, 303)
 
 
-def apply_action(engine: Engine, action: str, name: str, listed: str) -> None:
+def apply_action(engine: Engine, action: str, name: str, query_string: str) -> None:
     """Do what a form says.
 
     Args:
         engine: The index, with the caller's rights.
         action: `save`, `seen` or `remove`.
         name: The search's name.
-        listed: Of a search that is saved, the query string of its list.
+        query_string: Of a search that is saved, the query string of its list.
 
     Raises:
         HttpError: Another action.
     """
     if action == "save":
-        alert = make_alert(name, read_query(QueryParams(listed)).state())
+        alert = make_alert(name, read_query(QueryParams(query_string)).state())
         save(engine, alert)
         run(engine, alert)
     elif action == "seen":

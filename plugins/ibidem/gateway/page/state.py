@@ -141,8 +141,8 @@ class PageState:
         >>> PageState(preset="law", level="partial").figures("preset", "days")
         '&preset=law'
         """
-        chosen = {name: value for name in names if (value := getattr(self, name))}
-        return f"&{urlencode(chosen)}" if chosen else ""
+        values = {name: value for name in names if (value := getattr(self, name))}
+        return f"&{urlencode(values)}" if values else ""
 
     def rest(self, group: str, after: int) -> str:
         """Return the address of further duplicates of a group.
@@ -153,23 +153,23 @@ class PageState:
         """
         return self.part("group", group=group, after=after)
 
-    def part(self, name: str, **own: object) -> str:
+    def part(self, name: str, **extras: object) -> str:
         """Return the address of another page about this list.
 
         Args:
             name: The page's name.
-            own: Its own parameters.
+            extras: Its own parameters.
 
         >>> PageState(q="grain", page=2).part("document", id="a b")
         '/ibidem/page/document?q=grain&page=2&id=a+b'
         """
-        pairs = "&".join(filter(None, (self.suffix(page=self.page)[1:], urlencode(own))))
+        pairs = "&".join(filter(None, (self.suffix(page=self.page)[1:], urlencode(extras))))
         return f"/ibidem/page/{name}?{pairs}"
 
     def suffix(self, **changes: Any) -> str:
         """Return the address's query string with its question mark; empty for a page without words."""
-        changed = replace(self, **({"page": 1} | changes))
-        pairs = [(name, value) for name, value in changed.pairs() if value not in ("", (), DEFAULTS[name])]
+        state = replace(self, **({"page": 1} | changes))
+        pairs = [(name, value) for name, value in state.pairs() if value not in ("", (), DEFAULTS[name])]
         return f"?{urlencode(pairs, doseq=True)}" if pairs else ""
 
     def pairs(self) -> list[tuple[str, Any]]:
@@ -182,9 +182,9 @@ class PageState:
         >>> PageState(q="rent", source=("AP",)).toggle("source", "AP")
         '/?q=rent'
         """
-        chosen: tuple[str, ...] = getattr(self, name)
-        without = tuple(each for each in chosen if each != value)
-        return self.address(**{name: without if value in chosen else (*chosen, value)})
+        values: tuple[str, ...] = getattr(self, name)
+        subset = tuple(each for each in values if each != value)
+        return self.address(**{name: subset if value in values else (*values, value)})
 
     def further(self) -> int:
         """Count the choices under "More" that are not the default ones."""

@@ -42,21 +42,21 @@ async def decompress(parts: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     Raises:
         HttpError: It is damaged, or broken off.
     """
-    reader, begun = zlib.decompressobj(GZIP), False
+    reader, has_data = zlib.decompressobj(GZIP), False
     async for part in parts:
         left = part
         while left:
             if reader.eof:
-                reader, begun = zlib.decompressobj(GZIP), False
-            begun = True
+                reader, has_data = zlib.decompressobj(GZIP), False
+            has_data = True
             try:
-                plain = reader.decompress(left, AT_ONCE)
+                text = reader.decompress(left, AT_ONCE)
             except zlib.error as error:
                 raise HttpError(400, "parse_exception", f"the body is not gzip: {error}") from error
             left = reader.unconsumed_tail or reader.unused_data
-            if plain:
-                yield plain
-    if begun and not reader.eof:
+            if text:
+                yield text
+    if has_data and not reader.eof:
         raise HttpError(400, "parse_exception", "the body is broken off: it ends within its gzip")
 
 
@@ -69,20 +69,20 @@ async def lines(parts: AsyncIterator[bytes]) -> AsyncIterator[list[Line]]:
     pending: list[bytes] = []
     size, too_long = 0, False
     async for part in parts:
-        *ended, rest = part.split(b"\n")
+        *heads, tail = part.split(b"\n")
         read: list[Line] = []
-        for each in ended:
+        for each in heads:
             pending.append(each)
             read.append(Line(b"".join(pending) + b"\n", not too_long))
             pending, size, too_long = [], 0, False
-        pending.append(rest)
-        size += len(rest)
+        pending.append(tail)
+        size += len(tail)
         if size > LONGEST:
             read.append(Line(b"".join(pending), whole=False))
             pending, size, too_long = [], 0, True
         yield read
-    if rest := b"".join(pending):
-        yield [Line(rest, whole=False)]
+    if tail := b"".join(pending):
+        yield [Line(tail, whole=False)]
 
 
 BATCH = 400_000
@@ -119,21 +119,21 @@ class ActionReader:
 
     def __init__(self) -> None:
         self._open: Action | None = None
-        self._through = False
+        self._passes_through = False
         self._piece = False
 
     def take(self, line: Line) -> Iterator[Action]:
         """Take a line, and give what is complete."""
         if self._open is not None:
-            begun, self._open = self._open, None
+            action, self._open = self._open, None
             self._piece = not line.whole and not line.content.endswith(b"\n")
-            yield Action(begun.head, begun.operation, begun.meta, line.content) if line.whole else begun
+            yield Action(action.head, action.operation, action.meta, line.content) if line.whole else action
             if not line.whole:
                 yield Action(line.content)
         elif self._piece:
             self._piece = not line.content.endswith(b"\n")
             yield Action(line.content)
-        elif self._through or not line.content.strip():
+        elif self._passes_through or not line.content.strip():
             yield Action(line.content)
         else:
             yield from self._begin(line)
@@ -141,7 +141,7 @@ class ActionReader:
     def _begin(self, line: Line) -> Iterator[Action]:
         action = read_action(line.content) if line.whole else None
         if action is None:
-            self._through = True
+            self._passes_through = True
             yield Action(line.content)
         elif action.operation == "delete":
             yield action
@@ -195,8 +195,8 @@ async def signed_bulk(
 
 async def _batches(parts: AsyncIterator[bytes]) -> AsyncIterator[list[Action]]:
     reader, batch, size = ActionReader(), list[Action](), 0
-    async for some in lines(parts):
-        for line in some:
+    async for line_batch in lines(parts):
+        for line in line_batch:
             batch.extend(reader.take(line))
             size += len(line.content)
             if size > BATCH:
@@ -210,12 +210,14 @@ async def _sign_batch(batch: Sequence[Action], default: Mapping[str, Any], write
     """Sign a batch of actions, and write them again; lines that nothing changes in stay as they are."""
     writes = [Write.of(each.operation, {**default, **each.meta}, each.body) for each in batch]
     outcomes = await writer.sign(writes)
-    return b"".join(part for each, done in zip(batch, outcomes, strict=True) for part in _write_action(each, done))
+    return b"".join(
+        part for each, outcome in zip(batch, outcomes, strict=True) for part in _write_action(each, outcome)
+    )
 
 
-def _write_action(action: Action, done: Outcome) -> Iterator[bytes]:
-    if done.meta:
-        yield orjson.dumps({action.operation: {**action.meta, **done.meta}}) + b"\n"
+def _write_action(action: Action, outcome: Outcome) -> Iterator[bytes]:
+    if outcome.meta:
+        yield orjson.dumps({action.operation: {**action.meta, **outcome.meta}}) + b"\n"
     else:
         yield action.head
-    yield action.body if done.body == action.body else done.body + b"\n"
+    yield action.body if outcome.body == action.body else outcome.body + b"\n"

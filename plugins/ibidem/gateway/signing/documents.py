@@ -138,25 +138,25 @@ class _PreparedWrite:
     fate: Fate = "signed"
 
 
-def sign_documents(written: Sequence[Written], context: SigningContext, tables: Tables) -> list[Result]:
+def sign_documents(writes: Sequence[Written], context: SigningContext, tables: Tables) -> list[Result]:
     """Sign documents at once, and where that fails one by one: one that cannot be signed harms no other.
 
     Args:
-        written: The documents.
+        writes: The documents.
         context: What they are signed with.
         tables: The idf tables.
     """
     try:
-        return _sign(written, context, tables)
+        return _sign(writes, context, tables)
     except Exception:  # noqa: BLE001 - whatever one document does, the others go on, and it goes on unsigned
-        if len(written) == 1:
-            return [unsigned_result(written[0], "failure")]
-    return [result for each in written for result in sign_documents([each], context, tables)]
+        if len(writes) == 1:
+            return [unsigned_result(writes[0], "failure")]
+    return [result for each in writes for result in sign_documents([each], context, tables)]
 
 
-def _sign(written: Sequence[Written], context: SigningContext, tables: Tables) -> list[Result]:
+def _sign(writes: Sequence[Written], context: SigningContext, tables: Tables) -> list[Result]:
     read = [
-        _prepare_whole(each, context) if isinstance(each, WholeWrite) else _partial(each, context) for each in written
+        _prepare_whole(each, context) if isinstance(each, WholeWrite) else _partial(each, context) for each in writes
     ]
     documents = [each.document for each in read if isinstance(each, _PreparedWrite)]
     prepared_records = iter(records(documents, tables, context.distinct))
@@ -211,18 +211,18 @@ def _prepare_update(write: PartialWrite, body: Mapping[str, Any], context: Signi
     doc = body.get(DOC)
     if not isinstance(doc, dict) or not doc.keys() - {OURS}:
         return Result(write.body, "same")
-    whole = merge(write.there, doc)
-    if whole == write.there:
+    source = merge(write.there, doc)
+    if source == write.there:
         return Result(write.body, "same")
-    document = _document(write.id, whole, context)
+    document = _document(write.id, source, context)
     if not isinstance(document, Document):
         return unsigned_result(write, document)
-    part, ours = _part(write.body, DOC), own_fields(write.there)
+    part, fields = _part(write.body, DOC), own_fields(write.there)
     return _PreparedWrite(
         document,
-        read_version(whole),
+        read_version(source),
         strip_signatures(write.body, body),
-        lambda record: with_member(write.body, DOC, signed_update(part, record, write.layout, ours)),
+        lambda record: with_member(write.body, DOC, signed_update(part, record, write.layout, fields)),
     )
 
 
@@ -237,12 +237,12 @@ def _upsert(write: PartialWrite, body: Mapping[str, Any], context: SigningContex
     if not isinstance(document, Document):
         return Result(bare, document)
     raw = _part(write.body, name)
-    changed = with_member(bare, AS_UPSERT, b"false") if AS_UPSERT in body else bare
+    update = with_member(bare, AS_UPSERT, b"false") if AS_UPSERT in body else bare
     return _PreparedWrite(
         document,
         read_version(source),
         bare,
-        lambda record: with_member(changed, UPSERT, with_signatures(raw, record, write.layout)),
+        lambda record: with_member(update, UPSERT, with_signatures(raw, record, write.layout)),
         write.obstacle or "signed",
     )
 
@@ -271,17 +271,19 @@ def strip_signatures(raw: bytes, body: Mapping[str, Any]) -> bytes:
     return raw
 
 
-def merge(there: Mapping[str, Any], doc: Mapping[str, Any]) -> dict[str, Any]:
+def merge(stored_fields: Mapping[str, Any], doc: Mapping[str, Any]) -> dict[str, Any]:
     """Merge a partial document into a whole one, as the engines do: objects by their members, all else is replaced.
 
     >>> merge({"a": {"b": 1, "c": [1]}, "d": 2}, {"a": {"c": [2]}})
     {'a': {'b': 1, 'c': [2]}, 'd': 2}
     """
-    both = dict(there)
+    result = dict(stored_fields)
     for name, value in doc.items():
-        old = both.get(name)
-        both[name] = merge(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
-    return both
+        stored_value = result.get(name)
+        result[name] = (
+            merge(stored_value, value) if isinstance(stored_value, dict) and isinstance(value, dict) else value
+        )
+    return result
 
 
 def _object(raw: bytes) -> dict[str, Any] | None:

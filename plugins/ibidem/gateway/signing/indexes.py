@@ -85,8 +85,8 @@ class SignedIndexes:
             HttpError: The engine does not answer.
         """
         key = index, caller
-        until, state = self._states.get(key, (0.0, NONE))
-        if until < monotonic():
+        expiry, state = self._states.get(key, (0.0, NONE))
+        if expiry < monotonic():
             state = await self._read(index, caller)
             self._states.pop(key, None)
             if state is not MISSING_INDEX:
@@ -128,14 +128,14 @@ def read_index_state(answer: Mapping[str, Any]) -> IndexState:
     >>> read_index_state({"news": {"mappings": {}}}).is_signed
     False
     """
-    written = {name: metadata for name, metadata in answer.items() if takes_writes(metadata)} or answer
-    ours = [metadata.get("mappings", {}).get("_meta", {}).get("ibidem") for metadata in written.values()]
-    if not ours or not all(isinstance(each, dict) for each in ours):
+    targets = {name: metadata for name, metadata in answer.items() if takes_writes(metadata)} or answer
+    metas = [metadata.get("mappings", {}).get("_meta", {}).get("ibidem") for metadata in targets.values()]
+    if not metas or not all(isinstance(each, dict) for each in metas):
         return NONE
-    layout = "full" if any(each.get("layout", "full") == "full" for each in ours) else "lean"
-    settings = [metadata.get("settings", {}).get("index", {}) for metadata in written.values()]
+    layout = "full" if any(each.get("layout", "full") == "full" for each in metas) else "lean"
+    settings = [metadata.get("settings", {}).get("index", {}) for metadata in targets.values()]
     pipelines = {each.get(name, "_none") for each in settings for name in ("default_pipeline", "final_pipeline")}
-    other_schema = any(str(each.get("schema", "")) != SCHEMA for each in ours)
+    other_schema = any(str(each.get("schema", "")) != SCHEMA for each in metas)
     return IndexState(layout, "schema" if other_schema else "", pipelines != {"_none"})
 
 

@@ -38,29 +38,29 @@ class SigningPool:
         self.processes = settings.workers
         self._pool: ProcessPoolExecutor | None = None
 
-    async def sign(self, written: Sequence[Written]) -> list[Result]:
+    async def sign(self, writes: Sequence[Written]) -> list[Result]:
         """Sign documents; those of a process that ended are signed one by one, and the one that ends it is not signed.
 
         Args:
-            written: The documents.
+            writes: The documents.
         """
         try:
-            return await self._sign_once(written)
+            return await self._sign_once(writes)
         except BrokenProcessPool:
-            return [result for each in written for result in await self._sign_alone(each)]
+            return [result for each in writes for result in await self._sign_alone(each)]
 
-    async def _sign_alone(self, written: Written) -> list[Result]:
+    async def _sign_alone(self, write: Written) -> list[Result]:
         for _ in range(2):  # the first time another document may have ended the process
             try:
-                return await self._sign_once([written])
+                return await self._sign_once([write])
             except BrokenProcessPool:
                 continue
-        return [unsigned_result(written, "failure")]
+        return [unsigned_result(write, "failure")]
 
-    async def _sign_once(self, written: Sequence[Written]) -> list[Result]:
+    async def _sign_once(self, writes: Sequence[Written]) -> list[Result]:
         pool = self._open()
         try:
-            return await asyncio.wrap_future(pool.submit(sign_here, written))
+            return await asyncio.wrap_future(pool.submit(sign_here, writes))
         except BrokenProcessPool:
             if pool is self._pool:
                 self._pool = None
@@ -69,8 +69,8 @@ class SigningPool:
 
     def _open(self) -> ProcessPoolExecutor:
         if self._pool is None:
-            fresh = multiprocessing.get_context("spawn")
-            self._pool = ProcessPoolExecutor(self.processes, fresh, initializer=_begin, initargs=(self._context,))
+            context = multiprocessing.get_context("spawn")
+            self._pool = ProcessPoolExecutor(self.processes, context, initializer=_begin, initargs=(self._context,))
         return self._pool
 
     def close(self) -> None:
@@ -88,9 +88,9 @@ def _begin(context: SigningContext) -> None:
     _put(context, tables, tables.current())
 
 
-def _put(context: SigningContext, tables: Tables, known: Mapping[str, str]) -> None:
+def _put(context: SigningContext, tables: Tables, hashes: Mapping[str, str]) -> None:
     global _place  # noqa: PLW0603 - the settings that a process of the pool gets once, and which tables it then opened
-    _place = context, tables, known
+    _place = context, tables, hashes
 
 
 def _end_with_parent() -> None:
@@ -100,17 +100,17 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def sign_here(written: Sequence[Written]) -> list[Result]:
+def sign_here(writes: Sequence[Written]) -> list[Result]:
     """Sign documents in this process, which ends when that takes too long."""
     if _place is None:
         raise RuntimeError("this process was not prepared")
-    context, tables, known = _place
+    context, tables, hashes = _place
     current = tables.current()
-    if any(current.get(language) != name for language, name in known.items()):
+    if any(current.get(language) != name for language, name in hashes.items()):
         tables = Tables(context.tables)
     faulthandler.dump_traceback_later(context.seconds, exit=True, file=sys.__stderr__ or sys.stderr)
     try:
-        return sign_documents(written, context, tables)
+        return sign_documents(writes, context, tables)
     finally:
         faulthandler.cancel_dump_traceback_later()
         _put(context, tables, tables.current() | current)

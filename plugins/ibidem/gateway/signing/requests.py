@@ -76,12 +76,12 @@ class DocumentRequest:
         Args:
             meta: Its id, or a state, by the names that they have in `_bulk`.
         """
-        more = {name: str(value) for name, value in meta.items() if name != "_id"}
+        additions = {name: str(value) for name, value in meta.items() if name != "_id"}
         if "_id" in meta and "op_type" not in self.parameters:
-            more["op_type"] = "create"  # as the engine itself writes what it gives an id
+            additions["op_type"] = "create"  # as the engine itself writes what it gives an id
         id_ = str(meta.get("_id", self.id))
         path = "/".join(quote(part, safe="") for part in ("", self.index, self.action, id_))
-        parameters = {**self.parameters, **more}
+        parameters = {**self.parameters, **additions}
         return f"{path}?{urlencode(parameters, quote_via=quote)}" if parameters else path
 
 
@@ -144,23 +144,23 @@ class Signing:
         Raises:
             HttpError: The body cannot be unpacked, or the engine does not answer.
         """
-        read, plain = DocumentRequest.of(method, target), Outgoing(target, headers, body)
+        read, passthrough = DocumentRequest.of(method, target), Outgoing(target, headers, body)
         if read is None:
-            return plain
-        sent = dict(headers)
-        caller = Caller.of(sent)
+            return passthrough
+        headers_by_name = dict(headers)
+        caller = Caller.of(headers_by_name)
         if read.index and read.action != BULK and not (await self._indexes.get(read.index, caller)).is_signed:
-            return plain
-        way = sent.get("content-encoding", "identity").strip().lower()
-        if not takes(sent.get("content-type", "")) or way not in ("identity", "gzip"):
+            return passthrough
+        way = headers_by_name.get("content-encoding", "identity").strip().lower()
+        if not takes(headers_by_name.get("content-type", "")) or way not in ("identity", "gzip"):
             self._metrics.unsigned_writes.labels("form").inc()
-            return plain
+            return passthrough
         remaining = [(name, value) for name, value in headers if name not in REWRITTEN]
-        opened = decompress(body) if way == "gzip" else body
+        content = decompress(body) if way == "gzip" else body
         writer = DocumentWriter(self._upstream, self._indexes, self._pool, caller)
         if read.action == BULK:
-            return Outgoing(target, remaining, self._count_body(signed_bulk(opened, read.meta, writer), read, writer))
-        return await self._sign_single(read, target, remaining, opened, writer)
+            return Outgoing(target, remaining, self._count_body(signed_bulk(content, read.meta, writer), read, writer))
+        return await self._sign_single(read, target, remaining, content, writer)
 
     async def _sign_single(
         self,
@@ -177,9 +177,9 @@ class Signing:
             if len(body) > LONGEST:
                 writer.fates["length"] += 1
                 return Outgoing(target, headers, self._count_body(chain_parts(bytes(body), parts), read, writer))
-        (done,) = await writer.sign([Write.of(read.operation, read.meta, bytes(body))])
-        where = read.target(done.meta) if done.meta else target
-        return Outgoing(where, headers, self._count_body(chain_parts(done.body), read, writer))
+        (outcome,) = await writer.sign([Write.of(read.operation, read.meta, bytes(body))])
+        where = read.target(outcome.meta) if outcome.meta else target
+        return Outgoing(where, headers, self._count_body(chain_parts(outcome.body), read, writer))
 
     async def _count_body(
         self, body: AsyncIterator[bytes], read: DocumentRequest, writer: DocumentWriter
@@ -211,10 +211,10 @@ def takes(content_type: str) -> bool:
     return any(kind == f"application/{form}" or kind.endswith(f"+{form}") for form in FORMS)
 
 
-async def chain_parts(first: bytes, rest: AsyncIterator[bytes] | None = None) -> AsyncIterator[bytes]:
+async def chain_parts(first: bytes, parts: AsyncIterator[bytes] | None = None) -> AsyncIterator[bytes]:
     """Give some bytes, and then what comes."""
     if first:
         yield first
-    if rest is not None:
-        async for part in rest:
+    if parts is not None:
+        async for part in parts:
             yield part

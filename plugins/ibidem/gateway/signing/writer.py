@@ -63,18 +63,18 @@ class Write:
         '7'
         """
         id_ = meta.get("_id", "")
-        known = isinstance(id_, str | int) and not isinstance(id_, bool)
+        has_id = isinstance(id_, str | int) and not isinstance(id_, bool)
         retries = str(meta.get("retry_on_conflict", "0"))
         return cls(
             operation,
             _text(meta, "_index"),
-            str(id_) if known else "",
+            str(id_) if has_id else "",
             _text(meta, "routing"),
             _text(meta, "pipeline"),
             conditional=any(name in meta for name in ("if_seq_no", "if_primary_term", "version")),
             retries=retries != "0",
             body=body,
-            obstacle="" if known else "id",
+            obstacle="" if has_id else "id",
         )
 
 
@@ -156,12 +156,12 @@ class DocumentWriter:
         """Read the documents that are changed by updates."""
         documents: dict[tuple[str, str], _StoredState] = {}
         for begin in range(0, len(writes), MOST_READ):
-            some = writes[begin : begin + MOST_READ]
-            docs = [{"_index": each.index, "_id": each.id} | _routing_parameter(each) for each in some]
+            batch = writes[begin : begin + MOST_READ]
+            docs = [{"_index": each.index, "_id": each.id} | _routing_parameter(each) for each in batch]
             headers = [*self.caller.headers, ("accept", "application/json"), ("content-type", "application/json")]
             reply = await self.upstream.send("POST", "/_mget", headers, orjson.dumps({"docs": docs}))
-            answers = orjson.loads(reply.body)["docs"] if reply.status < 400 else [{"error": {}}] * len(some)
-            documents |= {_key(each): _StoredState.of(one) for each, one in zip(some, answers, strict=True)}
+            answers = orjson.loads(reply.body)["docs"] if reply.status < 400 else [{"error": {}}] * len(batch)
+            documents |= {_key(each): _StoredState.of(answer) for each, answer in zip(batch, answers, strict=True)}
         return documents
 
 
@@ -209,8 +209,8 @@ def _to_written(write: Write, state: IndexState, read: Mapping[tuple[str, str], 
         return WholeWrite(write.id, state.layout, body, write.obstacle)
     if write.obstacle:
         return PartialWrite(write.id, state.layout, body, write.obstacle)
-    there = read[_key(write)]
-    return PartialWrite(write.id, state.layout, body, "" if there.known else "read", there.source)
+    stored_state = read[_key(write)]
+    return PartialWrite(write.id, state.layout, body, "" if stored_state.known else "read", stored_state.source)
 
 
 def new_id() -> str:
