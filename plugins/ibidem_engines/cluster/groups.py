@@ -3,7 +3,6 @@
 Facets count all that matches by source, language and year, with the groups of each.
 """
 
-import base64
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -20,7 +19,7 @@ from ibidem_engines.cluster.index import Layout
 from ibidem_engines.cluster.lead_lookup import LeadLookUp
 from ibidem_engines.cluster.ranking import long_values, read_binary
 from ibidem_engines.cluster.settled_leads import MOST, KeyMarks, SettledLeads
-from ibidem_engines.cluster.source import stored_keys
+from ibidem_engines.cluster.source import signature_fields
 from ibidem_engines.engine import Hit
 from ibidem_engines.reindex import Marks, Name, SeqNoRange, ShardRef
 from ibidem_engines.requests import Target, answer_to
@@ -179,12 +178,9 @@ class ClusterGroups(StoredGroups):
     def _action(self, change: Assignment, long: bytes, keys: dict[LookupField, list[str]]) -> Action:
         """Write a partial update; it builds the document from its `_source`, so what is not kept there goes along."""
         document, kind = change.document, "full" if "full" in self._layout.kinds else "lean"
-        own_fields: dict[str, object] = {"group": change.group, "lead": change.lead}
-        if document.packed:
-            own_fields["packed"] = base64.b64encode(document.packed).decode()
-            own_fields |= stored_keys(keys | long_clues(LongSignatures.decode(long)) if keys else {}, kind)
-        if long:
-            own_fields["long"] = base64.b64encode(long).decode()
+        clues = keys | long_clues(LongSignatures.decode(long)) if keys else {}
+        own_fields = signature_fields(document.name.id, document.packed, long, clues, kind)
+        own_fields |= {"group": change.group, "lead": change.lead}
         body = orjson.dumps({"doc": {OURS: own_fields}})
         name = document.name
         return Action("update", name.index, name.id, body, document.state, name.routing)

@@ -134,9 +134,9 @@ def version_update(record: Record, layout: str) -> bytes:
 
     An update rebuilds the document from its `_source`, so fields not kept there are sent again.
     """
-    keys = stored_keys(_clues(record.packed, record.long), layout)
-    own_part = {"version": record.version} | keys | _packed_field(record) | _long_field(record)
-    return orjson.dumps({"doc": {OURS: own_part}})
+    clues = _clues(record.packed, record.long)
+    own_part = signature_fields(record.document.id, record.packed, record.long, clues, layout)
+    return orjson.dumps({"doc": {OURS: {"version": record.version} | own_part}})
 
 
 def as_document(id_: str, source: Mapping[str, object], fields: Fields) -> Document:
@@ -208,42 +208,38 @@ def _own_part(record: Record, layout: str, known: Values | None = None) -> dict[
     if values := sorted(set(_filter_values(document.meta))):
         own_part["meta"] = values
     if record.packed:
-        own_part |= _packed_field(record) | {"schema": SCHEMA, "idf": record.signatures.idf}
-        own_part["length"] = record.signatures.length
-        own_part["content"] = record.signatures.content
         clues = _clues(record.packed, record.long) if known is None else known
-        own_part |= _long_field(record) | stored_keys(clues, layout)
-        own_part |= _hashes(record, clues) if layout == "full" else {}
+        own_part |= signature_fields(document.id, record.packed, record.long, clues, layout)
+        own_part |= {"schema": SCHEMA, "idf": record.signatures.idf, "length": record.signatures.length}
         if (pages := len(document.pages)) > 1 or layout == "full":
             own_part["pages"] = pages
     return own_part
 
 
-def _packed_field(record: Record) -> dict[str, object]:
-    return {"packed": base64.b64encode(record.packed).decode()} if record.packed else {}
+def signature_fields(id_: str, packed: bytes, long: bytes, clues: Values, layout: str) -> dict[str, object]:
+    """Return the fields that `_source` leaves out, since they can be computed from the text again.
 
-
-def _long_field(record: Record) -> dict[str, object]:
-    return {"long": base64.b64encode(record.long).decode()} if record.long else {}
-
-
-def _hashes(record: Record, clues: Values) -> dict[str, object]:
-    """Name each hash; one that is no evidence gets a value of its own, since a missing key would join all such."""
-    return {name: clues.get(name, [f"{scheme}:none:{record.document.id}"])[0] for name, scheme in COLLAPSIBLE}
-
-
-def stored_keys(lookup_values: Values, layout: str) -> dict[str, object]:
-    """Join the values under which a document is looked up and that have no field of their own, by spaces.
-
-    One text of 65 words costs a server a third less than as many values of a keyword field.
+    The keys are one text, joined by spaces: 65 words of it cost a server a third less than as many values of a keyword
+    field. A hash that is no evidence gets a value of its own, since a missing one would join all such documents.
 
     Args:
-        lookup_values: All of its values.
+        id_: The document's id.
+        packed: Its packed signatures; empty when it has none.
+        long: Its long signatures; empty when it has none.
+        clues: All values under which it is looked up.
         layout: `full` or `lean`.
     """
+    own_fields: dict[str, object] = {
+        name: base64.b64encode(value).decode() for name, value in (("packed", packed), ("long", long)) if value
+    }
+    if not clues:
+        return own_fields
     own_names = _OWN_FIELDS[layout]
-    values = [value for name, clue_values in lookup_values.items() if name not in own_names for value in clue_values]
-    return {"keys": " ".join(values)} if values else {}
+    if keys := [value for name, values in clues.items() if name not in own_names for value in values]:
+        own_fields["keys"] = " ".join(keys)
+    hashes = COLLAPSIBLE if layout == "full" else ()
+    own_fields |= {name: clues.get(name, [f"{scheme}:none:{id_}"])[0] for name, scheme in hashes}
+    return own_fields | {"content": clues["content"][0]}
 
 
 def _clues(packed: bytes, long: bytes) -> Values:
