@@ -57,16 +57,16 @@ def parse_fields(text: str) -> Fields:
     fields = {}
     names = [member.name for member in members(Fields)]
     for pair in filter(None, (part.strip() for part in text.split(","))):
-        ours, separator, theirs = (part.strip() for part in pair.partition("="))
-        if ours not in names:
-            raise UsageError(f"field {ours!r} in the field names is unknown", f"use {', '.join(names)}")
-        if not separator or not (theirs or ours == "meta"):
+        name, separator, path = (part.strip() for part in pair.partition("="))
+        if name not in names:
+            raise UsageError(f"field {name!r} in the field names is unknown", f"use {', '.join(names)}")
+        if not separator or not (path or name == "meta"):
             raise UsageError(f"field names {pair!r} are not understood", "write title=headline,text=body")
-        if ours in fields:
-            raise UsageError(f"field {ours!r} is named twice in the field names", "name each once")
-        if theirs.partition(".")[0] == OURS:
+        if name in fields:
+            raise UsageError(f"field {name!r} is named twice in the field names", "name each once")
+        if path.partition(".")[0] == OURS:
             raise UsageError(f"field names {pair!r} lead into what ibidem adds", f"name a field outside {OURS!r}")
-        fields[ours] = theirs
+        fields[name] = path
     return replace(Fields(), **fields)
 
 
@@ -82,18 +82,18 @@ def read_path(source: Mapping[str, object], path: str) -> object:
     """
     if path in source:
         return source[path]
-    first, dot, rest = path.partition(".")
+    first, dot, tail = path.partition(".")
     inner = source.get(first)
     if not dot:
         return None
     if isinstance(inner, list):
-        return _flatten([read_path(each, rest) for each in inner if isinstance(each, Mapping)])
-    return read_path(inner, rest) if isinstance(inner, Mapping) else None
+        return _flatten([read_path(each, tail) for each in inner if isinstance(each, Mapping)])
+    return read_path(inner, tail) if isinstance(inner, Mapping) else None
 
 
 def _flatten(values: list[object]) -> list[object] | None:
     """Put values and lists of values into one list; None when there is nothing."""
-    parts = [one for each in values for one in (each if isinstance(each, list) else [each]) if one is not None]
+    parts = [item for each in values for item in (each if isinstance(each, list) else [each]) if item is not None]
     return parts or None
 
 
@@ -105,13 +105,13 @@ def set_path(source: dict[str, object], path: str, value: object) -> None:
     >>> record
     {'article': {'body': 'Text'}}
     """
-    first, dot, rest = path.partition(".")
+    first, dot, tail = path.partition(".")
     if not dot:
         source[path] = value
         return
     inner = source.setdefault(first, {})
     if isinstance(inner, dict):
-        set_path(inner, rest, value)
+        set_path(inner, tail, value)
 
 
 def remove_path(source: Mapping[str, object], path: str) -> dict[str, object]:
@@ -120,16 +120,16 @@ def remove_path(source: Mapping[str, object], path: str) -> dict[str, object]:
     >>> remove_path({"article": {"body": "Text"}, "place": "Chicago"}, "article.body")
     {'place': 'Chicago'}
     """
-    first, dot, rest = path.partition(".")
+    first, dot, tail = path.partition(".")
     inner = source.get(first)
     if path in source or not (dot and isinstance(inner, Mapping | list)):
         return {name: value for name, value in source.items() if name != path}
     rest_items: object
     if isinstance(inner, list):
-        each_left = [remove_path(each, rest) if isinstance(each, Mapping) else each for each in inner]
+        each_left = [remove_path(each, tail) if isinstance(each, Mapping) else each for each in inner]
         rest_items = [each for each in each_left if each != {}]
     else:
-        rest_items = remove_path(inner, rest)
+        rest_items = remove_path(inner, tail)
     return {
         name: rest_items if name == first else value for name, value in source.items() if name != first or rest_items
     }
@@ -186,8 +186,8 @@ class Address:
     @property
     def secrets(self) -> set[str]:
         """Secrets that no message may contain, as they are sent and as programs print them."""
-        own = forms([self.password or self.user, self.api_key, *(value for _, value in self.headers)])
-        return own | ({basic(self.user, self.password)} if self.user else set())
+        values = forms([self.password or self.user, self.api_key, *(value for _, value in self.headers)])
+        return values | ({basic(self.user, self.password)} if self.user else set())
 
     @property
     def urls(self) -> list[str]:
@@ -216,21 +216,21 @@ def parse_address(url: str) -> Address:
     >>> parse_address("elasticsearch+https://ann:s3cret@search.example:9243").label
     'elasticsearch+https://search.example:9243'
     """
-    matched = _ADDRESS.fullmatch(url)
-    if matched is None or not url.isprintable():
+    match = _ADDRESS.fullmatch(url)
+    if match is None or not url.isprintable():
         raise UsageError(f"engine address {redact(url)!r} is not understood", RIGHT)
-    options = _options(matched["options"] or "")
+    options = _options(match["options"] or "")
     hosts = tuple(
-        _host(number, host, PORTS[matched["scheme"]]) for number, host in enumerate(matched["hosts"].split(","), 1)
+        _host(number, host, PORTS[match["scheme"]]) for number, host in enumerate(match["hosts"].split(","), 1)
     )
     address = Address(
-        matched["kind"],
-        matched["scheme"],
+        match["kind"],
+        match["scheme"],
         hosts,
-        user=unquote(matched["user"] or ""),
-        password=unquote(matched["password"] or ""),
+        user=unquote(match["user"] or ""),
+        password=unquote(match["password"] or ""),
         api_key=options.get("api_key", ""),
-        ca=_ca(options.get("ca", ""), matched["scheme"]),
+        ca=_ca(options.get("ca", ""), match["scheme"]),
         layout=_layout(options.get("layout", "full")),
         fields=parse_fields(options.get("fields", "")),
         timeout=_timeout(options.get("timeout", "60")),
@@ -258,13 +258,13 @@ def with_fields(url: str, fields: str) -> str:
     names = parse_fields(fields)
     if url.startswith("sqlite:"):
         raise UsageError("an index in SQLite has ibidem's own fields", "leave the field names away, or name a cluster")
-    before, _, options = url.partition("?")
+    base, _, options = url.partition("?")
     field_option = dict(parse_qsl(options, keep_blank_values=True)).get("fields")
     if field_option is not None and parse_fields(field_option) != names:
         raise UsageError(f"the engine's address names other fields: {field_option!r}", "name them in one place")
     if field_option is not None:
         return url
-    end = "&" if options else "?" if before.count("/") > 2 else "/?"
+    end = "&" if options else "?" if base.count("/") > 2 else "/?"
     return f"{url.removesuffix('?')}{end}fields={quote(fields)}"
 
 
@@ -279,10 +279,10 @@ def _options(text: str) -> dict[str, str]:
 
 def _host(number: int, text: str, port: int) -> tuple[str, int]:
     """Read one host; it is named by its number, since an account without its host would take its place."""
-    matched = _HOST.fullmatch(text.strip())
-    if matched is None or not 0 < int(matched["port"] or port) < 1 << 16:
+    match = _HOST.fullmatch(text.strip())
+    if match is None or not 0 < int(match["port"] or port) < 1 << 16:
         raise UsageError(f"host number {number} in the engine address is not understood", RIGHT)
-    return matched["name"], int(matched["port"] or port)
+    return match["name"], int(match["port"] or port)
 
 
 def _ca(path: str, scheme: str) -> str:

@@ -88,9 +88,9 @@ def _scheme(url: str) -> str:
 
 def _sqlite(url: str, index: str, longest: float = LONGEST) -> ReindexableEngine:
     """Open the embedded engine; a database in memory is refused, since workers are other processes."""
-    rest = url.removeprefix("sqlite://")
-    path = unquote(rest.removeprefix("/"))
-    if not rest.startswith("/") or not path or path.endswith("/") or path == ":memory:" or "\0" in path:
+    location = url.removeprefix("sqlite://")
+    path = unquote(location.removeprefix("/"))
+    if not location.startswith("/") or not path or path.endswith("/") or path == ":memory:" or "\0" in path:
         raise UsageError(f"engine {redact(url)!r} names no file", _RIGHT_SQLITE)
     return SqliteEngine(Path(path), index, longest=longest)
 

@@ -223,13 +223,13 @@ class HealthIssue:
 LARGEST_VERSION = (1 << 63) - 1
 
 
-def next_version(version: int, there: int | None) -> int:
+def next_version(version: int, stored_version: int | None) -> int:
     """Return the version of a tombstone that keeps out what is there, too.
 
     >>> next_version(5, 3), next_version(5, 7), next_version(5, LARGEST_VERSION) == LARGEST_VERSION
     (5, 8, True)
     """
-    return version if there is None else max(version, min(there + 1, LARGEST_VERSION))
+    return version if stored_version is None else max(version, min(stored_version + 1, LARGEST_VERSION))
 
 
 class Engine(Protocol):
@@ -349,5 +349,5 @@ def is_full(size: int, free: int) -> bool:
 
 def disk_issue(disk: str, size: int, free: int) -> HealthIssue:
     """Return the issue of a disk that is nearly full."""
-    what = f"{disk} is nearly full: {free / 1e9:.1f} of {size / 1e9:.1f} GB are left"
-    return HealthIssue("disk", what, "make room, or give it a larger disk")
+    message = f"{disk} is nearly full: {free / 1e9:.1f} of {size / 1e9:.1f} GB are left"
+    return HealthIssue("disk", message, "make room, or give it a larger disk")

@@ -54,5 +54,5 @@ def from_sqlite(error: sqlite3.Error, path: object) -> EngineError:
         `Unavailable` or `Permanent` by the table above; what is not in it is `Permanent`, in SQLite's own words.
     """
     code = getattr(error, "sqlite_errorcode", None)
-    kind, what, remedy = SQLITE.get(-1 if code is None else code & 0xFF, (Permanent, "", ""))
-    return kind(f"SQLite file {path}: {what} ({error})" if what else f"SQLite file {path}: {error}", remedy)
+    kind, message, remedy = SQLITE.get(-1 if code is None else code & 0xFF, (Permanent, "", ""))
+    return kind(f"SQLite file {path}: {message} ({error})" if message else f"SQLite file {path}: {error}", remedy)

@@ -69,8 +69,8 @@ def fold(text: str) -> str:
     if text.isascii():
         return text.lower()
     codes = np.frombuffer(text.encode("utf-32-le"), np.uint32)
-    folded = np.where(codes < _FOLDED_BELOW, _folds()[np.minimum(codes, _FOLDED_BELOW - 1)], codes)
-    return folded.tobytes().decode("utf-32-le")
+    small_letters = np.where(codes < _FOLDED_BELOW, _folds()[np.minimum(codes, _FOLDED_BELOW - 1)], codes)
+    return small_letters.tobytes().decode("utf-32-le")
 
 
 def word_spans(text: str) -> Iterator[tuple[str, int, int]]:
@@ -89,32 +89,32 @@ def _folds() -> NDArray[np.uint32]:
 
 
 def _fold(character: str) -> str:
-    small = character.lower()
-    base = unicodedata.normalize("NFD", small)[0]
+    letter = character.lower()
+    base = unicodedata.normalize("NFD", letter)[0]
     if base.isascii() and base.isalpha():
         return base
-    return small if len(small) == 1 else character
+    return letter if len(letter) == 1 else character
 
 
 def _patterns(phrases: Sequence[Phrase]) -> list[re.Pattern[str]]:
     """Write each phrase as its words with anything but words between them, ending where a word ends."""
     words = ((_WORD.findall(fold(phrase.text))[:MOST_WORDS], phrase.prefix) for phrase in phrases)
     return [
-        re.compile(_GAP.join(map(re.escape, some)) + (r"[^\W_]*+" if prefix else r"(?![^\W_])"))
-        for some, prefix in words
-        if some
+        re.compile(_GAP.join(map(re.escape, parts)) + (r"[^\W_]*+" if prefix else r"(?![^\W_])"))
+        for parts, prefix in words
+        if parts
     ]
 
 
-def _matches(folded: str, patterns: Sequence[re.Pattern[str]], most: int) -> Iterator[Span]:
+def _matches(text: str, patterns: Sequence[re.Pattern[str]], limit: int) -> Iterator[Span]:
     """Find begin, end and phrase of matches, of each phrase the first so many.
 
     A pattern that began with a look behind would cost the regular expression engine its search for a literal.
     """
     for number, pattern in enumerate(patterns):
-        spans = (match.span() for match in pattern.finditer(folded))
-        whole = (span for span in spans if not (span[0] and folded[span[0] - 1].isalnum()))
-        yield from ((begin, end, number) for begin, end in islice(whole, most))
+        spans = (match.span() for match in pattern.finditer(text))
+        matches = (span for span in spans if not (span[0] and text[span[0] - 1].isalnum()))
+        yield from ((begin, end, number) for begin, end in islice(matches, limit))
 
 
 def _densest(spans: Sequence[Span]) -> int:
@@ -134,8 +134,8 @@ def _begin(text: str, place: int) -> int:
     start = max(0, place - BEFORE)
     if start == 0:
         return len(text) - len(text.lstrip())
-    before = text[start:place]
-    borders = list(_SENTENCE_END.finditer(before))[-1:] or list(re.finditer(r"\s+", before))[:1]
+    head = text[start:place]
+    borders = list(_SENTENCE_END.finditer(head))[-1:] or list(re.finditer(r"\s+", head))[:1]
     return start + borders[0].end() if borders else place
 
 

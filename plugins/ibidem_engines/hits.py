@@ -39,10 +39,10 @@ def decode_cursor(text: str) -> list[Any]:
     """
     if len(text) > LONGEST:
         raise ValueError("too long")
-    whole = b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
-    if xxh3_64_digest(whole[_CHECK:]) != whole[:_CHECK] or _as_text(whole) != text.rstrip("="):
+    content = b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
+    if xxh3_64_digest(content[_CHECK:]) != content[:_CHECK] or _as_text(content) != text.rstrip("="):
         raise ValueError("damaged")
-    parts = orjson.loads(whole[_CHECK:])
+    parts = orjson.loads(content[_CHECK:])
     if not isinstance(parts, list):
         raise ValueError("no list")  # noqa: TRY004 - to callers one more text that is no cursor
     return parts
@@ -84,8 +84,8 @@ def read_ranking_cursor(text: str, index: str, query: Query, size: int) -> list[
     return parts[:size]
 
 
-def _as_text(whole: bytes) -> str:
-    return urlsafe_b64encode(whole).decode().rstrip("=")
+def _as_text(content: bytes) -> str:
+    return urlsafe_b64encode(content).decode().rstrip("=")
 
 
 def no_cursor(text: str) -> UsageError:

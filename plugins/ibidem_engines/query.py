@@ -125,10 +125,10 @@ def parse_query(text: str, filters: Sequence[str] = ()) -> Query:
         conditions = _conditions([part])
         excluded += conditions
         words.none_of += [] if conditions else [part]
-    parsed = _words(words)
-    _check_words(parsed, conditions=bool(typed))
+    query = _words(words)
+    _check_words(query, conditions=bool(typed))
     conditions = [parse_filter(each) for each in filters]
-    return Query(text, parsed.all_of, parsed.none_of, (*conditions, *typed), None, tuple(excluded), notes)
+    return Query(text, query.all_of, query.none_of, (*conditions, *typed), None, tuple(excluded), notes)
 
 
 def _is_field(name: str) -> bool:

@@ -72,12 +72,12 @@ class Group:
     none_of: list["Term | Group"] = field(default_factory=list)
 
 
-def read_query(text: str, known: Callable[[str], bool]) -> tuple[Group, tuple[str, ...]]:
+def read_query(text: str, is_field: Callable[[str], bool]) -> tuple[Group, tuple[str, ...]]:
     """Read a query, with straight quotation marks.
 
     Args:
         text: What was typed.
-        known: Returns whether there is a field of a name.
+        is_field: Returns whether there is a field of a name.
 
     Returns:
         What was asked for, and notes on what was not understood.
@@ -89,15 +89,15 @@ def read_query(text: str, known: Callable[[str], bool]) -> tuple[Group, tuple[st
     [Term(text='rice', field='', prefix=True)]
     """
     notes: list[str] = []
-    return _Reader(list(tokens(text, known, notes)), notes).group(), tuple(dict.fromkeys(notes))
+    return _Reader(list(tokens(text, is_field, notes)), notes).group(), tuple(dict.fromkeys(notes))
 
 
-def tokens(text: str, known: Callable[[str], bool], notes: list[str]) -> Iterator[Token]:
+def tokens(text: str, is_field: Callable[[str], bool], notes: list[str]) -> Iterator[Token]:
     """Cut a query into pieces.
 
     Args:
         text: What was typed.
-        known: Returns whether there is a field of a name.
+        is_field: Returns whether there is a field of a name.
         notes: Takes what is not understood.
     """
     at, begins, valued = 0, True, False
@@ -122,13 +122,13 @@ def tokens(text: str, known: Callable[[str], bool], notes: list[str]) -> Iterato
         elif valued and (span := _RANGE.match(text, at)):
             yield Token("phrase", "..".join("" if end == "*" else end for end in span.groups()))
             at, begins, valued = span.end(), False, False
-        elif begins and not valued and (name := _FIELD.match(text, at)) and known(name[1]):
+        elif begins and not valued and (name := _FIELD.match(text, at)) and is_field(name[1]):
             yield Token("field", name[1])
             at, valued = name.end(), True
         else:
             piece = _word(text, at)
             at += len(piece)
-            yield _read_word(piece, known, notes) if begins and not valued else Token("word", piece)
+            yield _read_word(piece, is_field, notes) if begins and not valued else Token("word", piece)
             begins = valued = False
 
 
@@ -141,13 +141,13 @@ def _word(text: str, at: int) -> str:
     return piece or text[at]
 
 
-def _read_word(piece: str, known: Callable[[str], bool], notes: list[str]) -> Token:
+def _read_word(piece: str, is_field: Callable[[str], bool], notes: list[str]) -> Token:
     """Tell an operator from a word, and note what looks like one and is none."""
     if piece in _OPERATORS:
         return Token(_OPERATORS[piece])
     if (name := _FIELD.match(piece)) and not piece[name.end() :].startswith(("/", "\\")):
         notes.append(f"{piece}: there is no field {name[1]!r}; searched as words")
-    if piece.endswith(":") and known(piece[:-1]):
+    if piece.endswith(":") and is_field(piece[:-1]):
         notes.append(f"{piece} needs its word right behind it; searched as a word")
     return Token("word", piece)
 

@@ -81,12 +81,12 @@ def redact(url: str) -> str:
     >>> redact("amqp:/reader:secret@mq.example")
     '***'
     """
-    parsed = _parse(url)
-    if parsed is None:
+    match = _parse(url)
+    if match is None:
         return HIDDEN
-    account = "" if parsed["account"] is None else f"{HIDDEN}@"
-    options = "" if parsed["options"] is None else "?" + "&".join(map(_option, parsed["options"].split("&")))
-    return f"{parsed['scheme']}://{account}{parsed['hosts']}{parsed['path'] or ''}{options}"
+    account = "" if match["account"] is None else f"{HIDDEN}@"
+    options = "" if match["options"] is None else "?" + "&".join(map(_option, match["options"].split("&")))
+    return f"{match['scheme']}://{account}{match['hosts']}{match['path'] or ''}{options}"
 
 
 def is_address(url: str) -> bool:
@@ -136,14 +136,14 @@ def secrets(urls: Iterable[str]) -> set[str]:
     """Return every secret in some addresses, as it is written there, as it is sent and as programs print it."""
     values: set[str] = set()
     for url in urls:
-        parsed = _parse(url)
-        if parsed is not None:
-            user, password = _account(parsed["account"] or "")
-            written = [
-                password or ("" if parsed["scheme"].startswith("amqp") else user),
-                *_secret_values(parsed["options"]),
+        match = _parse(url)
+        if match is not None:
+            user, password = _account(match["account"] or "")
+            parts = [
+                password or ("" if match["scheme"].startswith("amqp") else user),
+                *_secret_values(match["options"]),
             ]
-            values |= forms(written)
+            values |= forms(parts)
             values |= {basic(unquote(user), unquote(password))} if user or password else set()
     return values
 
@@ -153,10 +153,10 @@ def basic(user: str, password: str) -> str:
     return b64encode(f"{user}:{password}".encode()).decode()
 
 
-def forms(written: Iterable[str]) -> set[str]:
+def forms(parts: Iterable[str]) -> set[str]:
     """Return secrets as they are written, as they are sent and as programs print them."""
-    plain = {form for each in written if each for form in (each, unquote(each), unquote_plus(each))}
-    return plain | {form for each in plain for form in (quote(each, safe=""), repr(each)[1:-1], json.dumps(each)[1:-1])}
+    texts = {form for each in parts if each for form in (each, unquote(each), unquote_plus(each))}
+    return texts | {form for each in texts for form in (quote(each, safe=""), repr(each)[1:-1], json.dumps(each)[1:-1])}
 
 
 def _account(text: str) -> tuple[str, str]:
@@ -173,15 +173,15 @@ def _secret_values(options: str | None) -> list[str]:
 
 
 def _parse(url: str) -> re.Match[str] | None:
-    parsed = _ADDRESS.fullmatch(url)
-    if parsed is None or not url.isprintable():
+    match = _ADDRESS.fullmatch(url)
+    if match is None or not url.isprintable():
         return None
-    path = parsed["path"] or ""
-    if parsed["scheme"] in FILES:
-        own = parsed["account"] is None and not parsed["hosts"] and not _ACCOUNT_IN_PATH.search(path)
-        return parsed if own else None
-    understood = parsed["scheme"] in SERVERS and _HOSTS.fullmatch(parsed["hosts"]) and _SERVER_PATH.fullmatch(path)
-    return parsed if understood and "@" not in (parsed["options"] or "") else None
+    path = match["path"] or ""
+    if match["scheme"] in FILES:
+        is_local = match["account"] is None and not match["hosts"] and not _ACCOUNT_IN_PATH.search(path)
+        return match if is_local else None
+    understood = match["scheme"] in SERVERS and _HOSTS.fullmatch(match["hosts"]) and _SERVER_PATH.fullmatch(path)
+    return match if understood and "@" not in (match["options"] or "") else None
 
 
 def _option(text: str) -> str:

@@ -165,7 +165,7 @@ class ReindexSource(Protocol):
             raw: Whether their JSON is wanted as well.
         """
 
-    def sign(self, signed: Sequence[Signed]) -> list[Outcome | None]:
+    def sign(self, documents: Sequence[Signed]) -> list[Outcome | None]:
         """Add signatures to documents in place; None for one that changed since.
 
         What was read with its JSON may be written whole, which costs an engine less.
@@ -174,7 +174,7 @@ class ReindexSource(Protocol):
     def strip_document(self, document: SourceDocument) -> SourceDocument:
         """Return a document, read with its JSON, as it is without what ibidem added."""
 
-    def strip(self, signed: Sequence[SourceDocument]) -> list[Outcome | None]:
+    def strip(self, documents: Sequence[SourceDocument]) -> list[Outcome | None]:
         """Remove ibidem's fields from documents, read with their JSON; None for one that changed since it was read.
 
         Nothing else of them changes, and where the index has pipelines, they do not pass through them.
@@ -216,7 +216,7 @@ class ReindexTarget(Protocol):
     def create(self, *, signed: bool = True) -> None:
         """Make it, with our fields of now, or with none of them, and all else as in the first index."""
 
-    def take(self, signed: Sequence[Signed]) -> list[Outcome]:
+    def take(self, documents: Sequence[Signed]) -> list[Outcome]:
         """Store copies; a newer one that is there is left alone (`stale`)."""
 
     def newest(self) -> dict[ShardRef, int]:
@@ -231,7 +231,7 @@ class ReindexTarget(Protocol):
     def finish(self, alias: str) -> None:
         """Give it the settings that would have slowed the filling, and the alias, which the first index loses."""
 
-    def take_late(self, signed: Sequence[Signed], upto: Marks) -> list[Outcome]:
+    def take_late(self, documents: Sequence[Signed], upto: Marks) -> list[Outcome]:
         """Store copies, except over what was written later than that: it came through the alias, so it is newer."""
 
 

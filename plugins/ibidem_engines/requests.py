@@ -32,8 +32,8 @@ class TtlCache(Generic[Key, Value]):
 
     def get(self, key: Key) -> Value | None:
         """Return a value; None if it is missing or too old."""
-        until, value = self._entries.get(key, (0.0, None))
-        return value if monotonic() < until else None
+        expiry, value = self._entries.get(key, (0.0, None))
+        return value if monotonic() < expiry else None
 
     def put(self, key: Key, value: Value, seconds: float = INDEX_S) -> Value:
         """Keep a value, and return it."""
@@ -224,27 +224,27 @@ class Throttle:
     def __init__(self) -> None:
         self.limit, self.rejections = MOST, 0
         self._under_way = 0
-        self._changed = threading.Condition()
+        self._condition = threading.Condition()
 
     @contextmanager
     def __call__(self) -> Iterator[None]:
         """Wait until one more request may be sent, and count it while the block sends it."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._under_way + 1 <= self.limit)
+        with self._condition:
+            self._condition.wait_for(lambda: self._under_way + 1 <= self.limit)
             self._under_way += 1
-            before = self.rejections
+            rejections = self.rejections
         try:
             yield
-            with self._changed:
-                if self.rejections == before:
+            with self._condition:
+                if self.rejections == rejections:
                     self.limit = min(MOST, self.limit + 1 / self.limit)
         finally:
-            with self._changed:
+            with self._condition:
                 self._under_way -= 1
-                self._changed.notify_all()
+                self._condition.notify_all()
 
     def reject(self) -> None:
         """Note that the server was busy: from now on half as many requests are sent at once, and at least one."""
-        with self._changed:
+        with self._condition:
             self.rejections += 1
             self.limit = max(1.0, self._under_way // 2)

@@ -42,13 +42,13 @@ def spellings(word: str) -> set[str]:
 def _spellings(word: str) -> Iterator[str]:
     letters = "".join(alphabet for alphabet in ALPHABETS if set(alphabet) & set(word)) or "".join(sorted(set(word)))
     for at in range(len(word) + 1):
-        before, after = word[:at], word[at:]
-        yield from (before + letter + after for letter in letters)
-        if after:
-            yield before + after[1:]
-            yield from (before + letter + after[1:] for letter in letters)
-        if len(after) > 1:
-            yield before + after[1] + after[0] + after[2:]
+        head, tail = word[:at], word[at:]
+        yield from (head + letter + tail for letter in letters)
+        if tail:
+            yield head + tail[1:]
+            yield from (head + letter + tail[1:] for letter in letters)
+        if len(tail) > 1:
+            yield head + tail[1] + tail[0] + tail[2:]
 
 
 def did_you_mean(engine: Engine, query: Query) -> str:
@@ -59,14 +59,14 @@ def did_you_mean(engine: Engine, query: Query) -> str:
         query: A query without matches.
     """
     words = dict.fromkeys(
-        folded for phrase in query.phrases() if not phrase.prefix for folded, _, _ in word_spans(phrase.text)
+        word for phrase in query.phrases() if not phrase.prefix for word, _, _ in word_spans(phrase.text)
     )
     better = engine.suggest(list(words)) if words else {}
     if not better:
         return ""
     typed = query.typed
-    for folded, begin, end in reversed(list(word_spans(typed))):
-        if folded in better:
-            typed = typed[:begin] + better[folded] + typed[end:]
+    for word, begin, end in reversed(list(word_spans(typed))):
+        if word in better:
+            typed = typed[:begin] + better[word] + typed[end:]
     corrected = replace(parse_query(typed), filters=query.filters, excluded=query.excluded)
     return typed if engine.search(corrected, 1).total else ""

@@ -165,8 +165,8 @@ def to_engine_error(failure: Failure, place: str) -> EngineError:
     """
     fault = find_fault(failure)
     message = f"status {failure.status}: {failure.reason}" if failure.status else failure.reason
-    what = f"{fault.what} ({message})" if fault.what else failure.reason or message
-    return fault.error(f"{place}: {what}", fault.remedy)
+    text = f"{fault.what} ({message})" if fault.what else failure.reason or message
+    return fault.error(f"{place}: {text}", fault.remedy)
 
 
 def build_failure(status: int, answer: object, secret_values: Collection[str] = ()) -> Failure:

@@ -153,8 +153,8 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
 
     @override
     def find(self, searches: Sequence[SignatureLookup], query: Query | None = None) -> list[LookupResult]:
-        among = None if query is None else dsl.clause(query, self.fields)
-        return self._cluster.hold(LookUp(Target(self.index), self._readable(), among).find(searches))
+        clause = None if query is None else dsl.clause(query, self.fields)
+        return self._cluster.hold(LookUp(Target(self.index), self._readable(), clause).find(searches))
 
     @override
     def long_signatures(self, ids: Sequence[tuple[str, str]]) -> dict[tuple[str, str], bytes]:
@@ -188,8 +188,8 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
     @override
     def info(self) -> Info:
         version = self._check_server()
-        known = layout.read(self._cluster, self.index)
-        if not known.indices:
+        index_layout = layout.read(self._cluster, self.index)
+        if not index_layout.indices:
             return Info(self._dialect.name, version, exists=False, documents=0, unsigned=0, schema=(), tables={})
         answer = self._search(dsl.COUNTS)
         counts = answer["aggregations"]
@@ -287,18 +287,18 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
 
     def _readable(self) -> Layout:
         """Return the layout of the index, after checking that we can read it."""
-        if (known := self._layout_cache.get(self.index)) is not None:
-            return known
+        if (index_layout := self._layout_cache.get(self.index)) is not None:
+            return index_layout
         self._check_server()
-        known = layout.read(self._cluster, self.index)
-        layout.check_readable(known, self.index, self._cluster)
-        return self._layout_cache.put(self.index, known)
+        index_layout = layout.read(self._cluster, self.index)
+        layout.check_readable(index_layout, self.index, self._cluster)
+        return self._layout_cache.put(self.index, index_layout)
 
     def _place(self) -> writing.WriteTarget:
         """Give the place of writing, once the index has been found to be one that has our fields."""
-        known = self._readable()
-        layout.check_writable(known, self._cluster)
-        kind = "full" if "full" in known.kinds else "lean"
+        index_layout = self._readable()
+        layout.check_writable(index_layout, self._cluster)
+        kind = "full" if "full" in index_layout.kinds else "lean"
         return writing.WriteTarget(self._cluster, self.index, self.fields, kind, self._habit)
 
     def _check_server(self) -> str:

@@ -89,11 +89,11 @@ class LookUp:
         among: The only documents to search; None for all.
     """
 
-    def __init__(self, target: Target, layout: Layout, among: Clause | None) -> None:
+    def __init__(self, target: Target, layout: Layout, clause: Clause | None) -> None:
         self._target = target
         self._kinds = layout.kinds
-        self._most = layout.most_hits
-        self._among = among
+        self._limit = layout.most_hits
+        self._clause = clause
         self._answers: list[_Answer] = []
 
     def find(self, searches: Sequence[SignatureLookup]) -> RequestFlow[list[LookupResult]]:
@@ -259,50 +259,50 @@ class LookUp:
     def _body(self, clauses: Sequence[Clause], limit: int, own_id: str = "") -> Clause:
         """Write one search, its hits in the order of writing."""
         filters: list[Clause] = [{"bool": {"should": list(clauses), "minimum_should_match": 1}}]
-        if self._among is not None:
-            filters.append(self._among)
+        if self._clause is not None:
+            filters.append(self._clause)
         query: Clause = {"bool": {"filter": filters}}
         if own_id:
             query["bool"]["must_not"] = [ids_query([own_id])]
         return {
             "query": query,
-            "size": min(limit, self._most),
+            "size": min(limit, self._limit),
             "track_total_hits": True,
             "sort": ["_seq_no"],
             **packed_options(),
         }
 
-    def _carries(self, name: LookupField, values: Sequence[str], least: int) -> Clause:
+    def _carries(self, name: LookupField, values: Sequence[str], min_count: int) -> Clause:
         """Ask for documents that carry at least so many of the values of one class."""
-        return holders_query(self._kinds, name, values, least)
+        return holders_query(self._kinds, name, values, min_count)
 
 
-def holders_query(kinds: Collection[str], name: LookupField, values: Sequence[str], least: int = 1) -> Clause:
+def holders_query(kinds: Collection[str], name: LookupField, values: Sequence[str], min_count: int = 1) -> Clause:
     """Ask for documents that carry at least so many of the values of one class.
 
     Args:
         kinds: What the index was made for, `full` or `lean`, or both.
         name: The class.
         values: The values.
-        least: How many.
+        min_count: How many.
     """
     if name == "content":
-        return _terms("ibidem.content", values, least)
+        return _terms("ibidem.content", values, min_count)
     if name not in OWN_FIELD:
-        return _terms("ibidem.keys", values, least)
+        return _terms("ibidem.keys", values, min_count)
     paths = [f"ibidem.{name}"] * ("lean" not in kinds or "full" in kinds) + ["ibidem.keys"] * ("lean" in kinds)
-    ways = [_terms(path, values, least) for path in paths]
+    ways = [_terms(path, values, min_count) for path in paths]
     return ways[0] if len(ways) == 1 else _match_least(ways, 1)
 
 
-def _terms(path: str, values: Sequence[str], least: int) -> Clause:
-    if least <= 1:
+def _terms(path: str, values: Sequence[str], min_count: int) -> Clause:
+    if min_count <= 1:
         return {"terms": {path: list(values)}}
-    return _match_least([{"term": {path: value}} for value in values], least)
+    return _match_least([{"term": {path: value}} for value in values], min_count)
 
 
-def _match_least(clauses: Sequence[Clause], least: int) -> Clause:
-    return {"bool": {"should": list(clauses), "minimum_should_match": max(1, least)}}
+def _match_least(clauses: Sequence[Clause], min_count: int) -> Clause:
+    return {"bool": {"should": list(clauses), "minimum_should_match": max(1, min_count)}}
 
 
 def _group_values(questions: Iterable[_Question]) -> dict[LookupField, list[str]]:

@@ -237,21 +237,21 @@ class ClusterReindexSource(ReindexSource):
         return fill_packed(documents, self._search, lambda: refresh_index(self._cluster, self.index))
 
     @override
-    def sign(self, signed: Sequence[Signed]) -> list[Outcome | None]:
+    def sign(self, documents: Sequence[Signed]) -> list[Outcome | None]:
         """Write documents whole, past the default pipeline, and by partial updates where there is a final one.
 
         A partial update takes a server a third more: it reads and parses the document again.
         """
         outcomes: dict[int, Outcome | None] = {}
         actions: dict[int, Action] = {}
-        for position, document, record, values in with_values(signed):
+        for position, document, record, values in with_values(documents):
             try:
                 actions[position] = self._signing(document, record, values)
             except UnstorableRecord as unfit:
                 outcomes[position] = Outcome(document.name.id, WriteStatus.REFUSED, field=unfit.field, why=unfit.why)
         for position, outcome in zip(actions, run(self._cluster, list(actions.values())), strict=True):
-            outcomes[position] = None if outcome.status == CONFLICT else to_outcome(signed[position][0], outcome)
-        return [outcomes.get(position) for position in range(len(signed))]
+            outcomes[position] = None if outcome.status == CONFLICT else to_outcome(documents[position][0], outcome)
+        return [outcomes.get(position) for position in range(len(documents))]
 
     def _signing(self, document: SourceDocument, record: Record, values: Values) -> Action:
         """Give the action that adds signatures to a document: a whole write where its JSON was read."""
@@ -267,12 +267,12 @@ class ClusterReindexSource(ReindexSource):
         return dataclasses.replace(document, raw=remove_member(document.raw, OURS))
 
     @override
-    def strip(self, signed: Sequence[SourceDocument]) -> list[Outcome | None]:
+    def strip(self, documents: Sequence[SourceDocument]) -> list[Outcome | None]:
         """Write documents whole, as their JSON was without the object `ibidem`, past the default pipeline."""
-        outcomes = run(self._cluster, [self._bare(document) for document in signed])
+        outcomes = run(self._cluster, [self._bare(document) for document in documents])
         return [
             None if each.status == CONFLICT else to_outcome(document, each)
-            for document, each in zip(signed, outcomes, strict=True)
+            for document, each in zip(documents, outcomes, strict=True)
         ]
 
     def _bare(self, document: SourceDocument) -> Action:
@@ -352,9 +352,11 @@ class ClusterReindexSource(ReindexSource):
         return to_engine_error(build_failure(503, hit), self._cluster.label)
 
 
-def with_values(signed: Sequence[Signed]) -> Iterator[tuple[int, SourceDocument, Record, Values]]:
+def with_values(documents: Sequence[Signed]) -> Iterator[tuple[int, SourceDocument, Record, Values]]:
     """Yield the documents with signatures, each with its place and its look-up values."""
-    records = [(position, document, record) for position, (document, record) in enumerate(signed) if record is not None]
+    records = [
+        (position, document, record) for position, (document, record) in enumerate(documents) if record is not None
+    ]
     for each, values in zip(records, values_of_records([record for _, _, record in records]), strict=True):
         yield *each, values
 

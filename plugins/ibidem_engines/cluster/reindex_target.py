@@ -111,9 +111,9 @@ class ClusterReindexTarget(ReindexTarget):
         self._cluster.ask("PUT", f"/{self.name}", {"settings": {"index": codec | remaining}, "mappings": mapping})
 
     @override
-    def take(self, signed: Sequence[Signed]) -> list[Outcome]:
+    def take(self, documents: Sequence[Signed]) -> list[Outcome]:
         """Write documents with the engine's own version of each, so that an older state never wins."""
-        return self._write(signed, lambda document: _CopyBase("index", version=document.engine_version))
+        return self._write(documents, lambda document: _CopyBase("index", version=document.engine_version))
 
     @override
     def newest(self) -> dict[ShardRef, int]:
@@ -147,20 +147,22 @@ class ClusterReindexTarget(ReindexTarget):
             self._move(alias)
 
     @override
-    def take_late(self, signed: Sequence[Signed], upto: Marks) -> list[Outcome]:
-        ids = [document.name.id for document, _ in signed]
+    def take_late(self, documents: Sequence[Signed], upto: Marks) -> list[Outcome]:
+        ids = [document.name.id for document, _ in documents]
         current_states = {
             name.id: state
             for part, max_seq_no in upto.items()
             for name, state in states(self._cluster, SeqNoRange(part, NONE, max_seq_no), max(1, len(ids)), ids)
         }
-        return self._write(signed, lambda document: _CopyBase.state(current_states.get(document.name.id)))
+        return self._write(documents, lambda document: _CopyBase.state(current_states.get(document.name.id)))
 
-    def _write(self, signed: Sequence[Signed], choose_base: Callable[[SourceDocument], "_CopyBase"]) -> list[Outcome]:
+    def _write(
+        self, documents: Sequence[Signed], choose_base: Callable[[SourceDocument], "_CopyBase"]
+    ) -> list[Outcome]:
         outcomes: dict[int, Outcome] = {}
         actions: dict[int, Action] = {}
-        values = iter(values_of_records([record for _, record in signed if record is not None]))
-        for position, (document, record) in enumerate(signed):
+        values = iter(values_of_records([record for _, record in documents if record is not None]))
+        for position, (document, record) in enumerate(documents):
             record_values = None if record is None else next(values)
             try:
                 body = (
@@ -172,8 +174,8 @@ class ClusterReindexTarget(ReindexTarget):
             base, name = choose_base(document), document.name
             actions[position] = Action(base.verb, self.name, name.id, body, base.condition, name.routing, base.version)
         for position, outcome in zip(actions, run(self._cluster, list(actions.values())), strict=True):
-            outcomes.setdefault(position, _outcome(signed[position][0], outcome))
-        return [outcomes[position] for position in range(len(signed))]
+            outcomes.setdefault(position, _outcome(documents[position][0], outcome))
+        return [outcomes[position] for position in range(len(documents))]
 
     def _move(self, alias: str) -> None:
         """Move an alias to the copy, unchanged and in one step."""
@@ -198,10 +200,10 @@ class ClusterReindexTarget(ReindexTarget):
         return self._parts
 
     def _slices(self, part: ShardRef, max_seq_no: int) -> Iterator[list[State]]:
-        after = NONE
-        while batch := states(self._cluster, SeqNoRange(part, after, max_seq_no), SLICE):
+        position = NONE
+        while batch := states(self._cluster, SeqNoRange(part, position, max_seq_no), SLICE):
             yield batch
-            after = batch[-1][0].order
+            position = batch[-1][0].order
 
     def _missing_ids(self, names: Sequence[Name]) -> set[str]:
         """Return the ids of documents that the old index no longer holds."""

@@ -91,25 +91,25 @@ def signed_part(record: Record, layout: str, stored_names: Iterable[str], values
     return orjson.dumps({"doc": {OURS: dict.fromkeys(stored_names) | _own_part(record, layout, values)}})
 
 
-def signed_update(raw: bytes, record: Record, layout: str, there: Mapping[str, object]) -> bytes:
+def signed_update(raw: bytes, record: Record, layout: str, stored_fields: Mapping[str, object]) -> bytes:
     """Write signatures into a partial document; every other byte of it stays as it is.
 
     Args:
         raw: What changes of a document, a JSON object.
         record: The signed record of the whole document after the update.
         layout: `full` or `lean`.
-        there: What ibidem added to it before. Its group stays where nothing that is stored of it changes, as far as
-            `digest` tells.
+        stored_fields: Ibidem's fields in it so far. Its group stays where nothing that is stored of it changes, as far
+            as `digest` tells.
 
     Raises:
         UnstorableRecord: Something in it cannot be stored.
     """
     check_storable(record)
     own_part = _own_part(record, layout)
-    if there.get("record") == record.digest:
-        own_part = {name: value for name, value in own_part.items() if name not in GROUPED or name not in there}
-    fields = GROUPED if there.get("record") == record.digest else ()
-    left_out = [name for name in there if name not in fields]
+    if stored_fields.get("record") == record.digest:
+        own_part = {name: value for name, value in own_part.items() if name not in GROUPED or name not in stored_fields}
+    fields = GROUPED if stored_fields.get("record") == record.digest else ()
+    left_out = [name for name in stored_fields if name not in fields]
     return with_member(raw, OURS, orjson.dumps(dict.fromkeys(left_out) | own_part))
 
 
@@ -194,7 +194,7 @@ def filter_value(name: str, value: str) -> str:
     return value if len(value) <= LONGEST_VALUE else f"x:{xxh3_128_hexdigest(value.encode())}"
 
 
-def _own_part(record: Record, layout: str, known: Values | None = None) -> dict[str, object]:
+def _own_part(record: Record, layout: str, clue_values: Values | None = None) -> dict[str, object]:
     """Fill the object `ibidem`."""
     document = record.document
     own_part: dict[str, object] = {"id": document.id, "version": record.version, "record": record.digest}
@@ -208,7 +208,7 @@ def _own_part(record: Record, layout: str, known: Values | None = None) -> dict[
     if values := sorted(set(_filter_values(document.meta))):
         own_part["meta"] = values
     if record.packed:
-        clues = _clues(record.packed, record.long) if known is None else known
+        clues = _clues(record.packed, record.long) if clue_values is None else clue_values
         own_part |= signature_fields(document.id, record.packed, record.long, clues, layout)
         own_part |= {"schema": SCHEMA, "idf": record.signatures.idf, "length": record.signatures.length}
         if (pages := len(document.pages)) > 1 or layout == "full":
@@ -216,7 +216,7 @@ def _own_part(record: Record, layout: str, known: Values | None = None) -> dict[
     return own_part
 
 
-def signature_fields(id_: str, packed: bytes, long: bytes, clues: Values, layout: str) -> dict[str, object]:
+def signature_fields(id_: str, packed: bytes, long_value: bytes, clues: Values, layout: str) -> dict[str, object]:
     """Return the fields that `_source` leaves out, since they can be computed from the text again.
 
     The keys are one text, joined by spaces: 65 words of it cost a server a third less than as many values of a keyword
@@ -225,12 +225,12 @@ def signature_fields(id_: str, packed: bytes, long: bytes, clues: Values, layout
     Args:
         id_: The document's id.
         packed: Its packed signatures; empty when it has none.
-        long: Its long signatures; empty when it has none.
+        long_value: Its long signatures; empty when it has none.
         clues: All values under which it is looked up.
         layout: `full` or `lean`.
     """
     own_fields: dict[str, object] = {
-        name: base64.b64encode(value).decode() for name, value in (("packed", packed), ("long", long)) if value
+        name: base64.b64encode(value).decode() for name, value in (("packed", packed), ("long", long_value)) if value
     }
     if not clues:
         return own_fields
@@ -242,9 +242,9 @@ def signature_fields(id_: str, packed: bytes, long: bytes, clues: Values, layout
     return own_fields | {"content": clues["content"][0]}
 
 
-def _clues(packed: bytes, long: bytes) -> Values:
+def _clues(packed: bytes, long_value: bytes) -> Values:
     unpacked = unpack(packed) if packed else None
-    return {} if unpacked is None else lookup_keys(unpacked) | long_clues(LongSignatures.decode(long))
+    return {} if unpacked is None else lookup_keys(unpacked) | long_clues(LongSignatures.decode(long_value))
 
 
 def _days(text: str) -> list[str]:
@@ -354,5 +354,5 @@ def join_lines(piece: str, text: str) -> str:
     """
     plain_text = piece.translate(_NO_MARKS)
     begin = text.find(plain_text)
-    before, after = (text[:begin], text[begin + len(plain_text) :]) if begin >= 0 else ("", "")
-    return f"{'…' if before.strip() else ''}{' '.join(piece.split())}{'…' if after.strip() else ''}"
+    head, tail = (text[:begin], text[begin + len(plain_text) :]) if begin >= 0 else ("", "")
+    return f"{'…' if head.strip() else ''}{' '.join(piece.split())}{'…' if tail.strip() else ''}"

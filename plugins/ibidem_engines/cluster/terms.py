@@ -67,8 +67,8 @@ def _suggest_body(word: str, fields: Fields) -> dict[str, Any]:
         "shard_size": SUGGESTED,
         "sort": "frequency",
     }
-    fields_of = {"title": fields.title, "text": fields.text}
+    fields_by_name = {"title": fields.title, "text": fields.text}
     return {
         "size": 0,
-        "suggest": {name: {"text": word, "term": {"field": path, **slip}} for name, path in fields_of.items()},
+        "suggest": {name: {"text": word, "term": {"field": path, **slip}} for name, path in fields_by_name.items()},
     }

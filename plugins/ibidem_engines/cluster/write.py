@@ -43,9 +43,9 @@ class Habit:
 
     new: bool = False
 
-    def learn(self, stored: int, documents: int) -> None:
+    def learn(self, count: int, documents: int) -> None:
         """Learn how many of some documents were there already."""
-        self.new = 2 * stored <= documents
+        self.new = 2 * count <= documents
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,16 +116,16 @@ def delete(place: WriteTarget, ids: Sequence[str], version: int, *, beats: bool)
     remaining = list(dict.fromkeys(ids))
     outcomes: dict[str, Outcome] = {}
     for turn in range(ROUNDS):
-        stored = place.standing(remaining)
-        versions = {id_: _version_of_deletion(stored.get(id_), version, beats=beats) for id_ in remaining}
-        fates = {id_: _fate_of_deletion(stored.get(id_), versions[id_]) for id_ in remaining}
+        stored_versions = place.standing(remaining)
+        versions = {id_: _version_of_deletion(stored_versions.get(id_), version, beats=beats) for id_ in remaining}
+        fates = {id_: _fate_of_deletion(stored_versions.get(id_), versions[id_]) for id_ in remaining}
         _bury(place, {id_: versions[id_] for id_ in remaining if fates[id_] is not WriteStatus.STALE})
         deletions = [id_ for id_ in remaining if fates[id_] is WriteStatus.DELETED]
-        results = place.run([Action("delete", place.index, id_, state=stored[id_].state) for id_ in deletions])
+        results = place.run([Action("delete", place.index, id_, state=stored_versions[id_].state) for id_ in deletions])
         conflicts = {id_ for id_, each in zip(deletions, results, strict=True) if each.status in (CONFLICT, MISSING)}
         for id_ in remaining:
             if id_ not in conflicts:
-                old_version = stored[id_].version if id_ in stored else None
+                old_version = stored_versions[id_].version if id_ in stored_versions else None
                 stale = fates[id_] is WriteStatus.STALE
                 reason = f"version {version} is older than the one in the index, {old_version}" if stale else ""
                 outcomes[id_] = Outcome(
@@ -148,58 +148,60 @@ def _write(place: WriteTarget, ready: Mapping[int, _Ready]) -> dict[int, Outcome
     sent_again, first_round = place.cluster.resend_count, 0 if place.habit.new else 1
     for turn in range(first_round, ROUNDS):
         ids = [each.id for each in remaining.values()]
-        stored, graves = place.standing(ids) if turn else {}, place.graves(ids)
+        stored_versions, graves = place.standing(ids) if turn else {}, place.graves(ids)
         retry = turn > 1 or place.cluster.resend_count > sent_again
         decisions = {
-            position: _decide(each.record, stored.get(each.id), graves.get(each.id), retry=retry)
+            position: _decide(each.record, stored_versions.get(each.id), graves.get(each.id), retry=retry)
             for position, each in remaining.items()
         }
         acting = {
             position: action
             for position, each in remaining.items()
-            if (action := _action(place, each, decisions[position], stored))
+            if (action := _action(place, each, decisions[position], stored_versions))
         }
         results = dict(zip(acting, place.run(list(acting.values())), strict=True))
         for position, each in list(remaining.items()):
             if position not in results or results[position].status != CONFLICT:
-                outcomes[position] = _outcome(each, decisions[position], stored.get(each.id), results.get(position))
+                outcomes[position] = _outcome(
+                    each, decisions[position], stored_versions.get(each.id), results.get(position)
+                )
                 del remaining[position]
         _check_tombstones(
             place, ready, outcomes, [position for position in results if position not in remaining], graves
         )
         if turn == first_round:
-            place.habit.learn(len(stored) if turn else len(remaining), len(ready))
+            place.habit.learn(len(stored_versions) if turn else len(remaining), len(ready))
         if not remaining:
             return outcomes
         _give_way(place, turn - 1)
     raise _conflict_error(place, [each.id for each in remaining.values()])
 
 
-def _decide(record: Record, stored: StoredVersion | None, grave: int | None, *, retry: bool) -> tuple[WriteStatus, str]:
+def _decide(record: Record, entry: StoredVersion | None, grave: int | None, *, retry: bool) -> tuple[WriteStatus, str]:
     """Decide what becomes of a record by the documents and tombstones under its id.
 
     Args:
         record: The record.
-        stored: The stored version.
+        entry: The stored version.
         grave: The version that is buried there.
         retry: Whether the response to an earlier try was lost: a stored document equal to the record is then from it.
     """
-    if stored and stored.version is not None and stored.version > record.version:
-        return WriteStatus.STALE, f"version {record.version} is older than the one in the index, {stored.version}"
+    if entry and entry.version is not None and entry.version > record.version:
+        return WriteStatus.STALE, f"version {record.version} is older than the one in the index, {entry.version}"
     if grave is not None and grave >= record.version:
         return WriteStatus.STALE, f"version {record.version} was deleted with version {grave}"
-    if stored and stored.digest == record.digest:
-        return (WriteStatus.INDEXED if retry and stored.version == record.version else WriteStatus.UNCHANGED), ""
-    if stored and (reason := clash(record, stored.origin)):
+    if entry and entry.digest == record.digest:
+        return (WriteStatus.INDEXED if retry and entry.version == record.version else WriteStatus.UNCHANGED), ""
+    if entry and (reason := clash(record, entry.origin)):
         return WriteStatus.REFUSED, reason
     return WriteStatus.INDEXED, ""
 
 
 def _action(
-    place: WriteTarget, ready: _Ready, decision: tuple[WriteStatus, str], stored: Mapping[str, StoredVersion]
+    place: WriteTarget, ready: _Ready, decision: tuple[WriteStatus, str], stored_versions: Mapping[str, StoredVersion]
 ) -> Action | None:
     """Return the action of a decision; None when there is nothing to write."""
-    standing = stored.get(ready.id)
+    standing = stored_versions.get(ready.id)
     if decision[0] is WriteStatus.UNCHANGED and standing and standing.version != ready.record.version:
         return Action("update", place.index, ready.id, version_update(ready.record, place.layout), standing.state)
     if decision[0] is not WriteStatus.INDEXED:
@@ -212,16 +214,16 @@ def _action(
 
 
 def _outcome(
-    ready: _Ready, decision: tuple[WriteStatus, str], stored: StoredVersion | None, outcome: ActionOutcome | None
+    ready: _Ready, decision: tuple[WriteStatus, str], entry: StoredVersion | None, outcome: ActionOutcome | None
 ) -> Outcome:
     fate, reason = decision
-    old_version = stored.version if stored else None
+    old_version = entry.version if entry else None
     if outcome and outcome.reason:
         return Outcome(
             ready.id, WriteStatus.REFUSED, before=old_version, field=refused_field(outcome.reason), why=outcome.reason
         )
     if fate is WriteStatus.INDEXED:
-        place = outcome.place if outcome else stored.state[0] if stored else 0
+        place = outcome.place if outcome else entry.state[0] if entry else 0
         return Outcome(ready.id, fate, write_order(place), old_version)
     return Outcome(ready.id, fate, before=old_version, field=_AT_FAULT.get(fate, ""), why=reason)
 
@@ -232,8 +234,8 @@ def refused_field(reason: str) -> str:
     >>> refused_field("failed to parse field [meta.pages] of type [long] in document with id_ 'a'")
     'meta.pages'
     """
-    _, mark, rest = reason.partition("field [")
-    return rest.partition("]")[0] if mark else ""
+    _, mark, tail = reason.partition("field [")
+    return tail.partition("]")[0] if mark else ""
 
 
 def _check_tombstones(
@@ -252,11 +254,13 @@ def _check_tombstones(
     if past := [id_ for id_ in buried if id_ not in stale and id_ in graves]:
         ledgers.delete_records(place.cluster, place.index, "tombstones", past)
     if stale:
-        stored = place.standing(list(stale))
+        stored_versions = place.standing(list(stale))
         own_writes = [
-            id_ for id_ in stale if id_ in stored and stored[id_].digest == ready[indexed_positions[id_]].record.digest
+            id_
+            for id_ in stale
+            if id_ in stored_versions and stored_versions[id_].digest == ready[indexed_positions[id_]].record.digest
         ]
-        place.run([Action("delete", place.index, id_, state=stored[id_].state) for id_ in own_writes])
+        place.run([Action("delete", place.index, id_, state=stored_versions[id_].state) for id_ in own_writes])
     for id_, version in stale.items():
         position = indexed_positions[id_]
         reason = f"version {ready[position].record.version} was deleted with version {version}"
@@ -265,14 +269,14 @@ def _check_tombstones(
         )
 
 
-def _fate_of_deletion(stored: StoredVersion | None, version: int) -> WriteStatus:
-    if stored is None:
+def _fate_of_deletion(entry: StoredVersion | None, version: int) -> WriteStatus:
+    if entry is None:
         return WriteStatus.MISSING
-    return WriteStatus.STALE if stored.version is not None and stored.version > version else WriteStatus.DELETED
+    return WriteStatus.STALE if entry.version is not None and entry.version > version else WriteStatus.DELETED
 
 
-def _version_of_deletion(stored: StoredVersion | None, version: int, *, beats: bool) -> int:
-    return next_version(version, stored.version) if beats and stored else version
+def _version_of_deletion(entry: StoredVersion | None, version: int, *, beats: bool) -> int:
+    return next_version(version, entry.version) if beats and entry else version
 
 
 def _bury(place: WriteTarget, versions: Mapping[str, int]) -> None:

@@ -112,8 +112,8 @@ class SqliteEngine(CollapseEngine, ReindexableEngine):
         return members(self._file, query, groups, limit, order, cursor)
 
     @override
-    def facets(self, query: Query, most: int) -> Facets:
-        return facets(self._file, query, most)
+    def facets(self, query: Query, limit: int) -> Facets:
+        return facets(self._file, query, limit)
 
     def groups(self) -> SqliteGroups:
         """Give the groups of the index."""

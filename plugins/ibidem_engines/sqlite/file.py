@@ -121,7 +121,7 @@ class SqliteFile:
         self.path = path
         self.index = index
         self._patience, self._longest = patience, longest
-        self._until = 0.0
+        self._deadline = 0.0
         self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
         self._pid = 0
@@ -146,13 +146,13 @@ class SqliteFile:
     def run(self, statement: str, values: Sequence[Value] | Mapping[str, Value] = ()) -> sqlite3.Cursor:
         """Run one statement inside the transaction that is open."""
         connection = self._open("rw")
-        self._until = time.monotonic() + self._longest
+        self._deadline = time.monotonic() + self._longest
         return connection.execute(statement.replace("{index}", self.index), values)
 
     def run_many(self, statement: str, values: Iterable[Row]) -> None:
         """Run one statement for each row of values."""
         connection = self._open("rw")
-        self._until = time.monotonic() + self._longest
+        self._deadline = time.monotonic() + self._longest
         connection.executemany(statement.replace("{index}", self.index), values)
 
     @contextmanager
@@ -222,12 +222,12 @@ class SqliteFile:
         for pragma in PRAGMAS:
             connection.execute(f"pragma {pragma}").close()
         connection.set_progress_handler(self._is_late, LOOKS_EVERY)
-        self._connection, self._pid, self._until = connection, os.getpid(), time.monotonic() + self._longest
+        self._connection, self._pid, self._deadline = connection, os.getpid(), time.monotonic() + self._longest
         self._checked.clear()
         return connection
 
     def _is_late(self) -> bool:
-        return time.monotonic() > self._until
+        return time.monotonic() > self._deadline
 
     def _open_existing(self) -> sqlite3.Connection:
         """Give the connection to a file that is there."""

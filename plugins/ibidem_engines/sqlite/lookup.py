@@ -148,9 +148,9 @@ class Finder:
             rare_questions, self._postings.sharing([each.values for each in rare_questions], min_shared), strict=True
         ):
             answers[each.at].places.update(places[: searches[each.at].most("rare")].tolist())
-        others = [each for each in questions if each.clue != "rare"]
+        direct = [each for each in questions if each.clue != "rare"]
         last_place = self._postings.last
-        return others if last_place == upto else others + [each._replace(after=last_place) for each in rare_questions]
+        return direct if last_place == upto else direct + [each._replace(after=last_place) for each in rare_questions]
 
     def _read_marks(self, goal: int, upto: int | None) -> bool:
         """Read the marks of documents written since the last time, when that costs less than looking up the values."""
@@ -193,14 +193,14 @@ class _LookUp:
         min_shared = search.least.get(question.clue, 1)
         limit = search.most(question.clue)
         # Places ascend: the first few carriers of each value hold the first few of all, own one and one over aside.
-        most = limit + 2 if min_shared <= 1 and self._allowed_places is None else -1
+        read_limit = limit + 2 if min_shared <= 1 and self._allowed_places is None else -1
         values = list(dict.fromkeys(question.values))
         if self._leads is not None:
             likely = self._leads.of(values, min_shared, question.after)
             if likely is not None and len(likely) <= limit:
                 answer.places.update(likely.tolist())
                 return
-        carriers = [self._carriers(value, most) for value in values]
+        carriers = [self._carriers(value, read_limit) for value in values]
         if question.clue in LONG_CLUES:
             below_limit = [each for each in carriers if self._count_others(each, own_place) <= limit]
             answer.capped += [question.clue] * (len(below_limit) < len(carriers))

@@ -215,7 +215,7 @@ def info(file: SqliteFile) -> Info:
         if idf:
             tables[idf] = tables.get(idf, 0) + count
     documents = sum(count for _, _, count in counts)
-    unsigned_count = sum(count for _, signed, count in counts if not signed)
+    unsigned_count = sum(count for _, is_signed, count in counts if not is_signed)
     schema = _schema(state) if documents > unsigned_count else ()
     return Info("sqlite", sqlite3.sqlite_version, bool(state), documents, unsigned_count, schema, tables)
 
@@ -270,12 +270,12 @@ def choose(query: Query, newest: int, exclude: Collection[str] = ()) -> Selectio
     left_out = f" and {place} not in ({_CARRYING})" if exclude else ""
     contents = [" OR ".join(f'"{word(value)}"' for value in exclude)] if exclude else []
     if not words:
-        rest = f'"ibidem.{{index}}.documents" d where d.place <= ?{limits.sql}{left_out}'
-        return Selection(place, "0.0", rest, (newest, *limits.values, *contents))
+        tables = f'"ibidem.{{index}}.documents" d where d.place <= ?{limits.sql}{left_out}'
+        return Selection(place, "0.0", tables, (newest, *limits.values, *contents))
     join = ' join "ibidem.{index}.documents" d on d.place = t.rowid' if limits.sql else ""
     condition = f'"ibidem.{{index}}.texts" match ? and t.rowid <= ?{limits.sql}{left_out}'
-    rest = f'"ibidem.{{index}}.texts" t{join} where {condition}'
-    return Selection(place, _BM25, rest, (words, newest, *limits.values, *contents))
+    tables = f'"ibidem.{{index}}.texts" t{join} where {condition}'
+    return Selection(place, _BM25, tables, (words, newest, *limits.values, *contents))
 
 
 def _rank(file: SqliteFile, selection: Selection, size: int) -> tuple[int, RankedPlaces]:

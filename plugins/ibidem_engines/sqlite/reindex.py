@@ -49,8 +49,8 @@ class SqliteReindexTarget(ReindexTarget):
         self._file.create()
 
     @override
-    def take(self, signed: Sequence[Signed]) -> list[Outcome]:
-        return write(self._file, [record or _unsigned_record(document) for document, record in signed])
+    def take(self, documents: Sequence[Signed]) -> list[Outcome]:
+        return write(self._file, [record or _unsigned_record(document) for document, record in documents])
 
     @override
     def newest(self) -> dict[ShardRef, int]:
@@ -74,8 +74,8 @@ class SqliteReindexTarget(ReindexTarget):
         """Do nothing: the copy is in the same file."""
 
     @override
-    def take_late(self, signed: Sequence[Signed], upto: Marks) -> list[Outcome]:
-        return self.take(signed)
+    def take_late(self, documents: Sequence[Signed], upto: Marks) -> list[Outcome]:
+        return self.take(documents)
 
 
 def _unsigned_record(document: SourceDocument) -> Record:
@@ -179,8 +179,8 @@ class SqliteReindexSource(ReindexSource):
         ]
 
     @override
-    def sign(self, signed: Sequence[Signed]) -> list[Outcome | None]:
-        ready = [(record, document.state[0]) for document, record in signed if record is not None]
+    def sign(self, documents: Sequence[Signed]) -> list[Outcome | None]:
+        ready = [(record, document.state[0]) for document, record in documents if record is not None]
         return replace_records(self._file, ready)
 
     @override
@@ -188,8 +188,8 @@ class SqliteReindexSource(ReindexSource):
         return replace(document, digest="", packed=b"", schema="", idf="")
 
     @override
-    def strip(self, signed: Sequence[SourceDocument]) -> list[Outcome | None]:
-        return replace_records(self._file, [(_unsigned_record(document), document.state[0]) for document in signed])
+    def strip(self, documents: Sequence[SourceDocument]) -> list[Outcome | None]:
+        return replace_records(self._file, [(_unsigned_record(document), document.state[0]) for document in documents])
 
     @override
     def unmark(self) -> bool:

@@ -105,15 +105,15 @@ MARKED: tuple[LookupField, ...] = ("content", "fingerprint", "fingerprint_binned
 _PLAIN = re.compile(r"[0-9a-z:]+", re.ASCII)
 
 
-def lookup_values(packed: bytes, long: bytes = b"") -> dict[LookupField, list[str]]:
+def lookup_values(packed: bytes, long_value: bytes = b"") -> dict[LookupField, list[str]]:
     """Read the look-up values out of signatures; empty, damaged and unknown values give none.
 
     Args:
         packed: The packed value.
-        long: The long signatures.
+        long_value: The long signatures.
     """
     unpacked = unpack(packed) if packed else None
-    return {} if unpacked is None else lookup_keys(unpacked) | long_clues(LongSignatures.decode(long))
+    return {} if unpacked is None else lookup_keys(unpacked) | long_clues(LongSignatures.decode(long_value))
 
 
 def sketched_values(values: dict[LookupField, list[str]]) -> list[str]:
@@ -140,12 +140,12 @@ def word(value: str) -> str:
 _CARRIED = 'select 1 from "ibidem.{index}.keys" where "ibidem.{index}.keys" match ? and rowid = ?'
 
 
-def stored_words(file: SqliteFile, place: int, packed: bytes, long: bytes) -> str:
+def stored_words(file: SqliteFile, place: int, packed: bytes, long_value: bytes) -> str:
     """List the words of a row that is there: one that was written before has no keys of runs of characters.
 
     A full-text table without content is damaged when other words are taken out than were put in.
     """
-    values = lookup_values(packed, long)
+    values = lookup_values(packed, long_value)
     characters, *_ = values.get("characters", [""])
     if characters and not file.run(_CARRIED, (f'"{characters}"', place)).fetchone():
         del values["characters"]

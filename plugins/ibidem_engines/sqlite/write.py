@@ -83,10 +83,10 @@ def _facts(record: Record) -> Row:
         meta = orjson.dumps(dict(document.meta)).decode()
     except TypeError as error:
         raise UnstorableRecord("meta", f"JSON cannot hold it: {error}") from error
-    signed = int(bool(record.packed) and signatures.length > 0)
+    is_signed = int(bool(record.packed) and signatures.length > 0)
     names = (document.source, document.language, first, last, document.date, document.url)
     group = group_name(document.id)
-    return (signed, signatures.idf, *names, document.version, len(document.pages), meta, group, document.origin)
+    return (is_signed, signatures.idf, *names, document.version, len(document.pages), meta, group, document.origin)
 
 
 def _check(record: Record) -> None:
@@ -121,7 +121,7 @@ _THERE = """select id, place, version, digest, origin from "ibidem.{index}.docum
 
 
 @dataclass(frozen=True, slots=True)
-class _There:
+class _StoredVersion:
     """The document that is under an id."""
 
     place: int
@@ -131,29 +131,29 @@ class _There:
 
 
 @dataclass(frozen=True, slots=True)
-class _Standing:
+class _StoredState:
     """The documents and tombstones under the ids of a call.
 
     Args:
-        there: The documents.
+        documents: The documents.
         graves: The versions of tombstones.
     """
 
-    there: Mapping[str, _There]
+    documents: Mapping[str, _StoredVersion]
     graves: Mapping[str, int]
 
     @classmethod
-    def read(cls, file: SqliteFile, ids: Sequence[str]) -> "_Standing":
+    def read(cls, file: SqliteFile, ids: Sequence[str]) -> "_StoredState":
         """Look at all ids at once."""
         rows = file.run(_THERE, (as_json(ids),))
-        there = {name: _There(*fields) for name, *fields in rows}
+        documents = {name: _StoredVersion(*fields) for name, *fields in rows}
         stones = tables.get(file, "tombstones", ids).items()
-        return cls(there, {name: version for name, stone in stones if isinstance(version := stone["version"], int)})
+        return cls(documents, {name: version for name, stone in stones if isinstance(version := stone["version"], int)})
 
     def stale_reason(self, name: str, version: int) -> str:
         """Say why a version comes too late to be written; empty when it does not."""
-        if name in self.there and self.there[name].version > version:
-            return f"version {version} is older than the one in the index, {self.there[name].version}"
+        if name in self.documents and self.documents[name].version > version:
+            return f"version {version} is older than the one in the index, {self.documents[name].version}"
         if name in self.graves and self.graves[name] >= version:
             return f"version {version} was deleted with version {self.graves[name]}"
         return ""
@@ -161,26 +161,26 @@ class _Standing:
     def outcome(self, record: Record) -> Outcome:
         """Decide what becomes of a record."""
         name = record.document.id
-        stored = self.there.get(name)
-        old_version = stored.version if stored else None
+        entry = self.documents.get(name)
+        old_version = entry.version if entry else None
         if reason := self.stale_reason(name, record.version):
             return Outcome(name, WriteStatus.STALE, before=old_version, field="version", why=reason)
-        if stored and stored.digest == record.digest:
+        if entry and entry.digest == record.digest:
             return Outcome(name, WriteStatus.UNCHANGED, before=old_version)
-        if stored and (reason := clash(record, stored.origin)):
+        if entry and (reason := clash(record, entry.origin)):
             return Outcome(name, WriteStatus.REFUSED, before=old_version, field="id", why=reason)
         return Outcome(name, WriteStatus.INDEXED, before=old_version)
 
     def deletion(self, name: str, version: int) -> Outcome:
         """Decide what becomes of a document that is to be deleted."""
-        stored = self.there.get(name)
-        if stored is None:
+        entry = self.documents.get(name)
+        if entry is None:
             return Outcome(name, WriteStatus.MISSING)
-        if stored.version > version:
+        if entry.version > version:
             return Outcome(
-                name, WriteStatus.STALE, before=stored.version, field="version", why=self.stale_reason(name, version)
+                name, WriteStatus.STALE, before=entry.version, field="version", why=self.stale_reason(name, version)
             )
-        return Outcome(name, WriteStatus.DELETED, before=stored.version)
+        return Outcome(name, WriteStatus.DELETED, before=entry.version)
 
 
 def write(file: SqliteFile, records: Sequence[Record]) -> list[Outcome]:
@@ -196,9 +196,9 @@ def replace_records(file: SqliteFile, records: Sequence[tuple[Record, int]]) -> 
     """Store records over documents that are still at the places where they were read; None for one that does not."""
     ready, outcomes = prepare([record for record, _ in records])
     with file.transaction():
-        there = _Standing.read(file, [each.id for each in ready]).there
+        documents = _StoredState.read(file, [each.id for each in ready]).documents
         outcomes |= _write(
-            file, [each for each in ready if each.id in there and there[each.id].place == records[each.at][1]]
+            file, [each for each in ready if each.id in documents and documents[each.id].place == records[each.at][1]]
         )
     return [outcomes.get(at) for at in range(len(records))]
 
@@ -207,12 +207,13 @@ def delete(file: SqliteFile, ids: Sequence[str], version: int, *, beats: bool) -
     """Delete documents and leave tombstones; see `Engine.delete`."""
     timestamp = datetime.now(UTC).isoformat(timespec="seconds")
     with file.transaction():
-        standing = _Standing.read(file, ids)
-        there = {name: each.version for name, each in standing.there.items()}
-        versions = {name: next_version(version, there.get(name)) if beats else version for name in ids}
+        standing = _StoredState.read(file, ids)
+        versions_by_id = {name: each.version for name, each in standing.documents.items()}
+        versions = {name: next_version(version, versions_by_id.get(name)) if beats else version for name in ids}
         outcomes = {name: standing.deletion(name, versions[name]) for name in ids}
         _remove(
-            file, [standing.there[name].place for name, each in outcomes.items() if each.fate is WriteStatus.DELETED]
+            file,
+            [standing.documents[name].place for name, each in outcomes.items() if each.fate is WriteStatus.DELETED],
         )
         written_names = [name for name, each in outcomes.items() if each.fate is not WriteStatus.STALE]
         newer = [name for name in written_names if standing.graves.get(name, versions[name]) <= versions[name]]
@@ -230,10 +231,10 @@ def prune(file: SqliteFile, source_name: str, upto: int) -> int:
 
 def _write(file: SqliteFile, ready: Sequence[Ready]) -> dict[int, Outcome]:
     """Store rows and return what became of them, by their place in the call."""
-    standing = _Standing.read(file, [each.id for each in ready])
+    standing = _StoredState.read(file, [each.id for each in ready])
     outcomes = {each.at: standing.outcome(each.record) for each in ready}
     inserts = [each for each in ready if outcomes[each.at].fate is WriteStatus.INDEXED]
-    _remove(file, [standing.there[each.id].place for each in inserts if each.id in standing.there])
+    _remove(file, [standing.documents[each.id].place for each in inserts if each.id in standing.documents])
     for each, place in zip(inserts, _insert(file, inserts), strict=True):
         outcomes[each.at] = Outcome(each.id, WriteStatus.INDEXED, place, outcomes[each.at].before)
     unchanged = [each.record for each in ready if outcomes[each.at].fate is WriteStatus.UNCHANGED]
@@ -250,11 +251,11 @@ def _insert(file: SqliteFile, records: Sequence[Ready]) -> range:
     (last_place,) = file.run("""select value from "ibidem.{index}.state" where name = 'place'""").fetchone()
     places = range(last_place + 1, last_place + 1 + len(records))
     file.run("""update "ibidem.{index}.state" set value = ? where name = 'place'""", (places[-1],))
-    placed = list(zip(places, records, strict=True))
-    file.run_many(_DOCUMENT, [(place, *each.row) for place, each in placed])
-    file.run_many(_TEXT, [(place, each.record.document.title, each.record.document.text) for place, each in placed])
-    file.run_many(_KEYS, [(place, each.keys) for place, each in placed if each.keys])
-    file.run_many(_LONG, [(place, each.record.long) for place, each in placed if each.record.long])
+    pairs = list(zip(places, records, strict=True))
+    file.run_many(_DOCUMENT, [(place, *each.row) for place, each in pairs])
+    file.run_many(_TEXT, [(place, each.record.document.title, each.record.document.text) for place, each in pairs])
+    file.run_many(_KEYS, [(place, each.keys) for place, each in pairs if each.keys])
+    file.run_many(_LONG, [(place, each.record.long) for place, each in pairs if each.record.long])
     return places
 
 
@@ -263,8 +264,12 @@ def _remove(file: SqliteFile, places: Sequence[int]) -> None:
     if not places:
         return
     rows = file.run(_SIGNED, (as_json(list(places)),)).fetchall()
-    keys = [(place, stored_words(file, place, packed, long or b"")) for place, packed, long in rows if packed]
+    keys = [
+        (place, stored_words(file, place, packed, long_value or b"")) for place, packed, long_value in rows if packed
+    ]
     file.run_many(_FORGET_KEYS, [(place, key) for place, key in keys if key])
     file.run_many('delete from "ibidem.{index}.texts" where rowid = ?', [(place,) for place in places])
-    file.run_many('delete from "ibidem.{index}.long" where place = ?', [(place,) for place, _, long in rows if long])
+    file.run_many(
+        'delete from "ibidem.{index}.long" where place = ?', [(place,) for place, _, long_value in rows if long_value]
+    )
     file.run_many('delete from "ibidem.{index}.documents" where place = ?', [(place,) for place in places])
