@@ -5,6 +5,7 @@ python benchmarks/plan.py
 
 from collections.abc import Iterator
 
+from backfill import REGROUP
 from measured import FIGURES, write
 
 DOCUMENTS = 10_000_000
@@ -26,7 +27,7 @@ def table(name: str) -> list[list[str]]:
 def rates() -> list[float]:
     """Read the documents a second of a load without signatures, of a backfill, and of settling with too many leads."""
     rows = {row[0]: row for row in table("backfill")}
-    works = ("plain load by `_bulk`", "`ibidem backfill`: signing", "`ibidem regroup`, nothing held in memory")
+    works = ("plain load by `_bulk`", "`ibidem backfill`: signing", REGROUP)
     return [number(rows[work][2]) for work in works]
 
 
