@@ -199,22 +199,28 @@ def memory() -> float:
 
 
 def hot_key(folder: str, documents: Sequence[Document], copies: int, rounds: int, tables: Tables) -> Iterator[str]:
-    """Yield a row for each engine: milliseconds a document for copies of one text, and for different ones.
+    """Yield a row for each engine: milliseconds a document for copies of one text, of many texts, and for stories.
 
-    The two take turns; the first round warms the server up, whose code is slow until it has run for a while.
+    They take turns; the first round warms the server up, whose code is slow until it has run for a while.
     """
     usual = sorted(documents, key=lambda each: len(each.text))[len(documents) // 2]
-    equal_texts = [replace(usual, id=f"copy{number}") for number in range(copies)]
+    tens = [replace(each, id=f"{each.id}-{number}") for each in documents[: copies // TEN] for number in range(TEN)]
+    batches = [replace(usual, id=f"copy{number}") for number in range(copies)], tens, documents[:copies]
     for name, address in places(folder):
-        took: list[list[TimeCost]] = [[], []]
+        costs: list[list[TimeCost]] = [[] for _ in batches]
         for turn in range(rounds + 1):
-            for at, batch in enumerate((equal_texts, documents[:copies])):
+            for at, batch in enumerate(batches):
                 one = settle_fresh(name, address, f"hot{os.getpid()}-{turn}-{at}", batch, tables)
-                took[at] += [one] if turn else []
-        processor = [1e3 * statistics.median(each.processor for each in batch) / copies for batch in took]
-        server = [1e3 * statistics.median(each.server for each in batch) / copies for batch in took]
+                costs[at] += [one] if turn else []
+        processor = [1e3 * statistics.median(each.processor for each in batch) / copies for batch in costs]
+        server = [1e3 * statistics.median(each.server for each in batch) / copies for batch in costs]
         milliseconds = " | ".join(f"{own:.2f} | {its:.2f}" for own, its in zip(processor, server, strict=True))
-        yield f"{name} | {copies:,} | {milliseconds} | {processor[0] / processor[1]:.2f} |"
+        ratios = " | ".join(f"{processor[0] / each:.2f}" for each in processor[1:])
+        yield f"{name} | {copies:,} | {milliseconds} | {ratios} |"
+
+
+TEN = 10
+"""Copies of each text in the second batch: about as many documents join a lead as in the first."""
 
 
 def settle_fresh(name: str, address: str, index: str, documents: Sequence[Document], tables: Tables) -> TimeCost:
@@ -253,11 +259,12 @@ def agreement_part(
 def hot_part(arguments: argparse.Namespace, folder: str, documents: Sequence[Document], tables: Tables) -> list[str]:
     """Measure a hot key."""
     return [
-        "Milliseconds of the processor a document, of settling copies of a story of middle length, and as many",
-        "stories: of this process and the server, and of the server alone. Medians of rounds in turn.",
+        "Milliseconds of the processor a document, of settling copies of a story of middle length, as many copies of",
+        "which ten have one text, and as many stories: of this process and the server, and of the server alone. A",
+        "document that joins a lead is written again, a story is not. Medians of rounds in turn.",
         "",
-        "| engine | documents | copies | server's | stories | server's | ratio |",
-        "|---|---|---|---|---|---|---|",
+        "| engine | documents | copies | server's | tens | server's | stories | server's | / tens | / stories |",
+        "|---|---|---|---|---|---|---|---|---|---|",
         *(f"| {row}" for row in hot_key(folder, documents, arguments.copies, arguments.rounds, tables)),
     ]
 
