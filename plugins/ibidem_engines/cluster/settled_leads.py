@@ -8,14 +8,16 @@ was read of earlier numbers stays true, but for leads that are no more: the sear
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ibidem_engines.bloom_filter import BloomFilter, Marks, marks
-from ibidem_engines.rare_postings import LAST_PLACE, RarePostings
-from ibidem_engines.stored_groups import LeadKeys
+from ibidem_engines.rare_postings import LAST_PLACE, Places, RarePostings
+from ibidem_engines.stored_groups import LeadKeys, Several
 from ibidem_ingest.signatures.lookup_keys import LookupField, lookup_keys_batch
+from ibidem_ingest.signatures.packed_columns import PackedColumns
 
 WORTH = 30
 """Leads that are read in about the time that the values of one document take a server to look up."""
@@ -44,7 +46,7 @@ class LeadSearch:
 
     Args:
         keys: Values that its leads may carry.
-        writes: Numbers of the writes of leads that share enough rare terms.
+        writes: Numbers of the writes of leads of about the same length that share enough rare terms.
     """
 
     keys: Sequence[LeadKeys]
@@ -60,17 +62,20 @@ class KeyMarks:
 
     def __init__(self, keys: Sequence[LeadKeys]) -> None:
         self.keys = keys
-        self._values = [(clue, value) for each in keys for clue, some in each.values.items() for value in some]
-        self._owners = [at for at, each in enumerate(keys) for some in each.values.values() for _ in some]
-        self._marks = marks([value for _, value in self._values])
+        self._classes = [(at, clue) for at, each in enumerate(keys) for clue in each.values]
+        values = [some for each in keys for some in each.values.values()]
+        self._values = list(chain.from_iterable(values))
+        self._class_of = np.repeat(np.arange(len(values)), [len(some) for some in values])
+        self._marks = marks(self._values)
 
     def narrow(self, has_value: Callable[[Marks], NDArray[np.bool_]]) -> list[LeadKeys]:
         """Return the values that may be carried, and those of which several are needed, without the rare terms."""
         values: list[dict[LookupField, list[str]]] = [{} for _ in self.keys]
-        is_filtered = np.array([clue in FILTERED for clue, _ in self._values], bool)
-        for at in np.flatnonzero(has_value(self._marks) | ~is_filtered).tolist():
-            clue, value = self._values[at]
-            values[self._owners[at]].setdefault(clue, []).append(value)
+        is_open = np.array([clue not in FILTERED for _, clue in self._classes], bool)[self._class_of]
+        positions = np.flatnonzero(has_value(self._marks) | is_open)
+        for number, position in zip(self._class_of[positions].tolist(), positions.tolist(), strict=True):
+            at, clue = self._classes[number]
+            values[at].setdefault(clue, []).append(self._values[position])
         narrow_keys = [
             LeadKeys(some, {clue: several for clue, several in each.several.items() if clue != "rare"})
             for each, some in zip(self.keys, values, strict=True)
@@ -93,6 +98,7 @@ class SettledLeads:
     def _forget(self) -> None:
         self._postings = RarePostings()
         self._filters: list[BloomFilter] = []
+        self._writes, self._lengths = np.empty(0, np.int64), np.empty(0, np.int64)
 
     def search(self, values: KeyMarks, upto: int, read: Read) -> LeadSearch:
         """Return what the shard has to be asked for, to find the leads up to a number.
@@ -106,8 +112,14 @@ class SettledLeads:
             return LeadSearch(values.keys)
         rare = [several for each in values.keys if (several := each.several.get("rare"))]
         writes = self._postings.sharing([each.values for each in rare], [each.least for each in rare])
-        distinct_writes = np.unique(np.concatenate([np.empty(0, np.int64), *writes]))
+        near = [self._keep_lengths(numbers, several) for numbers, several in zip(writes, rare, strict=True)]
+        distinct_writes = np.unique(np.concatenate([np.empty(0, np.int64), *near]))
         return LeadSearch(values.narrow(self._may_carry), distinct_writes.tolist())
+
+    def _keep_lengths(self, writes: Places, several: Several) -> Places:
+        """Keep the leads of a length within bounds."""
+        lengths = self._lengths[np.searchsorted(self._writes, writes)]
+        return writes[(lengths >= several.shortest) & (lengths <= several.longest)]
 
     def _catch_up(self, upto: int, lookups: int, read: Read) -> bool:
         """Read the leads up to a number, where that costs less than looking up; returns whether all are known."""
@@ -130,6 +142,8 @@ class SettledLeads:
 
     def _learn(self, places: Sequence[int], packed: Sequence[bytes]) -> None:
         keys = lookup_keys_batch(packed)
+        self._writes = np.concatenate((self._writes, np.array(places, np.int64)))
+        self._lengths = np.concatenate((self._lengths, PackedColumns.of(packed).length))
         self._postings.learn(places, [each.get("rare", ()) for each in keys])
         values = marks([value for each in keys for clue in FILTERED for value in each.get(clue, ())])
         if not self._filters or not self._filters[-1].holds(values.size):

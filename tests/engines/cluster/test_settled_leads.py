@@ -1,6 +1,7 @@
 """What is held of settled leads loses none that a document may join."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -90,6 +91,14 @@ def test_leads_that_share_enough_rare_terms_are_asked_for_by_the_numbers_of_thei
     search = SettledLeads().search(KeyMarks(ask([0])), 4, Shard([9, None, 0, 0]).read)
     assert search.writes == [2, 3]
     assert [set(each.values) for each in search.keys] == [set(SINGLE)]
+
+
+def test_leads_of_another_length_are_not_asked_for() -> None:
+    (keys,) = ask([0])
+    length, rare = len(TEXTS[0].split()), keys.several["rare"]
+    for shortest, longest, writes in ((length, length, [0]), (1, length - 1, []), (length + 1, 2 * length, [])):
+        bounded = LeadKeys({}, {"rare": replace(rare, shortest=shortest, longest=longest)})
+        assert SettledLeads().search(KeyMarks([bounded]), 1, Shard([0]).read).writes == writes
 
 
 def test_values_of_other_classes_are_asked_for_as_they_are() -> None:

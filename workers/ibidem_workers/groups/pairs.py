@@ -5,7 +5,8 @@ Duplicates are looked up by the keys of a document, as far as the policy counts 
 Every pair that the decision would accept is a candidate; the decision refuses a few of the candidates.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from math import ceil, floor
 
 import numpy as np
@@ -81,7 +82,7 @@ def find_candidates(a: PackedColumns, b: PackedColumns, policy: Policy) -> list[
 
     Args:
         a: Packed columns of documents.
-        b: Packed columns of other documents, or the same.
+        b: Packed columns of other documents, or `a` itself for the earlier rows of it.
         policy: The policy of the decision.
     """
     candidates: list[set[int]] = [set() for _ in range(len(a))]
@@ -93,24 +94,31 @@ def find_candidates(a: PackedColumns, b: PackedColumns, policy: Policy) -> list[
 
 
 def _candidate_pairs(a: PackedColumns, b: PackedColumns, policy: Policy) -> Iterator[Pairs]:
-    yield from join_by_keys(_content(a), _content(b))
+    join = partial(_join, a, b)
+    yield from join(_content)
     if policy.level == "identical":
         return
     if policy.fingerprint is not None:
-        yield from join_by_keys(_fingerprint(a), _fingerprint(b))
+        yield from join(_fingerprint)
     if policy.profile is not None:
-        yield from join_by_keys(a.profile[:, None], b.profile[:, None])
+        yield from join(_profile)
     if policy.slots is not None:
-        for rows, partners in join_by_keys(_bands(a), _bands(b)):
+        for rows, partners in join(_bands):
             equal = (a.slots[rows] == b.slots[partners]).view(np.uint8).sum(axis=1, dtype=np.uint8)
             mask = equal >= policy.slots.equal
             yield rows[mask], partners[mask]
     if policy.terms is not None:
-        for rows, partners in join_by_keys(_rare(a), _rare(b), min_rare_terms(policy.terms)):
+        for rows, partners in join(_rare, min_rare_terms(policy.terms)):
             yield _filter_terms(a, b, rows, partners, policy.terms)
     if policy.characters is not None:
-        for rows, partners in join_by_keys(_characters(a), _characters(b), policy.characters.pairs):
+        for rows, partners in join(_characters, policy.characters.pairs):
             yield _filter_characters(a, b, rows, partners, policy.characters)
+
+
+def _join(a: PackedColumns, b: PackedColumns, keys: Callable[[PackedColumns], Keys], least: int = 1) -> Iterator[Pairs]:
+    """Yield the pairs that share so many keys of a kind."""
+    a_keys = keys(a)
+    return join_by_keys(a_keys, a_keys if b is a else keys(b), least)
 
 
 def _guards_agree(a: PackedColumns, b: PackedColumns, rows: Rows, partners: Rows) -> Bools:
@@ -126,17 +134,21 @@ def join_by_keys(a: Keys, b: Keys, least: int = 1) -> Iterator[Pairs]:
 
     Args:
         a: (n, k) keys of n rows.
-        b: (m, l) keys of m rows.
+        b: (m, l) keys of m rows; where it is `a`, each row is paired with earlier ones only.
         least: How many keys a pair has to share.
 
     >>> a, b = np.array([[1, 2], [3, 0]], np.uint64), np.array([[2, 1], [0, 5]], np.uint64)
     >>> [(rows.tolist(), partners.tolist()) for rows, partners in join_by_keys(a, b)]
     [([0], [0])]
+    >>> a = np.array([[1, 2], [3, 1]], np.uint64)
+    >>> [(rows.tolist(), partners.tolist()) for rows, partners in join_by_keys(a, a)]
+    [([1], [0])]
     """
     owners = np.repeat(np.arange(len(b)), b.shape[1])
     order = np.argsort(b, axis=None, kind="stable")
     keys, owners = b.ravel()[order], owners[order]
-    start, end = np.searchsorted(keys, a, "left"), np.searchsorted(keys, a, "right")
+    start = np.searchsorted(keys, a, "left")
+    end = _positions(order).reshape(a.shape) if b is a else np.searchsorted(keys, a, "right")
     times = np.where(a != 0, end - start, 0)
     budget = np.cumsum(times.sum(axis=1)) // AT_ONCE
     for part in np.unique(budget).tolist():
@@ -146,6 +158,17 @@ def join_by_keys(a: Keys, b: Keys, least: int = 1) -> Iterator[Pairs]:
             _spread(offsets, start[rows].ravel(), times[rows].ravel(), owners), return_counts=True
         )
         yield np.divmod(pairs[counts >= least], max(1, len(b)))
+
+
+def _positions(order: Rows) -> Rows:
+    """Return where each entry is in an order.
+
+    >>> _positions(np.array([2, 0, 1])).tolist()
+    [1, 2, 0]
+    """
+    positions = np.empty_like(order)
+    positions[order] = np.arange(len(order))
+    return positions
 
 
 def _spread(first: Rows, start: Rows, times: Rows, owners: Rows) -> Rows:
@@ -185,6 +208,10 @@ def _content(columns: PackedColumns) -> Keys:
     """Mix both halves of a content hash into one key; equal hashes have equal keys."""
     keys: Keys = columns.content[:, 0] ^ (columns.content[:, 1] * np.uint64(0x9E3779B97F4A7C15))
     return keys[:, None]
+
+
+def _profile(columns: PackedColumns) -> Keys:
+    return columns.profile[:, None]
 
 
 def _fingerprint(columns: PackedColumns) -> Keys:

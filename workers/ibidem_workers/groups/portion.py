@@ -113,8 +113,9 @@ class Rules:
         return packed.scheme, packed.content, packed.guard, packed.title, packed.idf, dates
 
     def candidates(self, rows: Sequence[Row], leads: Sequence[Row]) -> list[list[int]]:
-        """Return for each row the leads that may be its duplicates, ascending."""
-        places = find_candidates(_columns(rows), _columns(leads), self.policy)
+        """Return for each row the leads that may be its duplicates, ascending; of the rows themselves earlier ones."""
+        columns = _columns(rows)
+        places = find_candidates(columns, columns if leads is rows else _columns(leads), self.policy)
         if self.overridden_names and leads:
             lead_places = {at for at, lead in enumerate(leads) if lead.name in self.overridden_names}
             places = [
