@@ -53,10 +53,10 @@ def python_licences() -> Iterator[Document]:
 
 def licence_files(package: Distribution) -> list[tuple[str, Path]]:
     """Return the licence files next to a package's metadata, by their names there, in order."""
-    beside = (file for file in package.files or () if file.parts[0].endswith(".dist-info"))
+    metadata_files = (file for file in package.files or () if file.parts[0].endswith(".dist-info"))
     return sorted(
         ("/".join(part for part in file.parts[1:] if part != "licenses"), Path(str(file.locate())).resolve())
-        for file in beside
+        for file in metadata_files
         if NAMED.fullmatch(file.name)
     )
 

@@ -40,7 +40,7 @@ SQLITE: dict[int, tuple[type[EngineError], str, str]] = {
     sqlite3.SQLITE_IOERR: (Permanent, "the disk could not be read or written", "check the disk"),
     sqlite3.SQLITE_TOOBIG: (Permanent, "a value is larger than SQLite allows", "lower IBIDEM_MAX_TEXT"),
 }
-"""What SQLite's primary result codes (sqlite.org/rescode.html) mean to us: class, what happened, what to do."""
+"""SQLite's primary result codes (sqlite.org/rescode.html): our class, the event and the remedy."""
 
 
 def from_sqlite(error: sqlite3.Error, path: object) -> EngineError:

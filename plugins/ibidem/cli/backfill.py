@@ -135,7 +135,7 @@ SIGNED = {
     "unchanged": "already signed, unchanged",
     "stale": "skipped (older version): changed or deleted since they were read",
 }
-"""What became of documents that an index held already."""
+"""Fates of the documents of an existing index."""
 
 
 def show_grouped(settings: Settings, *, as_json: bool) -> None:

@@ -120,7 +120,7 @@ KINDS = {
     "pages": "pages that match: parts, other editions, overlapping books",
     "chunks": "chunks that match, of texts without pages",
 }
-"""What each kind of evidence is in words."""
+"""Each kind of evidence in words."""
 
 
 def writer(path: Path) -> Callable[[Path, Iterable[Member]], None]:

@@ -62,7 +62,7 @@ FATES = {
     "unchanged": "unchanged",
     "stale": "skipped (older version): a newer version or deletion is in the index",
 }
-"""What became of documents that were read from files."""
+"""Fates of documents that were read from files."""
 
 LEVELS = {"identical": "identical with", "near": "near duplicates of"}
 

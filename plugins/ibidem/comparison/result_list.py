@@ -138,7 +138,7 @@ def inner_duplicates(lead: ResponseHit) -> Sequence[ResponseHit]:
 
 COLUMNS = ("group", "lead", "level", "score", "id", "title", "date", "source", "url", "of", "reason")
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
-"""What a spreadsheet would run when a cell begins with it, or drop before it looks; also in its wide forms."""
+"""First characters of a cell that a spreadsheet runs, or drops before it looks; also in their wide forms."""
 
 BLANK = " \N{ZERO WIDTH NO-BREAK SPACE}\N{ZERO WIDTH SPACE}"
 """Invisible characters that may precede a formula."""

@@ -38,7 +38,7 @@ Verdict = Literal["not", "same"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
 DocumentRef = tuple[str, str]
-"""What names a document everywhere: its index and its id."""
+"""Name of a document everywhere: its index and its id."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,7 @@ SIGNATURES = (
     "words",
     "characters",
 )
-"""What a code of evidence means; 0 is none."""
+"""Meaning of each code of evidence; 0 is none."""
 
 CODE: Mapping[str, int] = {name: code for code, name in enumerate(SIGNATURES)}
 

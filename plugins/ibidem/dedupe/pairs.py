@@ -20,7 +20,7 @@ from ibidem_ingest.signatures.packed import Packed
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 
 MOST_BYTES = 256 << 20
-"""What is kept at once: the long signatures of some three thousand books."""
+"""Limit of the cache: the long signatures of some three thousand books."""
 
 AT_ONCE = 1_000
 

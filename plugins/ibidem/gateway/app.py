@@ -139,7 +139,7 @@ ROUTERS = (
     root_router,
     search_routes.router,
 )
-"""What answers, in the order in which paths are compared."""
+"""Routers, in the order in which paths are compared."""
 
 
 def make_gateway(settings: Settings, hosts: Iterable[str] = ()) -> FastAPI:

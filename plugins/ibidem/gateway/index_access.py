@@ -16,7 +16,7 @@ from ibidem.grouped_search.dsl.unsupported import refuse_depth
 from ibidem_workers.settings import Settings
 
 _NAME = re.compile(r'[^\x00-\x20\x7f\\/?"<>|,#:{}%+_.-][^\x00-\x20\x7f\\/?"<>|,#:{}%]{0,254}')
-"""What the engines take as a name, or as a pattern with `*`: no other cluster's, no date arithmetic, no exclusion."""
+"""Names that the engines take, or patterns with `*`: no other cluster's, no date arithmetic, no exclusion."""
 
 
 def patterns(settings: Settings) -> tuple[str, ...]:

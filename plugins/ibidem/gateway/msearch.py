@@ -40,7 +40,7 @@ HEAD = frozenset(
         *("search_type", "searchType", "cancel_after_time_interval"),
     )
 )
-"""What else a head may say."""
+"""Further names that a head may have."""
 
 
 OF_EACH = ("rest_total_hits_as_int", "typed_keys")

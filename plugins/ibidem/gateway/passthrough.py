@@ -36,7 +36,7 @@ ACTIONS: Mapping[str, frozenset[str]] = {
     "_source": READS,
     "_update": frozenset(("POST",)),
 }
-"""What may be done with documents, and by which methods."""
+"""Operations on documents, and their methods."""
 
 OF_IDS = frozenset(("_create", "_doc", "_source", "_update"))
 PARAMETERS = frozenset(
@@ -54,7 +54,7 @@ META = frozenset(
         *("_source", "stored_fields", "version_type"),
     )
 )
-"""What a line of `_bulk`, or a document of `_mget`, may say of itself."""
+"""Metadata that a line of `_bulk`, or a document of `_mget`, may have."""
 
 OPERATIONS = ("create", "delete", "index", "update")
 
@@ -179,7 +179,7 @@ def bulk_lines(content: bytes, index: str, settings: Settings) -> Iterator[bytes
 
 
 ROUTE = SimpleNamespace(path="/{path}")
-"""What these requests are counted as."""
+"""Name under which these requests are counted."""
 
 
 @dataclass(slots=True)

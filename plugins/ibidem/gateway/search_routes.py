@@ -129,7 +129,7 @@ everywhere = APIRouter(tags=["search"])
 """Searches that name no index, where all are open."""
 
 OF_ENGINE = "engine"
-"""What errors of the engine's own are counted as."""
+"""Name under which the engine's own errors are counted."""
 
 Indexes = Annotated[str, Path(description="Names and patterns of indexes, by commas.")]
 
@@ -208,7 +208,7 @@ def readable(read: Callable[[], Read], request: Request, context: GatewayContext
 
 
 Find = Callable[[DedupeProxy, NativeRequest, IndexMetadataCache], Awaitable[Json]]
-"""What finds the answer to a request that is grouped here."""
+"""Function that answers a request that is grouped here."""
 
 
 async def respond(  # noqa: PLR0913, PLR0917 - the parameters of a route, and what it finds

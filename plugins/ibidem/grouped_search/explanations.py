@@ -7,7 +7,7 @@ from ibidem_ingest.pairs.decision import Evidence
 from ibidem_ingest.pairs.policy import Level
 
 RELATION_OF_LEVEL: Mapping[Level, str] = {"identical": "same_text", "near": "similar_text"}
-"""What two documents are to each other, as far as signatures of whole documents tell."""
+"""Relations of two documents, by signatures of whole documents."""
 
 
 def relation_name(evidence: Evidence) -> str:
@@ -110,7 +110,7 @@ HALF = 0.5
 """Share of both texts below which it is mentioned also for texts that are called the same."""
 
 DIRECTIONS: Mapping[object, str] = {"part_of": "part of", "contains": "contains"}
-"""What a document is to the other."""
+"""Relations of a document to the other."""
 
 
 def relation(why: Why, other: str, own: str = "") -> str:

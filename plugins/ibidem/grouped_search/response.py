@@ -178,7 +178,7 @@ class Pages:
 
 
 Json = dict[str, Any]
-"""What is written as JSON."""
+"""A value that is written as JSON."""
 
 DUPLICATES = "duplicates"
 """Under which name a lead carries its duplicates."""

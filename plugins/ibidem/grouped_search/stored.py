@@ -24,7 +24,7 @@ from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_workers.groups.checkpoint import Checkpoint, parse_policy
 
 ADVICE = "settle groups with: ibidem backfill --groups"
-"""What to do where documents are not settled."""
+"""Remedy where documents are not settled."""
 
 
 NOBODY = Members((), {})

@@ -303,7 +303,7 @@ LASTING = {
     "appendonly": ("yes", "batches since its last snapshot are lost when it is killed"),
     "maxmemory-policy": ("noeviction", "it may throw batches away when its memory is full"),
 }
-"""What Redis has to be set to, and what is lost otherwise."""
+"""Settings that Redis has to have, and the loss without each."""
 
 
 def check_signing() -> Check:

@@ -25,7 +25,7 @@ UNREACHABLE, TIMEOUT, CERTIFICATE, OTHER_PRODUCT, UNREADABLE = (
     "other product",
     "unreadable",
 )
-"""What is in the place of an error's type when no server named one."""
+"""Type of an error when no server named one."""
 
 
 class Failure(Exception):

@@ -103,7 +103,7 @@ LIKELY: Mapping[str, Sequence[str]] = {
     "title": ("title", "headline", "heading", "subject", "name", "caption", "label"),
     "text": ("text", "body", "content", "fulltext", "article", "message", "description", "abstract", "summary", "raw"),
 }
-"""What others call a title and a text, the likeliest first."""
+"""Others' names of a title and a text, the likeliest first."""
 
 
 def field_issue(cluster: ClusterClient, index: str, fields: Fields) -> HealthIssue | None:

@@ -27,7 +27,7 @@ _PARTS = ",".join(
         "*.settings.index.search",
     )
 )
-"""What is read of an index; its fields may be thousands."""
+"""Parts of an index's metadata that are read; its fields may be thousands."""
 
 WITHOUT_CODEC = "the server cannot write an index that is compressed by {!r}, as the layout `lean` wants it"
 CODEC_REMEDY = "leave ?layout=lean out of IBIDEM_ENGINE, or use a server that was installed whole"

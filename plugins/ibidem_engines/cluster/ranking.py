@@ -28,7 +28,7 @@ FAST_BASE64: Any = import_module("pybase64") if find_spec("pybase64") else None
 """Decodes a window's values in a thirtieth of the time; the extra `fast` installs it."""
 
 FILLING = ("", "===", "AA", "A")
-"""What a value written without padding lacks to whole quads, by what it has beyond them; one character is no base64."""
+"""Padding to whole quads of a value without any, by its characters beyond them; one character is no base64."""
 
 ROOM_AS_BASE64 = "A" * -(-ROOM // 3 * 4)
 

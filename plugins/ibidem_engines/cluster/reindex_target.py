@@ -38,7 +38,7 @@ LATER = ("default_pipeline", "final_pipeline", "refresh_interval")
 """Settings that a copy gets when it is full: what its documents went through once, they do not go through again."""
 
 OF_AN_ALIAS = ("filter", "index_routing", "search_routing", "is_write_index", "is_hidden")
-"""What an alias keeps when it moves."""
+"""Options that an alias keeps when it moves."""
 
 _MISSING = 404
 

@@ -37,12 +37,12 @@ _OWN_FIELDS: Mapping[str, Collection[str]] = {
 """Classes of look-up values that have a field of their own."""
 
 Values = Mapping[LookupField, Sequence[str]]
-"""What a document is looked up by."""
+"""Values under which a document is looked up."""
 
 LONGEST_VALUE = 1_000
 
 GROUPED = ("group", "lead")
-"""What is settled after a document was written."""
+"""Fields that are settled after a document was written."""
 
 _NAMES = ("title", "text", "date", "source", "url", "language")
 

@@ -10,7 +10,7 @@ _DECODER = json.JSONDecoder(parse_float=len, parse_int=len, parse_constant=len)
 _BLANKS = re.compile(r"[ \t\r\n]*")
 
 ESCAPE = b"\\u"
-"""What a name may be written with otherwise than as it is."""
+"""Characters with which a name may be written otherwise than as it is."""
 
 Span = tuple[int, int]
 

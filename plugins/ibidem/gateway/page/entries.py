@@ -62,7 +62,7 @@ def stretches(pieces: Sequence[Piece]) -> list[Stretch]:
 
 
 WEB = ("http", "https")
-"""Schemes of addresses that are made links; any other stands as text."""
+"""Schemes of addresses that are made links; any other is shown as text."""
 
 
 @dataclass(frozen=True, slots=True)

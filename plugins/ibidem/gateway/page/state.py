@@ -44,7 +44,7 @@ LABELS: Mapping[str, Sequence[Choice]] = {
     "preset": (("", "none"), *((name, name) for name in PRESETS)),
     "size": tuple((str(size), str(size)) for size in SIZES),
 }
-"""What can be chosen, by the names in the address."""
+"""The choices of a list, by their names in the address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +217,7 @@ FURTHER = ("dedupe", "level", "keep", "by", "similarity", "days", "scope", "pres
 
 DEFAULTS: Mapping[str, object] = {name: getattr(PageState(), name) for name in NAMES}
 CHOSEN = {"level": "near"}
-"""What an empty value means."""
+"""The value that an empty one stands for."""
 
 
 class ListQuery(StrictQuery):

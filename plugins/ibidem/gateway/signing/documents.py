@@ -40,7 +40,7 @@ Fate = Literal[
     "table",
     "text",
 ]
-"""What became of a document: `signed`, `same` where nothing was to be signed, else why it goes on unsigned."""
+"""Fate of a document: `signed`, `same` where nothing was to be signed, else why it goes on unsigned."""
 
 UNREAD = ("", "order", "read", "retry")
 """Obstacles to an update alone: where there is no such document yet, it is signed."""

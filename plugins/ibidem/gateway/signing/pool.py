@@ -17,7 +17,7 @@ from ibidem_ingest.idf.store import Tables
 from ibidem_workers.settings import Settings
 
 _place: "tuple[SigningContext, Tables, Mapping[str, str]] | None" = None
-"""What a process signs with, and the names of the tables that it has opened, by language."""
+"""Context and tables of a process, and the names of the tables that it has opened, by language."""
 
 
 class SigningPool:

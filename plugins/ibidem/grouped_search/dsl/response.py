@@ -27,7 +27,7 @@ PRECISION = 3_000
 """Distinct keys up to which the server's estimate is close."""
 
 NO_META: tuple[str, Json] = ("meta", {})
-"""What OpenSearch adds to an aggregation in some searches and not in others."""
+"""Members that OpenSearch adds to an aggregation in some searches and not in others."""
 
 CONTENT = "ibidem.content"
 
