@@ -64,8 +64,8 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 @pytest.mark.slow
 def test_importing_the_face_loads_nothing_heavy() -> None:
     code = "import sys, ibidem; print(*{name.partition('.')[0] for name in sys.modules})"
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    assert not HEAVY & set(loaded)
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert not HEAVY & set(process)
 
 
 @pytest.mark.slow

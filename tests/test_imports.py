@@ -10,5 +10,5 @@ import pytest
 @pytest.mark.slow
 def test_no_room_imports_one_that_stands_behind_it() -> None:
     command = [Path(sys.executable).with_name("lint-imports"), "--no-cache"]  # in a process: it silences all loggers
-    ended = subprocess.run(command, cwd=Path(__file__).parents[1], capture_output=True, text=True, check=False)
-    assert ended.returncode == 0, ended.stdout
+    process = subprocess.run(command, cwd=Path(__file__).parents[1], capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stdout

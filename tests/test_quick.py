@@ -62,10 +62,10 @@ def pytest_run(folder: Path, *options: str) -> str:
     """Run pytest in a folder; gives what it prints."""
     environment = os.environ | {"PYTHONPATH": str(TESTS), "PYTEST_ADDOPTS": ""}
     command = [sys.executable, "-m", "pytest", *options]
-    ended = subprocess.run(
+    process = subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, timeout=200, check=False
     )
-    return ended.stdout
+    return process.stdout
 
 
 @pytest.mark.slow
@@ -100,6 +100,6 @@ def test_nearly_every_module_has_a_quick_test() -> None:
     assert files
     names = {name for path in files for name in imported(path)}
     stems = {path.stem.removeprefix("test_") for path in files}  # named after what it tests, or tested by its docstring
-    ours = {name.removesuffix(".py").replace("/", "."): path.stem for name, path in modules().items()}
-    alone = sorted(name for name, stem in ours.items() if name not in names and stem not in stems)
-    assert len(alone) <= OTHERS * len(ours), alone
+    modules_here = {name.removesuffix(".py").replace("/", "."): path.stem for name, path in modules().items()}
+    alone = sorted(name for name, stem in modules_here.items() if name not in names and stem not in stems)
+    assert len(alone) <= OTHERS * len(modules_here), alone

@@ -29,8 +29,8 @@ def test_every_link_inside_the_project_leads_somewhere(page: Path) -> None:
 
 @pages
 def test_every_command_that_a_page_shows_exists(page: Path) -> None:
-    shown = re.findall(r"(?:^|[\s`/])ibidem ([a-z]+)\b", code(page))
-    assert not set(shown) - set(COMMANDS)
+    commands = re.findall(r"(?:^|[\s`/])ibidem ([a-z]+)\b", code(page))
+    assert not set(commands) - set(COMMANDS)
 
 
 @pages

@@ -15,11 +15,11 @@ PROMISE = re.compile(r"^\| (?!promise|---|watch|it happens)(.+) \| (.+) \|$", re
 def names_in(path: Path) -> set[str]:
     """List the tests of a file, those of classes with their class before them."""
     names: set[str] = set()
-    for one in ast.parse(path.read_text(encoding="utf-8")).body:
-        if isinstance(one, ast.FunctionDef):
-            names.add(one.name)
-        elif isinstance(one, ast.ClassDef):
-            names |= {f"{one.name}::{each.name}" for each in one.body if isinstance(each, ast.FunctionDef)}
+    for statement in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(statement, ast.FunctionDef):
+            names.add(statement.name)
+        elif isinstance(statement, ast.ClassDef):
+            names |= {f"{statement.name}::{each.name}" for each in statement.body if isinstance(each, ast.FunctionDef)}
     return names
 
 

@@ -84,12 +84,12 @@ def test_the_audit_says_what_it_found_and_what_it_could_not_ask(
     (tmp_path / "pip_audit.py").write_text(f"print({answer!r})")
     command = [sys.executable, ROOT / ".ci" / "audit.py"]
     environment = os.environ | {"PYTHONPATH": str(tmp_path)}
-    ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
-    assert (ended.returncode, message in ended.stdout) == (code, True), ended.stdout
+    process = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    assert (process.returncode, message in process.stdout) == (code, True), process.stdout
 
 
 def test_index_queue_and_tables_are_their_owner_s_alone(tmp_path: Path) -> None:
-    before = os.umask(0o022)
+    mask = os.umask(0o022)
     try:
         folder = tmp_path / "kept"
         settings = Settings(
@@ -108,7 +108,7 @@ def test_index_queue_and_tables_are_their_owner_s_alone(tmp_path: Path) -> None:
         lease.end()
         engine.close()
     finally:
-        os.umask(before)
+        os.umask(mask)
     assert (len(paths) > 12, readable) == (True, [])
 
 

@@ -62,8 +62,8 @@ class Expression(NamedTuple):
     @classmethod
     def of(cls, pattern: str | bytes, flags: int, methods: Iterable[str]) -> "Expression":
         """Take an expression for texts or for bytes."""
-        plain = pattern.decode("latin-1") if isinstance(pattern, bytes) else pattern
-        return cls(plain, int(flags) & ~int(re.UNICODE), frozenset(methods) & METHODS)
+        text = pattern.decode("latin-1") if isinstance(pattern, bytes) else pattern
+        return cls(text, int(flags) & ~int(re.UNICODE), frozenset(methods) & METHODS)
 
 
 def compiled_patterns(value: object) -> Iterator[re.Pattern[Any]]:
@@ -76,7 +76,7 @@ def compiled_patterns(value: object) -> Iterator[re.Pattern[Any]]:
         yield from chain.from_iterable(map(compiled_patterns, value.values()))
 
 
-def written(tree: ast.Module) -> Iterator[tuple[ast.Call, bool]]:
+def find_calls(tree: ast.Module) -> Iterator[tuple[ast.Call, bool]]:
     """Yield the calls that contain an expression, and whether it is a literal."""
     for node in ast.walk(tree):
         match node:
@@ -86,29 +86,29 @@ def written(tree: ast.Module) -> Iterator[tuple[ast.Call, bool]]:
 
 def expressions() -> list[Expression]:
     """Collect all expressions of modules and of calls."""
-    known: set[Expression] = set()
+    seen_expressions: set[Expression] = set()
     sources = {module: Path(module.__file__ or "").read_text(encoding="utf-8") for module in modules()}
     for module, source in sources.items():
         for name, value in vars(module).items():
             for each in compiled_patterns(value):
                 methods = re.findall(rf"\b{name}\.(\w+)\(", source) or METHODS
-                known.add(Expression.of(each.pattern, each.flags, methods))
-        for call, plain in written(ast.parse(source)) if _IMPORT in source else ():
+                seen_expressions.add(Expression.of(each.pattern, each.flags, methods))
+        for call, text in find_calls(ast.parse(source)) if _IMPORT in source else ():
             method = call.func.attr  # type: ignore[attr-defined] # a call of a function of `re`, as `written` says
-            if plain and method in METHODS:
-                known.add(Expression.of(call.args[0].value, 0, [method]))  # type: ignore[attr-defined] # a constant
-    return sorted(known)
+            if text and method in METHODS:
+                seen_expressions.add(Expression.of(call.args[0].value, 0, [method]))  # type: ignore[attr-defined] # a constant
+    return sorted(seen_expressions)
 
 
 def made_while_running() -> set[str]:
     """Name the functions that make an expression out of something else, which cannot be looked at beforehand."""
-    known = set()
+    seen_expressions = set()
     for module in modules():
         tree = ast.parse(Path(module.__file__ or "").read_text(encoding="utf-8"))
         for function in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)):
-            if any(not plain for _, plain in written(ast.Module(function.body, []))):
-                known.add(f"{module.__name__}.{function.name}")
-    return known
+            if any(not text for _, text in find_calls(ast.Module(function.body, []))):
+                seen_expressions.add(f"{module.__name__}.{function.name}")
+    return seen_expressions
 
 
 def texts(expression: str, length: int) -> Iterator[str]:
@@ -116,15 +116,15 @@ def texts(expression: str, length: int) -> Iterator[str]:
     tree = parser.parse(expression)
     starts = [sample(tree[:end]) for end in range(1, len(tree) + 1)]
     pumps = {("", pump) for pump in (*starts, *ALPHABET)} | set(repeated(list(tree), ""))
-    for before, pump in sorted(pump for pump in pumps if pump[1]):
+    for prefix, pump in sorted(pump for pump in pumps if pump[1]):
         for end in (NOTHING, "a"):
-            yield before + pump * (length // len(pump)) + end
+            yield prefix + pump * (length // len(pump)) + end
 
 
-def repeated(nodes: Sequence[Node], before: str) -> Iterator[tuple[str, str]]:
+def repeated(nodes: Sequence[Node], prefix: str) -> Iterator[tuple[str, str]]:
     """Yield what leads to each repetition, and what is repeated."""
     for at, (kind, value) in enumerate(nodes):
-        lead = before + sample(nodes[:at])
+        lead = prefix + sample(nodes[:at])
         if kind in (parser.MAX_REPEAT, parser.MIN_REPEAT, parser.POSSESSIVE_REPEAT):
             yield from ((lead, each) for each in samples(list(value[2])))
             yield from repeated(list(value[2]), lead)
@@ -137,26 +137,26 @@ def repeated(nodes: Sequence[Node], before: str) -> Iterator[tuple[str, str]]:
 
 def samples(nodes: Sequence[Node]) -> list[str]:
     """Return some texts that fit a sequence."""
-    return list(dict.fromkeys(sample(nodes, which) for which in range(SEVERAL)))
+    return list(dict.fromkeys(sample(nodes, number) for number in range(SEVERAL)))
 
 
-def sample(nodes: Sequence[Node], which: int = 0) -> str:
+def sample(nodes: Sequence[Node], number: int = 0) -> str:
     """Return a text that matches a sequence; lookarounds are ignored."""
-    return "".join(one(kind, value, which) for kind, value in nodes)
+    return "".join(choose(kind, value, number) for kind, value in nodes)
 
 
-def one(kind: Any, value: Any, which: int) -> str:
+def choose(kind: Any, value: Any, number: int) -> str:
     """Return a text that fits one part of an expression."""
     if kind in (parser.MAX_REPEAT, parser.MIN_REPEAT, parser.POSSESSIVE_REPEAT):
-        return sample(list(value[2]), which) * max(1, value[0])
+        return sample(list(value[2]), number) * max(1, value[0])
     if kind is parser.SUBPATTERN:
-        return sample(list(value[3]), which)
+        return sample(list(value[3]), number)
     if kind is parser.BRANCH:
-        return sample(list(value[1][which % len(value[1])]), which)
+        return sample(list(value[1][number % len(value[1])]), number)
     fitting = [each for each in ALPHABET if fits(kind, value, each)]
     if kind is parser.LITERAL:
         return chr(value)
-    return fitting[which % len(fitting)] if fitting else ""
+    return fitting[number % len(fitting)] if fitting else ""
 
 
 def fits(kind: Any, value: Any, character: str) -> bool:

@@ -34,13 +34,13 @@ Make = Callable[[int], Signatures]
 
 
 def one_band(at: int) -> Signatures:
-    own = signatures(at)
-    return replace(own, slots=BASE.slots[:3] + own.slots[3:])
+    values_at = signatures(at)
+    return replace(values_at, slots=BASE.slots[:3] + values_at.slots[3:])
 
 
 def sixteen_bands(at: int) -> Signatures:
-    own = signatures(at)
-    return replace(own, slots=BASE.slots[:48] + own.slots[48:])
+    values_at = signatures(at)
+    return replace(values_at, slots=BASE.slots[:48] + values_at.slots[48:])
 
 
 def one_fingerprint(at: int) -> Signatures:
@@ -48,15 +48,15 @@ def one_fingerprint(at: int) -> Signatures:
 
 
 def rare_terms(at: int) -> Signatures:
-    few = random.Random(at).sample(range(150), FULL_SET)  # noqa: S311 - made-up data keeps no secret
-    return replace(signatures(at), terms=tuple(sorted(few)))
+    terms = random.Random(at).sample(range(150), FULL_SET)  # noqa: S311 - made-up data keeps no secret
+    return replace(signatures(at), terms=tuple(sorted(terms)))
 
 
 SHAPES: Mapping[Make, int] = {one_band: 1, sixteen_bands: 1, one_fingerprint: 1, rare_terms: 2 * 23}
 """How documents are alike, and by how many values each may be brought together with others than those of one value."""
 
 
-def counted(values: Sequence[bytes], block: int) -> tuple[Grouping, int]:
+def count_comparisons(values: Sequence[bytes], block: int) -> tuple[Grouping, int]:
     """Group rows, and count the pairs that are compared."""
     compared = []
     verify = pairs.verify
@@ -82,7 +82,7 @@ def test_each_of_many_rows_is_compared_with_so_many_leads_under_a_value_and_thos
     make: Make, keys: int, block: int
 ) -> None:
     values = [value(make(at + 1), f"{at}") for at in range(ROWS)]
-    leads, compared = counted(values, block)
+    leads, compared = count_comparisons(values, block)
     assert 0 < compared <= ROWS * keys * (LEADS + BUDGET**0.5 * 2)
     assert leads.lead.tolist() == list(range(ROWS))
     assert leads.crowded[-1]
@@ -94,15 +94,15 @@ def test_what_follows_changes_nothing_above_it_where_rows_are_cut() -> None:
     rng = random.Random(3)  # noqa: S311 - made-up data keeps no secret
     draws = [signatures(at) for at in rng.choices(range(600), k=900)]
     values = [value(replace(each, slots=BASE.slots[:3] + each.slots[3:]), f"{at}") for at, each in enumerate(draws)]
-    whole, _ = counted(values, 10_000)
-    part, _ = counted(values[:500], 10_000)
-    assert part.lead.tolist() == whole.lead[:500].tolist()
-    assert part.crowded.tolist() == whole.crowded[:500].tolist()
+    leads, _ = count_comparisons(values, 10_000)
+    part, _ = count_comparisons(values[:500], 10_000)
+    assert part.lead.tolist() == leads.lead[:500].tolist()
+    assert part.crowded.tolist() == leads.crowded[:500].tolist()
 
 
 def test_a_copy_is_found_by_what_else_it_shares_however_crowded_one_of_its_values_is() -> None:
     values = [value(one_band(at + 1), f"{at}") for at in range(ROWS)]
-    leads, _ = counted([*values, value(one_band(ROWS), "copy")], 10_000)
+    leads, _ = count_comparisons([*values, value(one_band(ROWS), "copy")], 10_000)
     assert leads.lead[-1] == ROWS - 1
     assert not leads.crowded[-1]
 
@@ -120,9 +120,9 @@ def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
         remove_indices(address, index)
 
 
-def written(signed: Signatures, name: str) -> Record:
+def make_record(victim_signatures: Signatures, name: str) -> Record:
     document = Document(name, "hidden" if name.startswith("x") else "verdict", version=1)
-    return Record(document, signed, 1, f"{name:>032}", pack(document, signed))
+    return Record(document, victim_signatures, 1, f"{name:>032}", pack(document, victim_signatures))
 
 
 @pytest.mark.slow
@@ -130,8 +130,8 @@ def test_a_look_up_gives_so_many_hits_and_no_more_and_the_answer_says_which_lead
     lead = signatures(1)
     crowd = [one_band(at) for at in range(10, 10 + LIMIT + 200)]
     hot = replace(lead, slots=BASE.slots[:3] + lead.slots[3:])
-    engine.write([written(each, f"x{at}") for at, each in enumerate(crowd)])
-    engine.write([written(hot, "lead"), written(signatures(2), "other"), written(hot, "xcopy")])
+    engine.write([make_record(each, f"x{at}") for at, each in enumerate(crowd)])
+    engine.write([make_record(hot, "lead"), make_record(signatures(2), "other"), make_record(hot, "xcopy")])
     engine.refresh()
     looked_up: list[LookupResult] = []
     find = engine.find
@@ -143,10 +143,10 @@ def test_a_look_up_gives_so_many_hits_and_no_more_and_the_answer_says_which_lead
     request = parse_request({"dedupe": "indent", "dedupe_scope": "index"})
     with patch.object(engine, "find", counting):
         answer = search(engine, parse_query("verdict"), request, 1, 50)
-    shown = [(hit["_id"], hit["_dedupe"]["indent"]) for hit in answer["hits"]["hits"]]
+    ranks = [(hit["_id"], hit["_dedupe"]["indent"]) for hit in answer["hits"]["hits"]]
     account = answer["dedupe"]
     assert max(len(each.hits) for each in looked_up) <= 2 * LIMIT
-    assert sorted(shown) == [("lead", 0), ("other", 0), ("xcopy", 1)]
+    assert sorted(ranks) == [("lead", 0), ("other", 0), ("xcopy", 1)]
     assert [each["by"] for each in account["capped"]] == [["bands"]]
     assert account["documents"]["in_window"] == account["groups"]["in_window"] + account["duplicates"] == 2
     assert account["found_by_scope"] == 1

@@ -23,9 +23,9 @@ def forged(text: list[str]) -> list[str]:
     """Take the passages that fill the slots, in another order, with fillers between that bring no slot down."""
     hashes = [wh1(word) for word in text]
     slots = set(sketch(shingles(hashes)))
-    least = sorted(slots)
+    smallest_slots = sorted(slots)
     where = {each >> 3: at for at, each in enumerate(shingles(hashes))}
-    passages = [text[where[value] : where[value] + SHINGLE] for value in least]
+    passages = [text[where[value] : where[value] + SHINGLE] for value in smallest_slots]
     RNG.shuffle(passages)
     forgery = passages[0]
     for passage in passages[1:]:
@@ -36,17 +36,17 @@ def forged(text: list[str]) -> list[str]:
 def bridged(text: list[str], passage: list[str], slots: set[int]) -> list[str]:
     """Append a passage, behind fillers that are drawn until no slot is lower than wanted."""
     while True:
-        joined = text[-SHINGLE:] + RNG.sample(FILLER, SHINGLE) + passage
-        new = shingles([wh1(word) for word in joined])
-        if undercuts(new, slots):
+        words = text[-SHINGLE:] + RNG.sample(FILLER, SHINGLE) + passage
+        new_shingles = shingles([wh1(word) for word in words])
+        if undercuts(new_shingles, slots):
             continue
-        return text + joined[SHINGLE:]
+        return text + words[SHINGLE:]
 
 
-def undercuts(new: list[int], slots: set[int]) -> bool:
+def undercuts(new_shingles: list[int], slots: set[int]) -> bool:
     """Return whether a shingle is smaller than the one that is wanted in its slot."""
     limits = {(value << 3 >> 32) * 100 >> 32: value for value in slots}
-    return any(each >> 3 < limits[(each >> 32) * 100 >> 32] for each in new)
+    return any(each >> 3 < limits[(each >> 32) * 100 >> 32] for each in new_shingles)
 
 
 def packed(name: str, text: list[str]) -> bytes:
@@ -60,7 +60,7 @@ def test_all_slots_of_a_text_can_be_had_by_a_third_of_its_words_and_it_is_near_a
     victim, forgery, _ = map(unpack, values)
     assert victim is not None
     assert forgery is not None
-    assert sum(one == other for one, other in zip(victim.slots, forgery.slots, strict=True)) > 95
+    assert sum(slot == other for slot, other in zip(victim.slots, forgery.slots, strict=True)) > 95
     evidence = decide(victim, forgery, Policy())
     assert evidence is not None
     assert (evidence.level, evidence.why["length_ratio"]) == ("near", round(len(copy) / 3_000, 2))

@@ -20,7 +20,7 @@ from ibidem_ingest.text.word_hash import wh1
 from support.windows import counts
 
 PAIRS = pairs_of_words(120)
-WORDS = [one for one, _ in PAIRS]
+WORDS = [word_a for word_a, _ in PAIRS]
 VICTIM = Document("victim", " ".join(WORDS), title="verdict", source="court", version=1)
 FORGED = Document("forged", " ".join(swapped(WORDS, PAIRS)), title="verdict verdict", source="stranger", version=1)
 OTHERS = [
@@ -45,7 +45,7 @@ def table() -> Table:
 
 def test_words_of_one_hash_are_found_in_a_moment_so_none_of_this_relies_on_there_being_none() -> None:
     assert len(PAIRS) == 120
-    assert all(one != other and wh1(one) == wh1(other) for one, other in PAIRS)
+    assert all(word_a != word_b and wh1(word_a) == wh1(word_b) for word_a, word_b in PAIRS)
     assert wh1(another_word_for("consideration")) == wh1("consideration")
 
 
@@ -61,12 +61,12 @@ def test_a_forged_text_has_all_hashes_of_words_and_yet_is_never_identical() -> N
 
 
 def test_a_document_is_signed_as_if_alone_whatever_words_stand_beside_it_in_the_batch(table: Table) -> None:
-    plain = another_word_for("consideration")
+    word = another_word_for("consideration")
     victim = Document("victim", f"{VICTIM.text} consideration {VICTIM.text} 1987 12")
-    beside = Document("forged", f"{FORGED.text} {plain} {FORGED.text} 7")
+    forged = Document("forged", f"{FORGED.text} {word} {FORGED.text} 7")
     long = words_of_one_hash(5)
     same_start = [Document("a", f"{long[0]} {VICTIM.text}"), Document("b", f"{long[1]} {VICTIM.text}")]
-    for documents in ([beside, victim, beside], same_start, same_start[::-1]):
+    for documents in ([forged, victim, forged], same_start, same_start[::-1]):
         together = sign_batch(documents, table)
         assert together == [sign_batch([each], table)[0] for each in documents]
         assert together == [sign_one(each, table) for each in documents]
@@ -76,8 +76,8 @@ def test_a_document_is_signed_as_if_alone_whatever_words_stand_beside_it_in_the_
 def test_a_document_of_nothing_but_words_of_one_hash_is_signed(doublings: int, table: Table) -> None:
     words = words_of_one_hash(doublings)
     assert len({wh1(word) for word in words}) == 1
-    for signed in sign_batch([Document("a", " ".join(words) + "\f" + " ".join(words[::-1]))] * 2, table):
-        assert (signed.length, signed.shingles) == (2 * len(words), 1)
+    for signatures in sign_batch([Document("a", " ".join(words) + "\f" + " ".join(words[::-1]))] * 2, table):
+        assert (signatures.length, signatures.shingles) == (2 * len(words), 1)
     assert sign_one(Document("a", " ".join(words)), table).length == len(words)
 
 
@@ -87,12 +87,12 @@ def test_a_forged_text_that_ranks_first_takes_nothing_out_of_the_list_and_a_trus
 ) -> None:
     options = {"dedupe": mode, "dedupe_keep": "source:court"}
     answer = search(index, parse_query("verdict"), parse_request(options), 1, 50)
-    shown = [hit["_id"] for hit in answer["hits"]["hits"]]
+    ids = [hit["_id"] for hit in answer["hits"]["hits"]]
     inner = [hit["inner_hits"]["duplicates"]["hits"]["hits"] for hit in answer["hits"]["hits"] if "inner_hits" in hit]
-    opened = [hit["_id"] for duplicates in inner for hit in duplicates]
-    assert sorted(shown + opened) == sorted(each.id for each in (VICTIM, FORGED, *OTHERS))
-    assert shown[0] == "victim"
-    assert (shown[1] if mode == "indent" else opened[0]) == "forged"
+    duplicate_ids = [hit["_id"] for duplicates in inner for hit in duplicates]
+    assert sorted(ids + duplicate_ids) == sorted(each.id for each in (VICTIM, FORGED, *OTHERS))
+    assert ids[0] == "victim"
+    assert (ids[1] if mode == "indent" else duplicate_ids[0]) == "forged"
     account = answer["dedupe"]
     assert account["documents"]["in_window"] == account["groups"]["in_window"] + account["duplicates"]
     plainly = search(index, parse_query("verdict"), parse_request(options | {"dedupe_keep": "rank"}), 1, 50)

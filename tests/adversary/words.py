@@ -46,10 +46,10 @@ def evened_out(difference: int) -> tuple[bytes, bytes]:
     """Return two times eight letters that differ by this, byte for byte."""
     letters = LETTERS.tobytes()
     letter_pairs = [
-        next((one, one ^ apart) for one in letters if one ^ apart in letters)
+        next((first, first ^ apart) for first in letters if first ^ apart in letters)
         for apart in difference.to_bytes(8, "little")
     ]
-    return bytes(one for one, _ in letter_pairs), bytes(other for _, other in letter_pairs)
+    return bytes(first for first, _ in letter_pairs), bytes(second for _, second in letter_pairs)
 
 
 def pairs(count: int, seed: int = 0, state: int | None = START) -> list[tuple[bytes, bytes]]:
@@ -60,31 +60,33 @@ def pairs(count: int, seed: int = 0, state: int | None = START) -> list[tuple[by
         seed: Of the letters drawn.
         state: Number that the first eight letters are laid over; `START` at the beginning of a word.
     """
-    drawn = stems(1 << 17 if count > 1 else 1 << 14, seed)
-    over = laid_over(state, drawn)
-    order = np.argsort(over & UPPER, kind="stable")
-    like = np.flatnonzero((over[order][1:] ^ over[order][:-1]) & UPPER == 0)
-    results, used = [], -1
-    for at in like.tolist():
-        one, other = order[at], order[at + 1]
-        if at > used and drawn[one] != drawn[other]:
-            used = at + 1
-            ends = evened_out(int(over[one] ^ over[other]))
-            results.append((drawn[one].tobytes() + ends[0], drawn[other].tobytes() + ends[1]))
+    samples = stems(1 << 17 if count > 1 else 1 << 14, seed)
+    states = laid_over(state, samples)
+    order = np.argsort(states & UPPER, kind="stable")
+    places = np.flatnonzero((states[order][1:] ^ states[order][:-1]) & UPPER == 0)
+    results, last = [], -1
+    for at in places.tolist():
+        first, second = order[at], order[at + 1]
+        if at > last and samples[first] != samples[second]:
+            last = at + 1
+            ends = evened_out(int(states[first] ^ states[second]))
+            results.append((samples[first].tobytes() + ends[0], samples[second].tobytes() + ends[1]))
     return results[:count]
 
 
 def pairs_of_words(count: int) -> list[Pair]:
     """Find pairs of words of one hash."""
-    return [(one.decode(), other.decode()) for one, other in pairs(count)]
+    return [(first.decode(), second.decode()) for first, second in pairs(count)]
 
 
 def words_of_one_hash(doublings: int) -> list[str]:
     """Find very many words of one hash: each further sixteen letters can be chosen in two ways."""
     words, state = [b""], START
     for step in range(doublings):
-        one, other = next(collisions[0] for seed in range(99) if (collisions := pairs(1, 1_000 * step + seed, state)))
-        words = [word + end for word in words for end in (one, other)]
+        first, second = next(
+            collisions[0] for seed in range(99) if (collisions := pairs(1, 1_000 * step + seed, state))
+        )
+        words = [word + end for word in words for end in (first, second)]
         state = int(further(np.array([state_after(words[0])], np.uint64))[0])
     return [word.decode() for word in words]
 
@@ -109,9 +111,9 @@ def another_word_for(word: str, tries: int = 1 << 24) -> str:
     for _ in range(0, tries, 1 << 19):
         stem = rng.choice(LETTERS, (1 << 19, 8)).view("<u8").ravel()
         end = laid_over(START, stem) ^ np.uint64(state)
-        good = np.flatnonzero(allowed[end.view(np.uint8).reshape(-1, 8)].all(axis=1))
-        if good.size:
-            return (stem[good[0]].tobytes() + end[good[0]].tobytes()).decode()
+        end_places = np.flatnonzero(allowed[end.view(np.uint8).reshape(-1, 8)].all(axis=1))
+        if end_places.size:
+            return (stem[end_places[0]].tobytes() + end[end_places[0]].tobytes()).decode()
     raise LookupError(word)
 
 
@@ -132,5 +134,5 @@ def unshifted(value: int, shift: int) -> int:
 
 def swapped(words: Sequence[str], collisions: Sequence[Pair]) -> list[str]:
     """Put the other word of its pair in the place of each."""
-    other = dict(collisions)
-    return [other[word] for word in words]
+    second = dict(collisions)
+    return [second[word] for word in words]

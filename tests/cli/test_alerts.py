@@ -9,7 +9,7 @@ from support.command_line import Answer, Run
 from support.leases import LEASE
 
 
-def new(answer: Answer, name: str = "rents") -> list[str]:
+def new_ids(answer: Answer, name: str = "rents") -> list[str]:
     return [each["id"] for each in answer("alerts", "run", name)["new"][name]]
 
 
@@ -22,31 +22,31 @@ def ingest(answer: Answer, **texts: str) -> None:
 @pytest.mark.slow
 def test_a_run_reports_each_text_once_and_no_copy_of_one_reported_before(answer: Answer) -> None:
     answer("alerts", "add", "rents", "rent")
-    first = new(answer)
+    first = new_ids(answer)
     assert len({"lease", "copy", "draft"} & set(first)) == 1
     assert {"letter", "blank"} <= set(first)
-    assert new(answer) == []
+    assert new_ids(answer) == []
     ingest(answer, again=LEASE.replace("London", "Leeds"), other="The rent of the mill was raised on Monday.")
-    assert new(answer) == ["other"]
+    assert new_ids(answer) == ["other"]
 
 
 def test_what_was_deleted_stays_reported(answer: Answer, run: Run) -> None:
     answer("alerts", "add", "rents", "drains")
-    (hit,) = new(answer)
+    (hit,) = new_ids(answer)
     run("delete", hit, "--yes")
-    assert new(answer) == []
+    assert new_ids(answer) == []
 
 
 def test_an_alert_is_listed_replaced_and_removed_with_what_it_reported(answer: Answer, run: Run) -> None:
     answer("alerts", "add", "rents", "rent", "--level", "identical", "--filter", "source=Chambers")
-    (saved,) = answer("alerts", "list")["alerts"]
-    assert saved["filters"] == ["source=Chambers"]
-    assert saved["dedupe"] == {"dedupe_level": "identical"}
-    assert set(new(answer)) == {"lease", "draft"}
+    (alert,) = answer("alerts", "list")["alerts"]
+    assert alert["filters"] == ["source=Chambers"]
+    assert alert["dedupe"] == {"dedupe_level": "identical"}
+    assert set(new_ids(answer)) == {"lease", "draft"}
     assert run("alerts", "remove", "rents")[0] == 0
     assert "No alerts" in run("alerts", "list")[1]
     answer("alerts", "add", "rents", "drains", "--level", "identical")
-    assert len(new(answer)) == 2
+    assert len(new_ids(answer)) == 2
 
 
 @pytest.mark.parametrize(

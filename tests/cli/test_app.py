@@ -65,12 +65,12 @@ def test_sigterm_ends_what_runs_once_and_leaves_the_putting_in_order_alone() -> 
             yield
         finally:
             signal.raise_signal(signal.SIGTERM)
-            ended.append("put in order")
+            endings.append("put in order")
 
-    ended: list[str] = []
+    endings: list[str] = []
     with pytest.raises(Sigterm), sigterm_as_exception(), puts_in_order():
         signal.raise_signal(signal.SIGTERM)
-    assert ended
+    assert endings
 
 
 def test_a_bug_keeps_its_traceback() -> None:
@@ -88,9 +88,9 @@ def test_a_closed_pipe_is_no_message() -> None:
     code = "from ibidem.cli.app import exit_on_error\n@exit_on_error\ndef run():\n    print('x\\n' * 100_000)\nrun()"
     reading, writing = os.pipe()
     os.close(reading)
-    with os.fdopen(writing, "wb") as closed:
-        done = subprocess.run([sys.executable, "-c", code], stdout=closed, stderr=subprocess.PIPE, check=False)
-    assert (done.returncode, done.stderr) == (141, b"")
+    with os.fdopen(writing, "wb") as pipe:
+        process = subprocess.run([sys.executable, "-c", code], stdout=pipe, stderr=subprocess.PIPE, check=False)
+    assert (process.returncode, process.stderr) == (141, b"")
 
 
 def leave(arguments: list[str]) -> int:

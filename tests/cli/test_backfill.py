@@ -163,8 +163,8 @@ with catch_end_signals() as asked:
 
 @pytest.mark.slow
 def test_a_signal_that_comes_in_the_very_moment_of_waiting_is_not_lost() -> None:
-    ended = subprocess.run([sys.executable, "-c", HOT], capture_output=True, text=True, timeout=60, check=True)
-    assert ended.stdout == "True\n"
+    process = subprocess.run([sys.executable, "-c", HOT], capture_output=True, text=True, timeout=60, check=True)
+    assert process.stdout == "True\n"
 
 
 def test_an_index_that_is_not_there_is_said(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

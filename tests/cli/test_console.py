@@ -70,8 +70,8 @@ def test_a_closed_pipe_is_left_to_the_edge() -> None:
 
 def test_every_parameter_can_be_asked_for_and_its_help_lists_the_values(run: Run, monkeypatch) -> None:
     monkeypatch.setenv("COLUMNS", "300")
-    shown = " ".join(run("search", "--help")[1].split())
+    help_text = " ".join(run("search", "--help")[1].split())
     for name, parameter in PARAMETERS.items():
-        assert f"--{name.removeprefix('dedupe_').replace('_', '-')}" in shown
-        assert re.sub(r"\s+", " ", parameter.about) in shown
-        assert f"(default: {parameter.default})" in shown or name == "dedupe_explain"
+        assert f"--{name.removeprefix('dedupe_').replace('_', '-')}" in help_text
+        assert re.sub(r"\s+", " ", parameter.about) in help_text
+        assert f"(default: {parameter.default})" in help_text or name == "dedupe_explain"

@@ -11,9 +11,9 @@ from rich.text import Text
 from ibidem.cli.console import Indented
 
 
-def printed(below: Indented, width: int = 40) -> list[str]:
+def printed(entry: Indented, width: int = 40) -> list[str]:
     paper = StringIO()
-    Console(file=paper, width=width).print(below)
+    Console(file=paper, width=width).print(entry)
     return paper.getvalue().splitlines()
 
 

@@ -16,35 +16,35 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def shown(folder: Path, tables_folder: Path) -> Demonstration:
+def demonstration(folder: Path, tables_folder: Path) -> Demonstration:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         return demonstrate(Settings(tables=tables_folder, concurrency=1), python_licences())
 
 
-def test_every_text_is_indexed_and_copies_of_the_same_licence_are_noticed(shown: Demonstration) -> None:
-    assert shown.run["indexed"] == shown.run["read"] > 20
-    assert shown.run["duplicates"]["identical"] > 0
+def test_every_text_is_indexed_and_copies_of_the_same_licence_are_noticed(demonstration: Demonstration) -> None:
+    assert demonstration.run["indexed"] == demonstration.run["read"] > 20
+    assert demonstration.run["duplicates"]["identical"] > 0
 
 
-def test_the_search_shows_duplicates_indented_with_their_reason(shown: Demonstration) -> None:
-    duplicates = [hit["_dedupe"] for hit in shown.response["hits"]["hits"] if hit["_dedupe"]["indent"]]
+def test_the_search_shows_duplicates_indented_with_their_reason(demonstration: Demonstration) -> None:
+    duplicates = [hit["_dedupe"] for hit in demonstration.response["hits"]["hits"] if hit["_dedupe"]["indent"]]
     assert duplicates
     assert all(mark["why"]["signature"] for mark in duplicates)
 
 
 def test_the_users_own_index_and_queue_are_left_alone() -> None:
-    mine = own_settings(Settings(engine="sqlite:///mine.sqlite", broker="filesystem:///mine", index="mine"))
-    assert str(FOLDER) in mine.engine
-    assert str(FOLDER) in mine.broker
+    settings = own_settings(Settings(engine="sqlite:///mine.sqlite", broker="filesystem:///mine", index="mine"))
+    assert str(FOLDER) in settings.engine
+    assert str(FOLDER) in settings.broker
 
 
 def test_the_commands_to_try_next_work_as_they_are_printed(
-    shown: Demonstration, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    demonstration: Demonstration, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(folder)
-    monkeypatch.setenv("IBIDEM_TABLES", str(shown.settings.tables))
-    commands = next_commands(shown, "ibidem")
+    monkeypatch.setenv("IBIDEM_TABLES", str(demonstration.settings.tables))
+    commands = next_commands(demonstration, "ibidem")
     assert len(commands) == 3
     for command in commands:
         setting, program, *arguments = shlex.split(command)

@@ -32,7 +32,7 @@ def test_doctor_shows_every_setting_with_its_origin_and_what_answers(run: Run, a
     assert code == 0
     assert "NOT OK" not in out
     report = answer("doctor")
-    origins = {one["name"]: one["origin"] for one in report["settings"]}
+    origins = {row["name"]: row["origin"] for row in report["settings"]}
     assert origins["IBIDEM_TABLES"] == "environment"
     assert origins["IBIDEM_INDEX"] == "default"
     assert {check["name"] for check in report["checks"]} >= {
@@ -92,7 +92,7 @@ def test_doctor_counts_what_others_laid_into_the_queue(run: Run, answer: Answer)
     assert "1 message that no submitter has sent" in check["what"]
 
 
-def found_of(answer: Answer, name: str) -> list[dict[str, object]]:
+def find_checks(answer: Answer, name: str) -> list[dict[str, object]]:
     return [check for check in answer("doctor")["checks"] if check["name"] == name]
 
 
@@ -103,15 +103,15 @@ def test_doctor_says_how_redis_loses_batches_and_what_mends_it(run: Run, answer:
         monkeypatch.setenv("IBIDEM_BROKER", server.wait())
         client = Redis.from_url(server.launch.url)
         client.config_set("maxmemory-policy", "allkeys-lru")
-        checks = found_of(answer, "redis")
+        checks = find_checks(answer, "redis")
         assert [check["remedy"] for check in checks] == ["set appendonly yes", "set maxmemory-policy noeviction"]
         assert [check["ok"] for check in checks] == [False, False]
         client.config_set("appendonly", "yes")
         client.config_set("maxmemory-policy", "noeviction")
-        (check,) = found_of(answer, "redis")
+        (check,) = find_checks(answer, "redis")
         assert (check["ok"], check["what"]) == (True, "it keeps what it is sent")
         client.execute_command("ACL", "SETUSER", "default", "-config")
-        (check,) = found_of(answer, "redis")
+        (check,) = find_checks(answer, "redis")
         assert check["ok"]
         assert "may not read" in str(check["what"])
         assert "appendonly yes, maxmemory-policy noeviction" in str(check["remedy"])
@@ -120,10 +120,10 @@ def test_doctor_says_how_redis_loses_batches_and_what_mends_it(run: Run, answer:
 
 
 def test_doctor_counts_dead_letters(run: Run, answer: Answer) -> None:
-    assert [check["what"] for check in found_of(answer, "failed documents")] == ["0 documents could not be ingested"]
+    assert [check["what"] for check in find_checks(answer, "failed documents")] == ["0 documents could not be ingested"]
     with closing(open_engine(load().address, load().index)) as engine:
         engine.put_records("dead", {"a": {"why": "none"}})
-    assert [check["what"] for check in found_of(answer, "failed documents")] == ["1 document could not be ingested"]
+    assert [check["what"] for check in find_checks(answer, "failed documents")] == ["1 document could not be ingested"]
 
 
 class Misconfigured:
@@ -204,7 +204,7 @@ class Misconfigured:
 
 
 @pytest.fixture
-def wrong(request: pytest.FixtureRequest, run: Run, monkeypatch: pytest.MonkeyPatch) -> Iterator[Misconfigured]:
+def misconfigured(request: pytest.FixtureRequest, run: Run, monkeypatch: pytest.MonkeyPatch) -> Iterator[Misconfigured]:
     setup = Misconfigured(request, monkeypatch)
     with setup.undone:
         yield setup
@@ -285,13 +285,17 @@ SHUT = "opensearch+http://127.0.0.1:1"
     ],
 )
 def test_doctor_names_what_is_wrong_and_what_mends_it(
-    wrong: Misconfigured, answer: Answer, make: Callable[[Misconfigured], object], check: str, words: tuple[str, ...]
+    misconfigured: Misconfigured,
+    answer: Answer,
+    make: Callable[[Misconfigured], object],
+    check: str,
+    words: tuple[str, ...],
 ) -> None:
-    make(wrong)
-    failures = [one for one in answer("doctor")["checks"] if not one["ok"]]
-    text = " ".join(f"{one['what']} {one['remedy']}" for one in failures if one["name"] == check)
+    make(misconfigured)
+    failures = [row for row in answer("doctor")["checks"] if not row["ok"]]
+    text = " ".join(f"{row['what']} {row['remedy']}" for row in failures if row["name"] == check)
     assert all(part in text for part in words), failures
-    assert all(one["remedy"] for one in failures)
+    assert all(row["remedy"] for row in failures)
 
 
 def delete_queue(settings: object) -> None:

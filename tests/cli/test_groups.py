@@ -27,11 +27,11 @@ def test_values_that_too_many_long_texts_carry_are_named(answer: Answer) -> None
 
 
 def test_stored_groups_are_those_that_the_whole_index_falls_into(answer: Answer) -> None:
-    stored, whole = answer("groups", "--stored"), answer("groups")
-    assert {name: stored[name] for name in ("documents", "groups", "duplicates", "sizes")} == {
-        name: whole[name] for name in ("documents", "groups", "duplicates", "sizes")
+    stored_groups, groups = answer("groups", "--stored"), answer("groups")
+    assert {name: stored_groups[name] for name in ("documents", "groups", "duplicates", "sizes")} == {
+        name: groups[name] for name in ("documents", "groups", "duplicates", "sizes")
     }
-    assert stored["largest"] == whole["largest"]
+    assert stored_groups["largest"] == groups["largest"]
 
 
 def test_stored_groups_go_with_no_figures_of_their_own(run: Run) -> None:
@@ -48,10 +48,10 @@ def test_stored_groups_are_exported_group_by_group_with_what_joined_each(run: Ru
 
 
 def test_regrouping_leaves_right_groups_as_they_are(answer: Answer) -> None:
-    before = answer("groups", "--stored")
+    counts = answer("groups", "--stored")
     assert answer("regroup")["joined"] == 0
-    assert answer("groups", "--stored") == before
-    assert answer("regroup", "--all")["groups"] == before["groups"]
+    assert answer("groups", "--stored") == counts
+    assert answer("regroup", "--all")["groups"] == counts["groups"]
 
 
 def test_other_figures_hold_for_all_groups_and_for_the_searches_that_use_them(run: Run, answer: Answer) -> None:

@@ -40,8 +40,8 @@ def test_a_table_is_counted_kept_and_current_only_once_it_is_used(answer: Answer
 @pytest.mark.slow
 def test_two_tables_are_compared_in_numbers_as_bars_and_as_a_picture(run: Run, answer: Answer) -> None:
     old, new = (str(answer("idf", "build", stories(name, shift=shift))["name"]) for name, shift in (("a", 0), ("b", 1)))
-    compared = answer("idf", "compare", old, new, "a.jsonl")
-    assert (compared["common"], compared["documents"], len(compared["changed"])) == (100, 1_000, 30)
+    comparison = answer("idf", "compare", old, new, "a.jsonl")
+    assert (comparison["common"], comparison["documents"], len(comparison["changed"])) == (100, 1_000, 30)
     assert answer("idf", "compare", old, old, "a.jsonl")["changed"]["30"] == 0
     code, out, _ = run("idf", "compare", old, new, "a.jsonl", "--plot", "curve.png")
     assert (code, Path("curve.png").read_bytes()[:4]) == (0, b"\x89PNG")

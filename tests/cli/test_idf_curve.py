@@ -11,9 +11,9 @@ CURVES = {"March to April": {1: 0.2, 30: 0.4}, "April to May": {1: 0.1, 30: 0.3}
 
 
 def test_a_share_of_one_is_a_whole_bar_and_none_is_no_bar() -> None:
-    whole, none = bars({1: 1.0, 2: 0.0})
-    assert whole.count("█") == BAR
-    assert "█" not in none
+    full_bar, empty_bar = bars({1: 1.0, 2: 0.0})
+    assert full_bar.count("█") == BAR
+    assert "█" not in empty_bar
 
 
 @pytest.mark.slow  # matplotlib asks a process for the fonts where it runs for the first time

@@ -145,7 +145,7 @@ def test_logs_go_to_standard_error_and_leave_the_json_on_standard_output_whole(
     code, out, err = run("ingest", "docs.jsonl", "--json", "--no-wait")
     assert json.loads(out)["run"]
     lines = [json.loads(line) for line in err.splitlines() if line.startswith("{")]
-    events = [one["event"] for one in lines if one["logger"].endswith("submit")]
+    events = [event["event"] for event in lines if event["logger"].endswith("submit")]
     assert events == ["run begun", "document refused", "batch sent", "run submitted"]
     assert code == 3
 
@@ -154,22 +154,22 @@ def test_logs_go_to_standard_error_and_leave_the_json_on_standard_output_whole(
 def test_a_run_whose_command_was_killed_says_so_and_which_run_was_given_the_same_files(
     run: Run, answer: Answer
 ) -> None:
-    before = answer("status")["run"]
+    run_before = answer("status")["run"]
     os.mkfifo("slow.jsonl")
     command = [Path(sys.executable).with_name("ibidem"), "ingest", "slow.jsonl"]
     with subprocess.Popen(command) as ingest, Path("slow.jsonl").open("w", encoding="utf-8"):  # never at its end
-        while (stands := answer("status"))["run"] == before:
+        while (status := answer("status"))["run"] == run_before:
             time.sleep(0.05)
-        assert (stands["state"], stands["again"]) == ("reading", "")
+        assert (status["state"], status["again"]) == ("reading", "")
         ingest.kill()
         ingest.wait(60)
     assert (answer("status")["state"], answer("status")["again"]) == ("interrupted", "")
     assert "Give the same command again" in run("status")[1]
     Path("slow.jsonl").unlink()
     Path("slow.jsonl").write_text('{"id": "late", "text": "some words"}', encoding="utf-8")
-    again = answer("ingest", "slow.jsonl")["run"]
-    assert answer("status", stands["run"])["again"] == again
-    assert f"given again in run {again}" in run("status", stands["run"])[1]
+    repeat = answer("ingest", "slow.jsonl")["run"]
+    assert answer("status", status["run"])["again"] == repeat
+    assert f"given again in run {repeat}" in run("status", status["run"])[1]
 
 
 def indexed_count(status: dict[str, Any]) -> int:
@@ -180,7 +180,7 @@ def indexed_count(status: dict[str, Any]) -> int:
 @pytest.mark.slow
 def test_sigterm_ends_it_with_its_workers_and_leaves_the_rest_in_the_queue(run: Run, answer: Answer) -> None:
     line = json.dumps({"id": "a", "text": "Some words that fill a batch. " * 50})
-    before = answer("status")["run"]
+    run_before = answer("status")["run"]
     command = [Path(sys.executable).with_name("ibidem"), "ingest", "-", "--json"]
     environment = os.environ | {"IBIDEM_BATCH_CHARACTERS": "1000"}
     with subprocess.Popen(
@@ -189,17 +189,17 @@ def test_sigterm_ends_it_with_its_workers_and_leaves_the_rest_in_the_queue(run: 
         assert ingest.stdin is not None
         ingest.stdin.write("".join(line.replace('"a"', f'"{number}"') + "\n" for number in range(20)))
         ingest.stdin.flush()  # and never closed: it reads on
-        while (stands := answer("status"))["run"] == before or not stands["indexed"] or indexed_count(stands) < 10:
+        while (status := answer("status"))["run"] == run_before or not status["indexed"] or indexed_count(status) < 10:
             time.sleep(0.05)
         ingest.terminate()
         ingest.wait(60)
         err = "" if ingest.stderr is None else ingest.stderr.read()
     assert ingest.returncode == 143, err
-    stands = answer("status")
-    assert f"ibidem status {stands['run']}" in err
-    assert stands["state"] == "interrupted"
-    assert stands["pending"] == len(list(Path(".ibidem/queue").rglob("ready/*")))  # a document each
-    assert 10 <= indexed_count(stands) <= 20  # the rest was not read yet
+    status = answer("status")
+    assert f"ibidem status {status['run']}" in err
+    assert status["state"] == "interrupted"
+    assert status["pending"] == len(list(Path(".ibidem/queue").rglob("ready/*")))  # a document each
+    assert 10 <= indexed_count(status) <= 20  # the rest was not read yet
 
 
 @pytest.mark.slow

@@ -14,8 +14,10 @@ def test_inspect_shows_the_duplicates_of_one_document_in_the_whole_index(run: Ru
     assert "└ Lease: rent, roof, drains\n  lease\n  identical: the same words in the same order, 1 day apart" in out
     assert out.endswith("2 duplicates\nIts stored group of 3 documents is led by lease; joined by: content.\n")
     output = answer("inspect", "copy")
-    assert [one["level"] for one in output["duplicates"]] == ["identical", "near"]
-    assert [one["id"] for one in answer("inspect", "copy", "--level", "identical")["duplicates"]] == ["lease"]
+    assert [duplicate["level"] for duplicate in output["duplicates"]] == ["identical", "near"]
+    assert [duplicate["id"] for duplicate in answer("inspect", "copy", "--level", "identical")["duplicates"]] == [
+        "lease"
+    ]
 
 
 def test_inspect_shows_the_stored_group_and_what_joined_the_document_to_it(answer: Answer) -> None:
@@ -35,9 +37,9 @@ def test_inspect_prints_three_duplicates_and_all_where_asked(run: Run, answer: A
     lines = [json.dumps({"id": f"copy{at}", "text": text}) for at in range(6)]
     Path("copies.jsonl").write_text("\n".join(lines), encoding="utf-8")
     assert run("ingest", "copies.jsonl")[0] == 0
-    few, every = run("inspect", "copy0")[1], run("inspect", "copy0", "--all")[1]
-    assert (few.count("identical:"), every.count("identical:")) == (3, 5)
-    assert "+ 2 more duplicates; --all shows them" in few
-    assert "more duplicate" not in every
-    assert "5 duplicates" in few
+    excerpt, listing = run("inspect", "copy0")[1], run("inspect", "copy0", "--all")[1]
+    assert (excerpt.count("identical:"), listing.count("identical:")) == (3, 5)
+    assert "+ 2 more duplicates; --all shows them" in excerpt
+    assert "more duplicate" not in listing
+    assert "5 duplicates" in excerpt
     assert len(answer("inspect", "copy0")["duplicates"]) == 5

@@ -29,12 +29,12 @@ WRONG: dict[str, tuple[Callable[[ibidem.Tables, ibidem.Settings], object], str]]
 }
 
 
-@pytest.mark.parametrize(("wrong", "message"), WRONG.values(), ids=WRONG)
+@pytest.mark.parametrize(("mistake", "message"), WRONG.values(), ids=WRONG)
 def test_what_is_given_wrong_is_an_error_of_ours_that_says_what_is_right(
-    wrong: Callable[[ibidem.Tables, ibidem.Settings], object], message: str, tmp_path: Path
+    mistake: Callable[[ibidem.Tables, ibidem.Settings], object], message: str, tmp_path: Path
 ) -> None:
     settings = ibidem.Settings(
         engine=f"sqlite:////{tmp_path}/index.sqlite", broker=f"filesystem:////{tmp_path}/queue", concurrency=1
     )
     with pytest.raises(ibidem.IbidemError, match=message):
-        wrong(ibidem.Tables(tmp_path / "tables"), settings)
+        mistake(ibidem.Tables(tmp_path / "tables"), settings)

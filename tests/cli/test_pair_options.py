@@ -32,7 +32,7 @@ def pair(run: Run, tmp_path: Path) -> None:
 
 
 def duplicates(answer: Answer, *options: str) -> set[str]:
-    return {one["id"] for one in answer("inspect", "first", *options)["duplicates"]}
+    return {duplicate["id"] for duplicate in answer("inspect", "first", *options)["duplicates"]}
 
 
 @pytest.mark.slow

@@ -187,9 +187,9 @@ def test_keep_chooses_the_lead(answer: Answer) -> None:
 
 
 def test_the_response_for_programs_explains_only_when_asked(answer: Answer) -> None:
-    plain = answer("search", "drains")["hits"]["hits"][1]["_dedupe"]
+    mark = answer("search", "drains")["hits"]["hits"][1]["_dedupe"]
     explanation = answer("search", "drains", "--explain")["hits"]["hits"][1]["_dedupe"]
-    assert plain["why"] is None
+    assert mark["why"] is None
     assert explanation["why"]["signature"] == "content"
 
 
@@ -215,16 +215,16 @@ def test_what_is_not_understood_in_a_query_is_named(run: Run, answer: Answer) ->
 def test_only_what_an_older_table_signed_is_counted_as_such(
     run: Run, answer: Answer, tmp_path: Path, tables_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    own = tmp_path / "own tables"
-    shutil.copytree(tables_folder, own)
-    monkeypatch.setenv("IBIDEM_TABLES", str(own))
+    folder = tmp_path / "own tables"
+    shutil.copytree(tables_folder, folder)
+    monkeypatch.setenv("IBIDEM_TABLES", str(folder))
     words = ["mietvertrag", "wohnung", "vermieter", "drains"]
-    Tables(own).use(Table.of("de", 10_000, dict.fromkeys(words, 10.0), "a test"))
+    Tables(folder).use(Table.of("de", 10_000, dict.fromkeys(words, 10.0), "a test"))
     german = [{"id": f"de-{number}", "text": f"{' '.join(words)} {number}", "language": "de"} for number in (1, 2)]
     (tmp_path / "german.jsonl").write_text("\n".join(map(json.dumps, german)), encoding="utf-8")
     run("ingest", "german.jsonl")
     assert answer("search", "drains")["dedupe"]["mixed_tables"] == 0
-    Tables(own).use(Table.of("de", 20_000, dict.fromkeys(words, 20.0), "a newer test"))
+    Tables(folder).use(Table.of("de", 20_000, dict.fromkeys(words, 20.0), "a newer test"))
     assert answer("search", "drains")["dedupe"]["mixed_tables"] == 2
     assert "2 signed with another idf table" in run("search", "drains")[1]
 

@@ -54,7 +54,7 @@ AWAY = (
     {"IBIDEM_BROKER": f"amqps://me@{NOWHERE}//?ssl_password={SECRET}"},
     {"IBIDEM_BROKER": f"amqp://{SECRET}:x@{NOWHERE}//"},
 )
-"""Settings in which a secret stands, of brokers that do not answer."""
+"""Settings with a secret, of brokers that do not answer."""
 
 
 @pytest.mark.parametrize("environment", WRONG, ids=str)
@@ -83,20 +83,20 @@ def test_no_command_shows_a_secret_of_a_broker_that_does_not_answer(
 
 def repeated(request: Request) -> Answer:
     """Refuse a request, and repeat how its sender has signed in, in every form."""
-    sent = {name.lower(): value for name, value in request.headers.items()}.get("authorization", "")
-    read = b64decode(sent.removeprefix("Basic ")).decode() if sent.startswith("Basic ") else ""
-    reason = f"unknown: {sent} {read} " + f"{sent.partition(' ')[2]}{read} " * 60
+    authorization = {name.lower(): value for name, value in request.headers.items()}.get("authorization", "")
+    read = b64decode(authorization.removeprefix("Basic ")).decode() if authorization.startswith("Basic ") else ""
+    reason = f"unknown: {authorization} {read} " + f"{authorization.partition(' ')[2]}{read} " * 60
     return Answer(401, {"error": {"type": "security_exception", "reason": reason}, "status": 401})
 
 
 @pytest.mark.parametrize("kind", ["opensearch", "elasticsearch"])
-@pytest.mark.parametrize("written", ["me:{}@", "{}@", "?api_key={}"])
+@pytest.mark.parametrize("address", ["me:{}@", "{}@", "?api_key={}"])
 def test_no_command_shows_a_secret_that_a_server_repeats(
-    run: Run, monkeypatch: pytest.MonkeyPatch, kind: str, written: str
+    run: Run, monkeypatch: pytest.MonkeyPatch, kind: str, address: str
 ) -> None:
-    written = written.format(SECRET)
+    address = address.format(SECRET)
     with between(plan=repeated) as server:
-        at = f"127.0.0.1:{server.port}/{written}" if written.startswith("?") else f"{written}127.0.0.1:{server.port}"
+        at = f"127.0.0.1:{server.port}/{address}" if address.startswith("?") else f"{address}127.0.0.1:{server.port}"
         monkeypatch.setenv("IBIDEM_ENGINE", f"{kind}+http://{at}")
         for command in (("doctor",), ("doctor", "--json"), ("status",), ("ingest", "docs.jsonl")):
             code, out, err = run(*command)

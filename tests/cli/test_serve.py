@@ -30,15 +30,15 @@ def served(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     port = free_port()
     with subprocess.Popen(
         [PROGRAM, "serve", "--port", str(port), *arguments], stderr=subprocess.PIPE, text=True
-    ) as one:
+    ) as listener:
         for _ in range(300):
             with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
                 break
             time.sleep(0.1)
         try:
-            yield one, f"http://127.0.0.1:{port}"
+            yield listener, f"http://127.0.0.1:{port}"
         finally:
-            one.kill()
+            listener.kill()
 
 
 @pytest.mark.slow
@@ -52,7 +52,7 @@ def test_serve_answers_on_this_machine_and_ends_when_it_is_told_to(run: Run, sig
         assert url in process.stderr.read()
 
 
-def children_of(process: subprocess.Popen[str]) -> list[str]:
+def find_children(process: subprocess.Popen[str]) -> list[str]:
     """Return the numbers of the processes that a process started."""
     return Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
 
@@ -69,7 +69,7 @@ def lives(number: str) -> bool:
 def test_several_processes_answer_at_one_address_count_together_and_end_together(run: Run) -> None:
     with served("--workers", "2") as (process, url):
         assert httpx2.get(f"{url}/healthz").status_code == 200
-        children = children_of(process)
+        children = find_children(process)
         assert len(children) == 2
         for _ in range(12):
             assert httpx2.get(f"{url}/ibidem/search?q=rent").status_code == 200
@@ -86,7 +86,7 @@ def test_several_processes_answer_at_one_address_count_together_and_end_together
 def test_processes_do_not_outlive_a_command_that_is_killed(run: Run) -> None:
     with served("--workers", "2") as (process, url):
         assert httpx2.get(f"{url}/healthz").status_code == 200
-        children = children_of(process)
+        children = find_children(process)
         process.kill()
         process.wait(30)
         for _ in range(300):

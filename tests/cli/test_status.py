@@ -31,7 +31,7 @@ DONE = {
 }
 
 
-def shown(**changes: object) -> str:
+def render(**changes: object) -> str:
     paper = StringIO()
     show_summary(DONE | changes, Console(file=paper, width=100))
     return paper.getvalue()
@@ -53,31 +53,31 @@ def shown(**changes: object) -> str:
     ],
 )
 def test_a_summary_says(line: str) -> None:
-    assert line in shown()
+    assert line in render()
 
 
 def test_what_did_not_happen_is_not_mentioned() -> None:
-    printed = shown(refused=0, refusals=[], repeated=0, meta_fields=[], stale=0)
+    printed = render(refused=0, refusals=[], repeated=0, meta_fields=[], stale=0)
     assert not [word for word in ("Refused", "again", "meta", "newer") if word in printed]
 
 
 def test_a_run_that_was_broken_off_says_what_to_do() -> None:
-    assert "Give the same command again" in shown(state="interrupted", again="")
-    assert "given again in run other" in shown(state="interrupted", again="other")
+    assert "Give the same command again" in render(state="interrupted", again="")
+    assert "given again in run other" in render(state="interrupted", again="other")
 
 
 def test_a_run_that_is_being_read_says_where() -> None:
-    assert "being read by a command on here" in shown(state="reading", host="here")
+    assert "being read by a command on here" in render(state="reading", host="here")
 
 
 def test_a_run_that_is_not_done_says_how_to_see_it() -> None:
-    assert "see it with: ibidem status 20250101-120000-abcd" in shown(state="waiting", pending=12)
+    assert "see it with: ibidem status 20250101-120000-abcd" in render(state="waiting", pending=12)
 
 
 def test_a_reason_from_outside_cannot_steer_the_terminal() -> None:
     refusal = {"where": "a\x1b[2J", "id": "", "field": "", "why": "bad\x07"}
-    assert "\x1b" not in shown(refusals=[refusal])
-    assert "\x07" not in shown(refusals=[refusal])
+    assert "\x1b" not in render(refusals=[refusal])
+    assert "\x07" not in render(refusals=[refusal])
 
 
 def test_status_tells_how_the_last_run_stands_and_leaves_with_three_when_some_were_refused(

@@ -31,8 +31,8 @@ def test_a_worker_indexes_what_waits_and_ends_when_it_is_told_to(
     name = answer("ingest", "new.jsonl", "--no-wait")["run"]
     with subprocess.Popen(WORKER, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as worker:
         try:
-            until = time.monotonic() + 60
-            while answer("status", name)["pending"] and time.monotonic() < until:
+            deadline = time.monotonic() + 60
+            while answer("status", name)["pending"] and time.monotonic() < deadline:
                 time.sleep(0.1)
             worker.send_signal(signum)
             out, err = worker.communicate(timeout=60)
@@ -63,14 +63,14 @@ def test_workers_settle_the_groups_of_what_waits_and_of_what_comes_later(run: Ru
             worker.send_signal(signal.SIGTERM)
         for worker in workers:
             worker.wait(timeout=60)
-    (lead, *others) = answer("search", "meadow", "--by", "stored")["hits"]["hits"]
-    assert (lead["_id"], [hit["_id"] for hit in others]) == ("first", ["second", "third"])
+    (lead, *duplicates) = answer("search", "meadow", "--by", "stored")["hits"]["hits"]
+    assert (lead["_id"], [hit["_id"] for hit in duplicates]) == ("first", ["second", "third"])
 
 
 def comes_to(answer: Answer, documents: int) -> bool:
     """Return whether a search by stored groups comes to show so many documents in one group, all of them settled."""
-    until = time.monotonic() + 60
-    while time.monotonic() < until:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
         account = answer("search", "meadow", "--by", "stored")["dedupe"]
         if (account["documents"]["matched"], account["groups"]["matching"], account["unsettled"]) == (documents, 1, 0):
             return True

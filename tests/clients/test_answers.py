@@ -26,51 +26,51 @@ def answers(ask: ApiRequest, **window: Any) -> Any:
     hit = {"_index": "news", "_id": "a", "_score": 1.0}
     total = {"value": 1, "relation": "eq"}
     assert ask.body is not None
-    shown = {} if "stored_fields" in ask.body else {"_source": {"title": "A"}}
-    return {"timed_out": False, "hits": {"total": total, "max_score": 1.0, "hits": [hit | shown]}, **window}
+    source = {} if "stored_fields" in ask.body else {"_source": {"title": "A"}}
+    return {"timed_out": False, "hits": {"total": total, "max_score": 1.0, "hits": [hit | source]}, **window}
 
 
-def response_of(**window: Any) -> Any:
+def make_response(**window: Any) -> Any:
     flow = read_search("news", {"timeout": "1s"}, {}, DedupeRequest("indent"))
     return run_sync(dsl_search(flow, IndexMetadataCache()), lambda ask: answers(ask, **window))
 
 
 def test_a_whole_answer_is_exact() -> None:
-    assert response_of()["dedupe"]["groups"]["exact"]
-    assert response_of()["hits"]["hits"][0]["_source"] == {"title": "A"}
+    assert make_response()["dedupe"]["groups"]["exact"]
+    assert make_response()["hits"]["hits"][0]["_source"] == {"title": "A"}
 
 
 def test_a_time_that_ran_out_is_told_and_nothing_is_exact() -> None:
-    response = response_of(timed_out=True)
+    response = make_response(timed_out=True)
     assert response["timed_out"]
     assert not response["dedupe"]["groups"]["exact"]
 
 
 def test_a_part_of_the_index_that_failed_is_an_error_with_the_servers_reason() -> None:
-    failed = {"status": 500, "reason": {"type": "io", "reason": "the disk is gone"}}
+    failure = {"status": 500, "reason": {"type": "io", "reason": "the disk is gone"}}
     with pytest.raises(Failure, match="the disk is gone") as raised:
-        response_of(_shards={"failed": 1, "failures": [failed]})
+        make_response(_shards={"failed": 1, "failures": [failure]})
     assert raised.value.status == 500
 
 
 def test_a_part_of_the_index_that_no_node_holds_is_an_error_though_the_server_calls_it_no_failure() -> None:
     with pytest.raises(Failure, match="2 of 3 shards") as raised:
-        response_of(_shards={"total": 3, "successful": 2, "skipped": 0, "failed": 0})
+        make_response(_shards={"total": 3, "successful": 2, "skipped": 0, "failed": 0})
     assert raised.value.status == 503
 
 
 def test_over_several_shards_no_cursor_is_promised() -> None:
-    assert response_of()["dedupe"]["cursor"] == ""
+    assert make_response()["dedupe"]["cursor"] == ""
 
 
 def test_what_was_read_of_indexes_is_remembered() -> None:
     flow = read_search("news", {}, {}, DedupeRequest("indent"))
-    around, sent = IndexMetadataCache(), list[str]()
+    cache, bodies = IndexMetadataCache(), list[str]()
 
     def send(ask: ApiRequest) -> Any:
-        sent.append(ask.path)
+        bodies.append(ask.path)
         return answers(ask)
 
     for _ in range(2):
-        run_sync(dsl_search(flow, around), send)
-    assert sent == ["/news", "/_msearch", "/_nodes/plugins", *["/news/_search"] * 4]
+        run_sync(dsl_search(flow, cache), send)
+    assert bodies == ["/news", "/_msearch", "/_nodes/plugins", *["/news/_search"] * 4]

@@ -23,19 +23,19 @@ def test_the_page_runs_from_top_to_bottom(
 ) -> None:
     texts = list(python_licences())[:60]
     tables = Tables(tmp_path)
-    signed = list(records(texts, tables))
+    signed_records = list(records(texts, tables))
     engines = [open_engine(url, "licences") for url in (opensearch, elasticsearch)]
     try:
         for engine, url in zip(engines, (opensearch, elasticsearch), strict=True):
             remove_indices(url, "licences")
             engine.create()
-            engine.write(signed)
+            engine.write(signed_records)
             engine.refresh()
         names: dict[str, object] = {}
         for block in BLOCKS:
-            here = block.replace("http://localhost:9200", elasticsearch.partition("+")[2])
-            here = here.replace("http://localhost:9201", opensearch.partition("+")[2])
-            exec(compile(here, "clients.md", "exec"), names)  # noqa: S102 - our own page
+            program = block.replace("http://localhost:9200", elasticsearch.partition("+")[2])
+            program = program.replace("http://localhost:9201", opensearch.partition("+")[2])
+            exec(compile(program, "clients.md", "exec"), names)  # noqa: S102 - our own page
     finally:
         for engine, url in zip(engines, (opensearch, elasticsearch), strict=True):
             engine.close()

@@ -30,45 +30,51 @@ def without_time(response: Any) -> dict[str, Any]:
     return {name: part for name, part in dict(response).items() if name != "took"}
 
 
-def test_a_search_without_dedupe_is_answered_as_the_client_answers_it(plain: Any, wrapped: Any) -> None:
+def test_a_search_without_dedupe_is_answered_as_the_client_answers_it(plain_client: Any, wrapped_client: Any) -> None:
     arguments = {"index": INDEX, "body": BODY, "preference": "one"}
-    assert without_time(wrapped.search(**arguments)) == without_time(plain.search(**arguments))
-    assert type(wrapped.search(**arguments)) is type(plain.search(**arguments))
-    assert without_time(wrapped.search(**arguments, dedupe="off")) == without_time(plain.search(**arguments))
+    assert without_time(wrapped_client.search(**arguments)) == without_time(plain_client.search(**arguments))
+    assert type(wrapped_client.search(**arguments)) is type(plain_client.search(**arguments))
+    assert without_time(wrapped_client.search(**arguments, dedupe="off")) == without_time(
+        plain_client.search(**arguments)
+    )
 
 
-def test_a_wrapped_client_is_of_its_own_class_and_shares_the_connections(plain: Any, wrapped: Any) -> None:
-    assert isinstance(wrapped, type(plain))
-    assert wrapped.transport is plain.transport
-    assert ibidem.wrap(wrapped) is wrapped
-    assert not hasattr(plain, "_ibidem_wrapped")
+def test_a_wrapped_client_is_of_its_own_class_and_shares_the_connections(
+    plain_client: Any, wrapped_client: Any
+) -> None:
+    assert isinstance(wrapped_client, type(plain_client))
+    assert wrapped_client.transport is plain_client.transport
+    assert ibidem.wrap(wrapped_client) is wrapped_client
+    assert not hasattr(plain_client, "_ibidem_wrapped")
 
 
-def test_every_other_method_passes_through(plain: Any, wrapped: Any) -> None:
-    assert wrapped.indices.exists(index=INDEX)
-    assert wrapped.count(index=INDEX)["count"] == plain.count(index=INDEX)["count"]
+def test_every_other_method_passes_through(plain_client: Any, wrapped_client: Any) -> None:
+    assert wrapped_client.indices.exists(index=INDEX)
+    assert wrapped_client.count(index=INDEX)["count"] == plain_client.count(index=INDEX)["count"]
     twice = [{"index": INDEX}, BODY] * 2
-    assert [ids(each) for each in wrapped.msearch(body=twice)["responses"]] == [
-        ids(plain.search(index=INDEX, body=BODY))
+    assert [ids(each) for each in wrapped_client.msearch(body=twice)["responses"]] == [
+        ids(plain_client.search(index=INDEX, body=BODY))
     ] * 2
 
 
-def test_a_search_with_dedupe_carries_groups_and_an_account(wrapped: Any) -> None:
-    answer = wrapped.search(index=INDEX, body=BODY, dedupe="indent")
+def test_a_search_with_dedupe_carries_groups_and_an_account(wrapped_client: Any) -> None:
+    answer = wrapped_client.search(index=INDEX, body=BODY, dedupe="indent")
     assert answer["dedupe"]["groups"]["on_page"] == 7
     assert answer["dedupe"]["documents"]["matched"] == answer["hits"]["total"]["value"] == 114
     assert all("_dedupe" in hit for hit in answer["hits"]["hits"])
     assert list(answer["aggregations"]) == ["sources"]
 
 
-def test_it_groups_as_ibidems_own_search_does(wrapped: Any, engine: Engine) -> None:
-    own = ibidem.search(engine, ibidem.Query(native=BODY["query"]), ibidem.parse_request({"dedupe": "indent"}), 2, 7)
-    page = wrapped.search(index=INDEX, body={**BODY, "from": 7}, dedupe="indent")
-    assert ids(page) == ids(own)
-    assert [hit["_dedupe"] for hit in page["hits"]["hits"]] == [hit["_dedupe"] for hit in own["hits"]["hits"]]
+def test_it_groups_as_ibidems_own_search_does(wrapped_client: Any, engine: Engine) -> None:
+    own_response = ibidem.search(
+        engine, ibidem.Query(native=BODY["query"]), ibidem.parse_request({"dedupe": "indent"}), 2, 7
+    )
+    page = wrapped_client.search(index=INDEX, body={**BODY, "from": 7}, dedupe="indent")
+    assert ids(page) == ids(own_response)
+    assert [hit["_dedupe"] for hit in page["hits"]["hits"]] == [hit["_dedupe"] for hit in own_response["hits"]["hits"]]
 
 
-def test_a_client_that_is_waited_for_finds_the_same(kind: str, url: str, wrapped: Any) -> None:
+def test_a_client_that_is_waited_for_finds_the_same(kind: str, url: str, wrapped_client: Any) -> None:
     async def search() -> Any:
         async with CLIENTS[kind][1](url.partition("+")[2]) as client:
             waiting = ibidem.wrap(client)
@@ -77,9 +83,9 @@ def test_a_client_that_is_waited_for_finds_the_same(kind: str, url: str, wrapped
             )
             return await waiting.search(index=INDEX, body=BODY, dedupe="collapse")
 
-    grouped = asyncio.run(search())
-    assert type(grouped) is type(wrapped.search(index=INDEX, body=BODY))
-    assert grouped["hits"] == wrapped.search(index=INDEX, body=BODY, dedupe="collapse")["hits"]
+    response = asyncio.run(search())
+    assert type(response) is type(wrapped_client.search(index=INDEX, body=BODY))
+    assert response["hits"] == wrapped_client.search(index=INDEX, body=BODY, dedupe="collapse")["hits"]
 
 
 def not_found(kind: str) -> type[Exception]:
@@ -87,15 +93,15 @@ def not_found(kind: str) -> type[Exception]:
 
 
 def test_the_engines_errors_are_the_clients_own_and_may_be_passed_over_as_ever(
-    kind: str, plain: Any, wrapped: Any
+    kind: str, plain_client: Any, wrapped_client: Any
 ) -> None:
     arguments = {"index": "clients-nowhere", "body": BODY, "dedupe": "indent"}
     with pytest.raises(not_found(kind), match="no such index"):
-        wrapped.search(**arguments)
+        wrapped_client.search(**arguments)
     if kind == "opensearch":
-        answer = wrapped.search(**arguments, ignore=404)
+        answer = wrapped_client.search(**arguments, ignore=404)
     else:
-        answer = wrapped.options(ignore_status=404).search(**arguments)
+        answer = wrapped_client.options(ignore_status=404).search(**arguments)
     assert (answer["status"], answer["error"]["type"]) == (404, "index_not_found_exception")
 
 
@@ -110,65 +116,69 @@ def test_the_engines_errors_are_the_clients_own_and_may_be_passed_over_as_ever(
         ({"dedupe": "indent", "body": "[1]"}, "the body of the search is no JSON object"),
     ],
 )
-def test_mistakes_in_what_is_asked_of_dedupe_are_ours(wrapped: Any, options: dict[str, Any], message: str) -> None:
+def test_mistakes_in_what_is_asked_of_dedupe_are_ours(
+    wrapped_client: Any, options: dict[str, Any], message: str
+) -> None:
     with pytest.raises(ibidem.UsageError, match=message):
-        wrapped.search(**{"index": INDEX, "body": BODY, **options})
+        wrapped_client.search(**{"index": INDEX, "body": BODY, **options})
 
 
-def test_a_cursor_of_another_query_or_index_is_refused(wrapped: Any) -> None:
-    cursor = wrapped.search(index=INDEX, body=BODY, dedupe="indent")["dedupe"]["cursor"]
+def test_a_cursor_of_another_query_or_index_is_refused(wrapped_client: Any) -> None:
+    cursor = wrapped_client.search(index=INDEX, body=BODY, dedupe="indent")["dedupe"]["cursor"]
     with pytest.raises(ibidem.UsageError, match="belongs to another query"):
-        wrapped.search(index=INDEX, dedupe="indent", dedupe_cursor=cursor)
+        wrapped_client.search(index=INDEX, dedupe="indent", dedupe_cursor=cursor)
     with pytest.raises(ibidem.UsageError, match="belongs to another index"):
-        wrapped.search(index=f"{INDEX}*", body=BODY, dedupe="indent", dedupe_cursor=cursor)
+        wrapped_client.search(index=f"{INDEX}*", body=BODY, dedupe="indent", dedupe_cursor=cursor)
 
 
-def test_a_window_that_the_index_does_not_allow_is_refused_with_its_limit(plain: Any, wrapped: Any) -> None:
+def test_a_window_that_the_index_does_not_allow_is_refused_with_its_limit(
+    plain_client: Any, wrapped_client: Any
+) -> None:
     settings = {"settings": {"max_result_window": 100}}
-    plain.indices.create(index=f"{INDEX}-small", body=settings)
+    plain_client.indices.create(index=f"{INDEX}-small", body=settings)
     try:
         with pytest.raises(ibidem.UsageError, match="dedupe_window=500 is more than the index allows; use 1 to 100"):
-            wrapped.search(index=f"{INDEX}-small", dedupe="indent")
-        assert wrapped.search(index=f"{INDEX}-small", dedupe="indent", dedupe_window=100)["hits"]["hits"] == []
+            wrapped_client.search(index=f"{INDEX}-small", dedupe="indent")
+        assert wrapped_client.search(index=f"{INDEX}-small", dedupe="indent", dedupe_window=100)["hits"]["hits"] == []
     finally:
-        plain.indices.delete(index=f"{INDEX}-small")
+        plain_client.indices.delete(index=f"{INDEX}-small")
 
 
 @pytest.mark.parametrize(
     "other", [("0", "text", "0"), (SCHEMA, "keyword", f"{SCHEMA} before its release")], ids=["older", "never released"]
 )
 def test_an_alias_over_two_schemas_is_refused_by_name(
-    plain: Any, wrapped: Any, engine: Engine, other: tuple[str, str, str]
+    plain_client: Any, wrapped_client: Any, engine: Engine, other: tuple[str, str, str]
 ) -> None:
     schema, keys, name = other
     fields = {"ibidem": {"properties": {"keys": {"type": keys}}}}
     mappings = {"_meta": {"ibidem": {"schema": schema, "layout": "full"}}, "properties": fields}
-    plain.indices.create(index=f"{INDEX}-old", body={"mappings": mappings, "aliases": {f"{INDEX}-two": {}}})
-    plain.indices.put_alias(index=INDEX, name=f"{INDEX}-two")
+    plain_client.indices.create(index=f"{INDEX}-old", body={"mappings": mappings, "aliases": {f"{INDEX}-two": {}}})
+    plain_client.indices.put_alias(index=INDEX, name=f"{INDEX}-two")
     try:
         with pytest.raises(ibidem.UsageError, match=f"another signature schema: index '{INDEX}-old' with {name};"):
-            wrapped.search(index=f"{INDEX}-two", body=BODY, dedupe="indent")
+            wrapped_client.search(index=f"{INDEX}-two", body=BODY, dedupe="indent")
     finally:
-        plain.indices.delete(index=f"{INDEX}-old")
-        plain.indices.delete_alias(index=INDEX, name=f"{INDEX}-two")
+        plain_client.indices.delete(index=f"{INDEX}-old")
+        plain_client.indices.delete_alias(index=INDEX, name=f"{INDEX}-two")
 
 
-def test_keyword_arguments_say_the_same_as_a_body(kind: str, wrapped: Any) -> None:
-    whole = wrapped.search(index=INDEX, body={**BODY, "from": 7, "_source": ["title"]}, dedupe="indent")
+def test_keyword_arguments_say_the_same_as_a_body(kind: str, wrapped_client: Any) -> None:
+    page = wrapped_client.search(index=INDEX, body={**BODY, "from": 7, "_source": ["title"]}, dedupe="indent")
     if kind == "opensearch":
         parts = {"body": BODY, "from_": 7, "_source_includes": "title"}
     else:
         parts = {"query": BODY["query"], "aggs": BODY["aggs"], "size": 7, "from_": 7, "source_includes": "title"}
-    by_name = wrapped.search(index=[INDEX], **parts, dedupe="indent")
-    assert by_name["hits"] == whole["hits"]
+    by_name = wrapped_client.search(index=[INDEX], **parts, dedupe="indent")
+    assert by_name["hits"] == page["hits"]
 
 
-def test_other_options_keep_a_client_wrapped(kind: str, wrapped: Any) -> None:
+def test_other_options_keep_a_client_wrapped(kind: str, wrapped_client: Any) -> None:
     if kind == "elasticsearch":
-        page = wrapped.options(request_timeout=30).search(index=INDEX, body=BODY, dedupe="indent")
+        page = wrapped_client.options(request_timeout=30).search(index=INDEX, body=BODY, dedupe="indent")
     else:
-        page = wrapped.search(index=INDEX, body=BODY, dedupe="indent", request_timeout=30)
-    assert page["hits"] == wrapped.search(index=INDEX, body=BODY, dedupe="indent")["hits"]
+        page = wrapped_client.search(index=INDEX, body=BODY, dedupe="indent", request_timeout=30)
+    assert page["hits"] == wrapped_client.search(index=INDEX, body=BODY, dedupe="indent")["hits"]
 
 
 def test_type_checkers_are_told_every_parameter() -> None:
@@ -184,24 +194,26 @@ def test_type_checkers_are_told_every_parameter() -> None:
 
 
 @pytest.mark.parametrize("how", ["its own", "by name"])
-def test_a_pipeline_that_collapses_is_refused_by_name(url: str, kind: str, plain: Any, wrapped: Any, how: str) -> None:
+def test_a_pipeline_that_collapses_is_refused_by_name(
+    url: str, kind: str, plain_client: Any, wrapped_client: Any, how: str
+) -> None:
     if kind == "elasticsearch":
         with pytest.raises(TypeError, match="search_pipeline"):
-            wrapped.search(index=INDEX, dedupe="indent", search_pipeline="clients-once")
+            wrapped_client.search(index=INDEX, dedupe="indent", search_pipeline="clients-once")
         return
     steps = {"response_processors": [{"collapse": {"field": "source"}}]}
     ask(url, "PUT", "/_search/pipeline/clients-once", json.dumps(steps))
     default = {"index.search.default_pipeline": "clients-once"} if how == "its own" else {}
     index = f"{INDEX}-piped-{how.replace(' ', '-')}"
-    plain.indices.create(index=index, body={"settings": default})
+    plain_client.indices.create(index=index, body={"settings": default})
     arguments = {} if how == "its own" else {"search_pipeline": "clients-once"}
     try:
         with pytest.raises(ibidem.UsageError, match=r"pipeline 'clients-once' collapses: it discards hits"):
-            wrapped.search(index=index, dedupe="indent", **arguments)
+            wrapped_client.search(index=index, dedupe="indent", **arguments)
         free = {"search_pipeline": "_none"} if how == "its own" else {}
-        assert wrapped.search(index=index, dedupe="indent", **free)["hits"]["hits"] == []
+        assert wrapped_client.search(index=index, dedupe="indent", **free)["hits"]["hits"] == []
     finally:
-        plain.indices.delete(index=index)
+        plain_client.indices.delete(index=index)
         ask(url, "DELETE", "/_search/pipeline/clients-once")
 
 

@@ -44,13 +44,13 @@ class Jotting(JSONSerializer, elasticsearch.JsonSerializer):
         return {"jotted": json.loads(data)}
 
 
-def transport_of(kind: str, **options: Any) -> Any:
+def make_transport(kind: str, **options: Any) -> Any:
     if kind == "opensearch":
         return opensearchpy.OpenSearch(connection_class=Connection, **options).transport
     return elasticsearch.Elasticsearch("http://localhost:9200", node_class=Node, **options).transport
 
 
-def fast(kind: str, transport: Any) -> Any:
+def make_fast_client(kind: str, transport: Any) -> Any:
     if kind == "opensearch":
         return read_fast(transport, "deserializer", of_opensearch.reads_json_plainly)
     return read_fast(transport, "serializers", of_elasticsearch.reads_json_plainly)
@@ -66,9 +66,9 @@ KINDS = pytest.mark.parametrize("kind", ["opensearch", "elasticsearch"])
 
 @KINDS
 def test_an_answer_is_read_without_the_clients_decoder(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    transport = transport_of(kind)
+    transport = make_transport(kind)
     monkeypatch.setattr(json, "loads", None)
-    assert answered(fast(kind, transport)) == {"hits": [1, 2.5]}
+    assert answered(make_fast_client(kind, transport)) == {"hits": [1, 2.5]}
 
 
 @KINDS
@@ -78,23 +78,23 @@ def test_what_orjson_refuses_is_read_by_the_client_itself(
 ) -> None:
     monkeypatch.setattr(Node, "answer", answer)
     monkeypatch.setattr(Connection, "answer", answer)
-    transport = transport_of(kind)
-    assert repr(answered(fast(kind, transport))) == repr(answered(transport)) == repr(json.loads(answer))
+    transport = make_transport(kind)
+    assert repr(answered(make_fast_client(kind, transport))) == repr(answered(transport)) == repr(json.loads(answer))
 
 
 @KINDS
 def test_a_client_whose_owner_changed_how_json_is_read_keeps_that(kind: str) -> None:
-    transport = transport_of(kind, serializer=Jotting())
-    assert fast(kind, transport) is transport
-    assert answered(fast(kind, transport)) == {"jotted": {"hits": [1, 2.5]}}
+    transport = make_transport(kind, serializer=Jotting())
+    assert make_fast_client(kind, transport) is transport
+    assert answered(make_fast_client(kind, transport)) == {"jotted": {"hits": [1, 2.5]}}
 
 
 @KINDS
 def test_whatever_changes_in_the_view_changes_in_the_clients_transport(kind: str) -> None:
-    transport = transport_of(kind)
-    view = fast(kind, transport)
+    transport = make_transport(kind)
+    view = make_fast_client(kind, transport)
     assert isinstance(view, type(transport))
     view.max_retries = 7
     assert transport.max_retries == 7
     transport.max_retries = 2
-    assert fast(kind, transport).max_retries == 2
+    assert make_fast_client(kind, transport).max_retries == 2

@@ -21,11 +21,11 @@ def tables(tables_folder: Path) -> Tables:
 
 @given(a=TEXTS, b=TEXTS)
 def test_a_comparison_is_the_same_in_both_directions(tables: Tables, a: str, b: str) -> None:
-    there = compare(Document("a", a), Document("b", b), tables)
+    comparison = compare(Document("a", a), Document("b", b), tables)
     back = compare(Document("b", b), Document("a", a), tables)
-    assert there.evidence == back.evidence
+    assert comparison.evidence == back.evidence
     for name in ("minhash", "termvector", "content", "profile"):
-        assert there.signals.get(name) == back.signals.get(name)
+        assert comparison.signals.get(name) == back.signals.get(name)
 
 
 @given(text=TEXTS.filter(bool))

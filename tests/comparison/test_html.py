@@ -30,22 +30,22 @@ def linked(comparison: Comparison) -> tuple[list[Part], list[Part]]:
     )
 
 
-def written(some: list[Part]) -> str:
-    return "".join("\f" * (stretch.page > 1) + stretch.text for part in some for stretch in part.stretches)
+def write_parts(parts: list[Part]) -> str:
+    return "".join("\f" * (stretch.page > 1) + stretch.text for part in parts for stretch in part.stretches)
 
 
 @given(TEXTS, TEXTS)
 def test_nothing_of_the_texts_is_lost_and_nothing_comes_twice(tables: Tables, a: str, b: str) -> None:
     left, right = linked(compare(Document("a", a), Document("b", b), tables))
-    assert (written(left), written(right)) == (a, b)
+    assert (write_parts(left), write_parts(right)) == (a, b)
 
 
 @given(TEXTS, TEXTS)
 def test_each_passage_stands_once_and_links_to_one_in_the_other_text(tables: Tables, a: str, b: str) -> None:
     sides = linked(compare(Document("a", a), Document("b", b), tables))
     ids = [[part.passage for part in side if part.passage] for side in sides]
-    for own, other, side in zip(ids, ids[::-1], sides, strict=True):
-        assert len(set(own)) == len(own)
+    for id_, other, side in zip(ids, ids[::-1], sides, strict=True):
+        assert len(set(id_)) == len(id_)
         assert {part.target for part in side if part.passage} <= set(other)
 
 

@@ -39,7 +39,7 @@ def tables(tables_folder: Path) -> Tables:
     return Tables(tables_folder)
 
 
-def page_of(tables: Tables, a: Document, b: Document) -> SharedPage:
+def make_page(tables: Tables, a: Document, b: Document) -> SharedPage:
     return shared_page(compare(a, b, tables))
 
 
@@ -51,7 +51,7 @@ def read(page: SharedPage) -> Elements:
 
 def test_a_page_needs_nothing_from_elsewhere_and_runs_no_script(tables: Tables) -> None:
     lines = read(
-        page_of(tables, Document("a", LEASE, HOSTILE, source=HOSTILE), Document("b", LEASE + HOSTILE, HOSTILE))
+        make_page(tables, Document("a", LEASE, HOSTILE, source=HOSTILE), Document("b", LEASE + HOSTILE, HOSTILE))
     )
     assert not {"script", "img", "link", "iframe", "object", "form"} & set(lines.tags)
     assert not [name for name, _ in lines.attributes if name.startswith("on") or name in {"src", "style"}]
@@ -62,7 +62,7 @@ def test_a_page_needs_nothing_from_elsewhere_and_runs_no_script(tables: Tables) 
 
 def test_every_link_of_a_page_leads_to_a_place_in_it(tables: Tables) -> None:
     book = "\f".join(f"{LEASE} This is page {number}." for number in range(5))
-    lines = read(page_of(tables, Document("a", book), Document("b", f"{LEASE}\f{LEASE}")))
+    lines = read(make_page(tables, Document("a", book), Document("b", f"{LEASE}\f{LEASE}")))
     ids = lines.values("id")
     assert len(set(ids)) == len(ids)
     assert {value[1:] for value in lines.values("href")} <= set(ids)
@@ -70,7 +70,7 @@ def test_every_link_of_a_page_leads_to_a_place_in_it(tables: Tables) -> None:
 
 
 def test_a_page_tells_what_the_two_are_and_how_much_they_share(tables: Tables) -> None:
-    page = page_of(tables, Document("a", LEASE), Document("b", LEASE))
+    page = make_page(tables, Document("a", LEASE), Document("b", LEASE))
     assert page.verdict == "identical: the same words in the same order"
     assert page.summary == f"They share {len(LEASE.split())} words in 1 passage."
     assert [side.share for side in page.sides] == ["100 % of it is in B", "100 % of it is in A"]
@@ -78,6 +78,6 @@ def test_a_page_tells_what_the_two_are_and_how_much_they_share(tables: Tables) -
 
 @pytest.mark.parametrize("text", ["", "* * *", "entirely other words"])
 def test_texts_that_share_nothing_have_a_page_too(tables: Tables, text: str) -> None:
-    lines = read(page_of(tables, Document("a", text), Document("b", LEASE)))
+    lines = read(make_page(tables, Document("a", text), Document("b", LEASE)))
     assert "They share no passage of eight words." in lines.text
     assert "svg" not in lines.tags

@@ -61,9 +61,9 @@ class Command:
 
     def json(self, *typed: str) -> Any:
         """Run it with `--json`; gives the exit code and what was printed."""
-        done = self.run(*typed, "--json")
-        assert done.out, done.err
-        return {"exit": done.code, "json": json.loads(done.out)}
+        process = self.run(*typed, "--json")
+        assert process.out, process.err
+        return {"exit": process.code, "json": json.loads(process.out)}
 
     @property
     def database(self) -> Path:

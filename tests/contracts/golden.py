@@ -59,21 +59,21 @@ class Golden:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
             return
-        before = path.read_text(encoding="utf-8") if path.exists() else ""
-        if before != text:
-            lines = difflib.unified_diff(before.splitlines(), text.splitlines(), f"golden/{name}", "now", lineterm="")
+        previous = path.read_text(encoding="utf-8") if path.exists() else ""
+        if previous != text:
+            lines = difflib.unified_diff(previous.splitlines(), text.splitlines(), f"golden/{name}", "now", lineterm="")
             raise Changed("\n".join(("a contract has changed; if on purpose: python -m contracts.write", *lines)))
 
     @classmethod
-    def check_json(cls, name: str, value: object, known: Mapping[str, str] = {}) -> None:
+    def check_json(cls, name: str, value: object, replacements: Mapping[str, str] = {}) -> None:
         """Compare a JSON value with its file, volatile parts replaced; see `check`.
 
         Args:
             name: The file's name without `.json`.
             value: What the contract is now.
-            known: Further texts that are replaced, such as a folder's path.
+            replacements: Further texts that are replaced, such as a folder's path.
         """
-        cls.check(f"{name}.json", json.dumps(settled(value, known), indent=1, ensure_ascii=False))
+        cls.check(f"{name}.json", json.dumps(settled(value, replacements), indent=1, ensure_ascii=False))
 
     @classmethod
     def check_names(cls, name: str, names: Iterable[str]) -> None:
@@ -81,12 +81,12 @@ class Golden:
         cls.check(f"{name}.txt", "\n".join(sorted(set(names))))
 
 
-def settled(value: Any, known: Mapping[str, str] = {}) -> Any:
+def settled(value: Any, replacements: Mapping[str, str] = {}) -> Any:
     """Replace what differs from run to run in a JSON value.
 
     Args:
         value: The value.
-        known: Further texts to replace, with their replacements.
+        replacements: Further texts to replace, with their replacements.
 
     >>> settled({"took_s": 0.25, "folder": ["/tmp/a/b"]}, {"/tmp/a": "FOLDER"})
     {'took_s': 'SECONDS', 'folder': ['FOLDER/b']}
@@ -95,18 +95,20 @@ def settled(value: Any, known: Mapping[str, str] = {}) -> Any:
     """
     if isinstance(value, dict):
         return {
-            replaced(name, known): VOLATILE[name] if name in VOLATILE and (each or each == 0) else settled(each, known)
+            replaced(name, replacements): VOLATILE[name]
+            if name in VOLATILE and (each or each == 0)
+            else settled(each, replacements)
             for name, each in value.items()
         }
     if isinstance(value, list | tuple):
-        return [settled(each, known) for each in value]
-    return replaced(value, known) if isinstance(value, str) else value
+        return [settled(each, replacements) for each in value]
+    return replaced(value, replacements) if isinstance(value, str) else value
 
 
-def replaced(text: str, known: Mapping[str, str]) -> str:
+def replaced(text: str, replacements: Mapping[str, str]) -> str:
     """Replace what differs from run to run in a text."""
-    for word, stands in known.items():
-        text = text.replace(word, stands)
-    for pattern, stands in _PATTERNS:
-        text = pattern.sub(stands, text)
+    for word, replacement in replacements.items():
+        text = text.replace(word, replacement)
+    for pattern, replacement in _PATTERNS:
+        text = pattern.sub(replacement, text)
     return text

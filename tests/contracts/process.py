@@ -18,8 +18,8 @@ ENOUGH = 60.0
 
 def surroundings(settings: Mapping[str, str]) -> dict[str, str]:
     """Return the environment of a process with these settings of ours and no others."""
-    others = {name: value for name, value in os.environ.items() if not name.startswith("IBIDEM_")}
-    return {**others, **settings}
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("IBIDEM_")}
+    return {**environment, **settings}
 
 
 @contextmanager
@@ -36,11 +36,11 @@ def going_on(command: Command, log: Path, *typed: str) -> Iterator[None]:
             process.wait(timeout=ENOUGH)
 
 
-def wait_until(there: Callable[[], bool], what: str) -> None:
+def wait_until(is_there: Callable[[], bool], description: str) -> None:
     """Wait for something that comes soon."""
     last = time.monotonic() + ENOUGH
-    while not there():
-        assert time.monotonic() < last, what
+    while not is_there():
+        assert time.monotonic() < last, description
         time.sleep(0.05)
 
 

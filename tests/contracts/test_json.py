@@ -55,15 +55,15 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Any]:
 
 
 def output(command: Command, typed: str) -> Mapping[str, Any]:
-    done = command.run(*typed.split(), "--json")
-    message = done.err.splitlines() if done.code not in {0, 3} else []
-    printed = json.loads(done.out) if done.out else None
+    process = command.run(*typed.split(), "--json")
+    message = process.err.splitlines() if process.code not in {0, 3} else []
+    printed = json.loads(process.out) if process.out else None
     for setting in printed.get("settings", []) if printed else []:
         del setting["meaning"]  # docs/settings.md has the words
     for check in printed.get("checks", []) if printed else []:
         if check["name"] == "signing":
             check["what"] = "by compiled loops"  # where the tests run without a compiler, by numpy
-    return settled({"exit": done.code, "json": printed, "message": message}, {str(command.folder): "FOLDER"})
+    return settled({"exit": process.code, "json": printed, "message": message}, {str(command.folder): "FOLDER"})
 
 
 @pytest.mark.parametrize("step", [name for name, _ in STEPS])

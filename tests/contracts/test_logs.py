@@ -20,11 +20,14 @@ LEVELS = ("debug", "info", "warning", "error", "exception")
 def events(lines: str) -> set[str]:
     """Read the events of ours from lines of JSON, each with the names of its fields."""
     records = [json.loads(line) for line in lines.splitlines() if line.startswith("{")]
-    ours = [one for one in records if one["logger"].startswith("ibidem")]
-    return {f"{one['level']}: {one['event']} {{{', '.join(sorted(set(one) - {'event', 'level'}))}}}" for one in ours}
+    own_records = [record for record in records if record["logger"].startswith("ibidem")]
+    return {
+        f"{record['level']}: {record['event']} {{{', '.join(sorted(set(record) - {'event', 'level'}))}}}"
+        for record in own_records
+    }
 
 
-def written() -> Iterator[str]:
+def capture() -> Iterator[str]:
     """Read the events that are in the source, by level."""
     for path in PROJECT.rglob("*.py"):
         if path.relative_to(PROJECT).parts[0] in NOT_OURS:
@@ -40,7 +43,7 @@ def written() -> Iterator[str]:
 @pytest.mark.slow
 def test_a_submission_logs_these_events_with_these_fields(tmp_path: Path) -> None:
     command = leases(tmp_path)
-    done = subprocess.run(
+    process = subprocess.run(
         [IBIDEM, "ingest", "documents.jsonl"],
         cwd=command.folder,
         env=surroundings(command.settings | {"IBIDEM_LOG": "debug"}),
@@ -49,7 +52,7 @@ def test_a_submission_logs_these_events_with_these_fields(tmp_path: Path) -> Non
         check=False,
         timeout=120,
     )
-    Golden.check_names("logs/submission", events(done.stderr))
+    Golden.check_names("logs/submission", events(process.stderr))
 
 
 @pytest.mark.slow
@@ -72,4 +75,4 @@ def test_a_gateway_logs_these_events_with_these_fields(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_these_events_stand_in_the_source_and_no_others() -> None:
-    Golden.check_names("logs/events", written())
+    Golden.check_names("logs/events", capture())

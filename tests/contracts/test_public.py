@@ -16,13 +16,13 @@ def arguments(called: Any) -> str:
     """Write the arguments of something that is called, with defaults and without types."""
     signature = inspect.signature(called)
     bare = [
-        each.replace(annotation=inspect.Parameter.empty, default=plain(each.default))
+        each.replace(annotation=inspect.Parameter.empty, default=default_text(each.default))
         for each in signature.parameters.values()
     ]
     return str(signature.replace(parameters=bare, return_annotation=inspect.Signature.empty))
 
 
-def plain(default: Any) -> Any:
+def default_text(default: Any) -> Any:
     """Return a default whose text names no class of ours."""
     return asdict(default) if is_dataclass(default) and not isinstance(default, type) else default
 
@@ -31,30 +31,30 @@ def members(kind: type) -> Iterator[str]:
     """Write the public attributes of a class, its own and what it inherits from ours."""
     if is_dataclass(kind):
         yield from (f"  .{field.name}: a field" for field in fields(kind) if not field.name.startswith("_"))
-    known = {field.name for field in fields(kind)} if is_dataclass(kind) else set()
-    ours = [each for each in kind.__mro__ if each.__module__.startswith("ibidem")]
-    attributes = {name: value for each in reversed(ours) for name, value in vars(each).items()}
+    field_names = {field.name for field in fields(kind)} if is_dataclass(kind) else set()
+    own_classes = [each for each in kind.__mro__ if each.__module__.startswith("ibidem")]
+    attributes = {name: value for each in reversed(own_classes) for name, value in vars(each).items()}
     for name, value in sorted(attributes.items()):
-        if name.startswith("_") or name in known or name in OF_THE_LIBRARY:
+        if name.startswith("_") or name in field_names or name in OF_THE_LIBRARY:
             continue
         called = getattr(value, "__func__", value)
         yield f"  .{name}{arguments(called)}" if inspect.isfunction(called) else f"  .{name}"
     yield from (f"  .{name}: a setting" for name in getattr(kind, "model_fields", ()))
 
 
-def shown(name: str) -> str:
+def describe(name: str) -> str:
     """Write one public name with what belongs to it."""
     value = getattr(ibidem, name)
     if not inspect.isclass(value):
         return name + arguments(value)
     bases = ", ".join(base.__name__ for base in value.__bases__)
-    own = "" if "model_fields" in dir(value) else arguments(value)
-    return "\n".join([f"class {name}({bases}){own}", *members(value)])
+    signature = "" if "model_fields" in dir(value) else arguments(value)
+    return "\n".join([f"class {name}({bases}){signature}", *members(value)])
 
 
 def test_the_public_names_take_these_arguments_and_have_these_attributes() -> None:
     for name in ibidem.__all__:
-        Golden.check(f"public/{name}.txt", shown(name))
+        Golden.check(f"public/{name}.txt", describe(name))
 
 
 def test_these_names_are_public_and_no_others() -> None:

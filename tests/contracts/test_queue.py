@@ -25,12 +25,12 @@ RANDOM = (
 
 def steady(text: str) -> str:
     """Replace what differs from message to message."""
-    for pattern, stands in RANDOM:
-        text = pattern.sub(stands, text)
+    for pattern, replacement in RANDOM:
+        text = pattern.sub(replacement, text)
     return text
 
 
-def sent(command: Command) -> Command:
+def send(command: Command) -> Command:
     """Lay one batch into the queue, where no worker takes it."""
     (command.folder / "one.jsonl").write_text('{"id": "one", "text": "one short text"}\n', encoding="utf-8")
     assert command.run("ingest", "one.jsonl", "--no-wait").code == 0
@@ -43,17 +43,17 @@ def command(tmp_path: Path) -> Command:
 
 
 def test_a_file_queue_has_these_folders_and_a_message_this_name(command: Command) -> None:
-    queue = sent(command).folder / ".ibidem" / "queue"
+    queue = send(command).folder / ".ibidem" / "queue"
     paths = sorted(steady(str(path.relative_to(queue))) for path in queue.rglob("*"))
     Golden.check("queue/folders.txt", "\n".join(paths))
 
 
 def test_a_message_is_this_task_of_celery_with_these_headers(command: Command) -> None:
-    (message,) = (sent(command).folder / ".ibidem" / "queue").glob("*/ready/*")
-    Golden.check("queue/message.json", steady(shown(message.read_bytes())))
+    (message,) = (send(command).folder / ".ibidem" / "queue").glob("*/ready/*")
+    Golden.check("queue/message.json", steady(mask(message.read_bytes())))
 
 
-def shown(data: bytes) -> str:
+def mask(data: bytes) -> str:
     """Show a message, its body read."""
     message = read_message(data)
     assert message is not None
@@ -65,12 +65,12 @@ def test_a_queue_in_redis_is_a_stream_under_this_key_with_these_fields(command: 
     from redis import Redis  # noqa: PLC0415 - an extra
 
     index = f"queue-{uuid4().hex}"
-    sent(Command(command.folder, command.settings | {"IBIDEM_BROKER": redis, "IBIDEM_INDEX": index}))
+    send(Command(command.folder, command.settings | {"IBIDEM_BROKER": redis, "IBIDEM_INDEX": index}))
     client: Any = Redis.from_url(redis)
     entries = []
     for key in sorted(client.keys(f"*{index}*")):
         for _, fields in client.xrange(key):
-            assert shown(fields[b"message"])
+            assert mask(fields[b"message"])
             texts = {name.decode(): value.decode() for name, value in fields.items() if name != b"message"}
             entries.append({"key": key.decode().replace(index, "INDEX"), "type": client.type(key).decode()})
             entries.append({"message": "as in a file"} | texts)

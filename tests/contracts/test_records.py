@@ -82,5 +82,5 @@ def test_a_backfill_goes_on_from_the_page_that_a_killed_one_had_in_hand(tmp_path
         ((entry,),) = index.execute('select entry from "ibidem.ibidem.ledger" where key = ?', ["backfill/"])
         noted = json.loads(entry) | {"state": "open", "pages": [PAGE]}
         index.execute('update "ibidem.ibidem.ledger" set entry = ? where key = ?', [json.dumps(noted), "backfill/"])
-    done = command.json("backfill")
-    assert (done["exit"], done["json"]["read"]) == (0, 5), done
+    account = command.json("backfill")
+    assert (account["exit"], account["json"]["read"]) == (0, 5), account

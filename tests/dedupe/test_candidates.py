@@ -16,7 +16,7 @@ from ibidem_ingest.kernel import loops
 from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from support.naive_grouping import joins
-from support.windows import SampleWindow, few, signatures, value, windows, with_terms
+from support.windows import SampleWindow, example_settings, signatures, value, windows, with_terms
 
 POLICIES = st.sampled_from(
     [
@@ -38,7 +38,7 @@ def meeting(window: SampleWindow, policy: Policy) -> set[tuple[int, int]]:
     return {(pair % size, pair // size) for pair in pairs}
 
 
-@few
+@example_settings
 @given(windows, POLICIES)
 def test_two_rows_that_are_duplicates_share_enough_keys(window: SampleWindow, policy: Policy) -> None:
     shared, values = meeting(window, policy), window.packed
@@ -47,12 +47,12 @@ def test_two_rows_that_are_duplicates_share_enough_keys(window: SampleWindow, po
             assert (a, b) in shared or not joins(values, a, b, policy, PairConstraints())
 
 
-@few
+@example_settings
 @given(windows, POLICIES)
 def test_looking_in_smaller_slices_changes_nothing(window: SampleWindow, policy: Policy) -> None:
-    whole = meeting(window, policy)
+    pairs = meeting(window, policy)
     with patch.object(candidates, "ENTRIES", 1), patch.object(candidates, "SLICE", 3):
-        assert meeting(window, policy) == whole
+        assert meeting(window, policy) == pairs
 
 
 def test_rows_that_share_nothing_hold_no_common_key() -> None:
@@ -87,7 +87,7 @@ def numbered(index: KeyIndex) -> list[tuple[int, int, bool]]:
     return list(zip(number.tolist(), index.row.tolist(), (index.key >= index.first_weak).tolist(), strict=True))
 
 
-@few
+@example_settings
 @given(windows, POLICIES)
 def test_compiled_loops_find_the_same_holders_of_keys_as_numpy(window: SampleWindow, policy: Policy) -> None:
     compiled = loops.load()
@@ -95,10 +95,10 @@ def test_compiled_loops_find_the_same_holders_of_keys_as_numpy(window: SampleWin
         pytest.skip("the loops are not compiled")
     columns = PackedColumns.of(window.values)
     with patch.object(loops, "IN_USE", compiled):
-        ours = build_key_index(columns, policy)
+        key_index = build_key_index(columns, policy)
     with patch.object(loops, "IN_USE", None):
-        plain = build_key_index(columns, policy)
-    assert numbered(ours) == numbered(plain)
+        plain_index = build_key_index(columns, policy)
+    assert numbered(key_index) == numbered(plain_index)
 
 
 KEYS = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 9)), max_size=300)
@@ -114,7 +114,7 @@ def test_keys_stay_where_several_rows_hold_them_and_a_marked_one(
     holders: dict[int, list[int]] = {}
     for key, row in zip(keys.tolist(), rows.tolist(), strict=True):
         holders.setdefault(key, []).append(row)
-    kept = [each for _, each in sorted(holders.items()) if len(each) > 1 and marked & set(each)]
+    expected_holders = [each for _, each in sorted(holders.items()) if len(each) > 1 and marked & set(each)]
     index = marked_keys(keys, rows, np.isin(np.arange(10), list(marked)))
-    assert index.row.tolist() == [row for each in kept for row in each]
-    assert index.key.tolist() == [number for number, each in enumerate(kept) for _ in each]
+    assert index.row.tolist() == [row for each in expected_holders for row in each]
+    assert index.key.tolist() == [number for number, each in enumerate(expected_holders) for _ in each]

@@ -19,25 +19,25 @@ from ibidem_ingest.pairs.decision import decide
 from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from support.naive_grouping import leaders
-from support.windows import SampleWindow, few, make_window, signatures, value, windows, with_slots
+from support.windows import SampleWindow, example_settings, make_window, signatures, value, windows, with_slots
 
 POLICIES = st.sampled_from(
     [Policy(), Policy(level="identical"), Policy(profile=0.8), *(preset.policy for preset in PRESETS.values())]
 )
 
 
-def grouped(window: SampleWindow, policy: Policy, constraints: PairConstraints | None = None) -> list[int]:
+def group_window(window: SampleWindow, policy: Policy, constraints: PairConstraints | None = None) -> list[int]:
     leads: list[int] = group(PackedColumns.of(window.values), policy, constraints).lead.tolist()
     return leads
 
 
-@few
+@example_settings
 @given(windows, POLICIES)
 def test_a_hit_joins_the_first_lead_that_it_duplicates(window: SampleWindow, policy: Policy) -> None:
-    assert grouped(window, policy) == leaders(window, policy)
+    assert group_window(window, policy) == leaders(window, policy)
 
 
-@few
+@example_settings
 @given(windows, POLICIES, st.sampled_from([1, 10, 100]), st.sampled_from([1, 7, 30]))
 def test_the_size_of_blocks_and_slices_changes_nothing(
     window: SampleWindow, policy: Policy, budget: int, block: int
@@ -47,32 +47,32 @@ def test_the_size_of_blocks_and_slices_changes_nothing(
         patch.object(pairs, "BUDGET", budget),
         patch.object(leader_clustering, "BLOCK", block),
     ):
-        assert grouped(window, policy) == leaders(window, policy)
+        assert group_window(window, policy) == leaders(window, policy)
 
 
-@few
+@example_settings
 @given(windows, st.data())
 def test_manual_decisions_come_before_all_evidence(window: SampleWindow, data: st.DataObject) -> None:
     rows = st.integers(0, max(0, len(window.values) - 1))
     constraints = data.draw(st.frozensets(st.tuples(rows, rows).filter(lambda pair: pair[0] < pair[1]), max_size=6))
-    same = data.draw(st.frozensets(st.sampled_from(sorted(constraints)), max_size=6)) if constraints else frozenset()
-    words = PairConstraints(same, constraints - same)
-    assert grouped(window, Policy(), words) == leaders(window, Policy(), words)
+    subset = data.draw(st.frozensets(st.sampled_from(sorted(constraints)), max_size=6)) if constraints else frozenset()
+    words = PairConstraints(subset, constraints - subset)
+    assert group_window(window, Policy(), words) == leaders(window, Policy(), words)
 
 
-@few
+@example_settings
 @given(windows, st.integers(0, 40))
 def test_hits_that_follow_change_nothing_above_them(window: SampleWindow, rows: int) -> None:
-    assert grouped(SampleWindow(window.values[:rows]), Policy()) == grouped(window, Policy())[:rows]
+    assert group_window(SampleWindow(window.values[:rows]), Policy()) == group_window(window, Policy())[:rows]
 
 
 def test_real_signatures_of_texts_with_versions_group_as_the_plain_loop_does(news_window: SampleWindow) -> None:
-    leads = grouped(news_window, Policy())
+    leads = group_window(news_window, Policy())
     assert leads == leaders(news_window, Policy())
     assert len(set(leads)) < 0.8 * len(leads)
 
 
-@few
+@example_settings
 @given(windows)
 def test_the_evidence_is_what_joined_a_row_to_its_lead(window: SampleWindow) -> None:
     grouping = group(PackedColumns.of(window.values), Policy())
@@ -88,21 +88,21 @@ def test_the_evidence_is_what_joined_a_row_to_its_lead(window: SampleWindow) -> 
 def test_ten_thousand_copies_cost_ten_thousand_comparisons_and_not_fifty_million(vary: bool) -> None:
     base = signatures(1)
     copies = [value(replace(base, content=f"ch2:{at:032x}") if vary else base, f"{at}") for at in range(10_000)]
-    decided = []
+    decisions = []
 
     def counting(columns: PackedColumns, a: pairs.Rows, b: pairs.Rows, policy: Policy) -> pairs.Codes:
-        decided.append(len(a))
+        decisions.append(len(a))
         return verify(columns, a, b, policy)
 
     verify = pairs.verify
     with patch.object(pairs, "verify", counting):
-        assert set(grouped(SampleWindow(copies), Policy())) == {0}
-    assert sum(decided) < 30_000
+        assert set(group_window(SampleWindow(copies), Policy())) == {0}
+    assert sum(decisions) < 30_000
 
 
 def test_no_hits_make_no_groups() -> None:
-    assert grouped(SampleWindow([]), Policy()) == []
-    assert grouped(make_window(1, 1), Policy()) == [0]
+    assert group_window(SampleWindow([]), Policy()) == []
+    assert group_window(make_window(1, 1), Policy()) == [0]
 
 
 def test_members_are_given_in_rank_order_the_first_occurrence_first() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from ibidem.dedupe.request import parse_request
 from ibidem.grouped_search.api import search
 from support.fake_engine import PAGE, FakeEngine
-from support.windows import SampleWindow, few, make_window, windows
+from support.windows import SampleWindow, example_settings, make_window, windows
 
 Response = dict[str, Any]
 Options = dict[str, object]
@@ -59,18 +59,18 @@ def groups(responses: list[Response]) -> dict[str, str]:
     return members
 
 
-@few
+@example_settings
 @given(windows, STEPS, SIZES, KEEPS)
 def test_law_1_all_pages_and_what_came_late_are_the_window_each_document_once(
     window: SampleWindow, step: int, size: int, keep: str
 ) -> None:
     engine = FakeEngine(window)
     responses = pages(engine, size, window=step, keep=keep)
-    shown = [name for response in responses for name in [*listed(response), *late(response)]]
-    assert sorted(shown) == [hit.id for hit in window.hits]
+    names = [name for response in responses for name in [*listed(response), *late(response)]]
+    assert sorted(names) == [hit.id for hit in window.hits]
 
 
-@few
+@example_settings
 @given(windows, STEPS, SIZES)
 def test_law_1_groups_stand_in_the_order_of_their_first_members(window: SampleWindow, step: int, size: int) -> None:
     responses = pages(FakeEngine(window), size, window=step)
@@ -79,19 +79,19 @@ def test_law_1_groups_stand_in_the_order_of_their_first_members(window: SampleWi
 
 
 @pytest.mark.slow
-@few
+@example_settings
 @given(windows, windows, STEPS, SIZES, st.sampled_from(["matches", "index"]))
 def test_law_1_a_wider_scope_holds_the_window_and_still_no_document_twice(
     window: SampleWindow, beyond: SampleWindow, step: int, size: int, scope: str
 ) -> None:
     responses = pages(FakeEngine(window, beyond), size, window=step, scope=scope)
-    shown = [name for response in responses for name in [*listed(response), *late(response)]]
-    assert len(shown) == len(set(shown))
-    assert {hit.id for hit in window.hits} <= set(shown)
-    assert scope == "index" or set(shown) == {hit.id for hit in window.hits}
+    names = [name for response in responses for name in [*listed(response), *late(response)]]
+    assert len(names) == len(set(names))
+    assert {hit.id for hit in window.hits} <= set(names)
+    assert scope == "index" or set(names) == {hit.id for hit in window.hits}
 
 
-@few
+@example_settings
 @given(windows, STEPS, SIZES)
 def test_law_2_collapsed_leads_with_their_duplicates_are_the_same_documents(
     window: SampleWindow, step: int, size: int
@@ -102,7 +102,7 @@ def test_law_2_collapsed_leads_with_their_duplicates_are_the_same_documents(
     assert [sorted(listed(each)) for each in collapsed] == [sorted(listed(each)) for each in indented]
 
 
-@few
+@example_settings
 @given(windows, STEPS, SIZES, st.integers(0, 3))
 def test_law_3_no_document_is_in_two_groups_and_sizes_add_up(
     window: SampleWindow, step: int, size: int, most: int
@@ -117,31 +117,31 @@ def test_law_3_no_document_is_in_two_groups_and_sizes_add_up(
     groups(pages(FakeEngine(window), size, **options))
 
 
-@few
+@example_settings
 @given(windows, STEPS, STEPS)
 def test_law_4_widening_the_window_moves_no_document_to_another_group(
     window: SampleWindow, step: int, wider: int
 ) -> None:
     engine = FakeEngine(window)
     narrow, wide = (page(engine, 1, 100, window=each) for each in sorted((step, wider)))
-    before, after = groups([narrow]), groups([wide])
-    assert {name: after[name] for name in before} == before
+    narrow_groups, wide_groups = groups([narrow]), groups([wide])
+    assert {name: wide_groups[name] for name in narrow_groups} == narrow_groups
 
 
-@few
+@example_settings
 @given(windows, KEEPS, STEPS, SIZES)
 def test_law_4_another_lead_changes_no_membership_and_no_group_s_place(
     window: SampleWindow, keep: str, step: int, size: int
 ) -> None:
     engine = FakeEngine(window)
-    plain, other = (pages(engine, size, window=step, keep=each) for each in ("rank", keep))
-    assert groups(plain) == groups(other)
-    assert [[hit["_dedupe"]["group"] for hit in each["hits"]["hits"]] for each in plain] == [
+    rank_pages, other = (pages(engine, size, window=step, keep=each) for each in ("rank", keep))
+    assert groups(rank_pages) == groups(other)
+    assert [[hit["_dedupe"]["group"] for hit in each["hits"]["hits"]] for each in rank_pages] == [
         [hit["_dedupe"]["group"] for hit in each["hits"]["hits"]] for each in other
     ]
 
 
-@few
+@example_settings
 @given(windows)
 def test_law_5_each_duplicate_is_at_the_level_asked_for_or_a_stronger_one(window: SampleWindow) -> None:
     engine = FakeEngine(window)
@@ -150,7 +150,7 @@ def test_law_5_each_duplicate_is_at_the_level_asked_for_or_a_stronger_one(window
         assert {hit["_dedupe"]["level"] for hit in hits if hit["_dedupe"]["indent"]} <= allowed
 
 
-@few
+@example_settings
 @given(windows, STEPS)
 def test_law_6_a_document_without_signatures_is_a_group_of_its_own_and_counted(window: SampleWindow, step: int) -> None:
     responses = pages(FakeEngine(window), 5, window=step)
@@ -160,7 +160,7 @@ def test_law_6_a_document_without_signatures_is_a_group_of_its_own_and_counted(w
     assert responses[-1]["dedupe"]["unsigned"] == len(unsigned)
 
 
-@few
+@example_settings
 @given(windows, STEPS, SIZES)
 def test_law_8_a_group_keeps_its_name_while_its_first_occurrence_stays_first(
     window: SampleWindow, step: int, size: int
@@ -170,7 +170,7 @@ def test_law_8_a_group_keeps_its_name_while_its_first_occurrence_stays_first(
     assert narrow == wide
 
 
-@few
+@example_settings
 @given(windows, STEPS, SIZES, st.sampled_from(["off", "collapse", "indent"]))
 def test_the_account_adds_up(window: SampleWindow, step: int, size: int, mode: str) -> None:
     for response in pages(FakeEngine(window), size, window=step, mode=mode):
@@ -185,14 +185,16 @@ def test_the_account_adds_up(window: SampleWindow, step: int, size: int, mode: s
         )
 
 
-@few
+@example_settings
 @given(windows, STEPS, SIZES)
 def test_a_page_shows_the_same_whether_or_not_later_ones_were_asked_for(
     window: SampleWindow, step: int, size: int
 ) -> None:
-    once = pages(FakeEngine(window), size, window=step)
-    again = [page(FakeEngine(window), number + 1, size, window=step) for number in reversed(range(len(once)))]
-    assert [each["hits"] for each in reversed(again)] == [each["hits"] for each in once]
+    pages_once = pages(FakeEngine(window), size, window=step)
+    pages_again = [
+        page(FakeEngine(window), number + 1, size, window=step) for number in reversed(range(len(pages_once)))
+    ]
+    assert [each["hits"] for each in reversed(pages_again)] == [each["hits"] for each in pages_once]
 
 
 @pytest.mark.slow

@@ -39,5 +39,5 @@ def test_a_page_that_very_many_texts_carry_joins_none_and_is_counted() -> None:
 def test_a_key_that_very_many_hold_is_left_out() -> None:
     rows = np.arange(MOST_HOLDERS + 1, dtype=np.int32)
     entries = KeyIndex(np.concatenate((rows * 0, rows[:2] * 0 + 1)), np.concatenate((rows, rows[:2])))
-    rest = drop_frequent(entries)
-    assert (rest.key.tolist(), rest.row.tolist()) == ([0, 0], [0, 1])
+    entries_left = drop_frequent(entries)
+    assert (entries_left.key.tolist(), entries_left.row.tolist()) == ([0, 0], [0, 1])

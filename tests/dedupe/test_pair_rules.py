@@ -20,7 +20,7 @@ from ibidem_ingest.pairs.decision import decide
 from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.packed_columns import NO_NUMBER, NO_TERM, PackedColumns
-from support.windows import SampleWindow, few, make_window, windows
+from support.windows import SampleWindow, example_settings, make_window, windows
 
 POLICIES = st.sampled_from(
     [
@@ -45,7 +45,7 @@ def expected(window: SampleWindow, policy: Policy) -> list[str]:
     return reasons
 
 
-@few
+@example_settings
 @given(windows, POLICIES)
 def test_many_pairs_at_once_get_the_verdict_of_one_pair(window: SampleWindow, policy: Policy) -> None:
     size = len(window.values)
@@ -77,7 +77,7 @@ ROWS = 12
 
 def ascending(width: int, filling: int) -> st.SearchStrategy[list[list[int]]]:
     """Rows of values that ascend, with filling behind the last."""
-    row = st.sets(st.integers(0, 40), max_size=width).map(lambda own: (sorted(own) + [filling] * width)[:width])
+    row = st.sets(st.integers(0, 40), max_size=width).map(lambda codes: (sorted(codes) + [filling] * width)[:width])
     return st.lists(row, min_size=ROWS, max_size=ROWS)
 
 
@@ -94,9 +94,9 @@ def test_terms_that_two_rows_share_are_counted(rows: list[list[int]]) -> None:
 def test_numbers_are_counted_among_the_smallest_of_both(rows: list[list[int]]) -> None:
     shared, union = common_numbers(np.array(rows, np.int32), *EVERY_PAIR)
     smallest = [sorted({*a, *b} - {NO_NUMBER})[:16] for a in rows for b in rows]
-    both = [{*a} & {*b} for a in rows for b in rows]
+    common = [{*a} & {*b} for a in rows for b in rows]
     assert union.tolist() == list(map(len, smallest))
-    assert shared.tolist() == [len({*some} & each) for some, each in zip(smallest, both, strict=True)]
+    assert shared.tolist() == [len({*terms} & each) for terms, each in zip(smallest, common, strict=True)]
 
 
 @given(st.integers(0, 2**32), st.integers(1, 5))
@@ -105,13 +105,15 @@ def test_equal_runs_are_counted_alone_in_pairs_and_in_bands(seed: int, values: i
     equal, two, band = equal_runs(blocks, *EVERY_PAIR)
     slots = range(noise.SLOTS)
     for at, (a, b) in enumerate(zip(*EVERY_PAIR, strict=True)):
-        same = [blocks[a, slot] == blocks[b, slot] for slot in slots]
-        assert equal[at] == sum(same)
-        assert two[at] == sum(same[slot] and same[(slot + 5) % 64] for slot in slots[::2])
-        assert band[at] == any(same[slot] and same[(slot + 5) % 64] and same[(slot + 17) % 64] for slot in slots)
+        equal_slots = [blocks[a, slot] == blocks[b, slot] for slot in slots]
+        assert equal[at] == sum(equal_slots)
+        assert two[at] == sum(equal_slots[slot] and equal_slots[(slot + 5) % 64] for slot in slots[::2])
+        assert band[at] == any(
+            equal_slots[slot] and equal_slots[(slot + 5) % 64] and equal_slots[(slot + 17) % 64] for slot in slots
+        )
 
 
-@few
+@example_settings
 @given(windows, POLICIES)
 def test_no_pair_that_a_rule_takes_is_screened_out(window: SampleWindow, policy: Policy) -> None:
     columns, size = PackedColumns.of(window.values), len(window.values)

@@ -25,7 +25,7 @@ from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from support.naive_grouping import joins
 from support.signed_books import sign_book
-from support.windows import SampleWindow, few, windows
+from support.windows import SampleWindow, example_settings, windows
 
 PACKED, BOOK = sign_book("a", 1, 2, 3)
 VALUE = BOOK.encode()
@@ -93,7 +93,7 @@ def test_what_is_given_beyond_the_bound_counts_as_short() -> None:
     assert long_signatures.missing == set()
 
 
-@few
+@example_settings
 @given(windows)
 def test_all_pairs_of_duplicates_are_found_each_once(window: SampleWindow) -> None:
     result = duplicates(PackedColumns.of(window.values), Policy())

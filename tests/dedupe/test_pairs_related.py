@@ -11,19 +11,19 @@ from ibidem_ingest.pairs.policy import LEVELS
 from support.examples import examples
 from support.fake_engine import PAGE
 from support.signed_books import PARTIAL, Library, Shelf, shelf, shelves
-from support.windows import few
+from support.windows import example_settings
 
 OPTIONS = {"dedupe": "indent", "dedupe_level": "partial", "dedupe_explain": "true"}
 
 
-@few
+@example_settings
 @given(shelves)
 def test_groups_are_those_of_the_plain_loop_over_leads(window: Shelf) -> None:
     grouping = group(window.columns, PARTIAL, None, window.matcher())
     assert grouping.lead.tolist() == window.leaders()
 
 
-@few
+@example_settings
 @given(shelves)
 def test_all_pairs_that_the_decision_joins_are_found(window: Shelf) -> None:
     relation = duplicates(window.columns, PARTIAL, window.matcher())
@@ -32,47 +32,47 @@ def test_all_pairs_that_the_decision_joins_are_found(window: Shelf) -> None:
     assert set(zip(relation.row.tolist(), relation.earlier.tolist(), strict=True)) == pairs
 
 
-@few
+@example_settings
 @given(shelves)
 def test_the_decision_is_symmetric_but_for_the_direction(window: Shelf) -> None:
-    turned = {"part_of": "contains", "contains": "part_of"}
+    opposite = {"part_of": "contains", "contains": "part_of"}
     for row in range(len(window.packed)):
         for other in range(row):
-            there, back = window.decide(row, other), window.decide(other, row)
-            assert (there is None) == (back is None)
-            if there and back:
-                assert (there.level, there.score) == (back.level, back.score)
-                assert there.why.get("own") == back.why.get("other")
-                direction = there.why.get("direction")
-                assert turned.get(str(direction), direction) == back.why.get("direction")
+            forward, backward = window.decide(row, other), window.decide(other, row)
+            assert (forward is None) == (backward is None)
+            if forward and backward:
+                assert (forward.level, forward.score) == (backward.level, backward.score)
+                assert forward.why.get("own") == backward.why.get("other")
+                direction = forward.why.get("direction")
+                assert opposite.get(str(direction), direction) == backward.why.get("direction")
 
 
-@few
+@example_settings
 @given(shelves)
 def test_law_5_what_a_level_joins_every_weaker_level_joins(window: Shelf) -> None:
     for row in range(len(window.packed)):
         for other in range(row):
-            joined = [window.decide(row, other, PARTIAL.at(level)) is not None for level in LEVELS]
-            assert joined == sorted(joined)
+            decisions = [window.decide(row, other, PARTIAL.at(level)) is not None for level in LEVELS]
+            assert decisions == sorted(decisions)
 
 
-@settings(few, max_examples=examples(10))
+@settings(example_settings, max_examples=examples(10))
 @given(shelves)
 def test_law_4_a_wider_window_moves_nothing_that_was_in_it(window: Shelf) -> None:
-    whole = group(window.columns, PARTIAL, None, window.matcher()).lead.tolist()
-    for size in range(1, len(whole)):
+    leads = group(window.columns, PARTIAL, None, window.matcher()).lead.tolist()
+    for size in range(1, len(leads)):
         part = Shelf(window.packed[:size], window.long[:size])
-        assert group(part.columns, PARTIAL, None, part.matcher()).lead.tolist() == whole[:size]
+        assert group(part.columns, PARTIAL, None, part.matcher()).lead.tolist() == leads[:size]
 
 
-@settings(few, max_examples=examples(10))
+@settings(example_settings, max_examples=examples(10))
 @given(shelves)
 def test_law_1_the_pages_hold_every_document_once(window: Shelf) -> None:
-    shown = []
+    ids = []
     for number in range(1, len(window.packed) + 1):
         response = search(Library(window), PAGE, parse_request(OPTIONS), number, 2)
-        shown += [hit["_id"] for hit in response["hits"]["hits"]]
-    assert sorted(shown) == sorted(name for _, name in window.names)
+        ids += [hit["_id"] for hit in response["hits"]["hits"]]
+    assert sorted(ids) == sorted(name for _, name in window.names)
 
 
 @pytest.mark.slow

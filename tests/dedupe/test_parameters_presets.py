@@ -23,7 +23,9 @@ def test_law_has_no_date_window_since_versions_are_months_and_years_apart() -> N
 def test_law_takes_a_text_that_was_half_rewritten_for_a_version() -> None:
     words = [f"w{chr(97 + n // 26)}{chr(97 + n % 26)}" for n in range(400)]
     old, new = Document("old", " ".join(words)), Document("new", " ".join([*words[:220], *words[219::-1]]))
-    packed = [unpack(pack(each, own)) for each, own in ((each, sign_one(each, None)) for each in (old, new))]
+    packed = [
+        unpack(pack(each, signatures)) for each, signatures in ((each, sign_one(each, None)) for each in (old, new))
+    ]
     assert packed[0] is not None
     assert packed[1] is not None
     assert decide(packed[0], packed[1], Policy()) is None
@@ -34,7 +36,7 @@ def word(number: int, begin: str = "w") -> str:
     return f"{begin}{chr(97 + number // 26)}{chr(97 + number % 26)}"
 
 
-def decided(a: str, b: str, policy: Policy, table: Table | None = None) -> bool:
+def decide_texts(a: str, b: str, policy: Policy, table: Table | None = None) -> bool:
     documents = [Document(name, text) for name, text in (("a", a), ("b", b))]
     packed = [unpack(pack(each, sign_one(each, table))) for each in documents]
     assert packed[0] is not None
@@ -45,8 +47,8 @@ def decided(a: str, b: str, policy: Policy, table: Table | None = None) -> bool:
 def test_books_takes_a_scan_in_which_every_eighth_word_is_misread() -> None:
     clean = [word(number) for number in range(400)]
     scan = [word(at, "x") if at % 8 == 0 else each for at, each in enumerate(clean)]
-    assert not decided(" ".join(clean), " ".join(scan), Policy())
-    assert decided(" ".join(clean), " ".join(scan), PRESETS["books"].policy)
+    assert not decide_texts(" ".join(clean), " ".join(scan), Policy())
+    assert decide_texts(" ".join(clean), " ".join(scan), PRESETS["books"].policy)
 
 
 def test_books_leaves_apart_what_shares_its_rarest_terms_in_a_licence_alone() -> None:
@@ -56,8 +58,8 @@ def test_books_leaves_apart_what_shares_its_rarest_terms_in_a_licence_alone() ->
     rng = random.Random(5)  # noqa: S311 - made-up data keeps no secret
     a, b = ([*rng.choices(common, k=3_000), *map(str, range(year, year + 30)), *licence] for year in (1811, 1847))
     rarest = Terms(lengths=0.8, numbers=False)
-    assert decided(" ".join(a), " ".join(b), Policy(terms=rarest), table)
-    assert not decided(" ".join(a), " ".join(b), PRESETS["books"].policy, table)
+    assert decide_texts(" ".join(a), " ".join(b), Policy(terms=rarest), table)
+    assert not decide_texts(" ".join(a), " ".join(b), PRESETS["books"].policy, table)
 
 
 def test_books_takes_a_misread_book_in_a_language_with_a_small_list_of_words() -> None:
@@ -65,14 +67,14 @@ def test_books_takes_a_misread_book_in_a_language_with_a_small_list_of_words() -
     words = ["".join(rng.choices("abcdefghilmnoprstu", k=7)) for _ in range(1_200)]
     table = Table.of("la", 200_000, dict.fromkeys(words[:600], 900.0), "a test")
     clean, other = rng.choices(words, k=1_500), rng.choices(words, k=1_500)
-    scan = [misread(each, rng) if at % 4 == 0 else each for at, each in enumerate(clean)]
+    scan = [misread_text(each, rng) if at % 4 == 0 else each for at, each in enumerate(clean)]
     runs = replace(PRESETS["books"].policy, slots=None, terms=None, fingerprint=None)
-    assert decided(" ".join(clean), " ".join(scan), runs, table)
-    assert not decided(" ".join(clean), " ".join(scan), replace(runs, characters=Characters()), table)
-    assert not decided(" ".join(clean), " ".join(other), runs, table)
+    assert decide_texts(" ".join(clean), " ".join(scan), runs, table)
+    assert not decide_texts(" ".join(clean), " ".join(scan), replace(runs, characters=Characters()), table)
+    assert not decide_texts(" ".join(clean), " ".join(other), runs, table)
 
 
-def misread(read: str, rng: random.Random) -> str:
+def misread_text(read: str, rng: random.Random) -> str:
     """Read a letter of a word as another."""
     at = rng.randrange(len(read))
     return f"{read[:at]}w{read[at + 1 :]}"

@@ -65,16 +65,16 @@ def test_every_parameter_is_read() -> None:
     ],
 )
 def test_a_wrong_value_is_refused_with_the_right_ones(name: str, value: str, right: str) -> None:
-    with pytest.raises(UsageError) as refused:
+    with pytest.raises(UsageError) as error:
         parse_request({name: value})
-    assert right in str(refused.value)
+    assert right in str(error.value)
 
 
 def test_a_wrong_name_is_refused_with_the_right_ones() -> None:
-    with pytest.raises(UsageError) as refused:
+    with pytest.raises(UsageError) as error:
         parse_request({"dedupe_windows": "500"})
-    assert "did you mean dedupe_window?" in str(refused.value)
-    assert all(name in str(refused.value) for name in PARAMETERS)
+    assert "did you mean dedupe_window?" in str(error.value)
+    assert all(name in str(error.value) for name in PARAMETERS)
 
 
 def test_none_counts_as_not_given_and_none_in_letters_as_no_window_and_no_preset() -> None:
@@ -96,13 +96,13 @@ def test_similarity_overrides_a_preset_s_figures_and_leaves_out_what_the_preset_
 
 
 def test_a_preset_stored_with_the_index_is_known_like_a_built_in_one() -> None:
-    own = {**PRESETS, "pamphlets": Preset(Policy(slots=Slots(70)), "ours")}
-    assert parse_request({"dedupe_preset": "pamphlets"}, presets=own).policy.slots == Slots(70)
+    presets = {**PRESETS, "pamphlets": Preset(Policy(slots=Slots(70)), "ours")}
+    assert parse_request({"dedupe_preset": "pamphlets"}, presets=presets).policy.slots == Slots(70)
 
 
 def test_the_digest_tells_requests_with_other_groups_apart_and_no_others() -> None:
     digest = parse_request({"dedupe": "indent"}).digest()
-    for same in ({"dedupe_keep": "latest"}, {"dedupe": "collapse"}, {"dedupe_explain": "true"}):
-        assert parse_request({"dedupe": "indent", **same}).digest() == digest
+    for options in ({"dedupe_keep": "latest"}, {"dedupe": "collapse"}, {"dedupe_explain": "true"}):
+        assert parse_request({"dedupe": "indent", **options}).digest() == digest
     for other in ({"dedupe_level": "identical"}, {"dedupe_window": 7}, {"dedupe_similarity": 80}, {"dedupe": "off"}):
         assert parse_request({"dedupe": "indent", **other}).digest() != digest

@@ -11,18 +11,18 @@ VALUES = st.lists(st.text(max_size=8), max_size=30)
 
 @given(st.lists(VALUES, max_size=4))
 def test_every_value_that_was_learned_is_seen(batches: list[list[str]]) -> None:
-    seen = BloomFilter(0)
+    bloom_filter = BloomFilter(0)
     for batch in batches:
-        seen.learn(marks(batch))
-    assert all(seen.counts(marks([value for batch in batches for value in batch])))
-    assert seen.learned == sum(map(len, batches))
+        bloom_filter.learn(marks(batch))
+    assert all(bloom_filter.counts(marks([value for batch in batches for value in batch])))
+    assert bloom_filter.learned == sum(map(len, batches))
 
 
 def test_of_as_many_values_as_there_is_room_for_one_in_sixty_is_taken_for_another() -> None:
-    seen = BloomFilter(60_000)
+    bloom_filter = BloomFilter(60_000)
     count = 0
-    while seen.holds(1_000):
-        seen.learn(marks([f"{count + at}" for at in range(1_000)]))
+    while bloom_filter.holds(1_000):
+        bloom_filter.learn(marks([f"{count + at}" for at in range(1_000)]))
         count += 1_000
     assert count >= 60_000
-    assert np.mean(seen.counts(marks([f"other {at}" for at in range(20_000)]))) < 1 / 60
+    assert np.mean(bloom_filter.counts(marks([f"other {at}" for at in range(20_000)]))) < 1 / 60

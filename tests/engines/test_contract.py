@@ -45,7 +45,7 @@ def matching(engine: Engine, typed: str, *filters: str) -> list[str]:
     return sorted(ids(engine.search(parse_query(typed, filters), 100)))
 
 
-def values_of(record: Record) -> dict[LookupField, list[str]]:
+def read_values(record: Record) -> dict[LookupField, list[str]]:
     unpacked = unpack(record.packed)
     assert unpacked is not None
     return lookup_keys(unpacked) | long_clues(LongSignatures.decode(record.long))
@@ -62,7 +62,7 @@ def book(*pages: int) -> str:
     return "\f".join(map(page, pages))
 
 
-def shown(text: str) -> str:
+def mark_words(text: str) -> str:
     """Write a marked text with brackets for marks."""
     return text.replace(HIGHLIGHT[0], "[").replace(HIGHLIGHT[1], "]")
 
@@ -130,8 +130,8 @@ class TestWrite:
 
     def test_the_same_digest_is_unchanged_and_nothing_is_written(self, engine: Engine, record: Make) -> None:
         (first,) = store(engine, record("a", version=3))
-        (again,) = store(engine, record("a", version=3))
-        assert (again.fate, again.before, again.order) == (WriteStatus.UNCHANGED, 3, 0)
+        (second_outcome,) = store(engine, record("a", version=3))
+        assert (second_outcome.fate, second_outcome.before, second_outcome.order) == (WriteStatus.UNCHANGED, 3, 0)
         assert [hit.order for part in engine.scan() for hit in part] == [first.order]
 
     def test_the_version_of_an_unchanged_document_is_raised(self, engine: Engine, record: Make) -> None:
@@ -211,8 +211,8 @@ class TestOrigin:
         (outcome,) = store(engine, read_in(record("a", "second", version=2), "/case-b"))
         assert (outcome.fate, outcome.field, outcome.before) == (WriteStatus.REFUSED, "id", 1)
         assert "a from /case-b would replace a from /case-a; give --id-prefix" in outcome.why
-        (stored,) = engine.fetch([(engine.index, "a")])
-        assert (stored.document.text, stored.document.origin) == ("first", "/case-a")
+        (entry,) = engine.fetch([(engine.index, "a")])
+        assert (entry.document.text, entry.document.origin) == ("first", "/case-a")
 
     def test_one_of_the_same_origin_or_of_one_that_nobody_knows_is(self, engine: Engine, record: Make) -> None:
         for version, origin in enumerate(("/case-a", "/case-a", "", "/case-b"), 1):
@@ -244,13 +244,13 @@ def read_in(record: Record, origin: str) -> Record:
 
 class TestDelete:
     def test_what_is_deleted_is_found_no_more(self, engine: Engine, record: Make) -> None:
-        stored, other = record("a"), record("b")
-        store(engine, stored, other)
+        entry, other = record("a"), record("b")
+        store(engine, entry, other)
         (outcome,) = engine.delete(["b"], 1)
         engine.refresh()
         assert (outcome.id, outcome.fate, outcome.before) == ("b", WriteStatus.DELETED, 1)
         assert matching(engine, "grain") == ["a"]
-        assert ids(engine.find([SignatureLookup(values_of(other))])[0]) == ["a"]
+        assert ids(engine.find([SignatureLookup(read_values(other))])[0]) == ["a"]
         assert engine.fetch([(engine.index, "b")]) == []
         assert [hit.id for part in engine.scan() for hit in part] == ["a"]
 
@@ -284,9 +284,11 @@ class TestDelete:
         (outcome,) = engine.delete(["a"], 4)
         assert (outcome.field, outcome.why) == ("version", "version 4 is older than the one in the index, 5")
 
-    @pytest.mark.parametrize("there", [True, False], ids=["deleted", "deleted before it came"])
-    def test_a_tombstone_keeps_older_and_equal_versions_out(self, engine: Engine, record: Make, there: bool) -> None:
-        if there:
+    @pytest.mark.parametrize("version_there", [True, False], ids=["deleted", "deleted before it came"])
+    def test_a_tombstone_keeps_older_and_equal_versions_out(
+        self, engine: Engine, record: Make, version_there: bool
+    ) -> None:
+        if version_there:
             store(engine, record("a", version=1))
         engine.delete(["a"], 3)
         engine.refresh()
@@ -317,21 +319,21 @@ class TestWindow:
         assert all(hit.index == engine.index and hit.packed for hit in ranking.hits)
 
     def test_hits_carry_the_packed_signatures_as_they_were_written(self, engine: Engine, record: Make) -> None:
-        written = record("a")
-        store(engine, written)
-        assert engine.search(parse_query("grain"), 1).hits[0].packed == written.packed
+        original = record("a")
+        store(engine, original)
+        assert engine.search(parse_query("grain"), 1).hits[0].packed == original.packed
 
     def test_the_better_match_stands_first(self, engine: Engine, record: Make) -> None:
-        others = [record(f"x{number}", "nothing of interest today") for number in range(10)]
-        store(engine, record("long", f"grain {LONG}"), record("short", "grain prices"), *others)
+        other_records = [record(f"x{number}", "nothing of interest today") for number in range(10)]
+        store(engine, record("long", f"grain {LONG}"), record("short", "grain prices"), *other_records)
         hits = engine.search(parse_query("grain"), 10).hits
         assert [hit.id for hit in hits] == ["short", "long"]
         assert hits[0].score > hits[1].score > 0
 
     def test_the_title_counts_double(self, engine: Engine, record: Make) -> None:
-        others = [record(f"x{number}", "nothing of interest", title="today") for number in range(10)]
+        other_records = [record(f"x{number}", "nothing of interest", title="today") for number in range(10)]
         in_text = record("in text", "grain of interest", title="today")
-        store(engine, in_text, record("in title", "nothing of interest", title="grain"), *others)
+        store(engine, in_text, record("in title", "nothing of interest", title="grain"), *other_records)
         assert ids(engine.search(parse_query("grain"), 10)) == ["in title", "in text"]
 
     @pytest.mark.parametrize("typed", ["grain", "grain -wheat", ""])
@@ -339,14 +341,14 @@ class TestWindow:
         self, engine: Engine, record: Make, typed: str
     ) -> None:
         copied = [record(f"c{number}", "grain prices rise") for number in range(5)]
-        others = [record(f"d{number}", f"grain {LONG[: 40 * number]}") for number in range(1, 8)]
-        store(engine, *copied, *others, record("other", "grain prices fall"))
+        other_records = [record(f"d{number}", f"grain {LONG[: 40 * number]}") for number in range(1, 8)]
+        store(engine, *copied, *other_records, record("other", "grain prices fall"))
         query = parse_query(typed) if typed else Query()
         content = copied[0].signatures.content
-        all_of_them, without = engine.search(query, 50), engine.search(query, 50, exclude=[content])
-        assert list(without.hits) == [hit for hit in all_of_them.hits if not hit.id.startswith("c")]
-        assert (all_of_them.total, without.total) == (13, 8)
-        assert list(engine.search(query, 3, all_of_them.cursor, [content]).hits)[:3] == list(without.hits)[:3]
+        all_of_them, answer_without = engine.search(query, 50), engine.search(query, 50, exclude=[content])
+        assert list(answer_without.hits) == [hit for hit in all_of_them.hits if not hit.id.startswith("c")]
+        assert (all_of_them.total, answer_without.total) == (13, 8)
+        assert list(engine.search(query, 3, all_of_them.cursor, [content]).hits)[:3] == list(answer_without.hits)[:3]
 
     @pytest.mark.parametrize("size", [1, 3, 5, 8])
     def test_equal_scores_stand_in_the_order_of_ids(self, engine: Engine, record: Make, size: int) -> None:
@@ -482,9 +484,9 @@ class TestWindow:
 
     def test_words_that_begin_with_a_prefix_are_marked(self, engine: Engine, record: Make) -> None:
         store(engine, record("a", "They were elected in an election.", title="Elected"))
-        (stored,) = engine.fetch([(engine.index, "a")], parse_query("text:elect*"))
-        assert shown(stored.snippets[0]) == "They were [elected] in an [election]."
-        assert shown(stored.title) == "Elected"
+        (entry,) = engine.fetch([(engine.index, "a")], parse_query("text:elect*"))
+        assert mark_words(entry.snippets[0]) == "They were [elected] in an [election]."
+        assert mark_words(entry.title) == "Elected"
 
     @pytest.mark.parametrize(
         ("word", "term"),
@@ -522,8 +524,8 @@ class TestWindow:
         store(engine, record("a"), record("b"))
         first = engine.search(parse_query("grain"), 10)
         store(engine, record("aa"), record("c"))
-        again = engine.search(parse_query("grain"), 10, first.cursor)
-        assert (ids(again), again.total) == (["a", "b"], 2)
+        second_outcome = engine.search(parse_query("grain"), 10, first.cursor)
+        assert (ids(second_outcome), second_outcome.total) == (["a", "b"], 2)
         assert ids(engine.search(parse_query("grain"), 10)) == ["a", "aa", "b", "c"]
 
     @pytest.mark.parametrize("other", [parse_query("wheat"), parse_query("grain", ["source=Reuters"])])
@@ -549,7 +551,7 @@ class TestWindow:
 
 class TestFetch:
     def test_documents_come_whole_and_in_the_order_asked(self, engine: Engine, record: Make) -> None:
-        whole = record(
+        full_record = record(
             "b",
             "Première page.\fSecond page, \U0001f33e.",
             title="Grain",
@@ -559,19 +561,19 @@ class TestFetch:
             language="fr",
             meta={"court": "9th Cir.", "pages": [1, 2], "nested": {"deep": None}},
         )
-        store(engine, record("a"), whole)
-        stored = engine.fetch([(engine.index, "b"), (engine.index, "a")])
-        assert [each.document for each in stored] == [whole.document, record("a").document]
-        assert [each.index for each in stored] == [engine.index] * 2
-        assert [each.idf for each in stored] == [whole.signatures.idf] * 2
-        assert [each.version for each in stored] == [1, 1]
+        store(engine, record("a"), full_record)
+        entry = engine.fetch([(engine.index, "b"), (engine.index, "a")])
+        assert [each.document for each in entry] == [full_record.document, record("a").document]
+        assert [each.index for each in entry] == [engine.index] * 2
+        assert [each.idf for each in entry] == [full_record.signatures.idf] * 2
+        assert [each.version for each in entry] == [1, 1]
 
     def test_a_document_that_names_its_version_names_the_one_seen_last(self, engine: Engine, record: Make) -> None:
         first = record("a", version=1)
         store(engine, replace(first, document=replace(first.document, version=1)))
         store(engine, replace(first, document=replace(first.document, version=2), version=2))
-        (stored,) = engine.fetch([(engine.index, "a")])
-        assert (stored.version, stored.document.version) == (2, 2)
+        (entry,) = engine.fetch([(engine.index, "a")])
+        assert (entry.version, entry.document.version) == (2, 2)
 
     def test_what_is_gone_or_elsewhere_is_left_out(self, engine: Engine, record: Make) -> None:
         store(engine, record("a"))
@@ -580,31 +582,31 @@ class TestFetch:
 
     def test_words_of_the_query_are_marked_in_snippet_and_title(self, engine: Engine, record: Make) -> None:
         store(engine, record("a", f"{LONG}. The Grain prices rose. {LONG}", title="On grain and wheat"))
-        (stored,) = engine.fetch([(engine.index, "a")], parse_query('"grain prices" OR wheat'))
-        assert "[Grain prices] rose." in shown(" ".join(stored.snippets)).replace("] [", " ")
-        assert "[wheat]" in shown(stored.title)
+        (entry,) = engine.fetch([(engine.index, "a")], parse_query('"grain prices" OR wheat'))
+        assert "[Grain prices] rose." in mark_words(" ".join(entry.snippets)).replace("] [", " ")
+        assert "[wheat]" in mark_words(entry.title)
 
     def test_a_document_without_the_words_shows_its_beginning(self, engine: Engine, record: Make) -> None:
         store(engine, record("a", f"In the beginning. {LONG}", title="Genesis"))
         for query in (parse_query("grain"), None):
-            (stored,) = engine.fetch([(engine.index, "a")], query)
-            assert stored.snippets[0].startswith("In the beginning.")
-            assert len(stored.snippets[0]) < 300
-            assert stored.title == "Genesis"
+            (entry,) = engine.fetch([(engine.index, "a")], query)
+            assert entry.snippets[0].startswith("In the beginning.")
+            assert len(entry.snippets[0]) < 300
+            assert entry.title == "Genesis"
 
 
 class TestFind:
     @pytest.mark.parametrize("clue", ["content", "fingerprint", "fingerprint_binned", "profile", "bands"])
     def test_documents_are_found_by_each_class_of_values(self, engine: Engine, record: Make, clue: LookupField) -> None:
         store(engine, record("b"), record("a"), record("other", LONG))
-        (lookup,) = engine.find([SignatureLookup({clue: values_of(record("b"))[clue]})])
+        (lookup,) = engine.find([SignatureLookup({clue: read_values(record("b"))[clue]})])
         assert ids(lookup) == ["a", "b"]
         assert lookup.hits[0].packed == record("a").packed
         assert all(hit.order for hit in lookup.hits)
 
     def test_one_shared_value_is_enough(self, engine: Engine, record: Make) -> None:
         store(engine, record("a"))
-        bands = values_of(record("a"))["bands"]
+        bands = read_values(record("a"))["bands"]
         (lookup,) = engine.find(
             [SignatureLookup({"bands": ["ff0000000000", bands[7]], "profile": ["tp1:ffffffffffffffff"]})]
         )
@@ -612,40 +614,40 @@ class TestFind:
 
     def test_so_many_shared_values_are_asked_for(self, engine: Engine, record: Make) -> None:
         store(engine, record("a", LONG))
-        rare = values_of(record("a", LONG))["rare"]
-        others = [f"0011{number:06x}" for number in range(20)]
+        rare = read_values(record("a", LONG))["rare"]
+        other_records = [f"0011{number:06x}" for number in range(20)]
         least: dict[LookupField, int] = {"rare": 5}
         enough, short = engine.find(
             [
-                SignatureLookup({"rare": rare[:5] + others}, least),
-                SignatureLookup({"rare": rare[:4] + rare[:4] + others}, least),
+                SignatureLookup({"rare": rare[:5] + other_records}, least),
+                SignatureLookup({"rare": rare[:4] + rare[:4] + other_records}, least),
             ]
         )
         assert (ids(enough), ids(short)) == (["a"], [])
 
     def test_the_document_that_asks_is_in_unless_it_is_named(self, engine: Engine, record: Make) -> None:
         store(engine, record("a"), record("b"))
-        with_itself, without = engine.find(
-            [SignatureLookup(values_of(record("a"))), SignatureLookup(values_of(record("a")), own="a")]
+        with_itself, answer_without = engine.find(
+            [SignatureLookup(read_values(record("a"))), SignatureLookup(read_values(record("a")), own="a")]
         )
-        assert (ids(with_itself), ids(without)) == (["a", "b"], ["b"])
-        assert (with_itself.same, without.same) == (2, 1)
+        assert (ids(with_itself), ids(answer_without)) == (["a", "b"], ["b"])
+        assert (with_itself.same, answer_without.same) == (2, 1)
 
     def test_a_document_that_asks_need_not_be_stored(self, engine: Engine, record: Make) -> None:
         store(engine, record("a"))
-        assert ids(engine.find([SignatureLookup(values_of(record("new")))])[0]) == ["a"]
+        assert ids(engine.find([SignatureLookup(read_values(record("new")))])[0]) == ["a"]
 
     def test_each_search_has_its_answer(self, engine: Engine, record: Make) -> None:
         store(engine, record("a", "one two three four five"), record("b", "six seven eight nine ten"))
         texts = ("six seven eight nine ten", "unheard of", "one two three four five")
-        answers = engine.find([SignatureLookup(values_of(record("x", text))) for text in texts])
+        answers = engine.find([SignatureLookup(read_values(record("x", text))) for text in texts])
         assert [ids(each) for each in answers] == [["b"], [], ["a"]]
         assert engine.find([]) == []
 
     def test_with_a_limit_of_nothing_copies_are_counted_among_what_matches(self, engine: Engine, record: Make) -> None:
         sources = ["AP", "AP", "AP", "", ""]
         store(engine, *(record(f"c{at}", source=each) for at, each in enumerate(sources)), record("x", LONG))
-        contents = [values_of(record("y", text))["content"] for text in (STORY, LONG, "unheard of")]
+        contents = [read_values(record("y", text))["content"] for text in (STORY, LONG, "unheard of")]
         searches = [SignatureLookup({"content": each}, limit=0) for each in contents]
         everywhere, matching = engine.find(searches), engine.find(searches, Query(filters=(Filter("source", "AP"),)))
         assert [(each.same, ids(each), *each.capped) for each in everywhere] == [(5, []), (1, []), (0, [])]
@@ -653,8 +655,8 @@ class TestFind:
 
     def test_what_is_over_the_limit_is_cut_and_named(self, engine: Engine, record: Make) -> None:
         store(engine, *(record(f"d{number}") for number in range(8)))
-        values = values_of(record("x"))
-        bands, profile, both = engine.find(
+        values = read_values(record("x"))
+        bands, profile, both_clues = engine.find(
             [
                 SignatureLookup({"bands": values["bands"]}, limit=8),
                 SignatureLookup({"profile": values["profile"]}, limit=7),
@@ -663,23 +665,23 @@ class TestFind:
         )
         assert (len(bands.hits), list(bands.capped)) == (8, [])
         assert (len(profile.hits), list(profile.capped)) == (7, ["profile"])
-        assert (len(both.hits), sorted(both.capped)) == (3, ["bands", "profile"])
+        assert (len(both_clues.hits), sorted(both_clues.capped)) == (3, ["bands", "profile"])
 
     def test_the_document_that_asks_takes_no_place_of_the_limit(self, engine: Engine, record: Make) -> None:
         store(engine, *(record(f"d{number}") for number in range(4)))
-        (lookup,) = engine.find([SignatureLookup({"profile": values_of(record("d3"))["profile"]}, limit=3, own="d3")])
+        (lookup,) = engine.find([SignatureLookup({"profile": read_values(record("d3"))["profile"]}, limit=3, own="d3")])
         assert (ids(lookup), list(lookup.capped)) == (["d0", "d1", "d2"], [])
 
     def test_the_content_hash_is_never_cut_and_its_group_is_counted(self, engine: Engine, record: Make) -> None:
         store(engine, *(record(f"d{number}") for number in range(9)))
-        (lookup,) = engine.find([SignatureLookup({"content": values_of(record("x"))["content"]}, limit=2)])
+        (lookup,) = engine.find([SignatureLookup({"content": read_values(record("x"))["content"]}, limit=2)])
         assert (len(lookup.hits), list(lookup.capped), lookup.same) == (9, [], 9)
 
     def test_with_a_query_only_what_matches_it_and_its_filters_is_found(self, engine: Engine, record: Make) -> None:
         store(
             engine, record("a", title="Chicago"), record("b", title="Kansas"), record("c", title="Kansas", source="AP")
         )
-        search = SignatureLookup(values_of(record("a")), limit=1)
+        search = SignatureLookup(read_values(record("a")), limit=1)
         assert ids(engine.find([search], parse_query("kansas", ["source=AP"]))[0]) == ["c"]
         (lookup,) = engine.find([search], parse_query("kansas"))
         assert (ids(lookup), lookup.same, "bands" in lookup.capped) == (["b", "c"], 2, True)
@@ -690,13 +692,13 @@ class TestFind:
         old, new = record("a"), record("a", "quite another text by now", version=2)
         store(engine, old)
         store(engine, new)
-        by_old, by_new = engine.find([SignatureLookup(values_of(old)), SignatureLookup(values_of(new))])
+        by_old, by_new = engine.find([SignatureLookup(read_values(old)), SignatureLookup(read_values(new))])
         assert (ids(by_old), by_old.same, ids(by_new)) == ([], 0, ["a"])
 
     def test_a_text_without_words_is_found_by_its_own_content_hash_alone(self, engine: Engine, record: Make) -> None:
         empty = record('an "odd" id: 1*', "")
         store(engine, empty, record("other", ""))
-        assert ids(engine.find([SignatureLookup(values_of(empty))])[0]) == ['an "odd" id: 1*']
+        assert ids(engine.find([SignatureLookup(read_values(empty))])[0]) == ['an "odd" id: 1*']
 
     def test_a_value_that_no_engine_would_store_finds_nothing(self, engine: Engine, record: Make) -> None:
         store(engine, record("a"))
@@ -709,7 +711,7 @@ class TestFind:
             store(writer, record(f"a{number}", f"story {number // 2} of grain prices in chicago"))
             names = [f"a{each}" for each in range(number + 1) if each // 2 == number // 2]
             search = SignatureLookup(
-                {"content": values_of(record("x", f"story {number // 2} of grain prices in chicago"))["content"]}
+                {"content": read_values(record("x", f"story {number // 2} of grain prices in chicago"))["content"]}
             )
             for _ in range(3):
                 assert ids(reader.find([search])[0]) == names
@@ -740,30 +742,30 @@ class TestLongSignatures:
     def test_a_book_is_found_by_what_a_part_of_it_carries(
         self, engine: Engine, shelf: dict[str, Record], clue: LookupField
     ) -> None:
-        (lookup,) = engine.find([SignatureLookup({clue: values_of(shelf["part"])[clue]}, own="part")])
+        (lookup,) = engine.find([SignatureLookup({clue: read_values(shelf["part"])[clue]}, own="part")])
         assert (ids(lookup), list(lookup.capped)) == (["whole"], [])
 
     def test_so_many_sampled_words_are_asked_for(self, engine: Engine, shelf: dict[str, Record]) -> None:
-        of_part = values_of(shelf["part"])["sampled"]
-        values = [value for value in values_of(shelf["whole"])["sampled"] if value not in of_part]
-        for some, expected in ((values[:1], []), (values[:2], ["whole"])):
-            assert ids(engine.find([SignatureLookup({"sampled": some}, {"sampled": 2})])[0]) == expected
+        of_part = read_values(shelf["part"])["sampled"]
+        values = [value for value in read_values(shelf["whole"])["sampled"] if value not in of_part]
+        for batch, expected in ((values[:1], []), (values[:2], ["whole"])):
+            assert ids(engine.find([SignatureLookup({"sampled": batch}, {"sampled": 2})])[0]) == expected
 
     def test_a_page_that_very_many_carry_hides_nothing_else(self, engine: Engine, record: Make) -> None:
         store(engine, *(record(name, book(0, number)) for number, name in enumerate("abcdefgh", 1)))
         (lookup,) = engine.find(
-            [SignatureLookup({"profiles": values_of(record("x", book(0, 3, 5, 60)))["profiles"]}, limit=4)]
+            [SignatureLookup({"profiles": read_values(record("x", book(0, 3, 5, 60)))["profiles"]}, limit=4)]
         )
         assert (ids(lookup), list(lookup.capped)) == (["c", "e"], ["profiles"])
 
     def test_only_what_matches_a_query_is_found(self, engine: Engine, shelf: dict[str, Record]) -> None:
-        search = SignatureLookup({"profiles": values_of(shelf["part"])["profiles"]})
+        search = SignatureLookup({"profiles": read_values(shelf["part"])["profiles"]})
         assert ids(engine.find([search], parse_query(page(6).split()[0]))[0]) == ["whole"]
 
     def test_a_book_that_was_written_again_or_deleted_is_not_found_any_more(
         self, engine: Engine, record: Make, shelf: dict[str, Record]
     ) -> None:
-        search = SignatureLookup({"profiles": values_of(shelf["whole"])["profiles"]})
+        search = SignatureLookup({"profiles": read_values(shelf["whole"])["profiles"]})
         store(engine, record("whole", book(*range(40, 48)), version=2))
         assert ids(engine.find([search])[0]) == ["part"]
         engine.delete(["part"], 2)
@@ -776,7 +778,7 @@ class TestLongSignatures:
     ) -> None:
         (outcome,) = store(engine, record("whole", BOOKS["whole"], version=5))
         assert outcome.fate is WriteStatus.UNCHANGED
-        (lookup,) = engine.find([SignatureLookup({"profiles": values_of(shelf["part"])["profiles"]}, own="part")])
+        (lookup,) = engine.find([SignatureLookup({"profiles": read_values(shelf["part"])["profiles"]}, own="part")])
         assert ids(lookup) == ["whole"]
         name = (engine.index, "whole")
         assert engine.long_signatures([name]) == {name: shelf["whole"].long}

@@ -13,10 +13,10 @@ FILLING = "Lorem ipsum dolor sit amet. " * 40
 
 def cut(text: str, *phrases: str) -> str:
     """Cut a passage and write brackets for marks."""
-    return shown(passage(text, [Phrase(phrase) for phrase in phrases]))
+    return mark_words(passage(text, [Phrase(phrase) for phrase in phrases]))
 
 
-def shown(text: str) -> str:
+def mark_words(text: str) -> str:
     return text.replace(HIGHLIGHT[0], "[").replace(HIGHLIGHT[1], "]")
 
 
@@ -91,7 +91,7 @@ def test_a_word_that_stands_everywhere_in_a_book_is_marked_where_it_first_stands
 
 def test_excluded_words_are_not_marked() -> None:
     assert (
-        shown(mark("Grain, wheat, rice", searched_phrases(parse_query("grain OR wheat -rice"))))
+        mark_words(mark("Grain, wheat, rice", searched_phrases(parse_query("grain OR wheat -rice"))))
         == "[Grain], [wheat], rice"
     )
     assert searched_phrases(None) == ()

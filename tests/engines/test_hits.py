@@ -25,9 +25,9 @@ PARTS = st.lists(st.none() | st.integers(-(2**53), 2**53) | st.text(st.character
 
 @given(PARTS)
 def test_parts_come_back_from_a_text_for_urls(parts: list[object]) -> None:
-    written = encode_cursor(parts)
-    assert decode_cursor(written) == parts
-    assert written.replace("-", "").replace("_", "").isalnum()
+    cursor = encode_cursor(parts)
+    assert decode_cursor(cursor) == parts
+    assert cursor.replace("-", "").replace("_", "").isalnum()
 
 
 @given(st.text() | st.just("A" * (LONGEST + 1)))
@@ -43,11 +43,11 @@ def test_json_that_is_no_list_is_no_cursor_in_spite_of_its_checksum() -> None:
 
 @given(st.integers(0, 200), st.characters())
 def test_one_changed_character_makes_it_none(at: int, letter: str) -> None:
-    written = encode_cursor(["grain", 17])
-    changed = written[: at % len(written)] + letter + written[at % len(written) + 1 :]
-    if changed != written:
+    cursor = encode_cursor(["grain", 17])
+    damaged = cursor[: at % len(cursor)] + letter + cursor[at % len(cursor) + 1 :]
+    if damaged != cursor:
         with pytest.raises(ValueError, match=NO_CURSOR):
-            decode_cursor(changed)
+            decode_cursor(damaged)
 
 
 def test_a_ranking_cursor_of_another_engine_is_refused() -> None:

@@ -19,17 +19,17 @@ Parts = list[list[Any]]
 
 def meaning(typed: str) -> tuple[Parts, list[Any]]:
     query = parse_query(typed)
-    return plain(query)
+    return describe(query)
 
 
-def plain(words: Query | Words) -> tuple[Parts, list[Any]]:
+def describe(words: Query | Words) -> tuple[Parts, list[Any]]:
     """Write a query as it may be typed, a group as a pair."""
-    return [[written(part) for part in entry] for entry in words.all_of], list(map(written, words.none_of))
+    return [[describe_part(part) for part in entry] for entry in words.all_of], list(map(describe_part, words.none_of))
 
 
-def written(part: Phrase | Words) -> Any:
+def describe_part(part: Phrase | Words) -> Any:
     if isinstance(part, Words):
-        return plain(part)
+        return describe(part)
     return f"{part.field}{':' * bool(part.field)}{part.text}{'*' * part.prefix}"
 
 
@@ -128,7 +128,7 @@ def test_an_or_that_lacks_a_neighbour_joins_nothing(typed: str, all_of: list[lis
 def test_a_field_that_holds_no_words_is_a_filter(typed: str, filters: list[Filter], excluded: list[Filter]) -> None:
     query = parse_query(typed)
     assert (list(query.filters), list(query.excluded)) == (filters, excluded)
-    assert plain(query)[0] == ([["a"]] if typed.startswith("a") else [])
+    assert describe(query)[0] == ([["a"]] if typed.startswith("a") else [])
 
 
 @pytest.mark.parametrize(
@@ -170,9 +170,9 @@ def test_what_is_understood_is_not(typed: str) -> None:
     ],
 )
 def test_what_no_engine_can_be_asked_is_refused_with_what_would_be_right(typed: str, message: str) -> None:
-    with pytest.raises(UsageError, match=message) as refused:
+    with pytest.raises(UsageError, match=message) as error:
         parse_query(typed)
-    assert refused.value.remedy
+    assert error.value.remedy
 
 
 @pytest.mark.parametrize("typed", ["", "  ", "OR", "OR OR", '""', '"', "***", "- (", "&& ||"])

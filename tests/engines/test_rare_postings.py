@@ -37,7 +37,8 @@ def test_leads_that_share_enough_terms_are_found_however_they_were_read(
                 range(last + 1, len(documents[:stop]) + 1), [TERMS.get(at, []) for at in documents[last:stop]]
             )
             last = len(documents[:stop])
-        answers = postings.sharing([TERMS[one] for one, _ in asking], [least for _, least in asking])
+        answers = postings.sharing([TERMS[number] for number, _ in asking], [least for _, least in asking])
         assert [places.tolist() for places in answers] == [
-            [place for place, lead in enumerate(documents, 1) if shared(lead, one) >= least] for one, least in asking
+            [place for place, lead in enumerate(documents, 1) if shared(lead, number) >= least]
+            for number, least in asking
         ]

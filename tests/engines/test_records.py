@@ -46,9 +46,9 @@ def test_a_damaged_record_is_named_with_the_field_at_fault_and_never_half_unders
 def test_several_records_name_the_values_that_each_names_alone() -> None:
     """Short texts, long ones, one without words, one of pages, a weak fingerprint, unsigned and damaged ones."""
     pages = "\f".join(f"page {number} {LONG} {number} and nothing else stands here" for number in range(4))
-    some = [make_record(f"d{at}", text) for at, text in enumerate(["grain prices rose", "grain", LONG, "", pages])]
-    weak = replace(some[2].signatures, weak=True)
-    some += [replace(some[2], packed=pack(some[2].document, weak))]
-    some += [replace(some[0], packed=b""), replace(some[4], packed=b"damaged"), some[4]]
-    assert values_of_records(some) == [lookup_values(each.packed, each.long) for each in some]
+    records = [make_record(f"d{at}", text) for at, text in enumerate(["grain prices rose", "grain", LONG, "", pages])]
+    weak = replace(records[2].signatures, weak=True)
+    records += [replace(records[2], packed=pack(records[2].document, weak))]
+    records += [replace(records[0], packed=b""), replace(records[4], packed=b"damaged"), records[4]]
+    assert values_of_records(records) == [lookup_values(each.packed, each.long) for each in records]
     assert values_of_records([]) == []

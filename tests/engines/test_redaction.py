@@ -47,9 +47,9 @@ AROUND = st.text(st.characters(codec="utf-8", exclude_characters="&"), max_size=
 
 @given(SCHEMES, st.sampled_from(PLACES), NAMES, AROUND, AROUND)
 def test_a_secret_is_not_shown_wherever_it_stands_in_an_address(
-    scheme: str, place: str, name: str, before: str, after: str
+    scheme: str, place: str, name: str, prefix: str, suffix: str
 ) -> None:
-    url = place.format(scheme=scheme, name=name, secret=f"{before}{SECRET}{after}")
+    url = place.format(scheme=scheme, name=name, secret=f"{prefix}{SECRET}{suffix}")
     assert SECRET not in redact(url)
     assert SECRET not in message(parse_address, url)
     assert SECRET not in message(lambda url: open_engine(url, "news"), url)
@@ -67,16 +67,16 @@ def message(read: Callable[[str], object], url: str) -> str:
 @given(SCHEMES, NAMES, st.text(st.characters(codec="utf-8", exclude_characters="*"), min_size=4, max_size=20))
 def test_a_text_that_repeats_a_secret_is_shown_without_it(scheme: str, name: str, secret: str) -> None:
     assume(scheme not in {"sqlite", "filesystem", "smtp"})
-    sent = quote(secret, safe="")
-    for url in (f"{scheme}://me:{sent}@host", f"{scheme}://host/?{name}={sent}"):
-        text = redact_text(f"<{secret}|{sent}|{secret!r}|{url}>", secrets([url]))
+    quoted = quote(secret, safe="")
+    for url in (f"{scheme}://me:{quoted}@host", f"{scheme}://host/?{name}={quoted}"):
+        text = redact_text(f"<{secret}|{quoted}|{secret!r}|{url}>", secrets([url]))
         without = redact_text(f"<|||{scheme}://host>")
         assert secret not in text or secret in without
-        assert sent not in text or sent in without
+        assert quoted not in text or quoted in without
 
 
 @pytest.mark.parametrize(
-    ("url", "shown"),
+    ("url", "redacted"),
     [
         ("sqlite:///.ibidem/index.sqlite", "sqlite:///.ibidem/index.sqlite"),
         ("filesystem:////srv/a@b/queue", "filesystem:////srv/a@b/queue"),
@@ -89,8 +89,8 @@ def test_a_text_that_repeats_a_secret_is_shown_without_it(scheme: str, name: str
         ),
     ],
 )
-def test_what_is_harmless_is_shown_as_it_is(url: str, shown: str) -> None:
-    assert redact(url) == shown
+def test_what_is_harmless_is_shown_as_it_is(url: str, redacted: str) -> None:
+    assert redact(url) == redacted
     assert is_address(url)
 
 

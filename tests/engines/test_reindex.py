@@ -18,7 +18,7 @@ Make = Callable[..., Record]
 
 @pytest.fixture
 def source(engine: Engine, address: str) -> Iterator[ReindexSource]:
-    """What the empty index `news` holds."""
+    """The documents of the index `news`, empty at first."""
     source = open_reindex_source(address, "news")
     yield source
     source.close()
@@ -69,21 +69,21 @@ class TestGoingThrough:
         self, engine: Engine, source: ReindexSource, record: Make
     ) -> None:
         engine.write([record("a"), record("b")])
-        before = source.newest()
+        marks = source.newest()
         engine.write([record("c"), record("a", "another text", version=2)])
         (part,) = source.parts()
-        late = SeqNoRange(part, before[part], source.newest()[part])
-        assert [name.id for name in source.names(late, 10)] == ["c", "a"]
-        assert [name.id for name in source.names(SeqNoRange(part, 0, before[part]), 10)] == ["b"]
-        assert (source.count(late), source.count(SeqNoRange(part, 0, before[part]))) == (2, 1)
+        late_range = SeqNoRange(part, marks[part], source.newest()[part])
+        assert [name.id for name in source.names(late_range, 10)] == ["c", "a"]
+        assert [name.id for name in source.names(SeqNoRange(part, 0, marks[part]), 10)] == ["b"]
+        assert (source.count(late_range), source.count(SeqNoRange(part, 0, marks[part]))) == (2, 1)
 
     def test_names_come_page_by_page(self, engine: Engine, source: ReindexSource, record: Make) -> None:
         engine.write([record(f"d{number}") for number in range(5)])
         (part,) = source.parts()
         last = source.newest()[part]
         first = source.names(SeqNoRange(part, 0, last), 3)
-        rest = source.names(SeqNoRange(part, first[-1].order, last), 3)
-        assert [name.id for name in first + rest] == [f"d{number}" for number in range(5)]
+        names = source.names(SeqNoRange(part, first[-1].order, last), 3)
+        assert [name.id for name in first + names] == [f"d{number}" for number in range(5)]
 
     def test_an_index_that_is_not_there_is_named(self, address: str, absent: Engine) -> None:
         if not address.startswith("sqlite"):
@@ -99,17 +99,17 @@ class TestReading:
     def test_what_was_written_is_read_with_all_that_was_signed(
         self, engine: Engine, source: ReindexSource, record: Make
     ) -> None:
-        one = record("a", version=7, title="Grain", date="1787-09", meta={"court": "9th"})
-        engine.write([one])
+        original = record("a", version=7, title="Grain", date="1787-09", meta={"court": "9th"})
+        engine.write([original])
         document = read(source)["a"]
-        assert document.document == one.document
+        assert document.document == original.document
         assert (document.version, document.digest, document.schema, document.idf) == (
             7,
-            one.digest,
+            original.digest,
             SCHEMA,
-            one.signatures.idf,
+            original.signatures.idf,
         )
-        assert (document.packed, document.fault) == (one.packed, "")
+        assert (document.packed, document.fault) == (original.packed, "")
 
     def test_a_document_tells_which_write_it_comes_from_now(
         self, engine: Engine, source: ReindexSource, record: Make
@@ -132,15 +132,19 @@ class TestSigningInPlace:
     def test_signatures_are_replaced_and_the_document_stays(
         self, engine: Engine, source: ReindexSource, record: Make, *, raw: bool
     ) -> None:
-        one = record("a", version=3, title="Grain", meta={"court": "9th"})
-        engine.write([one])
+        original = record("a", version=3, title="Grain", meta={"court": "9th"})
+        engine.write([original])
         document = read(source, raw=raw)["a"]
-        again = replace(one, digest="f" * 32)
-        (outcome,) = source.sign([(document, again)])
+        replacement = replace(original, digest="f" * 32)
+        (outcome,) = source.sign([(document, replacement)])
         assert outcome is not None
         assert outcome.fate is WriteStatus.INDEXED
-        after = read(source)["a"]
-        assert (after.document, after.version, after.digest) == (document.document, 3, "f" * 32)
+        documents_after = read(source)["a"]
+        assert (documents_after.document, documents_after.version, documents_after.digest) == (
+            document.document,
+            3,
+            "f" * 32,
+        )
 
     def test_a_document_that_was_changed_since_is_left_alone(
         self, engine: Engine, source: ReindexSource, record: Make, *, raw: bool
@@ -149,12 +153,12 @@ class TestSigningInPlace:
         document = read(source, raw=raw)
         engine.write([record("a", "another text", version=2)])
         engine.delete(["b"], version=2)
-        signed = [(document[name], replace(record(name), digest="f" * 32)) for name in "abc"]
-        outcomes = source.sign(signed)
+        pairs = [(document[name], replace(record(name), digest="f" * 32)) for name in "abc"]
+        outcomes = source.sign(pairs)
         assert [outcome and outcome.fate for outcome in outcomes] == [None, None, WriteStatus.INDEXED]
-        after = read(source)
-        assert sorted(after) == ["a", "c"]
-        assert after["a"].document.text == "another text"
+        documents_after = read(source)
+        assert sorted(documents_after) == ["a", "c"]
+        assert documents_after["a"].document.text == "another text"
 
 
 class TestCopying:
@@ -170,10 +174,10 @@ class TestCopying:
         engine.write([record("a", "another text", version=2)])
         new = read(source, raw=True)
         copy.take([(new[name], record(name, new[name].document.text, version=new[name].version)) for name in "ab"])
-        late = copy.take([(old["a"], record("a", old["a"].document.text, version=1))])
-        assert [outcome.fate for outcome in late] == [WriteStatus.STALE]
-        there = read(open_reindex_source(address, copy_name))
-        assert {name: document.document.text for name, document in there.items()} == {
+        late_range = copy.take([(old["a"], record("a", old["a"].document.text, version=1))])
+        assert [outcome.fate for outcome in late_range] == [WriteStatus.STALE]
+        documents = read(open_reindex_source(address, copy_name))
+        assert {name: document.document.text for name, document in documents.items()} == {
             "a": "another text",
             "b": new["b"].document.text,
         }
@@ -185,8 +189,8 @@ class TestCopying:
         copy = source.copy_to(copy_name)
         copy.create()
         copy.take([(read(source, raw=True)["a"], None)])
-        there = read(open_reindex_source(address, copy_name))["a"]
-        assert (there.document.title, there.packed) == ("Grain", b"")
+        documents = read(open_reindex_source(address, copy_name))["a"]
+        assert (documents.document.title, documents.packed) == ("Grain", b"")
 
     def test_what_was_deleted_is_deleted_from_the_copy_too(
         self, engine: Engine, source: ReindexSource, record: Make, copy_name: str, address: str
@@ -195,9 +199,9 @@ class TestCopying:
         copy = source.copy_to(copy_name)
         copy.create()
         copy.take([(document, record(document.name.id)) for document in read(source, raw=True).values()])
-        before = source.deletions()
+        marks = source.deletions()
         engine.delete(["b"], version=2)
-        assert source.deletions() != before
+        assert source.deletions() != marks
         assert copy.prune(copy.newest()) == 1
         assert sorted(read(open_reindex_source(address, copy_name))) == ["a", "c"]
         assert copy.prune(copy.newest()) == 0

@@ -49,15 +49,15 @@ def test_a_request_over_the_limit_waits_until_another_is_answered() -> None:
     throttle = Throttle()
     with throttle():
         throttle.reject()
-    sent = threading.Event()
+    sent_event = threading.Event()
 
     def send() -> None:
         with throttle():
-            sent.set()
+            sent_event.set()
 
     with throttle():
         later = threading.Thread(target=send)
         later.start()
-        assert not sent.wait(0.05)
+        assert not sent_event.wait(0.05)
     later.join(5)
-    assert sent.is_set()
+    assert sent_event.is_set()

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from engines.test_contract import LONG, book, store, values_of
+from engines.test_contract import LONG, book, read_values, store
 from ibidem_engines.engine import Engine, Hit, Record, SignatureLookup
 from ibidem_engines.query import parse_query
 from ibidem_engines.reindex import SeqNoRange
@@ -25,7 +25,7 @@ def leads(groups: StoredGroups, after: int = 0, size: int = 100) -> list[Grouped
     return [each for part in groups.parts() for each in groups.leads(SeqNoRange(part, after, upto[part]), size)]
 
 
-def groups_of(groups: StoredGroups, engine: Engine, *ids: str) -> list[Grouped]:
+def read_groups(groups: StoredGroups, engine: Engine, *ids: str) -> list[Grouped]:
     groups.newest()
     return groups.read([(engine.index, name) for name in ids])
 
@@ -35,9 +35,9 @@ def names(hits: Sequence[Hit]) -> list[str]:
 
 
 def join(groups: StoredGroups, follower: Grouped, lead: Grouped) -> bool:
-    (done,) = groups.assign([Assignment(follower, lead.group, lead=False)])
+    (change,) = groups.assign([Assignment(follower, lead.group, lead=False)])
     groups.newest()
-    return done
+    return change
 
 
 class TestLeads:
@@ -94,7 +94,7 @@ class TestCarriers:
     def test_only_leads_are_found(self, engine: Engine, groups: StoredGroups, record: Make) -> None:
         store(engine, record("a"), record("b"))
         a, b = leads(groups)
-        requests = [LeadKeys({"content": values_of(record("a"))["content"]})]
+        requests = [LeadKeys({"content": read_values(record("a"))["content"]})]
         assert names(groups.carriers(requests, groups.newest())) == ["a", "b"]
         join(groups, b, a)
         assert names(groups.carriers(requests, groups.newest())) == ["a"]
@@ -104,7 +104,7 @@ class TestCarriers:
     ) -> None:
         first, _ = store(engine, record("a"), record("b"))
         (part,) = groups.parts()
-        carriers = groups.carriers([LeadKeys({"content": values_of(record("a"))["content"]})], {part: first.order})
+        carriers = groups.carriers([LeadKeys({"content": read_values(record("a"))["content"]})], {part: first.order})
         assert names(carriers) == ["a"]
         assert [(hit.order, hit.packed) for hit in carriers] == [(first.order, record("a").packed)]
 
@@ -113,7 +113,7 @@ class TestCarriers:
     ) -> None:
         store(engine, record("a", LONG), record("b", f"{LONG} more"), record("c", "something else"))
         requests = [
-            LeadKeys({"bands": values_of(record(name, text))["bands"]}) for name, text in (("a", LONG), ("c", "no"))
+            LeadKeys({"bands": read_values(record(name, text))["bands"]}) for name, text in (("a", LONG), ("c", "no"))
         ]
         assert names(groups.carriers(requests, groups.newest())) == ["a", "b"]
 
@@ -128,21 +128,21 @@ class TestCarriers:
     ) -> None:
         monkeypatch.setattr("ibidem_engines.sqlite.lead_carriers.LOOSE", 3)
         store(engine, *(record(name, LONG) for name in "abcdef"))
-        a, *others, _ = leads(groups)
-        for each in others:
+        a, *ids, _ = leads(groups)
+        for each in ids:
             assert join(groups, each, a)
-        requests = [LeadKeys({clue: values_of(record("a", LONG))[clue]})]
+        requests = [LeadKeys({clue: read_values(record("a", LONG))[clue]})]
         assert names(groups.carriers(requests, groups.newest())) == ["a", "f"]
 
     def test_rare_terms_find_those_that_carry_enough_of_them(
         self, engine: Engine, groups: StoredGroups, record: Make
     ) -> None:
         store(engine, record("a", LONG), record("b", "something else"))
-        rare = values_of(record("a", LONG))["rare"]
-        others = [f"{at:08x}" for at in range(20)]
+        rare = read_values(record("a", LONG))["rare"]
+        ids = [f"{at:08x}" for at in range(20)]
         upto = groups.newest()
-        assert names(groups.carriers([LeadKeys({}, {"rare": Several([*rare[:5], *others], 5, 70, 90)})], upto)) == ["a"]
-        assert names(groups.carriers([LeadKeys({}, {"rare": Several([*rare[:4], *others], 5, 70, 90)})], upto)) == []
+        assert names(groups.carriers([LeadKeys({}, {"rare": Several([*rare[:5], *ids], 5, 70, 90)})], upto)) == ["a"]
+        assert names(groups.carriers([LeadKeys({}, {"rare": Several([*rare[:4], *ids], 5, 70, 90)})], upto)) == []
 
     def test_all_are_found_however_many_are_read_at_once(
         self, engine: Engine, groups: StoredGroups, record: Make, monkeypatch: pytest.MonkeyPatch
@@ -150,13 +150,13 @@ class TestCarriers:
         for name in ("settled_leads.SLICE", "lead_lookup.SLICE"):
             monkeypatch.setattr(f"ibidem_engines.cluster.{name}", 2)
         store(engine, *(record(name, LONG) for name in "abcde"))
-        rare = Several(values_of(record("a", LONG))["rare"], 5, 70, 90)
+        rare = Several(read_values(record("a", LONG))["rare"], 5, 70, 90)
         assert names(groups.carriers([LeadKeys({}, {"rare": rare})] * 2, groups.newest())) == ["a", "b", "c", "d", "e"]
 
     def test_what_is_written_after_a_look_up_is_found_by_the_next(
         self, engine: Engine, groups: StoredGroups, record: Make
     ) -> None:
-        values = values_of(record("a", LONG))
+        values = read_values(record("a", LONG))
         requests = [LeadKeys({"bands": values["bands"]}), LeadKeys({}, {"rare": Several(values["rare"], 5, 70, 90)})]
         store(engine, record("a", LONG), record("b", "something else"))
         assert names(groups.carriers(requests, groups.newest())) == ["a"]
@@ -170,9 +170,9 @@ class TestCarriers:
         store(engine, record("a", LONG), record("b", LONG))
         a, b = leads(groups)
         join(groups, b, a)
-        (b,) = groups_of(groups, engine, "b")
+        (b,) = read_groups(groups, engine, "b")
         groups.assign([Assignment(b, "another", lead=True)])
-        requests = [LeadKeys({clue: values_of(record("a", LONG))[clue]})]
+        requests = [LeadKeys({clue: read_values(record("a", LONG))[clue]})]
         assert names(groups.carriers(requests, groups.newest())) == ["a", "b"]
 
 
@@ -180,14 +180,14 @@ class TestAssign:
     def test_a_document_keeps_all_else(self, engine: Engine, groups: StoredGroups, record: Make) -> None:
         (outcome, _) = store(engine, record("b", book(1, 2), title="Pages"), record("a", book(1, 2)))
         b, a = leads(groups)
-        before = engine.fetch([(engine.index, "b")])
+        documents = engine.fetch([(engine.index, "b")])
         long = engine.long_signatures([(engine.index, "b")])
         assert join(groups, b, a)
         engine.refresh()
-        assert engine.fetch([(engine.index, "b")]) == before
+        assert engine.fetch([(engine.index, "b")]) == documents
         assert engine.long_signatures([(engine.index, "b")]) == long != {}
         assert [hit.id for hit in engine.search(parse_query("waaab"), 5).hits if hit.id == "b"] == ["b"]
-        values = values_of(record("b", book(1, 2)))
+        values = read_values(record("b", book(1, 2)))
         for clue in values:
             (lookup,) = engine.find([SignatureLookup({clue: values[clue]})])
             assert {"a", "b"} <= {hit.id for hit in lookup.hits}, clue
@@ -200,14 +200,14 @@ class TestAssign:
         a, b = leads(groups)
         store(engine, record("b", "something else", version=2))
         assert not join(groups, b, a)
-        assert [(each.name.id, each.lead) for each in groups_of(groups, engine, "b")] == [("b", True)]
+        assert [(each.name.id, each.lead) for each in read_groups(groups, engine, "b")] == [("b", True)]
 
     def test_a_document_that_is_gone_stays_so(self, engine: Engine, groups: StoredGroups, record: Make) -> None:
         store(engine, record("a"), record("b"))
         a, b = leads(groups)
         engine.delete(["b"], 2)
         assert not join(groups, b, a)
-        assert groups_of(groups, engine, "b") == []
+        assert read_groups(groups, engine, "b") == []
 
     def test_who_is_made_a_lead_comes_again_as_if_written_now(
         self, engine: Engine, groups: StoredGroups, record: Make
@@ -215,7 +215,7 @@ class TestAssign:
         store(engine, record("a"), record("b"), record("c", "something else"))
         a, b, c = leads(groups)
         join(groups, b, a)
-        (b,) = groups_of(groups, engine, "b")
+        (b,) = read_groups(groups, engine, "b")
         assert groups.assign([Assignment(b, "kept", lead=True)]) == [True]
         assert [(each.name.id, each.group) for each in leads(groups, c.name.order)] == [("b", "kept")]
         assert engine.fetch([(engine.index, "b")])[0].document == record("b").document
@@ -224,9 +224,9 @@ class TestAssign:
         store(engine, record("a", version=3), record("b", version=7))
         a, b = leads(groups)
         join(groups, b, a)
-        (again,) = store(engine, record("b", version=7))
-        assert (again.fate, again.before) == ("unchanged", 7)
-        assert [each.lead for each in groups_of(groups, engine, "b")] == [False]
+        (outcome,) = store(engine, record("b", version=7))
+        assert (outcome.fate, outcome.before) == ("unchanged", 7)
+        assert [each.lead for each in read_groups(groups, engine, "b")] == [False]
 
 
 class TestMembers:
@@ -239,7 +239,7 @@ class TestMembers:
         groups.newest()
 
         def ids(**how: object) -> list[str]:
-            return [each.name.id for some in groups.members([c.group], **how) for each in some]  # type: ignore[arg-type]
+            return [each.name.id for batch in groups.members([c.group], **how) for each in batch]  # type: ignore[arg-type]
 
         assert ids() == ["c", "a", "b"]
         assert ids(lead=False) == ["a", "b"]
@@ -253,7 +253,7 @@ class TestMembers:
         groups.newest()
         slices = list(groups.members([by_lead[0].group]))
         assert [len(each) for each in slices] == [1_000, 1]
-        assert [each.name.id for some in slices for each in some] == [f"{at:04}" for at in range(1_001)]
+        assert [each.name.id for batch in slices for each in batch] == [f"{at:04}" for at in range(1_001)]
 
 
 class TestCounts:
@@ -265,13 +265,15 @@ class TestCounts:
         groups.assign([Assignment(b, a.group, lead=False), Assignment(c, a.group, lead=False)])
         groups.assign([Assignment(d, "gone", lead=False)])
         groups.newest()
-        assert sorted(pair for some in groups.sizes(1) for pair in some.items()) == sorted([(a.group, 2), ("gone", 1)])
+        assert sorted(pair for batch in groups.sizes(1) for pair in batch.items()) == sorted(
+            [(a.group, 2), ("gone", 1)]
+        )
         counts = groups.counts()
         assert (counts.documents, counts.groups, counts.unsigned) == (6, 3, 1)
 
 
 def test_the_number_of_deletions_grows_with_each(engine: Engine, groups: StoredGroups, record: Make) -> None:
     store(engine, record("a"), record("b"))
-    before = groups.deletions()
+    documents = groups.deletions()
     engine.delete(["a"], 2)
-    assert groups.deletions() > before
+    assert groups.deletions() > documents

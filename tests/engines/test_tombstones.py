@@ -27,10 +27,10 @@ def served(request: pytest.FixtureRequest, scheme: str) -> str:
 
 @pytest.fixture
 def engine(served: str) -> Iterator[Engine]:
-    opened = open_engine(served, INDEX)
-    opened.create()
-    yield opened
-    opened.close()
+    engine = open_engine(served, INDEX)
+    engine.create()
+    yield engine
+    engine.close()
     remove_indices(served, INDEX)
 
 
@@ -56,8 +56,8 @@ def forget(address: str) -> None:
 
 def reopen(address: str) -> None:
     """Close the index and its ledgers, and open them again."""
-    for what in ("_close", "_open"):
-        ask(address, "POST", f"/{names(INDEX)}/{what}?ignore_unavailable=true")
+    for action in ("_close", "_open"):
+        ask(address, "POST", f"/{names(INDEX)}/{action}?ignore_unavailable=true")
     ask(address, "GET", f"/_cluster/health/{INDEX}*?wait_for_status=yellow&timeout=50s")
 
 

@@ -21,25 +21,25 @@ DOCS = [
 
 
 @pytest.fixture
-def signed(tables: Tables) -> SignedDocuments:
+def collection(tables: Tables) -> SignedDocuments:
     packed = [pack(each, signatures) for each, signatures in zip(DOCS, sign(DOCS, tables), strict=True)]
     return SignedDocuments([each.id for each in DOCS], PackedColumns.of(packed), Policy())
 
 
-def test_missed_pairs_come_most_alike_first_and_wrong_ones_least_alike_first(signed: SignedDocuments) -> None:
+def test_missed_pairs_come_most_alike_first_and_wrong_ones_least_alike_first(collection: SignedDocuments) -> None:
     pairs = {("half", "whole"), ("most", "whole"), ("none", "whole")}
-    missed = signed.worst(pairs, set())
-    wrong = signed.worst(set(), pairs)
+    missed = collection.worst(pairs, set())
+    wrong = collection.worst(set(), pairs)
     assert [each.a for each in missed] == [each.a for each in reversed(wrong)] == ["most", "half", "none"]
 
 
-def test_half_are_of_either_kind_and_one_makes_room_for_the_other(signed: SignedDocuments) -> None:
+def test_half_are_of_either_kind_and_one_makes_room_for_the_other(collection: SignedDocuments) -> None:
     pairs = [("half", "whole"), ("most", "whole"), ("none", "whole")]
-    assert [each.kind for each in signed.worst(set(pairs[:2]), {pairs[2]}, 2)] == ["missed", "wrong"]
-    assert [each.kind for each in signed.worst(set(pairs), set(), 2)] == ["missed", "missed"]
-    assert [each.kind for each in signed.worst(set(), set(pairs), 2)] == ["wrong", "wrong"]
+    assert [each.kind for each in collection.worst(set(pairs[:2]), {pairs[2]}, 2)] == ["missed", "wrong"]
+    assert [each.kind for each in collection.worst(set(pairs), set(), 2)] == ["missed", "missed"]
+    assert [each.kind for each in collection.worst(set(), set(pairs), 2)] == ["wrong", "wrong"]
 
 
-def test_a_document_without_words_is_like_no_other_and_says_so(signed: SignedDocuments) -> None:
-    (mistake,) = signed.worst({("blank", "none")}, set())
+def test_a_document_without_words_is_like_no_other_and_says_so(collection: SignedDocuments) -> None:
+    (mistake,) = collection.worst({("blank", "none")}, set())
     assert (mistake.alike, mistake.why) == (0.0, "one of them has no words to sign")

@@ -55,8 +55,8 @@ def test_ids_that_only_the_labels_know_are_named_and_filtered_or_refused_ones_ar
     clusters: Labels, tables: Tables
 ) -> None:
     assert evaluate(DOCS, clusters, tables).unknown == ["z"]
-    refused = Refusal("docs.jsonl:5", "z", "text", "there is none")
-    assert evaluate([*DOCS, refused], clusters, tables, filters=[Filter("source", "AP")]).unknown == []
+    refusal = Refusal("docs.jsonl:5", "z", "text", "there is none")
+    assert evaluate([*DOCS, refusal], clusters, tables, filters=[Filter("source", "AP")]).unknown == []
 
 
 def test_the_worst_mistakes_are_told_with_their_reasons(tables: Tables, tmp_path: Path) -> None:

@@ -32,16 +32,16 @@ def pairs_with(common: float, name: str, count: int = SETS) -> list[Document]:
 
 
 def labelled(documents: Sequence[Document]) -> set[Pair]:
-    return {(one.id, other.id) for one, other in zip(documents[::2], documents[1::2], strict=True)}
+    return {(document.id, other.id) for document, other in zip(documents[::2], documents[1::2], strict=True)}
 
 
-def signed(documents: Sequence[Document], tables: Tables) -> Collection:
+def sign_documents(documents: Sequence[Document], tables: Tables) -> Collection:
     return sign_collection(documents, tables)
 
 
 def test_texts_with_little_in_common_get_a_lower_similarity(tables: Tables) -> None:
     rewritten = pairs_with(0.6, "law")
-    choice = choose_figures(signed(rewritten, tables), labelled(rewritten), set())
+    choice = choose_figures(sign_documents(rewritten, tables), labelled(rewritten), set())
     assert choice.improves
     assert choice.chosen.similarity < 66
     assert choice.expected.f1 > choice.default.f1 + 0.3
@@ -49,8 +49,8 @@ def test_texts_with_little_in_common_get_a_lower_similarity(tables: Tables) -> N
 
 
 def test_where_the_default_figures_are_best_it_is_said(tables: Tables) -> None:
-    copies, others = pairs_with(0.85, "copy"), pairs_with(0.4, "form")
-    choice = choose_figures(signed([*copies, *others], tables), labelled(copies), set())
+    copies, forms = pairs_with(0.85, "copy"), pairs_with(0.4, "form")
+    choice = choose_figures(sign_documents([*copies, *forms], tables), labelled(copies), set())
     assert not choice.improves
     assert choice.chosen == Figures()
     assert choice.expected == choice.default
@@ -58,23 +58,23 @@ def test_where_the_default_figures_are_best_it_is_said(tables: Tables) -> None:
 
 
 def test_pairs_that_are_no_duplicates_though_much_alike_raise_the_similarity(tables: Tables) -> None:
-    copies, others = pairs_with(0.97, "copy"), pairs_with(0.78, "notice")
-    choice = choose_figures(signed([*copies, *others], tables), labelled(copies), set())
+    copies, forms = pairs_with(0.97, "copy"), pairs_with(0.78, "notice")
+    choice = choose_figures(sign_documents([*copies, *forms], tables), labelled(copies), set())
     assert choice.improves
     assert choice.chosen.similarity > 66
     assert choice.curve[66].precision < 0.8 < choice.curve[choice.chosen.similarity].precision
 
 
 def test_unjudged_pairs_count_neither_way(tables: Tables) -> None:
-    copies, others = pairs_with(0.97, "copy"), pairs_with(0.78, "notice")
-    choice = choose_figures(signed([*copies, *others], tables), labelled(copies), labelled(others))
+    copies, forms = pairs_with(0.97, "copy"), pairs_with(0.78, "notice")
+    choice = choose_figures(sign_documents([*copies, *forms], tables), labelled(copies), labelled(forms))
     assert not choice.improves
     assert choice.default.precision == 1.0
 
 
 def test_the_curve_loses_no_pair_towards_lower_similarities(tables: Tables) -> None:
     documents = [*pairs_with(0.9, "copy"), *pairs_with(0.6, "law")]
-    curve = choose_figures(signed(documents, tables), labelled(documents), set()).curve
+    curve = choose_figures(sign_documents(documents, tables), labelled(documents), set()).curve
     assert tuple(curve) == SIMILARITIES
     recalls = [each.recall for each in curve.values()]
     assert recalls == sorted(recalls, reverse=True)
@@ -82,16 +82,16 @@ def test_the_curve_loses_no_pair_towards_lower_similarities(tables: Tables) -> N
 
 def test_the_order_of_the_documents_changes_nothing(tables: Tables) -> None:
     documents = [*pairs_with(0.9, "copy"), *pairs_with(0.6, "law")]
-    turned = signed(documents[::-1], tables)
-    assert choose_figures(turned, labelled(documents), set()) == choose_figures(
-        signed(documents, tables), labelled(documents), set()
+    collection = sign_documents(documents[::-1], tables)
+    assert choose_figures(collection, labelled(documents), set()) == choose_figures(
+        sign_documents(documents, tables), labelled(documents), set()
     )
 
 
 def test_too_few_sets_are_refused(tables: Tables) -> None:
     few = pairs_with(0.9, "copy", LEAST_SETS - 1)
     with pytest.raises(UsageError, match="too few"):
-        choose_figures(signed(few, tables), labelled(few), set())
+        choose_figures(sign_documents(few, tables), labelled(few), set())
 
 
 def test_the_figures_of_the_middle_are_the_default_ones() -> None:

@@ -19,16 +19,16 @@ Line = tuple[str, str]
 """An id, empty for a document without one, and what is in the file."""
 
 BAD: dict[str, Callable[[str], str]] = {
-    "no JSON": lambda one: f'{{"id": "{one}", "text": ',
-    "no text": lambda one: json.dumps({"id": one, "title": "nothing else"}),
-    "a number for a text": lambda one: json.dumps({"id": one, "text": 7}),
-    "a date that is none": lambda one: json.dumps({"id": one, "text": "good", "date": "the day before"}),
+    "no JSON": lambda name: f'{{"id": "{name}", "text": ',
+    "no text": lambda name: json.dumps({"id": name, "title": "nothing else"}),
+    "a number for a text": lambda name: json.dumps({"id": name, "text": 7}),
+    "a date that is none": lambda name: json.dumps({"id": name, "text": "good", "date": "the day before"}),
     "an empty id": lambda _: json.dumps({"id": "", "text": "good"}),
-    "an id that is too long": lambda one: json.dumps({"id": one * 200, "text": "good"}),
-    "a version that is no number": lambda one: json.dumps({"id": one, "text": "good", "version": "newest"}),
-    "too long a text": lambda one: json.dumps({"id": one, "text": "long " * 400}),
+    "an id that is too long": lambda name: json.dumps({"id": name * 200, "text": "good"}),
+    "a version that is no number": lambda name: json.dumps({"id": name, "text": "good", "version": "newest"}),
+    "too long a text": lambda name: json.dumps({"id": name, "text": "long " * 400}),
 }
-"""What can be wrong with a document, and a line of a file in which it is."""
+"""Faults of a document, and a line of a file with each."""
 
 MAX_TEXT = 1_000
 
@@ -87,12 +87,14 @@ def taken_in(folder: Path, lines: list[tuple[str, str]]) -> Mixed:
     took = time.monotonic() - began
     settings = load(way.environment, folder)
     engine = open_engine(settings.engine, settings.index)
-    there = {hit.id for part in engine.scan() for hit in part}
+    indexed_ids = {hit.id for part in engine.scan() for hit in part}
     engine.close()
     faults = {f"{path}:{at}": kind for at, (kind, _) in enumerate(lines, 1) if kind}
     listed = {refusal["where"]: refusal["why"] for refusal in account["refusals"] if refusal["why"]}
     good = {json.loads(line)["id"] for kind, line in lines if not kind}
-    wrong = [f"{one} is not indexed" for one in good - there] + [f"{one} is indexed" for one in there - good]
-    wrong += [f"{where} is not listed: {faults[where]}" for where in faults.keys() - listed.keys()]
-    wrong += [f"{where} is listed: {listed[where]}" for where in listed.keys() - faults.keys()]
-    return Mixed(len(good), len(faults), len(there), len(listed), dict(Counter(faults.values())), wrong, took)
+    problems = [f"{name} is not indexed" for name in good - indexed_ids] + [
+        f"{name} is indexed" for name in indexed_ids - good
+    ]
+    problems += [f"{where} is not listed: {faults[where]}" for where in faults.keys() - listed.keys()]
+    problems += [f"{where} is listed: {listed[where]}" for where in listed.keys() - faults.keys()]
+    return Mixed(len(good), len(faults), len(indexed_ids), len(listed), dict(Counter(faults.values())), problems, took)

@@ -8,6 +8,6 @@ from faults.environment import Own
 
 
 @pytest.fixture(scope="session")
-def own() -> Iterator[Own]:
-    with Own() as own:
-        yield own
+def resources() -> Iterator[Own]:
+    with Own() as resources:
+        yield resources

@@ -118,32 +118,32 @@ class Setting:
     def runs(self) -> set[str]:
         """Name the runs so far; nothing while the engine is away."""
         with contextlib.suppress(Unavailable):
-            return {one.run for one in runs(self.engine)}
+            return {run.run for run in runs(self.engine)}
         return set()
 
     def settle(self, seconds: float) -> list[str]:
         """Let workers finish what killed commands had sent; returns the runs of which something is pending for ever."""
         if self._feeds_its_own and self._folder().count_waiting() + self._folder().count_taken():
             self.way.start_worker()
-        left = until(lambda: not self._pending(), seconds)
+        left = wait_for(lambda: not self._pending(), seconds)
         if self._feeds_its_own:
             self.way.stop()
-        return [] if left else [f"run {one} stays pending" for one in self._pending()]
+        return [] if left else [f"run {run} stays pending" for run in self._pending()]
 
     def leftovers(self, seconds: float) -> list[str]:
         """Name the processes that outlive their command by so many seconds; workers excluded."""
         running = [worker.pid for worker in self.way.workers]
-        beside = {*running, *(child for each in running for child in children(each))}
+        processes = {*running, *(child for each in running for child in children(each))}
 
         def left() -> set[int]:
-            return set(processes_with("IBIDEM_INDEX", self.settings.index)) - beside
+            return set(processes_with("IBIDEM_INDEX", self.settings.index)) - processes
 
-        until(lambda: not left(), seconds)
+        wait_for(lambda: not left(), seconds)
         return [f"process {pid} outlives its command" for pid in left()]
 
     def _pending(self) -> set[str]:
-        summaries = {one: summary(self.engine, one) for one in self.runs() - self._settled}
-        self._settled |= {one for one, account in summaries.items() if not account["pending"]}
+        summaries = {run: summary(self.engine, run) for run in self.runs() - self._settled}
+        self._settled |= {run for run, account in summaries.items() if not account["pending"]}
         return summaries.keys() - self._settled
 
     def _folder(self) -> SpoolDirectory:
@@ -151,7 +151,7 @@ class Setting:
 
 
 def of_our_own(
-    own: Own, folder: Path, broker: Broker, engine: EngineName, rng: random.Random, *, networks: bool = False
+    resources: Own, folder: Path, broker: Broker, engine: EngineName, rng: random.Random, *, networks: bool = False
 ) -> Setting:
     """Start the servers of a setting, which may be killed; with networks before them that may be cut."""
     breakable: dict[Victim, Breakable] = {}
@@ -159,11 +159,11 @@ def of_our_own(
     roles: dict[Role, str] = {"broker": broker, "engine": engine}
     for role, name in roles.items():
         if name in PREPARE:
-            breakable[role] = own.server(name)
-            urls[role] = own.server(name).launch.url
+            breakable[role] = resources.server(name)
+            urls[role] = resources.server(name).launch.url
             if networks:
-                through, urls[role] = own.enter_context(network(urls[role]))
-                breakable[NETWORKS[role]] = Trouble(through, "cut")
+                proxy, urls[role] = resources.enter_context(network(urls[role]))
+                breakable[NETWORKS[role]] = Trouble(proxy, "cut")
     return Setting(folder, urls.get("broker", ""), urls.get("engine", ""), rng, breakable)
 
 
@@ -183,7 +183,7 @@ class Command:
 
     def wait_for_run(self) -> None:
         """Wait until it has noted its run, or is over."""
-        until(lambda: self.process.poll() is not None or bool(self._setting.runs() - self._known), 30)
+        wait_for(lambda: self.process.poll() is not None or bool(self._setting.runs() - self._known), 30)
 
     def account(self) -> dict[str, Any]:
         """Return what it printed."""
@@ -191,11 +191,11 @@ class Command:
         return account
 
 
-def until(true: Callable[[], bool], seconds: float) -> bool:
+def wait_for(condition: Callable[[], bool], seconds: float) -> bool:
     """Look again and again until something is true; False when it is not in that time."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
-        if true():
+        if condition():
             return True
         time.sleep(POLL)
-    return true()
+    return condition()

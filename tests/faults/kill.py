@@ -35,6 +35,8 @@ def children(pid: int) -> list[int]:
     """Return the processes that one started and that live."""
     with contextlib.suppress(OSError):
         return [
-            int(one) for task in Path(f"/proc/{pid}/task").iterdir() for one in (task / "children").read_text().split()
+            int(child)
+            for task in Path(f"/proc/{pid}/task").iterdir()
+            for child in (task / "children").read_text().split()
         ]
     return []

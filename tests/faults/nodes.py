@@ -5,8 +5,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from faults.environment import Command, Setting, until
-from faults.round import PATIENCE, broken
+from faults.environment import Command, Setting, wait_for
+from faults.round import PATIENCE, find_faults
 from ibidem_workers.runs import summary
 from servers.command_line import DONE
 from servers.nodes import Nodes
@@ -49,27 +49,27 @@ def lose(nodes: Nodes, setting: Setting, documents: int = DOCUMENTS) -> Loss:
     nodes.settle()
     path = setting.folder / "submitted.jsonl"
     lines = setting.shelf.write(path, documents)
-    known = setting.runs()
+    earlier_runs = setting.runs()
     command = setting.ingest(path)
-    begun = _begun(setting, known, command, lines // 4)
+    progress = _begun(setting, earlier_runs, command, lines // 4)
     node = nodes.lose_primary(setting.settings.index)
-    in_the_middle = lines // 4 <= begun < lines and command.process.poll() is None
-    ended = command.process.wait(PATIENCE)
-    account = command.account() if ended in DONE else {}
-    wrong = broken(setting, account, lines)
+    in_the_middle = lines // 4 <= progress < lines and command.process.poll() is None
+    status = command.process.wait(PATIENCE)
+    account = command.account() if status in DONE else {}
+    faults = find_faults(setting, account, lines)
     nodes.start_again(node)
-    wrong += [f"{each}, once the node is back" for each in broken(setting, account, lines)]
+    faults += [f"{each}, once the node is back" for each in find_faults(setting, account, lines)]
     if not in_the_middle:
-        wrong.append(f"the node went when {begun} of {lines} documents were accounted for, not in the middle")
-    return Loss(node, begun, lines - begun, wrong, time.monotonic() - began)
+        faults.append(f"the node went when {progress} of {lines} documents were accounted for, not in the middle")
+    return Loss(node, progress, lines - progress, faults, time.monotonic() - began)
 
 
-def _begun(setting: Setting, known: set[str], command: Command, enough: int) -> int:
+def _begun(setting: Setting, earlier_runs: set[str], command: Command, enough: int) -> int:
     """Wait until enough documents are accounted for, or the command is over; returns how many are."""
-    until(lambda: command.process.poll() is not None or _accounted(setting, known) >= enough, PATIENCE)
-    return _accounted(setting, known)
+    wait_for(lambda: command.process.poll() is not None or _accounted(setting, earlier_runs) >= enough, PATIENCE)
+    return _accounted(setting, earlier_runs)
 
 
-def _accounted(setting: Setting, known: set[str]) -> int:
+def _accounted(setting: Setting, earlier_runs: set[str]) -> int:
     """Count the documents of the run that is new which are accounted for."""
-    return sum(int(str(summary(setting.engine, one)["read"])) for one in setting.runs() - known)
+    return sum(int(str(summary(setting.engine, run)["read"])) for run in setting.runs() - earlier_runs)

@@ -86,12 +86,12 @@ def play(setting: Setting, round_: Round) -> Played:
     if round_.victim is None:
         setting.takes = time.monotonic() - running
     account = command.account() if command.process.returncode in DONE else {}
-    wrong = broken(setting, account, lines)
+    faults = find_faults(setting, account, lines)
     recognised = account.get("unchanged", 0) + account.get("stale", 0)
-    return Played(wrong, killed, attempts, recognised, time.monotonic() - began)
+    return Played(faults, killed, attempts, recognised, time.monotonic() - began)
 
 
-def broken(setting: Setting, account: dict[str, object], lines: int) -> list[str]:
+def find_faults(setting: Setting, account: dict[str, object], lines: int) -> list[str]:
     """Look whether the laws hold once a command is done; returns in words which do not."""
     return [
         *_account(account, lines),

@@ -30,7 +30,7 @@ class Shelf:
 
     def write(self, path: Path, count: int) -> int:
         """Write a file of so many documents and one that nobody can take; returns the lines."""
-        lines = [json.dumps(one) for one in self._documents(count)]
+        lines = [json.dumps(name) for name in self._documents(count)]
         lines.insert(self._rng.randrange(len(lines)), '{"id": "bad", "text": 7}')
         path.write_text("\n".join(lines))
         return len(lines)
@@ -42,18 +42,18 @@ class Shelf:
             if kind == "new" or not self.standing:
                 yield self._take(f"d{len(self.standing):06d}", self._version, self._text())
                 continue
-            one = self._rng.choice(list(self.standing))
-            version, text = self.standing[one]
+            name = self._rng.choice(list(self.standing))
+            version, text = self.standing[name]
             if kind == "newer":
-                yield self._take(one, self._version, self._text())
+                yield self._take(name, self._version, self._text())
             elif kind == "same":
-                yield self._take(one, self._version, text)
+                yield self._take(name, self._version, text)
             else:
-                yield {"id": one, "version": version - 1, "text": self._text()}
+                yield {"id": name, "version": version - 1, "text": self._text()}
 
-    def _take(self, one: str, version: int, text: str) -> dict[str, object]:
-        self.standing[one] = version, text
-        return {"id": one, "version": version, "text": text}
+    def _take(self, name: str, version: int, text: str) -> dict[str, object]:
+        self.standing[name] = version, text
+        return {"id": name, "version": version, "text": text}
 
     def _text(self) -> str:
         return " ".join(self._rng.choices(WORDS, k=self._length))
@@ -63,20 +63,20 @@ class Shelf:
         engine.refresh()
         hits = [hit for part in engine.scan() for hit in part]
         faults = [
-            f"{one} is there {times} times" for one, times in Counter(hit.id for hit in hits).items() if times > 1
+            f"{name} is there {times} times" for name, times in Counter(hit.id for hit in hits).items() if times > 1
         ]
         faults += [f"{hit.id} is not signed" for hit in hits if hit.packed is None]
-        there = dict(self._read(engine, [(hit.index, hit.id) for hit in hits]))
-        faults += [f"{one} is lost" for one in self.standing.keys() - there.keys()]
-        faults += [f"{one} is nobody's" for one in there.keys() - self.standing.keys()]
+        texts = dict(self._read(engine, [(hit.index, hit.id) for hit in hits]))
+        faults += [f"{name} is lost" for name in self.standing.keys() - texts.keys()]
+        faults += [f"{name} is nobody's" for name in texts.keys() - self.standing.keys()]
         faults += [
-            f"{one} stands with version {there[one][0]} instead of {newest[0]}"
-            for one, newest in self.standing.items()
-            if one in there and there[one] != newest
+            f"{name} stands with version {texts[name][0]} instead of {newest[0]}"
+            for name, newest in self.standing.items()
+            if name in texts and texts[name] != newest
         ]
         return faults
 
     def _read(self, engine: Engine, places: list[tuple[str, str]]) -> Iterator[tuple[str, tuple[int, str]]]:
         for at in range(0, len(places), SLICE):
-            for stored in engine.fetch(places[at : at + SLICE]):
-                yield stored.document.id, (stored.version, stored.document.text)
+            for entry in engine.fetch(places[at : at + SLICE]):
+                yield entry.document.id, (entry.version, entry.document.text)

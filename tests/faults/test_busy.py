@@ -9,7 +9,7 @@ import pytest
 
 from faults import submissions
 from faults.environment import Setting
-from faults.round import PATIENCE, broken
+from faults.round import PATIENCE, find_faults
 from servers import elasticsearch, opensearch
 from servers.command_line import DONE
 from servers.indices import ask
@@ -55,5 +55,5 @@ def test_a_node_that_rejects_writes_gets_every_document_once(
         lines = setting.shelf.write(path, DOCUMENTS)
         command = setting.ingest(path)
         assert command.process.wait(PATIENCE) in DONE
-        assert broken(setting, command.account(), lines) == []
+        assert find_faults(setting, command.account(), lines) == []
         assert rejections(narrow) > 0

@@ -38,12 +38,12 @@ def test_a_document_that_its_mapping_refused_is_there_once_the_mapping_is_mended
 
     summary = way.json("ingest", str(path), exit_code=3)
     assert (summary["indexed"], summary["refused"], summary["pending"]) == (1, 2, 0)
-    listed = way.json("dead", "list")["dead"]
-    assert {(letter["id"], letter["field"]) for letter in listed} == {
+    entries = way.json("dead", "list")["dead"]
+    assert {(letter["id"], letter["field"]) for letter in entries} == {
         ("bad", "pages_in_print"),
         ("odd", "pages_in_print"),
     }
-    assert "twelve" in next(letter["why"] for letter in listed if letter["id"] == "bad")
+    assert "twelve" in next(letter["why"] for letter in entries if letter["id"] == "bad")
     assert way.json("dead", "show", "bad")["record"]["text"] == "of the united states"
 
     assert way.json("dead", "retry", "bad", exit_code=3)["refused"] == 1

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from faults.environment import Own, of_our_own, until
-from faults.round import PATIENCE, broken, warm_up
+from faults.environment import Own, of_our_own, wait_for
+from faults.round import PATIENCE, find_faults, warm_up
 from ibidem_workers import dead_letters
 from ibidem_workers.runs import summary
 from servers.command_line import DONE
@@ -20,35 +20,35 @@ AWAY = 15.0
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-def test_documents_wait_until_a_full_disk_has_room_again(own: Own, tmp_path: Path) -> None:
+def test_documents_wait_until_a_full_disk_has_room_again(resources: Own, tmp_path: Path) -> None:
     rng = random.Random(1987)  # noqa: S311 - a lot that can be drawn again
-    with of_our_own(own, tmp_path, "file", "opensearch", rng) as setting:
+    with of_our_own(resources, tmp_path, "file", "opensearch", rng) as setting:
         assert warm_up(setting, DOCUMENTS).wrong == []
         path = tmp_path / "submitted.jsonl"
         lines = setting.shelf.write(path, DOCUMENTS)
         disk = Flood(setting.settings.engine, setting.settings.index)
         disk.kill()
         command = setting.ingest(path)
-        assert until(lambda: "flood stage" in setting.way.log.read_text(), 60), "nobody said why it waits"
+        assert wait_for(lambda: "flood stage" in setting.way.log.read_text(), 60), "nobody said why it waits"
         disk.start_again()
         assert command.process.wait(PATIENCE) in DONE
-        assert broken(setting, command.account(), lines) == []
+        assert find_faults(setting, command.account(), lines) == []
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_an_engine_that_is_away_for_longer_than_a_broker_hands_a_message_out_costs_no_document(
-    own: Own, tmp_path: Path
+    resources: Own, tmp_path: Path
 ) -> None:
     rng = random.Random(1987)  # noqa: S311 - no secret
-    setting = of_our_own(own, tmp_path, "rabbitmq", "opensearch", rng)
+    setting = of_our_own(resources, tmp_path, "rabbitmq", "opensearch", rng)
     setting.way.environment |= {"IBIDEM_PATIENCE": "1", "IBIDEM_TRIES": "1"}
     with setting:
         assert warm_up(setting, 5).wrong == []
         path = tmp_path / "submitted.jsonl"
         setting.shelf.write(path, DOCUMENTS)
         run = setting.way.json("ingest", str(path), "--no-wait", exit_code=3)["run"]
-        server = own.server("opensearch")
+        server = resources.server("opensearch")
         server.kill()
         time.sleep(AWAY)
         server.start_again()

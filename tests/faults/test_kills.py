@@ -23,13 +23,13 @@ SETTINGS: list[tuple[Broker, EngineName, tuple[Victim, ...], int]] = [
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("case", SETTINGS, ids=["file", "rabbitmq", "redis"])
 def test_whatever_is_killed_no_document_is_lost_or_there_twice(
-    own: Own, tmp_path: Path, case: tuple[Broker, EngineName, tuple[Victim, ...], int]
+    resources: Own, tmp_path: Path, case: tuple[Broker, EngineName, tuple[Victim, ...], int]
 ) -> None:
     broker, engine, victims, documents = case
     rng = random.Random(SEED)  # noqa: S311 - a lot that can be drawn again
-    with of_our_own(own, tmp_path, broker, engine, rng) as setting:
+    with of_our_own(resources, tmp_path, broker, engine, rng) as setting:
         assert warm_up(setting, documents).wrong == []
-        drawn = [Round.drawn(rng, victim, documents) for victim in victims]
-        at_once = [replace(each, after=0.0) for each in drawn if each.victim == "submitter"]  # while its workers start
-        for round_ in drawn + at_once:
+        rounds = [Round.drawn(rng, victim, documents) for victim in victims]
+        at_once = [replace(each, after=0.0) for each in rounds if each.victim == "submitter"]  # while its workers start
+        for round_ in rounds + at_once:
             assert play(setting, round_).wrong == [], f"seed {SEED}, {round_}"

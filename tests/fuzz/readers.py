@@ -90,30 +90,30 @@ def book() -> bytes:
     return out.getvalue()
 
 
-def check(one: Document | Refusal) -> None:
+def check(outcome: Document | Refusal) -> None:
     """See that a document is one when it is read again, and that a refusal can be written down."""
-    if isinstance(one, Refusal):
-        check_message(one.why)
-        check_message(str(Refused(one)))
-        orjson.dumps(one.as_json())
+    if isinstance(outcome, Refusal):
+        check_message(outcome.why)
+        check_message(str(Refused(outcome)))
+        orjson.dumps(outcome.as_json())
     else:
-        assert len(one.text) <= MOST_TEXT
-        assert read_record(orjson.loads(orjson.dumps(one.as_record())), "again") == one
+        assert len(outcome.text) <= MOST_TEXT
+        assert read_record(orjson.loads(orjson.dumps(outcome.as_record())), "again") == outcome
 
 
-def file_of(name: str) -> Callable[[bytes], None]:
+def write_file(name: str) -> Callable[[bytes], None]:
     """Return what reads an input as a file of a name."""
 
     def run(data: bytes) -> None:
         path = folder() / name
         path.write_bytes(data)
-        for one in read([path], max_text=MOST_TEXT):
-            check(one)
+        for outcome in read([path], max_text=MOST_TEXT):
+            check(outcome)
 
     return run
 
 
-def record_of(format_: Format) -> Callable[[bytes], None]:
+def write_record(format_: Format) -> Callable[[bytes], None]:
     """Return what reads an input as a file of a format that is read in a process of its own, in this one."""
 
     def run(data: bytes) -> None:
@@ -140,24 +140,24 @@ def date(data: bytes) -> None:
 
 TARGETS: Mapping[str, Target] = {
     "jsonl": Target(
-        file_of("a.jsonl"), (LINES, b"\xef\xbb\xbf" + LINES), (b'"id"', b"null", b"1e999", b"\\ud800", b"[[[[")
+        write_file("a.jsonl"), (LINES, b"\xef\xbb\xbf" + LINES), (b'"id"', b"null", b"1e999", b"\\ud800", b"[[[[")
     ),
     "text": Target(
-        file_of("a.txt"), (b"\n  COMPLAINT FOR DAMAGES\r\n1. Plaintiff\x0cPage 2, \xc3\xa9", b"\xef\xbb\xbfa")
+        write_file("a.txt"), (b"\n  COMPLAINT FOR DAMAGES\r\n1. Plaintiff\x0cPage 2, \xc3\xa9", b"\xef\xbb\xbfa")
     ),
-    "html": Target(record_of(Format.HTML), (PAGE, PAGE.decode().encode("utf-16")), MARKUP),
+    "html": Target(write_record(Format.HTML), (PAGE, PAGE.decode().encode("utf-16")), MARKUP),
     "pdf": Target(
-        record_of(Format.PDF),
+        write_record(Format.PDF),
         (pdf([["Twelve and Co.", "second line"], ["page two"]], "A title"), pdf([["locked"]], encrypted=True)),
         (b"obj", b"endobj", b"stream", b"/Kids [2 0 R]", b"/Length 99999999", b"/Count -1", b"<<", b"2 0 R"),
     ),
     "markdown": Target(
-        record_of(Format.MARKDOWN),
+        write_record(Format.MARKDOWN),
         (b"---\na: b\n---\n# A *title*\n\nSee [it](a.b) and ![p](c)\n\n| a |\n|---|\n| b |\n\n```\ncode\n```\n> x\n",),
         (b"[", b"](", b"**", b"`", b"|", b"> ", b"<!--", b"---\n", b"\x00"),
     ),
     "rst": Target(
-        record_of(Format.RST),
+        write_record(Format.RST),
         (
             (
                 b".. _a:\n\n=====\nTitle\n=====\n\nSee :ref:`it <a>`, ``code``::\n\n  x\n\n"
@@ -167,15 +167,17 @@ TARGETS: Mapping[str, Target] = {
         (b".. ", b"::", b"`", b"**", b"====\n", b"|", b"_", b":a:`"),
     ),
     "eml": Target(
-        record_of(Format.EML), MAILS, (b"Content-Type: ", b"=?utf-8?b?", b"--b\n", b"boundary=b", b"charset=")
+        write_record(Format.EML), MAILS, (b"Content-Type: ", b"=?utf-8?b?", b"--b\n", b"boundary=b", b"charset=")
     ),
     "mbox": Target(
-        file_of("a.mbox"), tuple(b"From a\n" + mail + b"\nFrom b\n" + mail for mail in MAILS), (b"\nFrom ", b">From ")
+        write_file("a.mbox"),
+        tuple(b"From a\n" + mail + b"\nFrom b\n" + mail for mail in MAILS),
+        (b"\nFrom ", b">From "),
     ),
-    "docx": Target(record_of(Format.DOCX), (word(),), (b"PK\x03\x04", b"word/document.xml")),
-    "epub": Target(record_of(Format.EPUB), (book(),), (b"PK\x03\x04", b"META-INF/container.xml")),
+    "docx": Target(write_record(Format.DOCX), (word(),), (b"PK\x03\x04", b"word/document.xml")),
+    "epub": Target(write_record(Format.EPUB), (book(),), (b"PK\x03\x04", b"META-INF/container.xml")),
     "csv": Target(
-        file_of("a.csv"),
+        write_file("a.csv"),
         (b'id,text,date,more\na,"We, the ""People""",1787,x\n\nb,Union,,y\n', b"\xef\xbb\xbftext;version\nx;3\n"),
         (b'"', b",", b";", b"\t", b"\r", b"\x00", b"text"),
     ),
@@ -191,7 +193,7 @@ TARGETS: Mapping[str, Target] = {
         (b"-", b"0000", b"9999", b"T24:00", b"+99:99"),
     ),
     **{
-        f"jsonl.{suffix}": Target(file_of(f"a.jsonl.{suffix}"), (file(LINES), file(LINES) * 2, file(BOMB)))
+        f"jsonl.{suffix}": Target(write_file(f"a.jsonl.{suffix}"), (file(LINES), file(LINES) * 2, file(BOMB)))
         for suffix, file in COMPRESS.items()
     },
 }

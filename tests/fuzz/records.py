@@ -79,10 +79,10 @@ def settings(data: bytes) -> None:
 
 def environment(data: bytes) -> None:
     """Read `.env`, and show the settings."""
-    there = folder() / "env"
-    there.mkdir(exist_ok=True)
-    (there / ".env").write_bytes(data)
-    settings_rows(load({}, there))
+    folder_there = folder() / "env"
+    folder_there.mkdir(exist_ok=True)
+    (folder_there / ".env").write_bytes(data)
+    settings_rows(load({}, folder_there))
 
 
 def address(data: bytes) -> None:
@@ -110,24 +110,24 @@ def fields(data: bytes) -> None:
 
 def record(data: bytes) -> None:
     """Read a document as it comes out of the queue, and write it as servers store it."""
-    read = parsed(data)
+    read = parse(data)
     document = read_record(read, "a message")
-    signed(document)
+    check_signing(document)
 
 
-def signed(document: Document) -> None:
+def check_signing(document: Document) -> None:
     """Sign a document and write it as a server stores it, in both layouts."""
     signatures = sign_one(document, None)
-    whole = Record(
+    full_record = Record(
         document, signatures, document.version or 0, digest(document, ""), pack(document, signatures, ("a",))
     )
     for layout in ("full", "lean"):
-        as_source(whole, Fields(), layout)
+        as_source(full_record, Fields(), layout)
 
 
 def source(data: bytes) -> None:
     """Read a document that another program wrote into an index."""
-    read = parsed(data)
+    read = parse(data)
     if not isinstance(read, dict):
         return
     read_version(read)
@@ -141,17 +141,17 @@ def source(data: bytes) -> None:
 def signed_beside(document: Document, raw: bytes) -> None:
     """Write signatures into a document's JSON; every other member of it stays as it is."""
     signatures = sign_one(document, None)
-    whole = Record(document, signatures, 1, "0", pack(document, signatures))
+    full_record = Record(document, signatures, 1, "0", pack(document, signatures))
     text = raw.decode().strip()
-    before = {name: text[slice(*span)] for name, span in members(text)}
-    after = with_signatures(raw, whole, "full").decode()
-    there = {name: after[slice(*span)] for name, span in members(after)}
-    assert there.pop("ibidem")
-    before.pop("ibidem", None)
-    assert there == before
+    members_before = {name: text[slice(*span)] for name, span in members(text)}
+    members_after = with_signatures(raw, full_record, "full").decode()
+    folder_there = {name: members_after[slice(*span)] for name, span in members(members_after)}
+    assert folder_there.pop("ibidem")
+    members_before.pop("ibidem", None)
+    assert folder_there == members_before
 
 
-def parsed(data: bytes) -> Any:
+def parse(data: bytes) -> Any:
     """Read JSON; what is none is nobody's document."""
     try:
         return orjson.loads(data)
@@ -210,13 +210,13 @@ def as_name(data: bytes) -> str:
 def sign_of_life(data: bytes) -> None:
     """Look at signs of life and taken messages under any names."""
     name = as_name(data[:80])
-    here = SpoolDirectory(folder() / "lease", 1)
+    spool = SpoolDirectory(folder() / "lease", 1)
     for place in ("workers", "taken"):
         (folder() / "lease" / place / name).write_bytes(data)
-    here.recover()
-    here.workers()
+    spool.recover()
+    spool.workers()
     lease.has_lapsed(folder() / "lease" / "workers", name, 1)
-    here.purge()
+    spool.purge()
     emptied(*((folder() / "lease" / place) for place in ("workers", "taken", "ready")))
 
 
@@ -229,7 +229,7 @@ def emptied(*folders: Path) -> None:
 
 def ledger(data: bytes) -> None:
     """Read records of every ledger, as somebody may have written them who has the right to."""
-    read = parsed(data)
+    read = parse(data)
     if isinstance(read, dict):
         for reader in (
             BatchResult.from_json,

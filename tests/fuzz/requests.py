@@ -75,8 +75,8 @@ def index() -> Engine:
 def query(data: bytes) -> None:
     """Read words and a filter as they are typed, and search an index for them."""
     typed, _, condition = as_any_text(data).partition("\n")
-    parsed = parse_query(typed, [condition] if condition else [])
-    index().search(parsed, 10)
+    query = parse_query(typed, [condition] if condition else [])
+    index().search(query, 10)
 
 
 def parameters(data: bytes) -> None:
@@ -89,20 +89,20 @@ def parameters(data: bytes) -> None:
 
 def page(data: bytes) -> None:
     """Read the address of a page and write it again."""
-    shown = state.read_query(QueryParams(as_sent(data))).state()
-    shown.request()
-    shown.query()
-    shown.address(page=2)
+    page_state = state.read_query(QueryParams(as_sent(data))).state()
+    page_state.request()
+    page_state.query()
+    page_state.address(page=2)
 
 
 def native(data: bytes) -> None:
     """Read a search in an engine's own language: a query string in the first line, the body in the others."""
     query_string, _, body = data.partition(b"\n")
     read = read_request("news", as_sent(query_string), JSON, body, SETTINGS)
-    searched(read)
+    run_search(read)
 
 
-def searched(read: NativeRequest) -> None:
+def run_search(read: NativeRequest) -> None:
     """Go on with a request as far as the engine."""
     if read.dedupe is not None and read.dedupe.mode != "off":
         search = read_search(read.indexes, read.body, read.parameters, read.dedupe)
@@ -121,15 +121,15 @@ def several(data: bytes) -> None:
     for line in read_lines("news", as_sent(query_string), JSON, body, SETTINGS).lines:
         if isinstance(line.request, NativeRequest):
             try:
-                searched(line.request)
+                run_search(line.request)
             except UsageError:
                 continue
 
 
 def cursors(data: bytes) -> None:
     """Read a cursor as it is, and what somebody wrote who knows its checksum."""
-    whole = urlsafe_b64encode(xxhash.xxh3_64_digest(data) + data).decode()
-    for text in (as_any_text(data), whole, urlsafe_b64encode(data).decode()):
+    cursor = urlsafe_b64encode(xxhash.xxh3_64_digest(data) + data).decode()
+    for text in (as_any_text(data), cursor, urlsafe_b64encode(data).decode()):
         for read in (of_search, of_server, of_file):
             try:
                 read(text)

@@ -54,7 +54,7 @@ def table() -> Table:
 
 
 @cache
-def packed_of(number: int) -> bytes:
+def make_packed(number: int) -> bytes:
     """Pack one of the texts."""
     document = Document(f"doc-{number}", TEXTS[number], date="1987-03", source="AP")
     return pack(document, sign_one(document, table()), ("source",))
@@ -66,8 +66,8 @@ def kernels(data: bytes) -> None:
     if data[:1] < b"\x09":
         text *= LONG // max(1, len(text)) + 1
     document = Document("a", text)
-    plain = sign_one(document, table())
-    assert sign_batch([Document("b", TEXTS[1]), document, Document("c", "")], table())[1] == plain
+    signatures = sign_one(document, table())
+    assert sign_batch([Document("b", TEXTS[1]), document, Document("c", "")], table())[1] == signatures
     words = tokens(text)
     batch = TokenBatch.of([text, TEXTS[0]])
     assert [batch.token(at) for at in range(int(batch.lengths[0]))] == words
@@ -76,36 +76,36 @@ def kernels(data: bytes) -> None:
 
 def packed(data: bytes) -> None:
     """Read a packed value by itself, as a column, and out of a server's answer; then compare it."""
-    one = unpack(data)
-    columns = PackedColumns.of([data, None, packed_of(0), data, packed_of(5)])
-    assert columns.signed.tolist() == [one is not None, False, True, one is not None, True]
+    value = unpack(data)
+    columns = PackedColumns.of([data, None, make_packed(0), data, make_packed(5)])
+    assert columns.signed.tolist() == [value is not None, False, True, value is not None, True]
     read_id(data)
     answer = {"_index": "i", "_id": "a", "_score": 1.0, "fields": {PACKED: [as_any_text(data)]}}
     read_hits({"hits": {"hits": [answer, answer | {"fields": {PACKED: [base64.b64encode(data).decode()]}}]}})
     for level in LEVELS:
         group(columns, Policy().at(level).within(30))
-    if one is not None:
-        assert columns.unpack_row(0) == one
-        assert columns.ids[0] == one.id == read_id(data)
-        lookup_keys(one)
-        for other in (one, unpack(packed_of(0))):
+    if value is not None:
+        assert columns.unpack_row(0) == value
+        assert columns.ids[0] == value.id == read_id(data)
+        lookup_keys(value)
+        for other in (value, unpack(make_packed(0))):
             assert other is not None
             for level in LEVELS:
-                decide(one, other, Policy().at(level))
+                decide(value, other, Policy().at(level))
 
 
-def long(data: bytes) -> None:
+def check_long(data: bytes) -> None:
     """Read long signatures; what is whole is written again as it was, and compared."""
-    one = LongSignatures.decode(data)
-    if one is None:
+    value = LongSignatures.decode(data)
+    if value is None:
         return
-    assert one.encode() == data
-    long_clues(one)
-    other = LongSignatures.decode(long_of(TEXTS[4]))
+    assert value.encode() == data
+    long_clues(value)
+    other = LongSignatures.decode(make_long(TEXTS[4]))
     assert other is not None
-    relate(one, other)
-    relate(other, one)
-    relate(one, one)
+    relate(value, other)
+    relate(other, value)
+    relate(value, value)
 
 
 def idf(data: bytes) -> None:
@@ -129,8 +129,8 @@ def mended(data: bytes) -> bytes:
         header["checksum"] = xxhash.xxh3_64_hexdigest(body)
     except (ValueError, TypeError):
         return data
-    written = orjson.dumps(header)
-    head = MAGIC + b"%08x\n" % len(written) + written
+    header_text = orjson.dumps(header)
+    head = MAGIC + b"%08x\n" % len(header_text) + header_text
     return head + b" " * (-len(head) % 8) + body
 
 
@@ -151,11 +151,11 @@ def stored_table() -> bytes:
 
 
 @cache
-def long_of(text: str) -> bytes:
+def make_long(text: str) -> bytes:
     """Sign a long text."""
-    signed = sign_long(Document("a", text))
-    assert signed is not None
-    return signed.encode()
+    long_signatures = sign_long(Document("a", text))
+    assert long_signatures is not None
+    return long_signatures.encode()
 
 
 TARGETS: Mapping[str, Target] = {
@@ -164,8 +164,8 @@ TARGETS: Mapping[str, Target] = {
         tuple(text.encode() for text in TEXTS[:5]),
         (b"-\n", b"\x0c", b"\xc2\xad\n", "Σ".encode(), "\u0301".encode(), "日".encode(), b"0", "İ".encode(), b"\r\n"),
     ),
-    "packed": Target(packed, tuple(map(packed_of, (0, 1, 4))), (b"\0\0", b"\xff\xff\xff\xff", b"\x01\x1c")),
-    "long": Target(long, (long_of(TEXTS[4]), long_of(TEXTS[5])), (b"lg1:", b"\xff\xff\xff\xff", b"\0\0\0\0")),
+    "packed": Target(packed, tuple(map(make_packed, (0, 1, 4))), (b"\0\0", b"\xff\xff\xff\xff", b"\x01\x1c")),
+    "long": Target(check_long, (make_long(TEXTS[4]), make_long(TEXTS[5])), (b"lg1:", b"\xff\xff\xff\xff", b"\0\0\0\0")),
     "idf": Target(idf, (stored_table(),), (b'"sizes":[', b"-1", b"1e99", b"null", b"\0" * 8, b"\xff" * 8)),
     "pointer": Target(pointer, (b"fedcba9876543210\n", b"none\n"), (b"../", b"\0", MAGIC)),
 }

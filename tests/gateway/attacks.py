@@ -33,7 +33,7 @@ class Attack:
     method: str = "POST"
 
 
-def wrapped(query: object) -> dict[str, object]:
+def wrap(query: object) -> dict[str, object]:
     """Write a query as a text."""
     return {"wrapper": {"query": base64.b64encode(json.dumps(query).encode()).decode()}}
 
@@ -52,23 +52,23 @@ def attacks(index: str = OPEN, secret: str = SECRET) -> dict[str, Attack]:
     def searching(body: object, query: str = "") -> Attack:
         return Attack(f"/{index}/_search{query}", json.dumps(body).encode())
 
-    head, every = b'{"index":"%s"}\n' % secret.encode(), b'{"query":{"match_all":{}}}\n'
-    own = b'{"index":"%s"}\n' % index.encode()
+    head, every_line = b'{"index":"%s"}\n' % secret.encode(), b'{"query":{"match_all":{}}}\n'
+    head_line = b'{"index":"%s"}\n' % index.encode()
     source = quote(json.dumps({"query": terms()}))
     double = f'{{"query":{{"match_all":{{}}}},"query":{json.dumps(terms())}}}'.encode()
 
     return {
         "two gzip members": Attack(
-            "/_msearch", gzip.compress(own + every) + gzip.compress(head + every), LINES | PACKED
+            "/_msearch", gzip.compress(head_line + every_line) + gzip.compress(head + every_line), LINES | PACKED
         ),
         "two gzip members in one search": Attack(
             f"/{index}/_search",
             gzip.compress(b"{}") + gzip.compress(json.dumps({"query": terms()}).encode()),
             TYPE | PACKED,
         ),
-        "an empty first line": Attack("/_msearch", b"\n" + own + head + every, LINES),
-        "an empty first line with a path": Attack(f"/{index}/_msearch", b"\n" + head + every + b"{}\n", LINES),
-        "lines that end with a return": Attack("/_msearch", own + b"{}\r" + head + every, LINES),
+        "an empty first line": Attack("/_msearch", b"\n" + head_line + head + every_line, LINES),
+        "an empty first line with a path": Attack(f"/{index}/_msearch", b"\n" + head + every_line + b"{}\n", LINES),
+        "lines that end with a return": Attack("/_msearch", head_line + b"{}\r" + head + every_line, LINES),
         "an empty packed body beside source": Attack(
             f"/{index}/_search?source={source}", gzip.compress(b""), TYPE | PACKED
         ),
@@ -79,15 +79,15 @@ def attacks(index: str = OPEN, secret: str = SECRET) -> dict[str, Attack]:
         "source of a count behind a semicolon": Attack(
             f"/{index}/_count?pretty;source={source};source_content_type=application/json", method="GET"
         ),
-        "index behind a semicolon": Attack(f"/_msearch?pretty;index={secret}", own + every, LINES),
+        "index behind a semicolon": Attack(f"/_msearch?pretty;index={secret}", head_line + every_line, LINES),
         "source in another form": Attack(
             f"/{index}/_search?source={quote(f'query: {{terms: {{id: {{index: {secret}, id: 1, path: word}}}}}}')}"
             "&source_content_type=application/yaml",
             method="GET",
         ),
-        "a query written as a text": searching({"query": wrapped(terms())}),
-        "a query written as a text, twice": searching({"query": {"bool": {"must": [wrapped(wrapped(terms()))]}}}),
-        "a query written as a text in a filter of buckets": searching({"aggs": {"a": {"filter": wrapped(terms())}}}),
+        "a query written as a text": searching({"query": wrap(terms())}),
+        "a query written as a text, twice": searching({"query": {"bool": {"must": [wrap(wrap(terms()))]}}}),
+        "a query written as a text in a filter of buckets": searching({"aggs": {"a": {"filter": wrap(terms())}}}),
         "a query of a suggestion": searching(
             {
                 "suggest": {
@@ -103,7 +103,9 @@ def attacks(index: str = OPEN, secret: str = SECRET) -> dict[str, Attack]:
         "a number for an index": searching({"query": terms(5)}),
         "two queries in one body": Attack(f"/{index}/_search", double),
         "two queries in one line": Attack(f"/{index}/_msearch", b"{}\n" + double + b"\n", LINES),
-        "two heads in one line": Attack("/_msearch", own[:-2] + b',"index":"%s"}\n' % secret.encode() + every, LINES),
+        "two heads in one line": Attack(
+            "/_msearch", head_line[:-2] + b',"index":"%s"}\n' % secret.encode() + every_line, LINES
+        ),
         "a shape of another document": searching(
             {"query": {"geo_shape": {"place": {"indexed_shape": {"index": secret, "id": "1"}}}}}
         ),
@@ -131,10 +133,10 @@ def attacks(index: str = OPEN, secret: str = SECRET) -> dict[str, Attack]:
         "a point in time": searching({"pit": {"id": "abc"}}),
         "a template": searching({"query": {"template": terms()}}),
         "a pipeline": searching(
-            {"search_pipeline": {"request_processors": [{"filter_query": {"query": wrapped(terms())}}]}}
+            {"search_pipeline": {"request_processors": [{"filter_query": {"query": wrap(terms())}}]}}
         ),
         "a scroll": searching({}, "?scroll=24h"),
-        "several searches in a scroll": Attack("/_msearch?scroll=1d", own + every, LINES),
+        "several searches in a scroll": Attack("/_msearch?scroll=1d", head_line + every_line, LINES),
         "a vector of another document": searching(
             {
                 "knn": {
@@ -146,11 +148,11 @@ def attacks(index: str = OPEN, secret: str = SECRET) -> dict[str, Attack]:
             }
         ),
         "terms in a filter of neighbours": searching(
-            {"query": {"knn": {"field": "v", "query_vector": [1], "filter": wrapped(terms())}}}
+            {"query": {"knn": {"field": "v", "query_vector": [1], "filter": wrap(terms())}}}
         ),
-        "terms in an order": searching({"sort": [{"a.b": {"nested": {"path": "a", "filter": wrapped(terms())}}}]}),
-        "terms in a mark": searching({"highlight": {"fields": {"text": {"highlight_query": wrapped(terms())}}}}),
-        "terms in a rescore": searching({"rescore": {"query": {"rescore_query": wrapped(terms())}}}),
+        "terms in an order": searching({"sort": [{"a.b": {"nested": {"path": "a", "filter": wrap(terms())}}}]}),
+        "terms in a mark": searching({"highlight": {"fields": {"text": {"highlight_query": wrap(terms())}}}}),
+        "terms in a rescore": searching({"rescore": {"query": {"rescore_query": wrap(terms())}}}),
         "a body in another form": Attack(
             f"/{index}/_search", b"query: {match_all: {}}", {"content-type": "application/yaml"}
         ),

@@ -53,16 +53,16 @@ Serve = Callable[..., TestClient]
 @pytest.fixture
 def serve(settings: Settings) -> Iterator[Serve]:
     """Starts the gateway over the leases, with settings of one's own."""
-    started: list[TestClient] = []
+    clients: list[TestClient] = []
 
-    def start(**changed: object) -> TestClient:
-        client = TestClient(make_gateway(settings.changed(**changed)), base_url=HERE, raise_server_exceptions=False)
-        started.append(client)
+    def start(**changes: object) -> TestClient:
+        client = TestClient(make_gateway(settings.changed(**changes)), base_url=HERE, raise_server_exceptions=False)
+        clients.append(client)
         client.__enter__()
         return client
 
     yield start
-    for client in started:
+    for client in clients:
         client.__exit__(None, None, None)
 
 
@@ -121,7 +121,7 @@ def gateway(leases: Leases) -> Iterator[str]:
 
 
 WORD = "strictlyconfidential"
-"""What is in the vault alone."""
+"""A word that is in the vault alone."""
 
 
 @pytest.fixture(scope="session")

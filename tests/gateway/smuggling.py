@@ -134,12 +134,12 @@ class Grammar:
         if self.one_in(8):
             line["index"] = {"_index": self.secret}
         end = self.random.choice((b"\n",) * 6 + (b"\r\n", b"\n\n", b"\r"))
-        written = self.text(line, honest=not self.one_in(6)) + end
-        return written if "delete" in line else written + b'{"text":"a"}' + end
+        text = self.text(line, honest=not self.one_in(6)) + end
+        return text if "delete" in line else text + b'{"text":"a"}' + end
 
-    def one_in(self, many: int) -> bool:
+    def one_in(self, out_of: int) -> bool:
         """Say yes once in so many times."""
-        return self.random.randrange(many) == 0
+        return self.random.randrange(out_of) == 0
 
     def name(self) -> str:
         """Name an index, or several, in one of the ways in which engines take them."""
@@ -160,17 +160,17 @@ class Grammar:
     def target(self) -> str:
         """Write what a path names, some letters as numbers."""
         name = self.name() if self.one_in(8) else self.index
-        written = quote(name, safe=",*<>:-") if self.one_in(2) else name.replace(" ", "")
+        text = quote(name, safe=",*<>:-") if self.one_in(2) else name.replace(" ", "")
         if self.one_in(20):
-            written = f"%{ord(written[0]):02x}{written[1:]}" if written else "%2e"
-        before = self.random.choice(("./", "x/../", "%2f", "/", "a%2f")) if self.one_in(15) else ""
-        return before + (written or "%20")
+            text = f"%{ord(text[0]):02x}{text[1:]}" if text else "%2e"
+        prefix = self.random.choice(("./", "x/../", "%2f", "/", "a%2f")) if self.one_in(15) else ""
+        return prefix + (text or "%20")
 
     def query(self) -> str:
         """Write a query string, parted by either mark."""
-        chosen = [self.parameter() for _ in range(self.random.choice((0, 0, 0, 1, 1, 2)))]
+        parameters = [self.parameter() for _ in range(self.random.choice((0, 0, 0, 1, 1, 2)))]
         text = ""
-        for at, (name, value) in enumerate(chosen):
+        for at, (name, value) in enumerate(parameters):
             mark = self.random.choice("&&&;") if at else "?"
             spelled = "".join(f"%{ord(each):02X}" for each in name) if self.one_in(8) else name
             text += f"{mark}{spelled}={quote(value) if not self.one_in(6) else quote(value, safe=';&=')}"
@@ -322,7 +322,7 @@ class Grammar:
 
     def lines(self) -> bytes:
         """Write several searches."""
-        written = b""
+        text = b""
         for _ in range(self.random.choice((1, 1, 2, 3))):
             head: dict[str, Any] = {}
             for _ in range(self.random.choice((0, 1, 1, 2))):
@@ -336,10 +336,10 @@ class Grammar:
                 parts.insert(self.random.choice((0, 0, 1, 2)), b"")
             if self.one_in(10):
                 parts.pop()
-            written += b"".join(
+            text += b"".join(
                 part + self.random.choice((b"\n",) * 6 + (b"\r\n", b"\r", b"\n\n", b"\x1e")) for part in parts
             )
-        return written[:-1] if self.one_in(15) else written
+        return text[:-1] if self.one_in(15) else text
 
     def packed(self, body: bytes) -> tuple[list[tuple[str, str]], bytes]:
         """Pack a body, honestly or not."""
@@ -415,7 +415,7 @@ def send(url: str, request: LineRequest) -> tuple[int, bytes]:
 
 
 @contextmanager
-def recorded(**changed: Any) -> Iterator[tuple[str, Between]]:
+def recorded(**changes: Any) -> Iterator[tuple[str, Between]]:
     """The gateway before an engine that keeps what reaches it."""
 
     def plan(request: Request) -> Answer:
@@ -426,7 +426,7 @@ def recorded(**changed: Any) -> Iterator[tuple[str, Between]]:
     content = {"took": 1, "_shards": {"total": 1, "successful": 1}, "hits": {"total": {"value": 0}, "hits": []}}
     with (
         between(plan=plan) as engine,
-        run_gateway(Settings(engine=engine.address("opensearch"), index=OPEN, **changed)) as url,
+        run_gateway(Settings(engine=engine.address("opensearch"), index=OPEN, **changes)) as url,
     ):
         yield url, engine
 

@@ -5,7 +5,7 @@ from starlette.testclient import TestClient
 from gateway.conftest import Serve
 
 
-def counted(client: TestClient) -> dict[str, float]:
+def read_counts(client: TestClient) -> dict[str, float]:
     lines = [line for line in client.get("/metrics").text.splitlines() if not line.startswith("#")]
     return {name: float(value) for name, value in (line.rsplit(" ", 1) for line in lines)}
 
@@ -14,7 +14,7 @@ def test_requests_are_counted_by_route_and_status_and_never_by_what_was_asked(cl
     client.get("/ibidem/inspect/lease")
     client.get("/ibidem/inspect/nosuch")
     client.get("/secret/plan")
-    counts = counted(client)
+    counts = read_counts(client)
     assert counts['ibidem_requests_total{route="/ibidem/inspect/{id:path}",status="200"}'] == 1
     assert counts['ibidem_requests_total{route="/ibidem/inspect/{id:path}",status="404"}'] == 1
     assert counts['ibidem_requests_total{route="",status="404"}'] == 1
@@ -24,7 +24,7 @@ def test_requests_are_counted_by_route_and_status_and_never_by_what_was_asked(cl
 
 def test_a_grouped_search_tells_its_stages_groups_and_unsigned_documents(client: TestClient) -> None:
     client.get("/ibidem/search?q=rent")
-    counts = counted(client)
+    counts = read_counts(client)
     assert counts["ibidem_window_documents_total"] == 5
     assert counts["ibidem_window_groups_total"] == 3
     assert counts["ibidem_window_unsigned_total"] == 1
@@ -36,6 +36,6 @@ def test_a_grouped_search_tells_its_stages_groups_and_unsigned_documents(client:
 
 
 def test_dead_letters_are_counted_for_those_who_may_read_them(client: TestClient, serve: Serve) -> None:
-    assert counted(client)["ibidem_dead_letters"] == 0
+    assert read_counts(client)["ibidem_dead_letters"] == 0
     away = serve(engine="opensearch+http://127.0.0.1:9")
-    assert "ibidem_dead_letters" not in counted(away)
+    assert "ibidem_dead_letters" not in read_counts(away)

@@ -32,7 +32,7 @@ def client(leases: Leases, gateway: str) -> Iterator[Any]:
     connection.close()
 
 
-def plain(answer: Any) -> Any:
+def as_plain(answer: Any) -> Any:
     """Return an answer as JSON, without the time it took."""
     body = getattr(answer, "body", answer)
     return {name: value for name, value in body.items() if name != "took"}
@@ -47,7 +47,7 @@ def test_a_search_without_dedupe_is_the_engines_own(client: Any, leases: Leases)
     direct = factory([leases.url])
     try:
         body = {**RENT, "highlight": {"fields": {"text": {}}}, "aggs": {"n": {"terms": {"field": "ibidem.idf"}}}}
-        assert plain(client.search(index=leases.index, body=body)) == plain(
+        assert as_plain(client.search(index=leases.index, body=body)) == as_plain(
             direct.search(index=leases.index, body=body)
         )
     finally:
@@ -64,8 +64,8 @@ def test_a_search_with_dedupe_in_its_body_indents_the_duplicates(client: Any, le
 
 def test_what_another_table_than_the_gateways_signed_is_counted(leases: Leases, tmp_path: Path) -> None:
     Tables(tmp_path).use(Table.of("en", 10_000, {"rent": 10.0}, "another test"))
-    with run_gateway(leases.settings) as same, run_gateway(leases.settings.changed(tables=tmp_path)) as other:
-        for url, count in ((same, 0), (other, 4)):
+    with run_gateway(leases.settings) as first_gateway, run_gateway(leases.settings.changed(tables=tmp_path)) as other:
+        for url, count in ((first_gateway, 0), (other, 4)):
             address = f"{url}/{leases.index}/_search?dedupe=indent&q=text:rent"
             with urlopen(address) as answer:  # noqa: S310 - the gateway that was just started
                 assert json.loads(answer.read())["dedupe"]["mixed_tables"] == count
@@ -128,14 +128,14 @@ def test_several_searches_keep_their_order_and_one_that_fails_harms_no_other(cli
 
 def test_errors_come_out_as_the_clients_own_exceptions(client: Any, leases: Leases) -> None:
     library: Any = opensearchpy if leases.kind == "opensearch" else elasticsearch
-    bad = library.RequestError if leases.kind == "opensearch" else library.BadRequestError
-    with pytest.raises(bad) as refused:
+    error_class = library.RequestError if leases.kind == "opensearch" else library.BadRequestError
+    with pytest.raises(error_class) as error:
         client.search(index=leases.index, body={**RENT, "dedupe": "maybe"})
-    assert "illegal_argument_exception" in str(refused.value)
-    with pytest.raises(bad) as refused:
+    assert "illegal_argument_exception" in str(error.value)
+    with pytest.raises(error_class) as error:
         client.search(index=leases.index, body={"query": {"nosuch": {}}, "dedupe": "indent"})
-    assert "nosuch" in str(refused.value)
-    with pytest.raises(bad):
+    assert "nosuch" in str(error.value)
+    with pytest.raises(error_class):
         client.search(index=leases.index, body={**RENT, "dedupe": "indent", "collapse": {"field": "ibidem.idf"}})
     with pytest.raises(library.NotFoundError):
         client.indices.get(index=leases.index)

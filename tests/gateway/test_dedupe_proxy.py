@@ -56,13 +56,13 @@ def test_a_part_of_the_index_that_failed_is_an_error_with_its_status() -> None:
 
     flow = failing()
     assert step(flow, None)[0] == ApiRequest("GET", "/")  # type: ignore[arg-type]
-    with pytest.raises(HttpError) as wrong:
+    with pytest.raises(HttpError) as error:
         step(flow, {})  # type: ignore[arg-type]
-    assert (wrong.value.status, wrong.value.kind) == (503, "no_shard_available_action_exception")
+    assert (error.value.status, error.value.kind) == (503, "no_shard_available_action_exception")
 
 
 @pytest.mark.parametrize(
-    ("sent", "form", "expected"),
+    ("caller_headers", "form", "expected"),
     [
         ({}, "json", "application/json"),
         ({"accept": "*/*", "content-type": "application/json"}, "x-ndjson", "application/x-ndjson"),
@@ -74,9 +74,9 @@ def test_a_part_of_the_index_that_failed_is_an_error_with_its_status() -> None:
     ],
 )
 def test_the_engine_is_asked_in_the_version_that_the_caller_speaks(
-    sent: dict[str, str], form: str, expected: str
+    caller_headers: dict[str, str], form: str, expected: str
 ) -> None:
-    work = DedupeProxy(Upstream(parse_address("opensearch+http://127.0.0.1:9"), 1), sent, Metrics())
+    work = DedupeProxy(Upstream(parse_address("opensearch+http://127.0.0.1:9"), 1), caller_headers, Metrics())
     headers = work._headers(form)
     assert [value for name, value in headers if name == "content-type"] == [expected]
     assert len([name for name, _ in headers if name == "accept"]) == 1

@@ -114,8 +114,8 @@ def test_a_preset_of_the_index_is_known_to_searches_and_to_what_looks_closer(
         engine, "copies", Preset(Policy(slots=None, terms=None, fingerprint=None, characters=None), "copies alone")
     )
     engine.close()
-    own = client.get("/ibidem/inspect/lease?dedupe_preset=copies").json()
-    assert [each["id"] for each in own["duplicates"]] == ["copy"]
+    inspection = client.get("/ibidem/inspect/lease?dedupe_preset=copies").json()
+    assert [each["id"] for each in inspection["duplicates"]] == ["copy"]
     response = client.get("/ibidem/search?q=lease&dedupe_preset=copies").json()
     assert response["dedupe"]["duplicates"] == 1
     assert client.get("/ibidem/search?q=lease").json()["dedupe"]["duplicates"] == 2

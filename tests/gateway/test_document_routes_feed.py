@@ -16,14 +16,14 @@ def test_a_feed_lists_what_was_reported_the_latest_first(serve: Serve, settings:
     engine = open_engine(settings.engine, settings.index)
     alert = Alert("rents", "rent")
     save(engine, alert)
-    new = run(engine, alert)
-    engine.delete([new[0].id], 2)
+    documents = run(engine, alert)
+    engine.delete([documents[0].id], 2)
     engine.close()
     answer = serve().get("/ibidem/alerts/rents.atom")
     assert answer.headers["content-type"] == "application/atom+xml"
     entries = ET.fromstring(answer.content).findall("atom:entry/atom:title", NAMES)  # noqa: S314 - our own feed
     titles = [each.text for each in entries]
-    assert titles == [each.title for each in new[:0:-1]]
+    assert titles == [each.title for each in documents[:0:-1]]
 
 
 def test_a_feed_of_no_alert_is_not_there(client: TestClient) -> None:

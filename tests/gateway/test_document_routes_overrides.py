@@ -26,10 +26,10 @@ def test_a_word_takes_a_pair_apart_and_can_be_taken_back(open_client: TestClient
     response = open_client.post("/ibidem/overrides", json=PAIR | {"reason": "York, not London", "author": "Ada"})
     assert response.status_code == 201
     assert indented(open_client) == 1
-    listed = open_client.get("/ibidem/overrides").json()
-    assert listed == response.json()
-    assert (listed["overrides"][0]["reason"], listed["overrides"][0]["author"]) == ("York, not London", "Ada")
-    assert open_client.delete("/ibidem/overrides?a=draft&b=lease").json() == listed
+    entries = open_client.get("/ibidem/overrides").json()
+    assert entries == response.json()
+    assert (entries["overrides"][0]["reason"], entries["overrides"][0]["author"]) == ("York, not London", "Ada")
+    assert open_client.delete("/ibidem/overrides?a=draft&b=lease").json() == entries
     assert indented(open_client) == 2
     assert open_client.delete("/ibidem/overrides?a=draft&b=lease").status_code == 404
 
@@ -42,12 +42,12 @@ def test_nobody_says_anything_where_the_settings_do_not_let_him(client: TestClie
     assert client.get("/ibidem/overrides").json() == {"overrides": []}
 
 
-@pytest.mark.parametrize("sent", [{"origin": "http://evil.example"}, {"sec-fetch-site": "cross-site"}])
+@pytest.mark.parametrize("headers", [{"origin": "http://evil.example"}, {"sec-fetch-site": "cross-site"}])
 def test_another_sites_page_cannot_say_anything_in_a_readers_name(
-    open_client: TestClient, sent: dict[str, str]
+    open_client: TestClient, headers: dict[str, str]
 ) -> None:
-    assert open_client.post("/ibidem/overrides", json=PAIR, headers=sent).status_code == 403
-    assert open_client.delete("/ibidem/overrides?a=lease&b=draft", headers=sent).status_code == 403
+    assert open_client.post("/ibidem/overrides", json=PAIR, headers=headers).status_code == 403
+    assert open_client.delete("/ibidem/overrides?a=lease&b=draft", headers=headers).status_code == 403
     assert open_client.get("/ibidem/overrides").json() == {"overrides": []}
 
 
@@ -64,7 +64,7 @@ def test_the_author_is_the_user_who_was_let_in_whatever_the_body_says(open_clien
 
 
 @pytest.mark.parametrize(
-    ("changed", "status", "message"),
+    ("changes", "status", "message"),
     [
         ({"verdict": "perhaps"}, 400, "not, same"),
         ({"b": "nosuch"}, 404, "nosuch"),
@@ -76,9 +76,9 @@ def test_the_author_is_the_user_who_was_let_in_whatever_the_body_says(open_clien
     ],
 )
 def test_a_wrong_word_is_refused_by_name(
-    open_client: TestClient, changed: dict[str, object], status: int, message: str
+    open_client: TestClient, changes: dict[str, object], status: int, message: str
 ) -> None:
-    answer = open_client.post("/ibidem/overrides", json=PAIR | changed)
+    answer = open_client.post("/ibidem/overrides", json=PAIR | changes)
     assert answer.status_code == status
     assert message in answer.json()["error"]["reason"]
 

@@ -21,10 +21,10 @@ def test_other_endpoints_of_the_engine_are_not_there_and_the_answer_says_which_a
 def test_a_fault_of_the_gateway_is_answered_as_json_and_tells_nothing_of_it(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(*_: object) -> object:
+    def fail(*_: object) -> object:
         raise RuntimeError("secret detail")
 
-    monkeypatch.setattr("ibidem.gateway.document_routes.inspect_document", broken)
+    monkeypatch.setattr("ibidem.gateway.document_routes.inspect_document", fail)
     answer = serve().get("/ibidem/inspect/lease")
     assert answer.status_code == 500
     assert "secret detail" not in answer.text

@@ -17,8 +17,8 @@ from support.gateway_server import run_gateway
 @pytest.fixture(scope="module")
 def engine() -> Iterator[Between]:
     """An engine that keeps what reaches it."""
-    with between(plan=lambda _: Answer(200, {"responses": [], "hits": {"hits": []}})) as stands:
-        yield stands
+    with between(plan=lambda _: Answer(200, {"responses": [], "hits": {"hits": []}})) as server:
+        yield server
 
 
 @pytest.fixture(scope="module")
@@ -34,25 +34,27 @@ def send(url: str, attack: Attack) -> tuple[int, bytes]:
     return status, read
 
 
-@pytest.mark.parametrize("what", attacks())
-def test_nothing_that_reaches_the_engine_names_an_index_that_is_not_open(engine: Between, url: str, what: str) -> None:
+@pytest.mark.parametrize("attack", attacks())
+def test_nothing_that_reaches_the_engine_names_an_index_that_is_not_open(
+    engine: Between, url: str, attack: str
+) -> None:
     engine.asked.clear()
-    status, content = send(url, attacks()[what])
+    status, content = send(url, attacks()[attack])
     assert {name for each in engine.asked for name in reached(each)} <= {OPEN}
     assert (status in {400, 403, 406, 415}) is not bool(engine.asked), content
 
 
-@pytest.mark.parametrize("what", attacks())
-def test_the_judge_sees_in_every_attack_what_it_is_after(what: str) -> None:
-    attack = attacks()[what]
-    assert what == ANOTHER_PACKING or reached(Request(attack.method, attack.path, attack.headers, attack.body)) - {OPEN}
+@pytest.mark.parametrize("name", attacks())
+def test_the_judge_sees_in_every_attack_what_it_is_after(name: str) -> None:
+    attack = attacks()[name]
+    assert name == ANOTHER_PACKING or reached(Request(attack.method, attack.path, attack.headers, attack.body)) - {OPEN}
 
 
-@pytest.mark.parametrize("what", attacks())
+@pytest.mark.parametrize("attack", attacks())
 def test_no_engine_answers_with_what_stands_in_an_index_that_is_not_open(
-    leases: Leases, gateway: str, vault: str, what: str
+    leases: Leases, gateway: str, vault: str, attack: str
 ) -> None:
-    status, content = send(gateway, attacks(leases.index, vault)[what])
+    status, content = send(gateway, attacks(leases.index, vault)[attack])
     assert WORD.encode() not in content
     assert f'"_index":"{vault}"'.encode() not in content
     assert status in {400, 403, 406, 415} or b'"total":{"value":0' in content or b'"count":' in content, content
@@ -124,9 +126,9 @@ def test_what_names_no_index_is_answered_as_the_engine_answers_it(
 ) -> None:
     path, data = f"/{leases.index}/_search?filter_path=-took", json.dumps(body).encode()
     direct = ask(leases.url, "POST", path, data, content_type="application/json")
-    through = ask(gateway, "POST", path, data, content_type="application/json")
+    answer_through = ask(gateway, "POST", path, data, content_type="application/json")
     assert direct[0] == 200 or b"script_lang not supported" in direct[2], direct
-    assert through[::2] == direct[::2]
+    assert answer_through[::2] == direct[::2]
 
 
 def test_the_other_index_is_open_where_the_settings_say_so(leases: Leases, vault: str) -> None:

@@ -16,9 +16,9 @@ def test_what_the_setting_covers_is_open(pattern: str) -> None:
 
 @pytest.mark.parametrize("pattern", ["*", "_all", "lawyers", "n*", "news*", "law,secret", "l?w", "ibidem", "[l]aw"])
 def test_what_reaches_beyond_the_setting_is_not(pattern: str) -> None:
-    with pytest.raises(HttpError) as refused:
+    with pytest.raises(HttpError) as error:
         check_indexes(pattern, NEWS)
-    assert refused.value.status in (400, 403)
+    assert error.value.status in (400, 403)
 
 
 @pytest.mark.parametrize(
@@ -26,9 +26,9 @@ def test_what_reaches_beyond_the_setting_is_not(pattern: str) -> None:
     ["", "law,", "..", "news-../secret", "news-..", "<news-{now/d}>", "cluster:news-1", "news-1,-news-2", "a b"],
 )
 def test_what_names_no_index_is_refused_before_the_engine_sees_it(pattern: str) -> None:
-    with pytest.raises(HttpError) as refused:
+    with pytest.raises(HttpError) as error:
         check_indexes(pattern, Settings(gateway_indexes=("*", "law")))
-    assert refused.value.status == 400
+    assert error.value.status == 400
 
 
 def test_with_nothing_set_only_the_index_of_the_settings_is_open() -> None:

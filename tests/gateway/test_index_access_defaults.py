@@ -46,14 +46,14 @@ def mode(response: Any) -> str:
 
 
 def test_a_header_asks_for_groups_and_parameters_and_body_say_more(leases: Leases, url: str) -> None:
-    sent = {"x-ibidem-dedupe": "indent"}
-    assert mode(search(url, f"{leases.index}/_search", sent)) == "indent"
-    assert mode(search(url, f"{leases.index}/_search?dedupe=collapse", sent)) == "collapse"
-    assert mode(search(url, f"{leases.index}/_search", sent, {"dedupe": "off"})) == "off"
-    response = search(url, f"{leases.index}/_search?dedupe_window=3", sent)
+    headers = {"x-ibidem-dedupe": "indent"}
+    assert mode(search(url, f"{leases.index}/_search", headers)) == "indent"
+    assert mode(search(url, f"{leases.index}/_search?dedupe=collapse", headers)) == "collapse"
+    assert mode(search(url, f"{leases.index}/_search", headers, {"dedupe": "off"})) == "off"
+    response = search(url, f"{leases.index}/_search?dedupe_window=3", headers)
     assert (mode(response), response["dedupe"]["window"]) == ("indent", 3)
-    wrong = httpx2.get(f"{url}/{leases.index}/_search", headers={"x-ibidem-dedupe": "maybe"})
-    assert (wrong.status_code, "allowed: off, collapse, indent" in wrong.text) == (400, True)
+    answer_to_wrong = httpx2.get(f"{url}/{leases.index}/_search", headers={"x-ibidem-dedupe": "maybe"})
+    assert (answer_to_wrong.status_code, "allowed: off, collapse, indent" in answer_to_wrong.text) == (400, True)
 
 
 def test_an_alias_of_the_gateways_asks_for_groups(leases: Leases, url: str) -> None:
@@ -67,10 +67,12 @@ def test_an_alias_of_the_gateways_asks_for_groups(leases: Leases, url: str) -> N
 def test_several_searches_name_aliases_each_for_itself(leases: Leases, url: str) -> None:
     lines = [{"index": f"{leases.index}~indent"}, {}, {"index": leases.index}, {}]
     body = "".join(f"{json.dumps(line)}\n" for line in lines)
-    sent = {"content-type": "application/x-ndjson"}
-    response = httpx2.post(f"{url}/_msearch", content=body, headers=sent, timeout=60).json()["responses"]
+    headers = {"content-type": "application/x-ndjson"}
+    response = httpx2.post(f"{url}/_msearch", content=body, headers=headers, timeout=60).json()["responses"]
     assert [mode(each) for each in response] == ["indent", "off"]
-    in_path = httpx2.post(f"{url}/{leases.index}~dedupe/_msearch", content="{}\n{}\n", headers=sent, timeout=60).json()
+    in_path = httpx2.post(
+        f"{url}/{leases.index}~dedupe/_msearch", content="{}\n{}\n", headers=headers, timeout=60
+    ).json()
     assert mode(in_path["responses"][0]) == "collapse"
 
 

@@ -20,8 +20,8 @@ from ibidem_workers.settings import Settings
 
 def test_every_answer_forbids_browsers_to_load_or_guess(client: TestClient) -> None:
     for path in ("/healthz", "/nowhere", "/readyz"):
-        sent = client.get(path).headers
-        assert {name: sent[name] for name in POLICY} == POLICY
+        headers = client.get(path).headers
+        assert {name: headers[name] for name in POLICY} == POLICY
     assert "unsafe" not in POLICY["content-security-policy"]
 
 
@@ -32,26 +32,26 @@ def test_a_body_that_is_too_long_is_refused_with_the_setting_that_allows_more(se
     assert "IBIDEM_GATEWAY_BODY" in answer.json()["error"]["reason"]
 
 
-def bounded(app: object, **changed: object) -> LimitsMiddleware:
+def bounded(app: object, **changes: object) -> LimitsMiddleware:
     return LimitsMiddleware(
-        app, settings=Settings(**changed), metrics=Metrics(), hosts=("*",), product={}, render_error=as_response
+        app, settings=Settings(**changes), metrics=Metrics(), hosts=("*",), product={}, render_error=as_response
     )  # type: ignore[arg-type]
 
 
 async def ask(app: LimitsMiddleware, path: str = "/", body: Sequence[bytes] = ()) -> list[Message]:
     """Send a request whose body comes in parts without a length, and return what was sent back."""
-    sent: list[Message] = []
+    headers: list[Message] = []
     parts = list(body)
 
     async def receive() -> Message:
         return {"type": "http.request", "body": parts.pop(0) if parts else b"", "more_body": bool(parts)}
 
     async def send(message: Message) -> None:
-        sent.append(message)
+        headers.append(message)
 
     scope = {"type": "http", "method": "POST", "path": path, "headers": [(b"host", b"a")], "query_string": b""}
     await app(scope, receive, send)
-    return sent
+    return headers
 
 
 async def reads_all(scope: Scope, receive: Receive, send: Send) -> None:
@@ -83,18 +83,18 @@ def test_work_that_cannot_be_stopped_keeps_nobody_waiting_and_its_place_until_it
             await PlainTextResponse("too late")(scope, receive, send)
 
         app = bounded(stubborn, gateway_timeout=1, gateway_clients=1)
-        late = await ask(app)
-        refused = await ask(app)
+        late_answer = await ask(app)
+        refusal = await ask(app)
         leave.set()
         while app._now:
             await asyncio.sleep(0.01)
-        return late[0]["status"], len(late), refused[0]["status"]
+        return late_answer[0]["status"], len(late_answer), refusal[0]["status"]
 
     assert asyncio.run(all_three()) == (504, 2, 429)
 
 
 def test_one_request_too_many_is_told_to_come_again_and_health_still_answers() -> None:
-    async def both() -> tuple[int, int, int]:
+    async def ask_both() -> tuple[int, int, int]:
         entered = asyncio.Event()
         leave = asyncio.Event()
 
@@ -107,17 +107,17 @@ def test_one_request_too_many_is_told_to_come_again_and_health_still_answers() -
         app = bounded(waits, gateway_clients=1)
         first = asyncio.create_task(ask(app))
         await entered.wait()
-        refused, health = await ask(app), await ask(app, "/healthz")
+        refusal, health = await ask(app), await ask(app, "/healthz")
         leave.set()
-        return (await first)[0]["status"], refused[0]["status"], health[0]["status"]
+        return (await first)[0]["status"], refusal[0]["status"], health[0]["status"]
 
-    assert asyncio.run(both()) == (200, 429, 200)
+    assert asyncio.run(ask_both()) == (200, 429, 200)
 
 
 @pytest.mark.parametrize("engine", ["elasticsearch+http://127.0.0.1:9", "opensearch+http://127.0.0.1:9"])
 def test_the_product_header_is_sent_for_the_one_engine_whose_clients_insist_on_it(serve: Serve, engine: str) -> None:
-    sent = serve(engine=engine).get("/healthz").headers
-    assert sent.get("x-elastic-product") == ("Elasticsearch" if engine.startswith("elasticsearch") else None)
+    headers = serve(engine=engine).get("/healthz").headers
+    assert headers.get("x-elastic-product") == ("Elasticsearch" if engine.startswith("elasticsearch") else None)
 
 
 def test_an_answer_is_logged_with_its_stages_and_without_what_was_asked(

@@ -29,7 +29,7 @@ def test_a_star_lets_every_name_in(serve: Serve) -> None:
 
 
 @pytest.mark.parametrize(
-    "sent",
+    "headers",
     [
         {"origin": "http://evil.example"},
         {"origin": "null"},
@@ -37,22 +37,22 @@ def test_a_star_lets_every_name_in(serve: Serve) -> None:
         {"sec-fetch-site": "same-site"},
     ],
 )
-def test_another_sites_page_may_send_nothing_but_reads(client: TestClient, sent: dict[str, str]) -> None:
-    assert client.post("/healthz", headers=sent).status_code == 403
-    assert client.get("/healthz", headers=sent).status_code == 200
+def test_another_sites_page_may_send_nothing_but_reads(client: TestClient, headers: dict[str, str]) -> None:
+    assert client.post("/healthz", headers=headers).status_code == 403
+    assert client.get("/healthz", headers=headers).status_code == 200
 
 
 @pytest.mark.parametrize(
-    "sent",
+    "headers",
     [{}, {"sec-fetch-site": "same-origin"}, {"origin": "http://127.0.0.1:8042", "host": "127.0.0.1:8042"}],
 )
-def test_the_gateways_own_page_and_programs_are_of_the_same_site(sent: dict[str, str]) -> None:
-    assert same_site(sent)
+def test_the_gateways_own_page_and_programs_are_of_the_same_site(headers: dict[str, str]) -> None:
+    assert same_site(headers)
 
 
 @pytest.mark.parametrize("path", ["/ibidem/groups", "/ibidem/page/export.csv?q=a"])
 @pytest.mark.parametrize(
-    "sent",
+    "headers",
     [
         {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"},
         {"sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors"},
@@ -60,21 +60,21 @@ def test_the_gateways_own_page_and_programs_are_of_the_same_site(sent: dict[str,
     ],
 )
 def test_no_page_of_another_site_makes_a_browser_ask_for_what_takes_long(
-    client: TestClient, path: str, sent: dict[str, str]
+    client: TestClient, path: str, headers: dict[str, str]
 ) -> None:
-    assert client.get(path, headers=sent).status_code == 403
+    assert client.get(path, headers=headers).status_code == 403
 
 
 def test_no_page_of_another_site_loads_anything_but_a_reader_may_follow_its_links(client: TestClient) -> None:
-    sent = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors"}
-    assert client.get("/ibidem/search?q=rent", headers=sent).status_code == 403
-    assert client.get("/?q=rent", headers=sent | {"sec-fetch-mode": "navigate"}).status_code == 200
+    headers = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors"}
+    assert client.get("/ibidem/search?q=rent", headers=headers).status_code == 403
+    assert client.get("/?q=rent", headers=headers | {"sec-fetch-mode": "navigate"}).status_code == 200
 
 
 @pytest.mark.parametrize("name", ["host", "authorization", "content-type", "content-encoding", "securitytenant"])
 def test_a_header_that_two_readers_could_read_differently_is_taken_once(client: TestClient, name: str) -> None:
-    sent = [("host", "127.0.0.1")] if name == "host" else [(name, "a"), (name, "b")]
-    headers = [*sent, ("host", "127.0.0.1")]
+    pairs = [("host", "127.0.0.1")] if name == "host" else [(name, "a"), (name, "b")]
+    headers = [*pairs, ("host", "127.0.0.1")]
     answer = client.get("/healthz", headers=headers)
     assert (answer.status_code, name in answer.json()["error"]["reason"]) == (400, True)
 

@@ -51,19 +51,19 @@ def test_a_wrong_dedupe_parameter_is_the_fault_of_one_line() -> None:
     ],
 )
 def test_a_line_that_cannot_be_read_or_is_not_open_stops_all(content: bytes, status: int) -> None:
-    with pytest.raises(HttpError) as refused:
+    with pytest.raises(HttpError) as error:
         read(content)
-    assert refused.value.status == status
+    assert error.value.status == status
 
 
 def test_indexes_in_the_path_are_checked_also_where_every_head_names_another() -> None:
-    with pytest.raises(HttpError) as refused:
+    with pytest.raises(HttpError) as error:
         read(b'{"index":"news"}\n{}\n', "<secret>")
-    assert refused.value.status == 400
+    assert error.value.status == 400
 
 
 @pytest.mark.parametrize("query", ["index=secret", "source={}"])
 def test_the_query_string_names_no_index(query: str) -> None:
-    with pytest.raises(HttpError) as refused:
+    with pytest.raises(HttpError) as error:
         read(b"{}\n{}\n", "news", query)
-    assert refused.value.status == 400
+    assert error.value.status == 400

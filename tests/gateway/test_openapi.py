@@ -20,11 +20,11 @@ CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance,
 SOME = settings(max_examples=examples(30), deadline=None, database=None, suppress_health_check=list(HealthCheck))
 
 
-def check_every_operation(url: str, **without: str) -> int:
+def check_every_operation(url: str, **exclusions: str) -> int:
     """Send made-up requests to every operation of the document, and return how many operations there are."""
     document = schemathesis.openapi.from_url(f"{url}/openapi.json")
-    if without:
-        document = document.exclude(**without)
+    if exclusions:
+        document = document.exclude(**exclusions)
     operations = [result.ok() for result in document.get_all_operations()]
     for operation in operations:
 
@@ -47,8 +47,8 @@ def test_over_a_file_every_answer_is_a_documented_one(settings: Settings) -> Non
 def test_over_a_cluster_every_answer_is_a_documented_one(leases: Leases) -> None:
     with run_gateway(leases.settings.changed(gateway_overrides=True)) as url:
         # Elasticsearch assembled from Maven has no root to ask.
-        without = {"path": "/"} if leases.kind == "elasticsearch" else {}
-        assert check_every_operation(url, **without) >= 15
+        exclusions = {"path": "/"} if leases.kind == "elasticsearch" else {}
+        assert check_every_operation(url, **exclusions) >= 15
 
 
 @pytest.mark.parametrize("path", ["/ibidem/search", "/ibidem/overrides", "/{indexes}/_search"])

@@ -49,9 +49,9 @@ def test_any_request_reaches_the_engine_byte_for_byte_and_so_does_its_answer(
     ):
         status, _, read = ask(url, method, path, body or None, content_type="application/yaml", authorization="Basic a")
     (request,) = engine.asked
-    sent = {name.lower(): value for name, value in request.headers.items()}
+    headers = {name.lower(): value for name, value in request.headers.items()}
     assert (request.method, request.path, request.body) == (method, path, body)
-    assert (sent["authorization"], sent["content-type"]) == ("Basic a", "application/yaml")
+    assert (headers["authorization"], headers["content-type"]) == ("Basic a", "application/yaml")
     assert (status, read) == (201, content)
 
 
@@ -142,7 +142,7 @@ def test_while_not_all_indexes_are_open_nothing_else_is_passed_on_than_documents
 
 
 @pytest.mark.parametrize(
-    ("path", "body", "sent"),
+    ("path", "body", "headers"),
     [
         (
             "/_bulk",
@@ -159,13 +159,13 @@ def test_while_not_all_indexes_are_open_nothing_else_is_passed_on_than_documents
         ("/ibidem/_update/1", b'{"doc":{ }}', b'{"doc":{}}'),
     ],
 )
-def test_documents_of_open_indexes_are_passed_on_written_again(path: str, body: bytes, sent: bytes) -> None:
+def test_documents_of_open_indexes_are_passed_on_written_again(path: str, body: bytes, headers: bytes) -> None:
     with (
         between(plan=lambda _: Answer(200, {})) as engine,
         run_gateway(Settings(engine=engine.address("opensearch"), gateway_paths="all")) as url,
     ):
         assert ask(url, "POST", path, body, content_type="application/json")[0] == 200
-    assert [(each.path, each.body) for each in engine.asked] == [(path, sent)]
+    assert [(each.path, each.body) for each in engine.asked] == [(path, headers)]
 
 
 @pytest.mark.parametrize(
@@ -209,8 +209,8 @@ CLIENTS: dict[str, tuple[Any, Any]] = {
 def test_an_application_that_writes_reads_scrolls_and_searches_works_against_one_address(
     leases: Leases, everything: str
 ) -> None:
-    name, (client_of, helpers) = f"app-{secrets.token_hex(4)}", CLIENTS[leases.kind]
-    with client_of(everything) as client:
+    name, (make_client, helpers) = f"app-{secrets.token_hex(4)}", CLIENTS[leases.kind]
+    with make_client(everything) as client:
         try:
             client.indices.create(index=name)
             actions = [{"_index": name, "_id": str(at), "text": f"{LEASE} {at % 3}"} for at in range(300)]
@@ -247,9 +247,9 @@ def test_what_is_passed_on_is_answered_as_the_engine_does(
 ) -> None:
     data = None if body is None else json.dumps(body).encode()
     path = path.format(index=leases.index)
-    direct, through = (
+    direct, answer_through = (
         ask(each, method, path, data, content_type="application/json") for each in (leases.url, everything)
     )
-    assert through[::2] == direct[::2]
+    assert answer_through[::2] == direct[::2]
     headers = {name: value for name, value in direct[1].items() if name not in {"date", "transfer-encoding"}}
-    assert {name: through[1].get(name) for name in headers} == headers
+    assert {name: answer_through[1].get(name) for name in headers} == headers

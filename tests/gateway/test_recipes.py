@@ -28,14 +28,14 @@ def recipe(language: str, gateway: str, leases: Leases, name: str = "") -> str:
     """Return the page's program that names something, for the gateway and index of the test."""
     programs = re.findall(rf"```{language}\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     (program,) = [each for each in programs if name in each]
-    there = program.replace("http://127.0.0.1:8042", gateway).replace("licences", leases.index)
-    return there.replace("warranty", "rent")
+    program_here = program.replace("http://127.0.0.1:8042", gateway).replace("licences", leases.index)
+    return program_here.replace("warranty", "rent")
 
 
 def run(folder: Path, *command: str | Path) -> str:
-    ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=SECONDS, check=False)
-    assert ended.returncode == 0, ended.stderr[-3_000:]
-    return ended.stdout
+    process = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=SECONDS, check=False)
+    assert process.returncode == 0, process.stderr[-3_000:]
+    return process.stdout
 
 
 def needs(tool: str) -> pytest.MarkDecorator:

@@ -36,8 +36,8 @@ READS = [
 @pytest.fixture(scope="module")
 def guarded(leases: Leases) -> Iterator[Between]:
     """The engine with accounts."""
-    with with_accounts(leases) as stands:
-        yield stands
+    with with_accounts(leases) as server:
+        yield server
 
 
 @pytest.fixture(scope="module")
@@ -48,18 +48,18 @@ def url(leases: Leases, guarded: Between) -> Iterator[str]:
         yield where
 
 
-def accounts_of(guarded: Between) -> set[str | None]:
+def find_accounts(guarded: Between) -> set[str | None]:
     """Return whose requests the engine got."""
-    sent = [{name.lower(): value for name, value in each.headers.items()} for each in guarded.asked]
-    return {headers.get("authorization") for headers in sent}
+    all_headers = [{name.lower(): value for name, value in each.headers.items()} for each in guarded.asked]
+    return {headers.get("authorization") for headers in all_headers}
 
 
 def is_page(path: str) -> bool:
     return path.startswith(("/?", "/ibidem/page/"))
 
 
-def get(url: str, path: str, who: str, method: str = "GET", body: object = None) -> httpx2.Response:
-    headers = ({"authorization": who} if who else {}) | ({"accept": "text/html"} if is_page(path) else {})
+def get(url: str, path: str, account: str, method: str = "GET", body: object = None) -> httpx2.Response:
+    headers = ({"authorization": account} if account else {}) | ({"accept": "text/html"} if is_page(path) else {})
     return httpx2.request(method, f"{url}{path}", headers=headers, json=body, timeout=60)
 
 
@@ -67,16 +67,16 @@ def get(url: str, path: str, who: str, method: str = "GET", body: object = None)
 def test_every_request_to_the_engine_carries_the_callers_own_account(
     leases: Leases, guarded: Between, url: str, path: str
 ) -> None:
-    for who in (CLERK, GUEST):
+    for account in (CLERK, GUEST):
         guarded.asked.clear()
-        assert get(url, path.format(index=leases.index), who).status_code == 200
-        assert accounts_of(guarded) == {who}
+        assert get(url, path.format(index=leases.index), account).status_code == 200
+        assert find_accounts(guarded) == {account}
 
 
 @pytest.mark.parametrize("path", READS)
 def test_a_stranger_is_turned_away_by_the_engine(leases: Leases, url: str, path: str) -> None:
-    for who in ("", "Basic bm9ib2R5OnB3", "Bearer x"):
-        answer = get(url, path.format(index=leases.index), who)
+    for account in ("", "Basic bm9ib2R5OnB3", "Bearer x"):
+        answer = get(url, path.format(index=leases.index), account)
         assert answer.status_code == 401
         if is_page(path):
             assert answer.headers["www-authenticate"].startswith("Basic ")
@@ -94,19 +94,19 @@ def test_nothing_that_a_guest_is_answered_tells_of_the_hidden_document(leases: L
 
 
 def test_counts_sizes_and_groups_are_those_of_what_a_guest_may_read(leases: Leases, url: str) -> None:
-    def view(who: str) -> tuple[Any, ...]:
-        response = get(url, f"/{leases.index}/_search?q=text:rent&dedupe=collapse", who).json()
+    def view(account: str) -> tuple[Any, ...]:
+        response = get(url, f"/{leases.index}/_search?q=text:rent&dedupe=collapse", account).json()
         sizes = sorted(hit["_dedupe"]["size"] for hit in response["hits"]["hits"])
-        inspected = [each["id"] for each in get(url, "/ibidem/inspect/lease", who).json()["duplicates"]]
-        groups = get(url, "/ibidem/groups", who).json()
-        beyond = get(url, "/ibidem/search?q=lease&dedupe_scope=index", who).json()["dedupe"]
+        inspected = [each["id"] for each in get(url, "/ibidem/inspect/lease", account).json()["duplicates"]]
+        groups = get(url, "/ibidem/groups", account).json()
+        account_beyond = get(url, "/ibidem/search?q=lease&dedupe_scope=index", account).json()["dedupe"]
         return (
             response["hits"]["total"]["value"],
             sizes,
             inspected,
             groups["documents"],
             groups["sizes"],
-            beyond["documents"]["matched"],
+            account_beyond["documents"]["matched"],
         )
 
     assert view(CLERK) == (4, [1, 3], ["copy", "draft"], 5, {"3": 1}, 3)
@@ -115,9 +115,9 @@ def test_counts_sizes_and_groups_are_those_of_what_a_guest_may_read(leases: Leas
 
 def test_a_document_that_may_not_be_read_is_answered_as_one_that_is_not_there(url: str) -> None:
     for path in ("/ibidem/inspect/{}", "/ibidem/compare?a=lease&b={}", "/ibidem/compare?a={}&b=lease"):
-        hidden, missing = (get(url, path.format(name), GUEST) for name in (HIDDEN, "nosuch"))
-        assert hidden.status_code == missing.status_code == 404
-        assert hidden.text.replace(HIDDEN, "nosuch") == missing.text
+        hidden_answer, missing = (get(url, path.format(name), GUEST) for name in (HIDDEN, "nosuch"))
+        assert hidden_answer.status_code == missing.status_code == 404
+        assert hidden_answer.text.replace(HIDDEN, "nosuch") == missing.text
 
 
 def test_a_word_on_a_hidden_document_is_neither_shown_to_a_guest_nor_taken_back_by_him(url: str) -> None:
@@ -136,10 +136,10 @@ def test_a_word_on_a_hidden_document_is_neither_shown_to_a_guest_nor_taken_back_
 def test_several_searches_are_each_asked_with_the_callers_account(leases: Leases, guarded: Between, url: str) -> None:
     body = f'{{"index":"{leases.index}"}}\n{{"dedupe":"indent"}}\n{{"index":"{leases.index}"}}\n{{"size":1}}\n'
     guarded.asked.clear()
-    sent = {"authorization": GUEST, "content-type": "application/x-ndjson"}
-    response = httpx2.post(f"{url}/_msearch", content=body, headers=sent, timeout=60).json()["responses"]
+    headers = {"authorization": GUEST, "content-type": "application/x-ndjson"}
+    response = httpx2.post(f"{url}/_msearch", content=body, headers=headers, timeout=60).json()["responses"]
     assert response[0]["hits"]["total"]["value"] == 4
-    assert accounts_of(guarded) == {GUEST}
+    assert find_accounts(guarded) == {GUEST}
 
 
 def test_who_may_not_write_beside_the_index_says_nothing_there(url: str) -> None:

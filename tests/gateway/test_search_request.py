@@ -20,7 +20,7 @@ def read(query: str = "", content: bytes = b"", indexes: str = "news", **headers
     return read_request(indexes, query, JSON | headers, content, NEWS)
 
 
-def refused(*arguments: object, **keywords: str) -> HttpError:
+def refuse(*arguments: object, **keywords: str) -> HttpError:
     with pytest.raises(HttpError) as error:
         read(*arguments, **keywords)  # type: ignore[arg-type]
     return error.value
@@ -67,7 +67,7 @@ def test_a_value_that_no_query_string_could_hold_is_refused(value: str) -> None:
     ],
 )
 def test_a_body_that_is_no_json_object_is_refused(content: bytes, status: int) -> None:
-    assert refused("", content).status == status
+    assert refuse("", content).status == status
 
 
 @pytest.mark.parametrize("kind", ["application/yaml", "application/cbor", "application/smile", "text/plain", ""])
@@ -87,17 +87,17 @@ def test_the_forms_of_the_official_clients_are_taken(kind: str) -> None:
 def test_a_packed_body_is_read_and_one_that_unpacks_to_too_much_is_not() -> None:
     packed = {"content-encoding": "gzip"}
     assert read("", gzip.compress(b'{"size":1}'), **packed).body == {"size": 1}
-    assert refused("", gzip.compress(b" " * 1_000_000), **packed).status == 413
-    assert refused("", gzip.compress(b'{"size":1}')[:-9], **packed).status == 413
-    assert refused("", b"no gzip", **packed).status == 400
-    assert refused("", gzip.compress(b"{}") + gzip.compress(b"{}"), **packed).status == 400
-    assert refused("", gzip.compress(b"{}") + b"\0", **packed).status == 400
-    assert refused("", b"{}", **{"content-encoding": "br"}).status == 415
+    assert refuse("", gzip.compress(b" " * 1_000_000), **packed).status == 413
+    assert refuse("", gzip.compress(b'{"size":1}')[:-9], **packed).status == 413
+    assert refuse("", b"no gzip", **packed).status == 400
+    assert refuse("", gzip.compress(b"{}") + gzip.compress(b"{}"), **packed).status == 400
+    assert refuse("", gzip.compress(b"{}") + b"\0", **packed).status == 400
+    assert refuse("", b"{}", **{"content-encoding": "br"}).status == 415
 
 
 @pytest.mark.parametrize("query", ["q=a&q=b", "q=%FF", "a&b&" * 300, "index=secret"])
 def test_a_query_string_that_could_be_read_in_two_ways_is_refused(query: str) -> None:
-    assert refused(query).status == 400
+    assert refuse(query).status == 400
 
 
 @pytest.mark.parametrize(
@@ -112,15 +112,15 @@ def test_a_query_string_that_could_be_read_in_two_ways_is_refused(query: str) ->
     ],
 )
 def test_a_query_reads_no_index_that_is_not_open(body: str) -> None:
-    assert refused("", body.encode()).status == 403
+    assert refuse("", body.encode()).status == 403
     assert read("", body.replace("secret", "news").encode()).indexes == "news"
     escaped = body.replace("secret", "\\u0073ecret").replace('"index"', '"\\u0069ndex"')
-    assert refused("", escaped.encode()).status == 403
+    assert refuse("", escaped.encode()).status == 403
 
 
 def test_a_query_in_the_query_string_is_looked_into_as_well() -> None:
     source = '{"query":{"terms":{"id":{"index":"secret","id":"1","path":"ids"}}}}'
-    assert refused(f"source={source}").status == 403
+    assert refuse(f"source={source}").status == 403
 
 
 def test_a_field_called_index_is_no_index() -> None:

@@ -24,10 +24,10 @@ class Slow:
         self.asked = threading.Event()
         self.closed = threading.Event()
 
-    async def serve(self, started: threading.Event, ends: asyncio.Event) -> None:
+    async def serve(self, start_event: threading.Event, ends: asyncio.Event) -> None:
         async with await asyncio.start_server(self.take, "127.0.0.1", 0) as server:
             self.port = server.sockets[0].getsockname()[1]
-            started.set()
+            start_event.set()
             await ends.wait()
 
     async def take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -41,64 +41,69 @@ class Slow:
 
 @contextmanager
 def slow_engine() -> Iterator[Slow]:
-    slow, started, loop = Slow(), threading.Event(), asyncio.new_event_loop()
+    slow_server, start_event, loop = Slow(), threading.Event(), asyncio.new_event_loop()
     ends = asyncio.Event()
-    thread = threading.Thread(target=lambda: loop.run_until_complete(slow.serve(started, ends)), daemon=True)
+    thread = threading.Thread(target=lambda: loop.run_until_complete(slow_server.serve(start_event, ends)), daemon=True)
     thread.start()
-    started.wait(10)
+    start_event.wait(10)
     try:
-        yield slow
+        yield slow_server
     finally:
         loop.call_soon_threadsafe(ends.set)
         thread.join(10)
         loop.close()
 
 
-def get_until_asked(url: str, slow: Slow) -> httpx2.Response:
+def get_until_asked(url: str, slow_server: Slow) -> httpx2.Response:
     """Ask again where a busy machine gave up before the engine was asked: there was no search to cancel."""
     while True:
         answer = httpx2.get(url, timeout=30)
-        if slow.asked.is_set() or answer.status_code != 504:
+        if slow_server.asked.is_set() or answer.status_code != 504:
             return answer
 
 
 @pytest.mark.parametrize("path", ["/ibidem/_search", "/ibidem/_search?dedupe=indent"])
 def test_a_slow_engine_is_given_up_with_504_and_its_search_is_cancelled(path: str) -> None:
-    with slow_engine() as slow:
-        settings = Settings(engine=f"opensearch+http://127.0.0.1:{slow.port}", gateway_timeout=1)
+    with slow_engine() as slow_server:
+        settings = Settings(engine=f"opensearch+http://127.0.0.1:{slow_server.port}", gateway_timeout=1)
         with run_gateway(settings) as url:
-            answer = get_until_asked(f"{url}{path}", slow)
+            answer = get_until_asked(f"{url}{path}", slow_server)
             assert answer.status_code == 504
             assert "IBIDEM_GATEWAY_TIMEOUT" in answer.json()["error"]["reason"]
-            assert slow.closed.wait(10)
+            assert slow_server.closed.wait(10)
 
 
 @pytest.mark.parametrize("path", ["/ibidem/search?q=rent", "/ibidem/inspect/a", "/ibidem/groups"])
 def test_what_is_read_in_several_steps_is_given_up_as_well(path: str) -> None:
-    with slow_engine() as slow:
-        settings = Settings(engine=f"opensearch+http://127.0.0.1:{slow.port}", gateway_timeout=1)
+    with slow_engine() as slow_server:
+        settings = Settings(engine=f"opensearch+http://127.0.0.1:{slow_server.port}", gateway_timeout=1)
         with run_gateway(settings) as url:
-            assert get_until_asked(f"{url}{path}", slow).status_code == 504
-            assert slow.closed.wait(10)
+            assert get_until_asked(f"{url}{path}", slow_server).status_code == 504
+            assert slow_server.closed.wait(10)
 
 
 @pytest.mark.parametrize("path", ["/ibidem/_search", "/ibidem/_search?dedupe=indent"])
 def test_a_client_that_goes_away_takes_his_search_with_him(path: str) -> None:
-    with slow_engine() as slow, run_gateway(Settings(engine=f"opensearch+http://127.0.0.1:{slow.port}")) as url:
+    with (
+        slow_engine() as slow_server,
+        run_gateway(Settings(engine=f"opensearch+http://127.0.0.1:{slow_server.port}")) as url,
+    ):
         connection = HTTPConnection(urlsplit(url).hostname or "", urlsplit(url).port)
         connection.request("GET", path)
-        assert slow.asked.wait(10)
+        assert slow_server.asked.wait(10)
         connection.close()
-        assert slow.closed.wait(10)
+        assert slow_server.closed.wait(10)
 
 
 def test_a_gateway_with_too_much_to_do_says_when_to_come_again() -> None:
-    with slow_engine() as slow:
-        settings = Settings(engine=f"opensearch+http://127.0.0.1:{slow.port}", gateway_timeout=2, gateway_clients=1)
+    with slow_engine() as slow_server:
+        settings = Settings(
+            engine=f"opensearch+http://127.0.0.1:{slow_server.port}", gateway_timeout=2, gateway_clients=1
+        )
         with run_gateway(settings) as url:
             first = threading.Thread(target=lambda: httpx2.get(f"{url}/ibidem/_search", timeout=30))
             first.start()
-            assert slow.asked.wait(10)
+            assert slow_server.asked.wait(10)
             answer = httpx2.get(f"{url}/ibidem/_search")
             assert (answer.status_code, answer.headers["retry-after"]) == (429, "1")
             assert httpx2.get(f"{url}/healthz").status_code == 200
@@ -116,8 +121,10 @@ def test_an_engine_that_is_down_is_said_to_be_so() -> None:
 
 def test_the_next_node_is_asked_where_one_is_down() -> None:
     with (
-        slow_engine() as slow,
-        run_gateway(Settings(engine=f"opensearch+http://127.0.0.1:9,127.0.0.1:{slow.port}", gateway_timeout=1)) as url,
+        slow_engine() as slow_server,
+        run_gateway(
+            Settings(engine=f"opensearch+http://127.0.0.1:9,127.0.0.1:{slow_server.port}", gateway_timeout=1)
+        ) as url,
     ):
         statuses = {httpx2.get(f"{url}/ibidem/_search", timeout=30).status_code for _ in range(2)}
     assert statuses == {504}

@@ -73,22 +73,22 @@ def test_where_all_indexes_are_open_method_path_query_string_body_and_headers_re
         between(plan=lambda _: Answer(200, content)) as engine,
         run_gateway(Settings(engine=engine.address(kind), gateway_indexes="*")) as url,
     ):
-        status, sent, read = ask(url, method, path, body, authorization="Basic YWRhOnB3", **headers)
+        status, request_parts, read = ask(url, method, path, body, authorization="Basic YWRhOnB3", **headers)
     (request,) = engine.asked
     assert (request.method, request.path, request.body) == (method, path, body or b"")
-    got = {name.lower(): value for name, value in request.headers.items()}
-    assert {name: got.get(name) for name in names_of(headers)} == names_of(headers)
-    assert got["authorization"] == "Basic YWRhOnB3"
+    names = {name.lower(): value for name, value in request.headers.items()}
+    assert {name: names.get(name) for name in read_names(headers)} == read_names(headers)
+    assert names["authorization"] == "Basic YWRhOnB3"
     assert (status, read) == (200, content)
-    assert sent["content-type"] == "application/json"
-    assert sent["x-elastic-product"] == "Elasticsearch"
+    assert request_parts["content-type"] == "application/json"
+    assert request_parts["x-elastic-product"] == "Elasticsearch"
 
 
 TYPED = "application/vnd.elasticsearch+json; compatible-with=8"
 
 
 @pytest.mark.parametrize(
-    ("path", "body", "headers", "sent"),
+    ("path", "body", "headers", "request_parts"),
     [
         ("/ibidem/_search?q=a+b%2Bc&pretty", b"", {}, ("/ibidem/_search?q=a%20b%2Bc&pretty=", b"", None)),
         (
@@ -126,7 +126,7 @@ TYPED = "application/vnd.elasticsearch+json; compatible-with=8"
     ],
 )
 def test_else_the_engine_is_sent_what_was_read_written_again(
-    path: str, body: bytes, headers: dict[str, str], sent: tuple[str, bytes, str | None]
+    path: str, body: bytes, headers: dict[str, str], request_parts: tuple[str, bytes, str | None]
 ) -> None:
     with (
         between(plan=lambda _: Answer(200, {})) as engine,
@@ -134,12 +134,12 @@ def test_else_the_engine_is_sent_what_was_read_written_again(
     ):
         assert ask(url, "POST", path, body, **headers)[0] == 200
     (request,) = engine.asked
-    got = {name.lower(): value for name, value in request.headers.items()}
-    assert (request.path, request.body, got.get("content-type")) == sent
-    assert "content-encoding" not in got
+    names = {name.lower(): value for name, value in request.headers.items()}
+    assert (request.path, request.body, names.get("content-type")) == request_parts
+    assert "content-encoding" not in names
 
 
-def names_of(headers: dict[str, str]) -> dict[str, str]:
+def read_names(headers: dict[str, str]) -> dict[str, str]:
     return {name.replace("_", "-"): value for name, value in headers.items()}
 
 
@@ -175,8 +175,8 @@ def test_an_error_of_the_engine_comes_back_with_its_status_and_words(status: int
         run_gateway(Settings(engine=engine.address("opensearch"))) as url,
     ):
         assert ask(url, "GET", "/ibidem/_search")[::2] == (status, content)
-        grouped = ask(url, "GET", "/ibidem/_search?dedupe=indent")
-        assert grouped[0] == status
+        answer_grouped = ask(url, "GET", "/ibidem/_search?dedupe=indent")
+        assert answer_grouped[0] == status
 
 
 def test_what_a_proxy_would_vouch_for_and_what_belongs_to_the_page_stays_here() -> None:
@@ -185,8 +185,8 @@ def test_what_a_proxy_would_vouch_for_and_what_belongs_to_the_page_stays_here() 
         run_gateway(Settings(engine=engine.address("opensearch"))) as url,
     ):
         ask(url, "GET", "/ibidem/_search", x_forwarded_for="10.0.0.1", x_proxy_user="admin", cookie="a=b")
-    got = {name.lower() for name in engine.asked[0].headers}
-    assert not got & {"x-forwarded-for", "x-proxy-user", "cookie"}
+    names = {name.lower() for name in engine.asked[0].headers}
+    assert not names & {"x-forwarded-for", "x-proxy-user", "cookie"}
 
 
 @pytest.mark.parametrize(
@@ -194,9 +194,9 @@ def test_what_a_proxy_would_vouch_for_and_what_belongs_to_the_page_stays_here() 
 )
 def test_the_answer_is_the_engines_byte_for_byte(leases: Leases, gateway: str, query: str) -> None:
     path = f"/{leases.index}/_search?{query}&filter_path=-took"
-    direct, through = ask(leases.url, "GET", path), ask(gateway, "GET", path)
-    assert through[::2] == direct[::2]
-    assert {name: through[1][name] for name in direct[1] if name not in ("date", "transfer-encoding")} == {
+    direct, answer_through = ask(leases.url, "GET", path), ask(gateway, "GET", path)
+    assert answer_through[::2] == direct[::2]
+    assert {name: answer_through[1][name] for name in direct[1] if name not in ("date", "transfer-encoding")} == {
         name: value for name, value in direct[1].items() if name not in ("date", "transfer-encoding")
     }
 
@@ -215,6 +215,6 @@ def test_the_answer_is_the_engines_byte_for_byte(leases: Leases, gateway: str, q
 def test_a_query_that_the_engine_refuses_is_refused_in_its_words(leases: Leases, gateway: str, body: bytes) -> None:
     path = f"/{leases.index}/_search"
     direct = ask(leases.url, "POST", path, body, content_type="application/json")
-    through = ask(gateway, "POST", path, body, content_type="application/json")
-    assert through[0] == direct[0] == 400
-    assert json.loads(through[2])["error"]["type"] == json.loads(direct[2])["error"]["type"]
+    answer_through = ask(gateway, "POST", path, body, content_type="application/json")
+    assert answer_through[0] == direct[0] == 400
+    assert json.loads(answer_through[2])["error"]["type"] == json.loads(direct[2])["error"]["type"]

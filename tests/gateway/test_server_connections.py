@@ -19,18 +19,18 @@ BODY = HEADERS + b"content-length: 100\r\n\r\n{"
 
 
 @contextmanager
-def gateway(**changed: object) -> Iterator[str]:
+def gateway(**changes: object) -> Iterator[str]:
     """The gateway before an engine that answers at once."""
     with (
         between(plan=lambda _: Answer(200, {"hits": {"hits": []}})) as engine,
-        run_gateway(Settings(engine=engine.address("opensearch"), **changed)) as url,  # type: ignore[arg-type]
+        run_gateway(Settings(engine=engine.address("opensearch"), **changes)) as url,  # type: ignore[arg-type]
     ):
         yield url
 
 
-def connect(url: str, sent: bytes = b"") -> socket.socket:
+def connect(url: str, content: bytes = b"") -> socket.socket:
     connection = socket.create_connection((urlsplit(url).hostname or "", urlsplit(url).port or 0), timeout=30)
-    connection.sendall(sent)
+    connection.sendall(content)
     return connection
 
 
@@ -42,28 +42,31 @@ def read_to_the_end(connection: socket.socket) -> bytes:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("sent", [b"", b"GET /healthz HTTP/1.1\r\nhost: ", HEADERS, b"\r\n\r\n"])
-def test_headers_that_do_not_come_end_their_connection(sent: bytes) -> None:
-    with gateway(gateway_arrival=1) as url, connect(url, sent) as slow:
-        assert read_to_the_end(slow).startswith(b"HTTP/1.1 408 ")
+@pytest.mark.parametrize("content", [b"", b"GET /healthz HTTP/1.1\r\nhost: ", HEADERS, b"\r\n\r\n"])
+def test_headers_that_do_not_come_end_their_connection(content: bytes) -> None:
+    with gateway(gateway_arrival=1) as url, connect(url, content) as slow_connection:
+        assert read_to_the_end(slow_connection).startswith(b"HTTP/1.1 408 ")
 
 
 @pytest.mark.slow
 def test_headers_that_come_byte_by_byte_after_an_answer_end_their_connection() -> None:
     stop = threading.Event()
-    with gateway(gateway_arrival=1) as url, connect(url, b"GET /healthz HTTP/1.1\r\nhost: a\r\n\r\n") as slow:
+    with (
+        gateway(gateway_arrival=1) as url,
+        connect(url, b"GET /healthz HTTP/1.1\r\nhost: a\r\n\r\n") as slow_connection,
+    ):
 
         def drip() -> None:
             while not stop.wait(0.2):
                 try:
-                    slow.sendall(b"\r\n")
+                    slow_connection.sendall(b"\r\n")
                 except OSError:
                     return
 
         dripping = threading.Thread(target=drip)
         dripping.start()
         try:
-            assert read_to_the_end(slow).startswith(b"HTTP/1.1 200 ")
+            assert read_to_the_end(slow_connection).startswith(b"HTTP/1.1 200 ")
         except ConnectionError:
             pass  # it was closed while a byte was on its way
         finally:
@@ -73,8 +76,8 @@ def test_headers_that_come_byte_by_byte_after_an_answer_end_their_connection() -
 
 @pytest.mark.slow
 def test_a_body_that_does_not_come_is_answered_and_ends_its_connection() -> None:
-    with gateway(gateway_arrival=1) as url, connect(url, BODY) as slow:
-        answer = read_to_the_end(slow)
+    with gateway(gateway_arrival=1) as url, connect(url, BODY) as slow_connection:
+        answer = read_to_the_end(slow_connection)
     assert answer.startswith(b"HTTP/1.1 408 ")
     assert b"IBIDEM_GATEWAY_ARRIVAL" in answer
 
@@ -86,17 +89,17 @@ def test_requests_that_have_not_arrived_take_no_place() -> None:
         assert httpx2.get(f"{url}/ibidem/_search").status_code == 200
 
 
-@pytest.mark.parametrize("sent", [b"GET / HTTP/1.1\r\n", BODY])
-def test_one_address_with_many_unfinished_requests_still_gets_answers(sent: bytes) -> None:
+@pytest.mark.parametrize("content", [b"GET / HTTP/1.1\r\n", BODY])
+def test_one_address_with_many_unfinished_requests_still_gets_answers(content: bytes) -> None:
     with gateway(gateway_connections=20) as url, ExitStack() as stack:
-        slow = [stack.enter_context(connect(url, sent)) for _ in range(60)]
+        slow_connection = [stack.enter_context(connect(url, content)) for _ in range(60)]
         assert httpx2.get(f"{url}/healthz").status_code == 200
         assert httpx2.get(f"{url}/ibidem/_search").status_code == 200
-        for each in slow[:40]:
+        for each in slow_connection[:40]:
             assert b" 200 " not in read_to_the_end(each)
-        slow[-1].setblocking(False)
+        slow_connection[-1].setblocking(False)
         with pytest.raises(BlockingIOError):
-            slow[-1].recv(1)
+            slow_connection[-1].recv(1)
 
 
 def test_a_client_that_goes_away_in_the_middle_of_a_body_is_no_fault(caplog: pytest.LogCaptureFixture) -> None:

@@ -77,11 +77,11 @@ def test_with_typed_keys_the_groups_of_a_bucket_stand_in_the_meta_of_their_aggre
 ) -> None:
     aggs = {"by": {"terms": {"field": "source"}, "meta": {"own": 1}}}
     body = {"query": {"match": {"text": "rent"}}, "aggs": aggs}
-    plain = search(url, leases.index, body)["aggregations"]["by"]
+    aggregation = search(url, leases.index, body)["aggregations"]["by"]
     typed = search(url, leases.index, body, "dedupe=indent&typed_keys=true")["aggregations"]["sterms#by"]
-    assert typed["meta"] == {"own": 1, "dedupe": {each["key"]: each["_dedupe"] for each in plain["buckets"]}}
-    assert [each.keys() for each in typed["buckets"]] == [{"key", "doc_count"}] * len(plain["buckets"])
-    assert plain["buckets"]
+    assert typed["meta"] == {"own": 1, "dedupe": {each["key"]: each["_dedupe"] for each in aggregation["buckets"]}}
+    assert [each.keys() for each in typed["buckets"]] == [{"key", "doc_count"}] * len(aggregation["buckets"])
+    assert aggregation["buckets"]
 
 
 @pytest.mark.parametrize("alone", [True, False])
@@ -129,9 +129,9 @@ def test_what_turns_the_layer_off_is_answered_by_the_engine(
 ) -> None:
     query = query.removeprefix("scroll=&")
     direct = httpx2.post(f"{leases.url}/{index}/{action}?{query}", json={"query": RENT})
-    through = httpx2.post(f"{url}/{index}/{action}?{query}&dedupe=off", json={"query": RENT})
+    answer_through = httpx2.post(f"{url}/{index}/{action}?{query}&dedupe=off", json={"query": RENT})
     in_body = httpx2.post(f"{url}/{index}/{action}?{query}", json={"query": RENT, "dedupe": "off"})
-    assert through.content == in_body.content == direct.content
+    assert answer_through.content == in_body.content == direct.content
 
 
 @pytest.mark.parametrize("lines", [["indent", None], ["indent", "indent"], ["collapse", "off"]])
@@ -139,11 +139,11 @@ def test_several_searches_refuse_to_cut_an_answer_that_is_grouped(
     url: str, index: str, lines: list[str | None]
 ) -> None:
     body = "".join(f"{{}}\n{json.dumps({'dedupe': each} if each else {})}\n" for each in lines)
-    sent = {"content-type": "application/x-ndjson"}
-    answer = httpx2.post(f"{url}/{index}/_msearch?filter_path=took", content=body, headers=sent)
+    headers = {"content-type": "application/x-ndjson"}
+    answer = httpx2.post(f"{url}/{index}/_msearch?filter_path=took", content=body, headers=headers)
     assert (answer.status_code, "filter_path does not go with dedupe" in answer.text) == (400, True)
-    plain = body.replace("indent", "off").replace("collapse", "off")
-    answer = httpx2.post(f"{url}/{index}/_msearch?filter_path=took", content=plain, headers=sent)
+    aggregation = body.replace("indent", "off").replace("collapse", "off")
+    answer = httpx2.post(f"{url}/{index}/_msearch?filter_path=took", content=aggregation, headers=headers)
     assert answer.json().keys() == {"took"}
 
 

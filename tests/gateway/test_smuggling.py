@@ -41,19 +41,19 @@ def reads(leases: Leases, index: str) -> tuple[int, int]:
 
 
 def test_neither_engine_ever_reads_the_other_index_by_its_own_count(leases: Leases, gateway: str, vault: str) -> None:
-    before = reads(leases, vault)
+    reads_before = reads(leases, vault)
     for each in attacks(leases.index, vault).values():
         send(gateway, LineRequest(each.method, each.path, (("host", "127.0.0.1"), *each.headers.items()), each.body))
     request = grammar(leases.index, vault)
     statuses = {send(gateway, request.request())[0] for _ in range(ON_AN_ENGINE)}
-    assert reads(leases, vault) == before
+    assert reads(leases, vault) == reads_before
     assert 200 in statuses
 
 
 def test_an_engine_counts_what_is_read_of_an_index(leases: Leases, vault: str) -> None:
-    before = reads(leases, vault)
+    reads_before = reads(leases, vault)
     body = {"query": {"terms": {"_id": {"index": vault, "id": "1", "path": "word"}}}}
     ask(leases.settings.engine, "POST", f"/{leases.index}/_search", json.dumps(body))
     ask(leases.settings.engine, "POST", f"/{vault}/_search", "{}")
-    after = reads(leases, vault)
-    assert all(later > earlier for earlier, later in zip(before, after, strict=True))
+    reads_after = reads(leases, vault)
+    assert all(later > earlier for earlier, later in zip(reads_before, reads_after, strict=True))

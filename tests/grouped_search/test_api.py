@@ -54,22 +54,22 @@ def test_the_total_is_exact_and_the_time_is_told(library: Engine, records: list[
 def test_duplicates_beyond_the_window_are_found_by_look_up_in_a_real_index(
     library: Engine, records: list[Record]
 ) -> None:
-    whole = answer(library, size=len(records))
+    full_answer = answer(library, size=len(records))
     groups: dict[str, set[str]] = {}
-    for hit in whole["hits"]["hits"]:
+    for hit in full_answer["hits"]["hits"]:
         groups.setdefault(hit["_dedupe"]["group"], set()).add(hit["_id"])
-    beyond = 0
+    count_beyond = 0
     for page in range(1, 40):
-        narrow = answer(library, page, size=1, window=1, scope="matches")
-        assert set(ids(narrow)) == groups[narrow["hits"]["hits"][0]["_dedupe"]["group"]]
-        beyond += narrow["dedupe"]["found_by_scope"]
-    assert beyond > 0
+        small_window = answer(library, page, size=1, window=1, scope="matches")
+        assert set(ids(small_window)) == groups[small_window["hits"]["hits"][0]["_dedupe"]["group"]]
+        count_beyond += small_window["dedupe"]["found_by_scope"]
+    assert count_beyond > 0
 
 
 def test_pages_with_the_cursor_of_the_first_see_its_ranking(library: Engine) -> None:
     first = answer(library)
-    again = answer(library, page=2, cursor=first["dedupe"]["cursor"])
-    assert ids(again) == ids(answer(library, page=2))
+    next_page = answer(library, page=2, cursor=first["dedupe"]["cursor"])
+    assert ids(next_page) == ids(answer(library, page=2))
     with pytest.raises(UsageError):
         answer(library, level="identical", cursor=first["dedupe"]["cursor"])
 
@@ -103,10 +103,10 @@ def test_manual_decisions_kept_beside_the_index_are_followed() -> None:
 def test_a_window_may_be_put_in_the_order_of_dates(library: Engine, order: Order, first: bool) -> None:
     request = parse_request({"dedupe": "indent", "dedupe_level": "identical"})
     window = search_window(library, QUERY, request, size=500, order=order)
-    plain = search(library, QUERY, request, size=500)
+    result = search(library, QUERY, request, size=500)
     leads = [hit["_source"] for hit in window.response["hits"]["hits"] if not hit["_dedupe"]["indent"]]
     dates = [lead["date"][:10] for lead in leads if "date" in lead]
     assert dates == sorted(dates, reverse=first)
     assert all("date" not in lead for lead in leads[len(dates) :])
-    assert {hit["_id"] for hit in window.response["hits"]["hits"]} == {hit["_id"] for hit in plain["hits"]["hits"]}
+    assert {hit["_id"] for hit in window.response["hits"]["hits"]} == {hit["_id"] for hit in result["hits"]["hits"]}
     assert window.window is not None

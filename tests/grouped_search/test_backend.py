@@ -37,30 +37,37 @@ def answer(engine: FakeEngine, page: int = 1, size: int = 2, **options: object) 
     return search(engine, PAGE, parse_request(parameters), page, size)
 
 
-def shown(response: dict[str, Any]) -> list[tuple[str, int]]:
+def list_hits(response: dict[str, Any]) -> list[tuple[str, int]]:
     return [(hit["_id"], hit["_dedupe"]["indent"]) for hit in response["hits"]["hits"]]
 
 
 def test_the_window_alone_knows_nothing_beyond_itself() -> None:
-    assert shown(answer(FakeEngine(WINDOW))) == [("0000", 0), ("0001", 0)]
+    assert list_hits(answer(FakeEngine(WINDOW))) == [("0000", 0), ("0001", 0)]
 
 
 def test_matches_beyond_the_window_join_the_first_lead_that_they_duplicate() -> None:
     response = answer(FakeEngine(WINDOW, OUTSIDE), scope="matches")
-    assert shown(response) == [("0000", 0), ("0003", 1), ("0004", 1), ("0001", 0), ("0005", 1)]
+    assert list_hits(response) == [("0000", 0), ("0003", 1), ("0004", 1), ("0001", 0), ("0005", 1)]
     assert response["hits"]["hits"][1]["_score"] is None
     assert response["dedupe"]["found_by_scope"] == 3
 
 
 def test_a_candidate_is_shown_only_where_the_first_lead_that_it_duplicates_is() -> None:
     response = answer(FakeEngine(WINDOW), page=2, size=1, scope="matches")
-    assert shown(response) == [("0001", 0), ("0005", 1)]
+    assert list_hits(response) == [("0001", 0), ("0005", 1)]
 
 
 def test_the_whole_index_holds_documents_that_do_not_match_and_marks_them() -> None:
     hits = answer(FakeEngine(WINDOW, OUTSIDE), scope="index")["hits"]["hits"]
-    marked = {hit["_id"]: hit["_dedupe"].get("outside", False) for hit in hits}
-    assert marked == {"0000": False, "0003": False, "0004": False, "other-0000": True, "0001": False, "0005": False}
+    outside_by_id = {hit["_id"]: hit["_dedupe"].get("outside", False) for hit in hits}
+    assert outside_by_id == {
+        "0000": False,
+        "0003": False,
+        "0004": False,
+        "other-0000": True,
+        "0001": False,
+        "0005": False,
+    }
 
 
 def test_what_a_scope_has_shown_is_not_late_again() -> None:
@@ -119,15 +126,15 @@ QUERY = parse_query("export duty")
 REQUEST = parse_request({"dedupe": "indent"})
 
 
-def request_of(written: str, **changes: object) -> DedupeRequest:
-    return parse_request({"dedupe": "indent", "dedupe_cursor": written, **changes})
+def make_request(cursor_text: str, **changes: object) -> DedupeRequest:
+    return parse_request({"dedupe": "indent", "dedupe_cursor": cursor_text, **changes})
 
 
 @given(st.text(max_size=200))
 def test_the_engine_s_cursor_comes_back_as_it_was_and_may_stand_in_a_url(place: str) -> None:
-    written = backend.write_cursor(place, QUERY, REQUEST)
-    assert backend.read_cursor(QUERY, request_of(written)) == place
-    assert written.replace("-", "").replace("_", "").isalnum()
+    cursor_text = backend.write_cursor(place, QUERY, REQUEST)
+    assert backend.read_cursor(QUERY, make_request(cursor_text)) == place
+    assert cursor_text.replace("-", "").replace("_", "").isalnum()
 
 
 def test_no_cursor_is_an_empty_one() -> None:
@@ -136,31 +143,33 @@ def test_no_cursor_is_an_empty_one() -> None:
 
 @given(st.integers(0, 200), st.characters())
 def test_a_damaged_cursor_is_refused(at: int, letter: str) -> None:
-    written = backend.write_cursor("place", QUERY, REQUEST)
-    damaged = written[: at % len(written)] + letter + written[at % len(written) + 1 :]
-    if damaged != written:
+    cursor_text = backend.write_cursor("place", QUERY, REQUEST)
+    damaged = cursor_text[: at % len(cursor_text)] + letter + cursor_text[at % len(cursor_text) + 1 :]
+    if damaged != cursor_text:
         with pytest.raises(UsageError, match="cursor"):
-            backend.read_cursor(QUERY, request_of(damaged) if damaged.strip() == damaged else request_of(f"x{damaged}"))
+            backend.read_cursor(
+                QUERY, make_request(damaged) if damaged.strip() == damaged else make_request(f"x{damaged}")
+            )
 
 
 @pytest.mark.parametrize("damaged", ["x", "AAAA", "é", "A" * 20_000])
 def test_what_is_no_cursor_is_refused(damaged: str) -> None:
     with pytest.raises(UsageError, match="damaged"):
-        backend.read_cursor(QUERY, request_of(damaged))
+        backend.read_cursor(QUERY, make_request(damaged))
 
 
 def test_the_cursor_of_another_query_or_of_other_figures_is_refused() -> None:
-    written = backend.write_cursor("place", QUERY, REQUEST)
+    cursor_text = backend.write_cursor("place", QUERY, REQUEST)
     with pytest.raises(UsageError, match="another query"):
-        backend.read_cursor(parse_query("export wheat"), request_of(written))
+        backend.read_cursor(parse_query("export wheat"), make_request(cursor_text))
     with pytest.raises(UsageError, match="another query"):
-        backend.read_cursor(QUERY, request_of(written, dedupe_level="identical"))
+        backend.read_cursor(QUERY, make_request(cursor_text, dedupe_level="identical"))
 
 
 def test_how_a_query_was_typed_and_which_lead_is_shown_do_not_matter() -> None:
-    written = backend.write_cursor("place", QUERY, REQUEST)
+    cursor_text = backend.write_cursor("place", QUERY, REQUEST)
     typed = parse_query("export   duty")
-    assert backend.read_cursor(typed, request_of(written, dedupe_keep="latest")) == "place"
+    assert backend.read_cursor(typed, make_request(cursor_text, dedupe_keep="latest")) == "place"
 
 
 def test_a_query_in_the_engine_s_own_language_has_a_hash_too() -> None:
@@ -170,6 +179,6 @@ def test_a_query_in_the_engine_s_own_language_has_a_hash_too() -> None:
 
 @pytest.mark.parametrize("content", [b"1", b"null", b"[]", b'["c1"]'])
 def test_who_knows_the_checksum_writes_no_cursor_that_is_taken(content: bytes) -> None:
-    written = urlsafe_b64encode(xxhash.xxh3_64_digest(content) + content).decode().rstrip("=")
+    cursor_text = urlsafe_b64encode(xxhash.xxh3_64_digest(content) + content).decode().rstrip("=")
     with pytest.raises(UsageError, match="damaged"):
-        backend.read_cursor(QUERY, request_of(written))
+        backend.read_cursor(QUERY, make_request(cursor_text))

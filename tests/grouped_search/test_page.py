@@ -14,7 +14,7 @@ from ibidem.grouped_search import page as page_module
 from ibidem.grouped_search.api import search
 from ibidem_engines.engine import Engine
 from support.fake_engine import PAGE, FakeEngine
-from support.windows import SampleWindow, few, make_window, signatures, value
+from support.windows import SampleWindow, example_settings, make_window, signatures, value
 
 COPIED = signatures(1)
 FEW = 4
@@ -26,11 +26,11 @@ def page(engine: Engine, number: int = 1, size: int = 2, overrides: Any = None, 
     return search(engine, PAGE, parse_request(parameters), number, size, overrides=overrides)
 
 
-def pages(engine: Engine, many: int, size: int, **options: object) -> list[dict[str, Any]]:
+def pages(engine: Engine, total: int, size: int, **options: object) -> list[dict[str, Any]]:
     """All pages, where so many copies of a text make further ones surplus."""
     responses: list[dict[str, Any]] = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(page_module, "MANY", many)
+        patch.setattr(page_module, "MANY", total)
         while not responses or responses[-1]["hits"]["hits"]:
             responses.append(page(engine, len(responses) + 1, size, **options))
     return responses
@@ -52,39 +52,43 @@ def only_counted(response: dict[str, Any]) -> int:
     return sum(each["documents"] for each in response["dedupe"]["only_counted"])
 
 
-@few
+@example_settings
 @given(many_copies, st.sampled_from([2, 7, 20]), st.sampled_from([2, 5]))
 def test_all_pages_what_came_late_and_what_was_counted_are_all_that_match(
     window: SampleWindow, step: int, size: int
 ) -> None:
     responses = pages(FakeEngine(window), FEW, size, window=step)
-    shown = [name for response in responses for name in [*listed(response), *late(response)]]
-    assert len(shown) == len(set(shown))
-    assert len(shown) + only_counted(responses[-1]) == len(window.hits)
+    names = [name for response in responses for name in [*listed(response), *late(response)]]
+    assert len(names) == len(set(names))
+    assert len(names) + only_counted(responses[-1]) == len(window.hits)
 
 
-@few
+@example_settings
 @given(many_copies, st.sampled_from([2, 7, 20]), st.sampled_from([2, 5]), st.sampled_from(["identical", "near"]))
 def test_every_group_is_there_and_begins_as_it_does_where_all_copies_are_read(
     window: SampleWindow, step: int, size: int, level: str
 ) -> None:
-    counted, read = (groups(pages(FakeEngine(window), many, size, window=step, level=level)) for many in (FEW, NONE))
-    assert counted.items() <= read.items()
-    assert set(counted.values()) == set(read.values())
+    groups_counted, read = (
+        groups(pages(FakeEngine(window), total, size, window=step, level=level)) for total in (FEW, NONE)
+    )
+    assert groups_counted.items() <= read.items()
+    assert set(groups_counted.values()) == set(read.values())
 
 
 @pytest.mark.slow
-@few
+@example_settings
 @given(many_copies, st.sampled_from([2, 7, 20]), st.sampled_from([2, 5]))
 def test_a_page_shows_the_same_whether_or_not_others_were_asked_for(window: SampleWindow, step: int, size: int) -> None:
-    once = pages(FakeEngine(window), FEW, size, window=step)
+    pages_once = pages(FakeEngine(window), FEW, size, window=step)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(page_module, "MANY", FEW)
-        again = [page(FakeEngine(window), number + 1, size, window=step) for number in reversed(range(len(once)))]
-    assert [each["hits"] for each in reversed(again)] == [each["hits"] for each in once]
+        pages_again = [
+            page(FakeEngine(window), number + 1, size, window=step) for number in reversed(range(len(pages_once)))
+        ]
+    assert [each["hits"] for each in reversed(pages_again)] == [each["hits"] for each in pages_once]
 
 
-@few
+@example_settings
 @given(many_copies, st.sampled_from([2, 7, 20]))
 def test_the_account_adds_up(window: SampleWindow, step: int) -> None:
     for response in pages(FakeEngine(window), FEW, 3, window=step):

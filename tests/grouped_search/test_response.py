@@ -47,9 +47,9 @@ def test_the_lead_is_chosen_within_the_step_in_which_the_group_began() -> None:
     assert (group.lead, group.size) == (3, 4)
 
 
-@pytest.mark.parametrize(("most", "listed"), [(0, (0,)), (2, (0, 2, 3)), (9, (0, 2, 3, 4))])
-def test_no_more_duplicates_are_shown_than_asked_for_and_all_are_counted(most: int, listed: tuple[int, ...]) -> None:
-    (group,) = build_groups(WINDOW, [0], parse_request({"dedupe": "collapse", "dedupe_max_per_group": most}))
+@pytest.mark.parametrize(("limit", "listed"), [(0, (0,)), (2, (0, 2, 3)), (9, (0, 2, 3, 4))])
+def test_no_more_duplicates_are_shown_than_asked_for_and_all_are_counted(limit: int, listed: tuple[int, ...]) -> None:
+    (group,) = build_groups(WINDOW, [0], parse_request({"dedupe": "collapse", "dedupe_max_per_group": limit}))
     assert group.shown_rows == listed
     assert group.size == 4
 
@@ -59,8 +59,10 @@ BASE = signatures(1)
 
 def mixed(seed: int, start: int, end: int) -> Signatures:
     """Return a text that shares only the slots from `start` to `end` with the base."""
-    own = signatures(seed)
-    return replace(own, slots=(*own.slots[:start], *BASE.slots[start:end], *own.slots[end:]))
+    own_signatures = signatures(seed)
+    return replace(
+        own_signatures, slots=(*own_signatures.slots[:start], *BASE.slots[start:end], *own_signatures.slots[end:])
+    )
 
 
 # 0 is near 1 and 2; 1 and 2 are not near each other; 3 is alone.
@@ -157,12 +159,12 @@ def test_manual_decisions_are_told() -> None:
         Override(("news", "0000"), ("news", "0002"), "not", "Bob", "other court"),
         Override(("news", "0000"), ("news", "0003"), "not", "Cy", content_a=f"ch2:{0:032x}"),
     ]
-    plain, explained = marks(answer(CHAIN, overrides)), marks(answer(CHAIN, overrides, explain=True))
-    group = plain["0003"]["group"]
-    assert plain["0001"]["notes"] == [f"declared same as 0003, group {group}"]
-    assert "notes" not in plain["0000"]
-    assert explained["0002"]["notes"] == ["declared not a duplicate of 0000 by Bob: other court"]
-    assert explained["0000"]["notes"] == [
+    plain_marks, full_marks = marks(answer(CHAIN, overrides)), marks(answer(CHAIN, overrides, explain=True))
+    group = plain_marks["0003"]["group"]
+    assert plain_marks["0001"]["notes"] == [f"declared same as 0003, group {group}"]
+    assert "notes" not in plain_marks["0000"]
+    assert full_marks["0002"]["notes"] == ["declared not a duplicate of 0000 by Bob: other court"]
+    assert full_marks["0000"]["notes"] == [
         "declared not a duplicate of 0002 by Bob: other court",
         "declared not a duplicate of 0003 by Cy (stale: a text has changed since)",
     ]

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from ibidem.dedupe.leader_clustering import Grouping
 from ibidem.grouped_search.response import Pages
-from support.windows import few
+from support.windows import example_settings
 
 
 def grouping(leads: list[int]) -> Grouping:
@@ -39,15 +39,17 @@ def in_order(picks: list[int]) -> list[int]:
 leads_in_order = st.lists(st.integers(0, 99), max_size=40).map(in_order)
 
 
-@few
+@example_settings
 @given(leads_in_order, st.integers(1, 7), st.integers(1, 5))
 def test_every_row_is_on_its_group_s_page_or_late_on_a_later_one(leads: list[int], step: int, size: int) -> None:
     pages = Pages(grouping(leads), step, size)
     last = -(-len(set(leads)) // size) + 1
     progress: list[int] = []
     for page in range(1, last + 1):
-        shown = set(pages.leads(page))
-        progress += [row for row, lead in enumerate(leads) if lead in shown and row < pages.steps_used(page) * step]
+        leads_seen = set(pages.leads(page))
+        progress += [
+            row for row, lead in enumerate(leads) if lead in leads_seen and row < pages.steps_used(page) * step
+        ]
         for row, of_page in pages.late_rows(page):
             assert leads[row] in pages.leads(of_page)
             assert of_page < page

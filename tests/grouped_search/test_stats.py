@@ -20,13 +20,13 @@ from ibidem_ingest.pairs.policy import Policy
 from support.windows import TABLES, SampleWindow, signatures, value
 
 
-def window_of(records: list[Record]) -> Window:
+def make_window(records: list[Record]) -> Window:
     hits = [Hit("i", each.document.id, 1.0, each.packed) for each in records]
     return Window.of([*hits, Hit("i", "unsigned", 1.0, None)], Policy())
 
 
 def test_each_source_has_its_documents_and_the_groups_that_they_belong_to(records: list[Record]) -> None:
-    window = window_of(records)
+    window = make_window(records)
     expected: dict[str, list[int]] = defaultdict(list)
     for row, each in enumerate(records):
         if each.document.source:
@@ -39,7 +39,7 @@ def test_each_source_has_its_documents_and_the_groups_that_they_belong_to(record
 
 
 def test_each_year_has_its_documents_and_groups_the_latest_first(records: list[Record]) -> None:
-    window = window_of(records)
+    window = make_window(records)
     expected: dict[int, list[int]] = defaultdict(list)
     for row, each in enumerate(records):
         if each.document.date:
@@ -52,7 +52,7 @@ def test_each_year_has_its_documents_and_groups_the_latest_first(records: list[R
 
 
 def test_each_idf_table_has_the_documents_that_it_signed(records: list[Record]) -> None:
-    window = window_of(records)
+    window = make_window(records)
     expected = Counter(each.signatures.idf for each in records if each.signatures.idf)
     counts = {records[facet.row].signatures.idf: facet.documents for facet in count_tables(window)}
     assert counts == expected
@@ -92,9 +92,9 @@ def test_a_total_below_what_was_read_is_raised_to_it() -> None:
 
 
 def test_a_window_that_cannot_grow_further_says_so() -> None:
-    deep = Window.of(WINDOW.hits * 2_000, Policy("identical"))
-    assert response_stats(deep, [], parse_request({"dedupe": "indent"}), 10_001)["limited"] is True
-    assert response_stats(deep, [], parse_request({"dedupe": "indent"}), 10_000)["limited"] is False
+    deep_window = Window.of(WINDOW.hits * 2_000, Policy("identical"))
+    assert response_stats(deep_window, [], parse_request({"dedupe": "indent"}), 10_001)["limited"] is True
+    assert response_stats(deep_window, [], parse_request({"dedupe": "indent"}), 10_000)["limited"] is False
 
 
 def test_every_part_that_the_response_promises_is_there() -> None:

@@ -73,7 +73,7 @@ def words(stories: list[Document]) -> list[str]:
     return sorted({word for story in stories[:20] for word in story.text.split()})
 
 
-def request_of(**arguments: object) -> Any:
+def make_request(**arguments: object) -> Any:
     return parse_request({"dedupe": "indent", "dedupe_by": "stored"} | {f"dedupe_{k}": v for k, v in arguments.items()})
 
 
@@ -95,7 +95,7 @@ def pages(
         page, following = page + 1, response["dedupe"]["cursor"] if cursor else None
 
 
-def listed(response: Json) -> list[Json]:
+def list_hits(response: Json) -> list[Json]:
     """All hits of a page, those inside leads too."""
     return [
         each
@@ -110,9 +110,9 @@ def ranked(engine: Engine, words: str) -> list[str]:
     return [hit.id for hit in engine.search(query, 1_000).hits]
 
 
-def group_of(engine: Engine) -> dict[str, str]:
+def read_groups(engine: Engine) -> dict[str, str]:
     """The stored group of each document."""
-    ids = [(hit.index, hit.id) for some in engine.scan() for hit in some]
+    ids = [(hit.index, hit.id) for members in engine.scan() for hit in members]
     return {each.name.id: each.group for each in group_store(engine).read(ids)}
 
 
@@ -122,39 +122,41 @@ def test_all_pages_together_hold_each_match_once_and_the_account_adds_up(
     engine: Engine, words: list[str], data: st.DataObject, size: int, mode: str
 ) -> None:
     asked_words = " OR ".join(data.draw(st.lists(st.sampled_from(["said", *words]), min_size=1, max_size=4)))
-    matched = ranked(engine, asked_words)
+    match_ids = ranked(engine, asked_words)
     responses = pages(engine, asked_words, size, cursor=data.draw(st.booleans()), mode=mode, max_per_group=100)
-    shown = [hit["_id"] for response in responses for hit in listed(response)]
-    assert sorted(shown) == sorted(matched)
+    ids = [hit["_id"] for response in responses for hit in list_hits(response)]
+    assert sorted(ids) == sorted(match_ids)
     groups = [hit["_dedupe"]["group"] for response in responses for hit in response["hits"]["hits"]]
     for response in responses:
         account = response["dedupe"]
-        assert account["documents"]["matched"] == len(matched) == response["hits"]["total"]["value"]
+        assert account["documents"]["matched"] == len(match_ids) == response["hits"]["total"]["value"]
         assert account["groups"]["matching"] == len(set(groups))
         assert account["groups"]["exact"] is True
-        assert account["duplicates"] == len(matched) - len(set(groups))
+        assert account["duplicates"] == len(match_ids) - len(set(groups))
 
 
 def test_groups_stand_where_their_best_document_stands_and_hold_those_of_their_name(engine: Engine) -> None:
-    of = group_of(engine)
+    groups_by_id = read_groups(engine)
     expected: defaultdict[str, list[str]] = defaultdict(list)
     for name in ranked(engine, "said"):
-        expected[of[name]].append(name)
+        expected[groups_by_id[name]].append(name)
     ids: defaultdict[str, list[str]] = defaultdict(list)
     for response in pages(engine, "said", 7):
         for hit in response["hits"]["hits"]:
             ids[hit["_dedupe"]["group"]].append(hit["_id"])
     assert list(ids.items()) == list(expected.items())
-    assert any(len(some) > 2 for some in expected.values())
+    assert any(len(members) > 2 for members in expected.values())
 
 
 def only(response: Json, **fields: object) -> list[Json]:
     """The hits whose `_dedupe` says so."""
-    return [hit for hit in listed(response) if all(hit["_dedupe"].get(name) == value for name, value in fields.items())]
+    return [
+        hit for hit in list_hits(response) if all(hit["_dedupe"].get(name) == value for name, value in fields.items())
+    ]
 
 
 @pytest.fixture
-def fresh(address: str) -> Iterator[Any]:
+def empty_index(address: str) -> Iterator[Any]:
     """Makes indexes for one test."""
     engines: list[Engine] = []
 
@@ -190,15 +192,15 @@ HALF = " ".join(f"word{number}" if number < 45 else f"other{number}" for number 
 APART = " ".join(f"word{number}" if number < 28 else f"else{number}" for number in range(60))
 
 
-def test_a_document_that_only_the_group_joins_says_through_which_lead(fresh: Any) -> None:
-    engine = fresh(
+def test_a_document_that_only_the_group_joins_says_through_which_lead(empty_index: Any) -> None:
+    engine = empty_index(
         make_record("lead", f"{TEXT} leading"),
         make_record("shown", f"{TEXT} grain grain grain"),
         make_record("apart", f"{APART} grain"),
         settle=False,
     )
     put(engine, shown=("lead-group", False), apart=("lead-group", False), lead=("lead-group", True))
-    response = search(engine, parse_query("grain"), request_of(explain=True))
+    response = search(engine, parse_query("grain"), make_request(explain=True))
     assert [hit["_id"] for hit in response["hits"]["hits"]] == ["shown", "apart"]
     mark = response["hits"]["hits"][1]["_dedupe"]
     assert mark["through"] == "lead"
@@ -206,22 +208,22 @@ def test_a_document_that_only_the_group_joins_says_through_which_lead(fresh: Any
     assert mark["group"] == "lead-group"
 
 
-def test_a_document_that_passes_against_the_shown_lead_tells_its_own_reason(fresh: Any) -> None:
-    engine = fresh(make_record("a", f"{TEXT} grain"), make_record("b", f"{TEXT} grain"))
-    (_, duplicate) = search(engine, parse_query("grain"), request_of(explain=True))["hits"]["hits"]
+def test_a_document_that_passes_against_the_shown_lead_tells_its_own_reason(empty_index: Any) -> None:
+    engine = empty_index(make_record("a", f"{TEXT} grain"), make_record("b", f"{TEXT} grain"))
+    (_, duplicate) = search(engine, parse_query("grain"), make_request(explain=True))["hits"]["hits"]
     assert duplicate["_dedupe"]["level"] == "identical"
     assert duplicate["_dedupe"]["of"] == "a"
     assert duplicate["_dedupe"]["why"]["signature"] == "content"
     assert "through" not in duplicate["_dedupe"]
 
 
-def test_keep_chooses_among_all_documents_of_the_group_and_moves_none(fresh: Any) -> None:
-    engine = fresh(
+def test_keep_chooses_among_all_documents_of_the_group_and_moves_none(empty_index: Any) -> None:
+    engine = empty_index(
         *(make_record(f"copy{at}", f"{TEXT} grain", date=f"1990-01-{9 - at:02}", source="AP") for at in range(5)),
         make_record("wire", f"{TEXT} grain", date="1999-01-01", source="Reuters"),
     )
     by_keep = {
-        keep: search(engine, parse_query("grain"), request_of(keep=keep, max_per_group=1))["hits"]["hits"]
+        keep: search(engine, parse_query("grain"), make_request(keep=keep, max_per_group=1))["hits"]["hits"]
         for keep in ("rank", "earliest", "latest", "source:Reuters,AP")
     }
     assert {keep: hits[0]["_id"] for keep, hits in by_keep.items()} == {
@@ -236,50 +238,50 @@ def test_keep_chooses_among_all_documents_of_the_group_and_moves_none(fresh: Any
 
 
 @pytest.mark.slow
-def test_a_text_with_very_many_copies_is_counted_and_shown_in_part(fresh: Any) -> None:
-    engine = fresh(
+def test_a_text_with_very_many_copies_is_counted_and_shown_in_part(empty_index: Any) -> None:
+    engine = empty_index(
         *(make_record(f"copy{at:04}", f"{TEXT} grain") for at in range(1_200)),
         *(make_record(f"single{at}", f"grain number{at} stands alone here {at}") for at in range(3)),
     )
-    response = search(engine, parse_query("grain"), request_of(max_per_group=3), size=10)
+    response = search(engine, parse_query("grain"), make_request(max_per_group=3), size=10)
     account = response["dedupe"]
     assert account["documents"] == {"matched": 1_203, "in_window": 1_203, "beyond_window": 0, "on_page": 7}
     assert account["groups"] == {"matching": 4, "in_window": 4, "on_page": 4, "exact": True}
     (lead,) = only(response, indent=0, size=1_200)
     assert (lead["_dedupe"]["shown"], lead["_dedupe"]["hidden"]) == (4, 1_196)
-    whole = search(engine, parse_query("grain"), request_of(), size=10)
-    assert len(whole["hits"]["hits"]) == 1_203
+    answer = search(engine, parse_query("grain"), make_request(), size=10)
+    assert len(answer["hits"]["hits"]) == 1_203
 
 
-def test_what_is_not_settled_stands_alone_and_is_counted(fresh: Any) -> None:
-    engine = fresh(make_record("a", f"{TEXT} grain"), make_record("b", f"{TEXT} grain"))
+def test_what_is_not_settled_stands_alone_and_is_counted(empty_index: Any) -> None:
+    engine = empty_index(make_record("a", f"{TEXT} grain"), make_record("b", f"{TEXT} grain"))
     engine.write([make_record("c", f"{TEXT} grain"), make_record("d", f"{TEXT} grain")])
     engine.refresh()
-    account = search(engine, parse_query("grain"), request_of())["dedupe"]
+    account = search(engine, parse_query("grain"), make_request())["dedupe"]
     assert account["groups"]["matching"] == 3
     assert account["unsettled"] == 2
     assert account["remedy"] == "settle groups with: ibidem backfill --groups"
     Follower(engine).catch_up()
     engine.refresh()
-    account = search(engine, parse_query("grain"), request_of())["dedupe"]
+    account = search(engine, parse_query("grain"), make_request())["dedupe"]
     assert (account["groups"]["matching"], account["unsettled"]) == (1, 0)
     assert "remedy" not in account
 
 
-def test_what_is_written_after_the_first_page_stays_out_of_the_later_ones(fresh: Any) -> None:
-    engine = fresh(*(make_record(f"a{at}", f"grain number{at} stands alone here") for at in range(6)))
-    first = search(engine, parse_query("grain"), request_of(), size=4)
+def test_what_is_written_after_the_first_page_stays_out_of_the_later_ones(empty_index: Any) -> None:
+    engine = empty_index(*(make_record(f"a{at}", f"grain number{at} stands alone here") for at in range(6)))
+    first = search(engine, parse_query("grain"), make_request(), size=4)
     engine.write([make_record(f"b{at}", f"grain grain other{at} stands alone too") for at in range(6)])
     engine.refresh()
-    later = search(engine, parse_query("grain"), request_of(cursor=first["dedupe"]["cursor"]), page=2, size=4)
+    later = search(engine, parse_query("grain"), make_request(cursor=first["dedupe"]["cursor"]), page=2, size=4)
     names = [hit["_id"] for response in (first, later) for hit in response["hits"]["hits"]]
     assert sorted(names) == [f"a{at}" for at in range(6)]
 
 
-def test_an_override_stands_in_the_notes(fresh: Any) -> None:
-    engine = fresh(make_record("a", f"{TEXT} grain"), make_record("b", f"{TEXT} grain"))
+def test_an_override_stands_in_the_notes(empty_index: Any) -> None:
+    engine = empty_index(make_record("a", f"{TEXT} grain"), make_record("b", f"{TEXT} grain"))
     word = Override((engine.index, "a"), (engine.index, "b"), "same", "Ada")
-    response = search(engine, parse_query("grain"), request_of(explain=True), overrides=[word])
+    response = search(engine, parse_query("grain"), make_request(explain=True), overrides=[word])
     assert response["hits"]["hits"][0]["_dedupe"]["notes"] == ["declared the same as b by Ada"]
 
 
@@ -287,7 +289,7 @@ def test_an_override_stands_in_the_notes(fresh: Any) -> None:
 def test_all_matches_are_ordered_by_date(engine: Engine, order: str) -> None:
     dates: list[str] = []
     for page in range(1, 9):
-        result = search_window(engine, parse_query("said"), request_of(max_per_group=0), page, 10, order=order)  # type: ignore[arg-type]
+        result = search_window(engine, parse_query("said"), make_request(max_per_group=0), page, 10, order=order)  # type: ignore[arg-type]
         dates += [hit["_source"].get("date", "") for hit in result.response["hits"]["hits"]]
     dated = [date for date in dates if date]
     assert dated == sorted(dated, reverse=order == "newest")
@@ -295,41 +297,41 @@ def test_all_matches_are_ordered_by_date(engine: Engine, order: str) -> None:
 
 
 def test_facets_count_documents_and_groups_of_all_matches(engine: Engine, stories: list[Document]) -> None:
-    query, of, matched = parse_query("said"), group_of(engine), set(ranked(engine, "said"))
+    query, groups_by_id, match_ids = parse_query("said"), read_groups(engine), set(ranked(engine, "said"))
     facets = cast("CollapseEngine", engine).facets(query, 10)
     for value in ("AP", "Reuters"):
-        there = [each.id for each in stories if each.source == value and each.id in matched]
-        expected = FacetCount(value, len(there), len({of[name] for name in there}))
+        ids_there = [each.id for each in stories if each.source == value and each.id in match_ids]
+        expected = FacetCount(value, len(ids_there), len({groups_by_id[name] for name in ids_there}))
         assert expected in facets.sources
-    years = {each.date[:4] for each in stories if each.date and each.id in matched}
+    years = {each.date[:4] for each in stories if each.date and each.id in match_ids}
     assert [each.value for each in facets.years] == sorted(years, reverse=True)
-    assert sum(each.documents for each in facets.years) == sum(each.id in matched for each in stories if each.date)
+    assert sum(each.documents for each in facets.years) == sum(each.id in match_ids for each in stories if each.date)
 
 
 def test_a_preset_other_than_the_stored_one_is_refused(engine: Engine) -> None:
     with pytest.raises(UsageError, match=r"dedupe_preset=law.*groups are stored by other figures"):
-        search(engine, parse_query("said"), request_of(preset="law"))
+        search(engine, parse_query("said"), make_request(preset="law"))
 
 
 def test_an_engine_that_stays_open_counts_groups_again_only_where_others_match(
     address: str, records: list[Record], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    counted: list[int] = []
+    counts: list[int] = []
     count = MatchCounter.count
-    monkeypatch.setattr(MatchCounter, "count", lambda *arguments: counted.append(1) or count(*arguments))
+    monkeypatch.setattr(MatchCounter, "count", lambda *arguments: counts.append(1) or count(*arguments))
     index = f"{INDEX}-counts"
     engine = filled(address, records, index)
     try:
         Follower(engine).catch_up()
         engine.refresh()
-        before = pages(engine, "said", 10)
-        assert len({response["dedupe"]["groups"]["matching"] for response in before}) == 1
-        assert len(counted) == (not address.startswith("sqlite"))
+        pages_before = pages(engine, "said", 10)
+        assert len({response["dedupe"]["groups"]["matching"] for response in pages_before}) == 1
+        assert len(counts) == (not address.startswith("sqlite"))
         engine.write([make_record("later", "nobody said anything of the kind about wheat before")])
         Follower(engine).catch_up()
         engine.refresh()
         (first, *_) = pages(engine, "said", 10)
-        assert first["dedupe"]["groups"]["matching"] == before[0]["dedupe"]["groups"]["matching"] + 1
+        assert first["dedupe"]["groups"]["matching"] == pages_before[0]["dedupe"]["groups"]["matching"] + 1
     finally:
         engine.close()
         if not address.startswith("sqlite"):

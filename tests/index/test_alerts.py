@@ -21,18 +21,18 @@ def engine(tmp_path_factory: pytest.TempPathFactory, records: list[Record]) -> E
 
 def test_every_text_is_reported_by_one_document_and_kept(engine: Engine) -> None:
     save(engine, ALERT)
-    new = run(engine, ALERT)
+    documents = run(engine, ALERT)
     ids = list_reports(engine, "said")
-    assert [each.id for each in ids] == [each.id for each in new]
+    assert [each.id for each in ids] == [each.id for each in documents]
     assert all(each.packed for each in ids)
     assert run(engine, ALERT) == []
 
 
 def test_of_very_many_the_latest_are_kept(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(alerts, "MOST_REPORTED", 5)
-    new = run(engine, ALERT)
-    assert len(new) > 5
-    assert [each.id for each in list_reports(engine, "said")] == [each.id for each in new[-5:]]
+    documents = run(engine, ALERT)
+    assert len(documents) > 5
+    assert [each.id for each in list_reports(engine, "said")] == [each.id for each in documents[-5:]]
 
 
 def test_an_alert_is_read_as_it_was_kept() -> None:

@@ -56,9 +56,9 @@ def test_a_text_that_was_made_for_the_content_hash_of_another_does_not_take_it_a
 ) -> None:
     """The hash is set by hand, since none is known for the content hash of a later schema."""
     (lease,) = fetch_hits(engine, ["lease"])
-    signed = unpack(lease.packed or b"")
-    assert signed is not None
-    (hash_,) = lookup_keys(signed)["content"]
+    packed_value = unpack(lease.packed or b"")
+    assert packed_value is not None
+    (hash_,) = lookup_keys(packed_value)["content"]
     forged = Document("forged", "a text of other words altogether", version=1)
     (record,) = records([forged], Tables(tmp_path))
     (signatures,) = sign([forged], Tables(tmp_path))

@@ -52,16 +52,20 @@ def test_the_groups_are_those_that_signing_gives_and_samples_show_what_differs(s
     ingest_documents(DOCUMENTS, settings)
     result = dry_run(settings, Policy())
     engine = open_engine(settings.address, settings.index)
-    signed = index_groups(engine)
+    full_groups = index_groups(engine)
     engine.close()
     answer: dict[str, Any] = result.as_json()
-    assert {name: answer[name] for name in signed.as_json()} | {"largest": 0} == signed.as_json() | {"largest": 0}
+    assert {name: answer[name] for name in full_groups.as_json()} | {"largest": 0} == full_groups.as_json() | {
+        "largest": 0
+    }
     assert (answer["of"], answer["hidden"]) == (26, round(answer["duplicates"] / 26, 4))
-    by_level = {level: [one for one in answer["samples"] if one["level"] == level] for level in ("identical", "near")}
-    assert [len(some) for some in by_level.values()] == [3, 3]
-    assert all(not one["difference"] for one in by_level["identical"])
-    assert all({"kind": "duplicate", "words": ["and", "more"]} in one["difference"] for one in by_level["near"])
-    assert all(one["title"] for one in answer["largest"])
+    by_level = {
+        level: [sample for sample in answer["samples"] if sample["level"] == level] for level in ("identical", "near")
+    }
+    assert [len(samples) for samples in by_level.values()] == [3, 3]
+    assert all(not sample["difference"] for sample in by_level["identical"])
+    assert all({"kind": "duplicate", "words": ["and", "more"]} in sample["difference"] for sample in by_level["near"])
+    assert all(sample["title"] for sample in answer["largest"])
 
 
 @pytest.mark.slow
@@ -78,16 +82,18 @@ def test_an_index_of_others_stays_as_it_is(settings: Settings, opensearch: str) 
     mapping = {"dynamic": "strict", "properties": {"body": {"type": "text"}}}
     ask(opensearch, "PUT", "/untouched", json.dumps({"settings": {"number_of_shards": 2}, "mappings": mapping}))
     lines = [
-        part for one in DOCUMENTS for part in ({"index": {"_id": one.id, "routing": one.id[:2]}}, {"body": one.text})
+        part
+        for sample in DOCUMENTS
+        for part in ({"index": {"_id": sample.id, "routing": sample.id[:2]}}, {"body": sample.text})
     ]
     lines += [{"index": {"_id": "none"}}, {}]
     ask(opensearch, "POST", "/untouched/_bulk?refresh=true", "".join(f"{json.dumps(line)}\n" for line in lines))
-    before = ask(opensearch, "GET", "/untouched")
-    theirs = settings.changed(engine=opensearch, index="untouched", fields="text=body,meta=")
-    answer: dict[str, Any] = dry_run(theirs, Policy()).as_json()
+    answer_before = ask(opensearch, "GET", "/untouched")
+    foreign_settings = settings.changed(engine=opensearch, index="untouched", fields="text=body,meta=")
+    answer: dict[str, Any] = dry_run(foreign_settings, Policy()).as_json()
     assert (answer["documents"], answer["refused"], answer["sizes"]) == (26, 1, {"3": 5})
     assert len(answer["samples"]) == 6
-    assert ask(opensearch, "GET", "/untouched") == before
+    assert ask(opensearch, "GET", "/untouched") == answer_before
     assert ask(opensearch, "GET", "/_cat/indices/untouched-ibidem-*?format=json&expand_wildcards=all") == []
     ask(opensearch, "DELETE", "/untouched")
 

@@ -8,10 +8,10 @@ from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.signatures.packed import NO_DATE
 from support.fake_engine import FakeEngine
 from support.naive_grouping import leaders
-from support.windows import SampleWindow, few, signatures, value, windows
+from support.windows import SampleWindow, example_settings, signatures, value, windows
 
 
-@few
+@example_settings
 @given(windows)
 def test_documents_are_grouped_by_leads_in_the_order_of_date_and_id(window: SampleWindow) -> None:
     groups = index_groups(FakeEngine(window))
@@ -22,7 +22,7 @@ def test_documents_are_grouped_by_leads_in_the_order_of_date_and_id(window: Samp
     assert groups.grouping.lead.tolist() == leaders(expected, Policy())
 
 
-@few
+@example_settings
 @given(windows)
 def test_the_counts_add_up(window: SampleWindow) -> None:
     groups = index_groups(FakeEngine(window))

@@ -36,11 +36,11 @@ def test_all_items_are_passed_on_and_each_language_is_judged_by_its_own_table() 
     assert list(sampler.sample(items)) == items
     calls: list[str] = []
 
-    def table_of(language: str) -> Table | None:
+    def find_table(language: str) -> Table | None:
         calls.append(language)
         return TABLE if language == "en" else None
 
-    assert sampler.find_foreign(table_of) == [ForeignShare("en", 6, 6)]
+    assert sampler.find_foreign(find_table) == [ForeignShare("en", 6, 6)]
     assert calls == ["de", "en"]
 
 

@@ -21,10 +21,14 @@ def unpacked(records: list[Record]) -> dict[str, Packed]:
 def test_every_document_s_duplicates_are_those_that_the_decision_finds_among_all(
     library: Engine, records: list[Record]
 ) -> None:
-    signed = unpacked(records)
-    for name in list(signed)[::10]:
-        near = {other for other in signed if other != name and decide(signed[name], signed[other], Policy())}
-        assert {each.id for each in inspect(library, name).duplicates} == near
+    values_by_name = unpacked(records)
+    for name in list(values_by_name)[::10]:
+        near_names = {
+            other
+            for other in values_by_name
+            if other != name and decide(values_by_name[name], values_by_name[other], Policy())
+        }
+        assert {each.id for each in inspect(library, name).duplicates} == near_names
 
 
 def test_identical_ones_come_first_then_the_higher_score(library: Engine, records: list[Record]) -> None:
@@ -36,7 +40,9 @@ def test_identical_ones_come_first_then_the_higher_score(library: Engine, record
 
 
 def test_it_reads_as_the_command_line_promises(library: Engine, records: list[Record]) -> None:
-    report = next(one for each in records if (one := inspect(library, each.document.id)).duplicates).as_json()
+    report = next(
+        inspection for each in records if (inspection := inspect(library, each.document.id)).duplicates
+    ).as_json()
     assert report.keys() >= {"id", "title", "signatures", "duplicates"}
     assert report["duplicates"][0].keys() == {"id", "title", "level", "relation", "score", "why"}  # type: ignore[index]
 
@@ -56,8 +62,8 @@ def test_manual_decisions_are_followed_also_where_no_look_up_finds_the_other(
         for b, second in unpacked(records).items()
         if a != b and not decide(first, second, Policy())
     )
-    same = Override((library.index, name), (library.index, other), "same", "Ada")
-    assert other in {each.id for each in inspect(library, name, overrides=[same]).duplicates}
+    override = Override((library.index, name), (library.index, other), "same", "Ada")
+    assert other in {each.id for each in inspect(library, name, overrides=[override]).duplicates}
 
 
 def test_a_document_that_is_not_there_or_not_signed_is_refused(library: Engine) -> None:

@@ -53,13 +53,13 @@ def test_an_unknown_date_covers_nothing() -> None:
     assert interval("") == (None, None)
 
 
-@pytest.mark.parametrize("written", ["1980-01-01T12Z", "1980-01-01T12:30Z", "1980-01-01T12:30:15.123456789+01"])
-def test_a_time_may_be_as_exact_as_it_likes(written: str) -> None:
-    assert interval(written) == (0, 0)
+@pytest.mark.parametrize("text", ["1980-01-01T12Z", "1980-01-01T12:30Z", "1980-01-01T12:30:15.123456789+01"])
+def test_a_time_may_be_as_exact_as_it_likes(text: str) -> None:
+    assert interval(text) == (0, 0)
 
 
 @pytest.mark.parametrize(
-    "written",
+    "text",
     [
         "1787.", "1787-", "1787-9", "1787-13", "1787-02-29", "1787-02-30T12:00:00Z", "0000", "0000-01", "10000",
         "-0044", "19800101", "1980-01-01T25:00:00", "1980-01-01x12:00", "1980-01-01T", "17 Sept 1787", "1787/09/17",
@@ -67,19 +67,19 @@ def test_a_time_may_be_as_exact_as_it_likes(written: str) -> None:
         " 1787", "1980-01-01T12:00:00+25:00",
     ],
 )  # fmt: skip
-def test_what_is_no_date_is_refused_with_what_would_be_right(written: str) -> None:
+def test_what_is_no_date_is_refused_with_what_would_be_right(text: str) -> None:
     with pytest.raises(
         ValueError, match=r"is not a date.*; write a year \(1787\), a month \(1787-09\), a day"
-    ) as refused:
-        interval(written)
-    assert repr(written) in str(refused.value)
+    ) as error:
+        interval(text)
+    assert repr(text) in str(error.value)
 
 
 @given(st.text(max_size=30) | st.from_regex(r"\A[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.Z+-]{0,15}\Z"))
-def test_whatever_is_written_is_an_interval_of_32_bits_or_a_value_error(written: str) -> None:
+def test_whatever_is_written_is_an_interval_of_32_bits_or_a_value_error(text: str) -> None:
     try:
-        first, last = interval(written)
+        first, last = interval(text)
     except ValueError:
         return
-    assert (first is None) == (last is None) == (written == "")
+    assert (first is None) == (last is None) == (text == "")
     assert -(2**31) < (first or 0) <= (last or 0) < 2**31

@@ -29,9 +29,9 @@ DOCUMENTS = st.builds(
 
 
 def refusal(max_text: int = 100, **record: object) -> Refusal:
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(Refused) as refusal:
         read_record(record, "cases.jsonl:7", max_text)
-    return refused.value.refusal
+    return refusal.value.refusal
 
 
 @given(DOCUMENTS)
@@ -47,8 +47,8 @@ def test_a_document_survives_the_way_through_a_message(document: Document) -> No
 def test_whatever_a_record_holds_it_becomes_a_document_or_a_refusal(record: dict[str, object]) -> None:
     try:
         document = read_record(record, "f:1", max_text=50)
-    except Refused as refused:
-        read = refused.refusal
+    except Refused as refusal:
+        read = refusal.refusal
     else:
         read = read_record(document.as_record(), "f:1", max_text=50)
     assert read == document if isinstance(read, Document) else (read.where, bool(read.why)) == ("f:1", True)
@@ -97,9 +97,9 @@ def test_a_refusal_can_travel_whatever_it_refuses(id_: str, date: str) -> None:
 def test_a_refusal_names_the_field_the_value_and_what_would_be_right(
     record: dict[str, object], field: str, why: str
 ) -> None:
-    refused = refusal(**record)
-    assert (refused.where, refused.field) == ("cases.jsonl:7", field)
-    assert why in refused.why
+    outcome = refusal(**record)
+    assert (outcome.where, outcome.field) == ("cases.jsonl:7", field)
+    assert why in outcome.why
 
 
 def test_a_refusal_names_the_document() -> None:

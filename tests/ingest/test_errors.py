@@ -53,8 +53,8 @@ def test_what_a_library_raises_becomes_a_sentence(error: Exception, sentence: st
 
 
 def test_every_row_of_the_table_is_tried_here() -> None:
-    tried = {(cls.__module__.partition(".")[0], cls.__name__) for error, _ in ERRORS for cls in type(error).__mro__}
-    assert set(SENTENCES) <= tried
+    classes = {(cls.__module__.partition(".")[0], cls.__name__) for error, _ in ERRORS for cls in type(error).__mro__}
+    assert set(SENTENCES) <= classes
 
 
 def test_what_the_table_does_not_name_passes() -> None:

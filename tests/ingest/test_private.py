@@ -32,12 +32,12 @@ def test_a_folder_cannot_be_made_in_a_file(tmp_path: Path) -> None:
 
 
 def test_files_that_are_made_are_their_owner_s_alone_and_others_stay_as_they_are(tmp_path: Path) -> None:
-    before = os.umask(0)
+    mask = os.umask(0)
     try:
         make_file(tmp_path / "empty")
         write_file(tmp_path / "full", b"hello")
     finally:
-        os.umask(before)
+        os.umask(mask)
     (tmp_path / "empty").chmod(0o644)
     make_file(tmp_path / "empty")
     assert (mode(tmp_path / "empty"), mode(tmp_path / "full")) == (0o644, 0o600)
@@ -52,5 +52,5 @@ def test_a_file_that_is_there_is_not_opened_so_that_locks_on_it_hold(tmp_path: P
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("begin exclusive").close()
         make_file(path)
-        ended = subprocess.run([sys.executable, "-c", other], capture_output=True, text=True, check=False)
-    assert "database is locked" in ended.stderr
+        process = subprocess.run([sys.executable, "-c", other], capture_output=True, text=True, check=False)
+    assert "database is locked" in process.stderr

@@ -16,9 +16,9 @@ LONGER = "the grain " * 10
 
 def packed(text: str, title: str) -> Packed:
     document = Document("a", text, title=title)
-    (signed,) = sign_batch([document], None)
-    assert signed == sign_one(document, None)
-    read = unpack(pack(document, signed))
+    (signatures,) = sign_batch([document], None)
+    assert signatures == sign_one(document, None)
+    read = unpack(pack(document, signatures))
     assert read is not None
     return read
 

@@ -10,17 +10,17 @@ ITS_OWN = ("took_ms", "cursor", "tables", "by")
 
 def through_plugin(client: Any, index: str, body: Mapping[str, Any], options: Mapping[str, Any], **params: Any) -> Json:
     """Ask the cluster itself."""
-    whole = dict(body) | {"ext": {"ibidem": dict(options)}}
-    return parts_of(searched(client, index, whole, params))
+    search_body = dict(body) | {"ext": {"ibidem": dict(options)}}
+    return take_parts(run_search(client, index, search_body, params))
 
 
 def through_layer(client: Any, index: str, body: Mapping[str, Any], options: Mapping[str, Any], **params: Any) -> Json:
     """Ask the wrapped client."""
     parameters = {name if name == "dedupe" else f"dedupe_{name}": value for name, value in options.items()}
-    return parts_of(searched(client, index, dict(body), params, **parameters))
+    return take_parts(run_search(client, index, dict(body), params, **parameters))
 
 
-def searched(client: Any, index: str, body: Json, params: Mapping[str, Any], **arguments: Any) -> Json:
+def run_search(client: Any, index: str, body: Json, params: Mapping[str, Any], **arguments: Any) -> Json:
     """Search as the client's makers have it."""
     where = {} if "pit" in body else {"index": index}
     if hasattr(client, "perform_request"):
@@ -30,7 +30,7 @@ def searched(client: Any, index: str, body: Json, params: Mapping[str, Any], **a
     return dict(client.search(**where, body=body, params=dict(params), **arguments))
 
 
-def parts_of(answer: Json) -> Json:
+def take_parts(answer: Json) -> Json:
     """Return an answer without what differs from one to the next."""
     left = {name: part for name, part in answer.items() if name not in ("took", "_shards", "ext", "dedupe", "pit_id")}
     account = answer.get("dedupe") or answer["ext"]["ibidem"]
@@ -45,7 +45,7 @@ def differences(expected: Any, actual: Any, place: str = "") -> Iterator[str]:
     elif isinstance(expected, list) and isinstance(actual, list):
         if len(expected) != len(actual):
             yield f"{place}: {len(expected)} and {len(actual)} entries"
-        for at, (one, other) in enumerate(zip(expected, actual, strict=False)):
-            yield from differences(one, other, f"{place}[{at}]")
+        for at, (value, counterpart) in enumerate(zip(expected, actual, strict=False)):
+            yield from differences(value, counterpart, f"{place}[{at}]")
     elif expected != actual:
         yield f"{place}: {expected!r} and {actual!r}"

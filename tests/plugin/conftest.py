@@ -62,7 +62,7 @@ def not_run(missing: Missing) -> NoReturn:
 
 
 @pytest.fixture(scope="session")
-def signed(tmp_path_factory: pytest.TempPathFactory) -> list[Record]:
+def signed_records(tmp_path_factory: pytest.TempPathFactory) -> list[Record]:
     """Stories with their signatures."""
     tables = english_tables(tmp_path_factory.mktemp("tables"), dict(counts(STORIES)))
     rows = zip(STORIES, sign(STORIES, tables), strict=True)
@@ -72,15 +72,15 @@ def signed(tmp_path_factory: pytest.TempPathFactory) -> list[Record]:
 
 
 @pytest.fixture(scope="package")
-def cluster(kind: EngineName, signed: list[Record]) -> Iterator[str]:
+def cluster(kind: EngineName, signed_records: list[Record]) -> Iterator[str]:
     """The address of a cluster with the plugin on both nodes, and filled indexes."""
     address = os.environ.get(f"IBIDEM_TEST_PLUGIN_{kind.upper()}")
     if address:
-        fill(address, signed)
+        fill(address, signed_records)
         yield address
         return
     with started(kind) as server:
-        fill(server.address, signed)
+        fill(server.address, signed_records)
         yield server.address
 
 
@@ -94,20 +94,20 @@ def books() -> list[Record]:
     ]
 
 
-def fill(address: str, signed: list[Record]) -> None:
+def fill(address: str, signed_records: list[Record]) -> None:
     """Write the stories into each index, a foreign index without signatures, and a copy under other ids."""
-    every = ",".join([*INDEXES, "foreign", "copied"])
-    ask(address, "DELETE", f"/{every}?ignore_unavailable=true")
+    names = ",".join([*INDEXES, "foreign", "copied"])
+    ask(address, "DELETE", f"/{names}?ignore_unavailable=true")
     for name, (shards, node) in INDEXES.items():
         settings = {"number_of_shards": shards, "number_of_replicas": 0}
-        placed = {"index.routing.allocation.require._name": node} if node else {}
-        template = {"index_patterns": [name], "template": {"settings": settings | placed}}
+        placement = {"index.routing.allocation.require._name": node} if node else {}
+        template = {"index_patterns": [name], "template": {"settings": settings | placement}}
         ask(address, "PUT", f"/_index_template/{name}", json.dumps(template))
         engine = open_engine(address, name)
         engine.create()
         alone = {"index.auto_expand_replicas": False, "index.number_of_replicas": 0}
         ask(address, "PUT", f"/{name}/_settings", json.dumps(alone))
-        engine.write(books() if name == "library" else signed)
+        engine.write(books() if name == "library" else signed_records)
         engine.refresh()
         engine.close()
     foreign = {"settings": {"number_of_replicas": 0}, "mappings": {"properties": {"text": {"type": "text"}}}}
@@ -120,7 +120,7 @@ def fill(address: str, signed: list[Record]) -> None:
 
 
 @pytest.fixture(scope="package")
-def plain(kind: EngineName, cluster: str) -> Iterator[Any]:
+def plain_client(kind: EngineName, cluster: str) -> Iterator[Any]:
     """The client as its makers made it."""
     client = (opensearchpy.OpenSearch if kind == "opensearch" else elasticsearch.Elasticsearch)(
         cluster.partition("+")[2]
@@ -130,6 +130,6 @@ def plain(kind: EngineName, cluster: str) -> Iterator[Any]:
 
 
 @pytest.fixture(scope="package")
-def wrapped(plain: Any) -> Any:
+def wrapped_client(plain_client: Any) -> Any:
     """The same client with the Python layer, which groups by itself."""
-    return ibidem.wrap(plain)
+    return ibidem.wrap(plain_client)

@@ -6,7 +6,7 @@ import pytest
 
 import ibidem
 from ibidem_ingest.errors import UsageError
-from plugin.answers import Json, differences, searched, through_layer
+from plugin.answers import Json, differences, run_search, through_layer
 from plugin.conftest import QUERY
 from plugin.test_same_answers import bodies
 
@@ -14,15 +14,15 @@ pytestmark = pytest.mark.server
 
 
 @pytest.fixture
-def asking(plain: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
+def asking(plain_client: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     """A wrapped client that asks the plugin."""
     monkeypatch.setenv("IBIDEM_PLUGIN", "auto")
-    return ibidem.wrap(plain)
+    return ibidem.wrap(plain_client)
 
 
-def by(client: Any, body: Json | None = None, **options: Any) -> str:
+def read_by(client: Any, body: Json | None = None, **options: Any) -> str:
     """Return who grouped the response: the plugin or the client."""
-    answer = searched(client, "stories", dict(body or QUERY), {}, **{"dedupe": "indent"} | options)
+    answer = run_search(client, "stories", dict(body or QUERY), {}, **{"dedupe": "indent"} | options)
     return str(answer["dedupe"]["by"]).split(" ", maxsplit=1)[0]
 
 
@@ -37,9 +37,9 @@ def test_a_made_up_search_has_the_same_answer_with_and_without_the_plugin(
 
 
 def test_the_account_says_who_grouped(asking: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert by(asking) == "plugin"
+    assert read_by(asking) == "plugin"
     monkeypatch.setenv("IBIDEM_PLUGIN", "off")
-    assert by(asking) == "client"
+    assert read_by(asking) == "client"
 
 
 @pytest.mark.parametrize(
@@ -51,12 +51,12 @@ def test_the_account_says_who_grouped(asking: Any, monkeypatch: pytest.MonkeyPat
     ],
 )
 def test_what_the_plugin_does_not_do_is_done_by_the_client(asking: Any, options: Json) -> None:
-    assert by(asking, **options) == "client"
+    assert read_by(asking, **options) == "client"
 
 
 def test_a_cursor_of_the_plugins_answer_leads_to_the_next_page(asking: Any) -> None:
-    first = searched(asking, "stories", dict(QUERY), {}, dedupe="indent")
-    second = searched(
+    first = run_search(asking, "stories", dict(QUERY), {}, dedupe="indent")
+    second = run_search(
         asking, "stories", QUERY | {"from": 10}, {}, dedupe="indent", dedupe_cursor=first["dedupe"]["cursor"]
     )
     assert first["dedupe"]["by"].startswith("plugin")
@@ -67,4 +67,4 @@ def test_a_cursor_of_the_plugins_answer_leads_to_the_next_page(asking: Any) -> N
 def test_a_wrong_word_in_the_environment_is_refused(asking: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("IBIDEM_PLUGIN", "always")
     with pytest.raises(UsageError, match="right are: auto, off"):
-        by(asking)
+        read_by(asking)

@@ -12,7 +12,7 @@ from ibidem.dedupe.overrides import Override
 from ibidem.dedupe.parameters import Preset, save_preset
 from ibidem_engines.connect import open_engine
 from ibidem_ingest.pairs.policy import Policy, Slots
-from plugin.answers import Json, differences, searched, through_layer, through_plugin
+from plugin.answers import Json, differences, run_search, through_layer, through_plugin
 from plugin.conftest import QUERY
 from servers.indices import ask
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.server
 INDENT = {"dedupe": "indent"}
 
 
-def refused(cluster: str, body: Json, index: str = "stories", params: str = "") -> str:
+def read_refusal(cluster: str, body: Json, index: str = "stories", params: str = "") -> str:
     """The reason for which the server refuses a search; it has to be the caller's fault."""
     with pytest.raises(RuntimeError) as error:
         ask(cluster, "POST", f"/{index}/_search{params}", json.dumps(body))
@@ -40,11 +40,11 @@ def refused(cluster: str, body: Json, index: str = "stories", params: str = "") 
     ],
 )
 def test_what_does_not_go_with_groups_is_refused_with_the_reason(cluster: str, part: Json, why: str) -> None:
-    assert why in refused(cluster, QUERY | part | {"ext": {"ibidem": INDENT}})
+    assert why in read_refusal(cluster, QUERY | part | {"ext": {"ibidem": INDENT}})
 
 
 def test_a_scroll_is_refused(cluster: str) -> None:
-    assert "scroll does not go with dedupe" in refused(
+    assert "scroll does not go with dedupe" in read_refusal(
         cluster, QUERY | {"ext": {"ibidem": INDENT}}, params="?scroll=1m"
     )
 
@@ -63,87 +63,93 @@ def test_a_scroll_is_refused(cluster: str) -> None:
     ],
 )
 def test_a_wrong_name_or_value_is_refused_with_the_right_ones(cluster: str, options: Json, right: str) -> None:
-    assert right in refused(cluster, QUERY | {"ext": {"ibidem": options}})
+    assert right in read_refusal(cluster, QUERY | {"ext": {"ibidem": options}})
 
 
 def test_the_mark_of_the_plugins_own_searches_is_not_for_callers(cluster: str) -> None:
-    assert "use ext.ibidem" in refused(cluster, QUERY | {"ext": {"ibidem_window": True}})
+    assert "use ext.ibidem" in read_refusal(cluster, QUERY | {"ext": {"ibidem_window": True}})
 
 
-def test_off_is_the_servers_own_answer(plain: Any) -> None:
-    answer = dict(plain.search(index="stories", **as_given(plain, QUERY | {"ext": {"ibidem": {"dedupe": "off"}}})))
-    own = dict(plain.search(index="stories", **as_given(plain, QUERY)))
-    assert answer | {"took": 0} == own | {"took": 0}
+def test_off_is_the_servers_own_answer(plain_client: Any) -> None:
+    answer = dict(
+        plain_client.search(index="stories", **as_given(plain_client, QUERY | {"ext": {"ibidem": {"dedupe": "off"}}}))
+    )
+    own_answer = dict(plain_client.search(index="stories", **as_given(plain_client, QUERY)))
+    assert answer | {"took": 0} == own_answer | {"took": 0}
 
 
 def as_given(client: Any, body: Json) -> dict[str, Any]:
     return body if isinstance(client, elasticsearch.Elasticsearch) else {"body": body}
 
 
-def test_the_account_says_who_grouped(plain: Any) -> None:
-    answer = dict(plain.search(index="stories", **as_given(plain, QUERY | {"ext": {"ibidem": INDENT}})))
-    account = answer["ext"]["ibidem"] if isinstance(plain, opensearchpy.OpenSearch) else answer["dedupe"]
+def test_the_account_says_who_grouped(plain_client: Any) -> None:
+    answer = dict(plain_client.search(index="stories", **as_given(plain_client, QUERY | {"ext": {"ibidem": INDENT}})))
+    account = answer["ext"]["ibidem"] if isinstance(plain_client, opensearchpy.OpenSearch) else answer["dedupe"]
     assert account["by"].startswith("plugin ")
     assert account["documents"]["in_window"] == account["groups"]["in_window"] + account["duplicates"] > 100
 
 
-def test_an_index_of_one_shard_is_searched_once(cluster: str, plain: Any) -> None:
+def test_an_index_of_one_shard_is_searched_once(cluster: str, plain_client: Any) -> None:
     def searches() -> int:
         total: int = ask(cluster, "GET", "/stories/_stats/search")["_all"]["primaries"]["search"]["query_total"]
         return total
 
-    before = searches()
+    counts_before = searches()
     for level in ("identical", "near"):
-        through_plugin(plain, "stories", QUERY, INDENT | {"level": level})
-    assert searches() == before + 2
+        through_plugin(plain_client, "stories", QUERY, INDENT | {"level": level})
+    assert searches() == counts_before + 2
 
 
-def test_no_hits_are_shown_where_none_are_asked_for_and_groups_are_counted(plain: Any, wrapped: Any) -> None:
+def test_no_hits_are_shown_where_none_are_asked_for_and_groups_are_counted(
+    plain_client: Any, wrapped_client: Any
+) -> None:
     body = QUERY | {"size": 0, "aggs": {"all": {"value_count": {"field": "ibidem.length"}}}}
-    expected = through_layer(wrapped, "stories", body, INDENT)
-    assert list(differences(expected, through_plugin(plain, "stories", body, INDENT))) == []
+    expected = through_layer(wrapped_client, "stories", body, INDENT)
+    assert list(differences(expected, through_plugin(plain_client, "stories", body, INDENT))) == []
 
 
-def test_a_point_in_time_is_ranked_without_naming_its_index(kind: str, plain: Any, wrapped: Any) -> None:
+def test_a_point_in_time_is_ranked_without_naming_its_index(kind: str, plain_client: Any, wrapped_client: Any) -> None:
     if kind == "opensearch":
-        point = plain.create_pit(index="spread", params={"keep_alive": "1m"})["pit_id"]
+        point = plain_client.create_pit(index="spread", params={"keep_alive": "1m"})["pit_id"]
     else:
-        point = plain.open_point_in_time(index="spread", keep_alive="1m")["id"]
+        point = plain_client.open_point_in_time(index="spread", keep_alive="1m")["id"]
     body = QUERY | {"pit": {"id": point, "keep_alive": "1m"}}
-    expected = through_layer(wrapped, "", body, INDENT)
-    assert list(differences(expected, through_plugin(plain, "", body, INDENT))) == []
+    expected = through_layer(wrapped_client, "", body, INDENT)
+    assert list(differences(expected, through_plugin(plain_client, "", body, INDENT))) == []
 
 
 def test_a_preset_that_is_stored_with_an_index_is_followed_whoever_groups(
-    cluster: str, plain: Any, wrapped: Any, monkeypatch: pytest.MonkeyPatch
+    cluster: str, plain_client: Any, wrapped_client: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is kept for five seconds, so no other test asks for one of its index."""
     engine = open_engine(cluster, "near")
     save_preset(engine, "loose", Preset(Policy(slots=Slots(20), terms=None, window_days=200), "more than usual"))
     try:
         options = INDENT | {"explain": True, "preset": "loose"}
-        expected = through_layer(wrapped, "near", QUERY, options)
-        assert list(differences(expected, through_plugin(plain, "near", QUERY, options))) == []
-        assert list(differences(expected, through_layer(wrapped, "near", QUERY, INDENT | {"explain": True}))) != []
+        expected = through_layer(wrapped_client, "near", QUERY, options)
+        assert list(differences(expected, through_plugin(plain_client, "near", QUERY, options))) == []
+        assert (
+            list(differences(expected, through_layer(wrapped_client, "near", QUERY, INDENT | {"explain": True}))) != []
+        )
         monkeypatch.setenv("IBIDEM_PLUGIN", "auto")
-        there = searched(wrapped, "near", dict(QUERY), {}, dedupe="indent", dedupe_preset="loose")
-        assert there["dedupe"]["by"].startswith("plugin")
+        response = run_search(wrapped_client, "near", dict(QUERY), {}, dedupe="indent", dedupe_preset="loose")
+        assert response["dedupe"]["by"].startswith("plugin")
     finally:
         engine.delete_records("presets", ["loose"])
         engine.close()
 
 
-def test_manual_decisions_are_followed_and_told(cluster: str, plain: Any, wrapped: Any) -> None:
+def test_manual_decisions_are_followed_and_told(cluster: str, plain_client: Any, wrapped_client: Any) -> None:
     """They are kept for five seconds, so the index is one that no other test asks for."""
-    first = through_layer(ibidem.wrap(plain), "heard", QUERY, INDENT)
+    first = through_layer(ibidem.wrap(plain_client), "heard", QUERY, INDENT)
     mark, name = next((hit["_dedupe"], hit["_id"]) for hit in first["hits"]["hits"] if hit["_dedupe"]["indent"])
     word = Override(("heard", mark["of"]), ("heard", name), "not", "Ada", "another court", "2026-01-05")
     engine = open_engine(cluster, "heard")
     engine.put_records("overrides", {word.key: word.as_record()})
     try:
         options = INDENT | {"explain": True}
-        expected = through_layer(wrapped, "heard", QUERY | {"size": 250}, options)
-        answer = through_plugin(plain, "heard", QUERY | {"size": 250}, options)
+        expected = through_layer(wrapped_client, "heard", QUERY | {"size": 250}, options)
+        answer = through_plugin(plain_client, "heard", QUERY | {"size": 250}, options)
         assert "declared not a duplicate" in str(answer)
         assert list(differences(expected, answer)) == []
     finally:
@@ -151,15 +157,17 @@ def test_manual_decisions_are_followed_and_told(cluster: str, plain: Any, wrappe
         engine.close()
 
 
-def test_a_copy_of_an_index_under_new_ids_is_found_by_the_engines_ids(cluster: str, plain: Any, wrapped: Any) -> None:
+def test_a_copy_of_an_index_under_new_ids_is_found_by_the_engines_ids(
+    cluster: str, plain_client: Any, wrapped_client: Any
+) -> None:
     hits = ask(cluster, "POST", "/stories/_search", json.dumps({"size": 40, "query": QUERY["query"]}))["hits"]["hits"]
     mapping = ask(cluster, "GET", "/stories/_mapping")["stories"]["mappings"]
     settings = {"number_of_replicas": 0}
     ask(cluster, "PUT", "/copied", json.dumps({"mappings": analysed(mapping), "settings": settings}))
     lines = [f'{{"index": {{"_id": "new-{at}"}}}}\n{json.dumps(hit["_source"])}\n' for at, hit in enumerate(hits)]
     ask(cluster, "POST", "/copied/_bulk?refresh=true", "".join(lines))
-    expected = through_layer(wrapped, "copied", QUERY, INDENT)
-    answer = through_plugin(plain, "copied", QUERY, INDENT)
+    expected = through_layer(wrapped_client, "copied", QUERY, INDENT)
+    answer = through_plugin(plain_client, "copied", QUERY, INDENT)
     assert all(hit["_id"].startswith("new-") for hit in answer["hits"]["hits"])
     assert list(differences(expected, answer)) == []
 
@@ -172,8 +180,8 @@ def analysed(mapping: Json) -> Json:
     return mapping | {"properties": properties}
 
 
-def test_what_was_never_signed_is_a_group_of_its_own_and_the_answer_says_how_to_sign(plain: Any) -> None:
-    answer = through_plugin(plain, "foreign", QUERY | {"size": 50}, INDENT)
+def test_what_was_never_signed_is_a_group_of_its_own_and_the_answer_says_how_to_sign(plain_client: Any) -> None:
+    answer = through_plugin(plain_client, "foreign", QUERY | {"size": 50}, INDENT)
     assert answer["account"]["unsigned"] == len(answer["hits"]["hits"]) > 10
     assert answer["account"]["remedy"] == "sign them with: ibidem backfill"
 
@@ -182,14 +190,14 @@ def test_several_searches_in_one_request_are_each_their_own(cluster: str) -> Non
     lines = [{"index": "stories"}, QUERY | {"ext": {"ibidem": INDENT}}, {"index": "stories"}, QUERY]
     lines += [{"index": "stories"}, QUERY | {"ext": {"ibidem": {"dedupe": "hide"}}}]
     body = "".join(json.dumps(line) + "\n" for line in lines)
-    grouped, own, wrong = ask(cluster, "POST", "/_msearch", body)["responses"]
+    grouped, own_answer, wrong = ask(cluster, "POST", "/_msearch", body)["responses"]
     assert "_dedupe" in grouped["hits"]["hits"][0]
-    assert "_dedupe" not in own["hits"]["hits"][0]
+    assert "_dedupe" not in own_answer["hits"]["hits"][0]
     assert wrong["status"] == 400
 
 
-def test_nothing_is_left_counted_when_searches_are_done(cluster: str, plain: Any) -> None:
+def test_nothing_is_left_counted_when_searches_are_done(cluster: str, plain_client: Any) -> None:
     for seed in range(5):
-        through_plugin(plain, "spread", QUERY | {"size": 1 + seed}, INDENT)
+        through_plugin(plain_client, "spread", QUERY | {"size": 1 + seed}, INDENT)
     nodes = ask(cluster, "GET", "/_nodes/stats/breaker,indices")["nodes"].values()
     assert [node["breakers"]["ibidem"]["estimated_size_in_bytes"] for node in nodes] == [0, 0]

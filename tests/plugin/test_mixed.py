@@ -24,18 +24,18 @@ FEW = {"dedupe": "indent", "window": 20}
 
 
 @pytest.fixture(scope="module")
-def mixed(kind: EngineName, signed: list[Any]) -> Iterator[Cluster]:
+def mixed(kind: EngineName, signed_records: list[Any]) -> Iterator[Cluster]:
     """A cluster of two nodes whose second one lacks the plugin."""
     with started(kind, ("one",), ("breaker.ibidem.limit=100kb",)) as server:
-        fill(server.address, signed)
+        fill(server.address, signed_records)
         yield server
 
 
 @pytest.fixture
-def frail(kind: EngineName, signed: list[Any]) -> Iterator[Cluster]:
+def frail(kind: EngineName, signed_records: list[Any]) -> Iterator[Cluster]:
     """A cluster of two nodes for a test that ends one of them."""
     with started(kind, ("one",)) as server:
-        fill(server.address, signed)
+        fill(server.address, signed_records)
         yield server
 
 
@@ -48,7 +48,7 @@ def client(kind: EngineName, mixed: Cluster) -> Iterator[Any]:
     connection.close()
 
 
-def answer_of(address: str, body: Json, index: str = "stories") -> tuple[int, dict[str, str], bytes]:
+def ask_node(address: str, body: Json, index: str = "stories") -> tuple[int, dict[str, str], bytes]:
     """Search, and return status, headers and body as they come, without the time that it took."""
     parts = urlsplit(address.partition("+")[2])
     connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=60)
@@ -73,7 +73,7 @@ def answer_of(address: str, body: Json, index: str = "stories") -> tuple[int, di
 def test_a_search_that_asks_for_no_groups_is_answered_byte_for_byte_as_without_the_plugin(
     mixed: Cluster, body: Json
 ) -> None:
-    assert answer_of(mixed.address, body) == answer_of(mixed.address_of("two"), body)
+    assert ask_node(mixed.address, body) == ask_node(mixed.address_of("two"), body)
 
 
 @pytest.mark.parametrize("index", ["stories", "spread", "near", "foreign"])
@@ -83,7 +83,7 @@ def test_where_a_node_lacks_the_plugin_the_other_answers_as_ever(mixed: Cluster,
 
 
 def test_a_node_that_lacks_the_plugin_refuses_its_part_of_a_request(mixed: Cluster) -> None:
-    status, _, body = answer_of(mixed.address_of("two"), QUERY | {"ext": {"ibidem": FEW}})
+    status, _, body = ask_node(mixed.address_of("two"), QUERY | {"ext": {"ibidem": FEW}})
     assert status == 400
     assert b"SearchExtBuilder" in body  # without any plugin of its kind the server knows no `ext` at all
 
@@ -92,15 +92,15 @@ def test_wrapped_clients_group_by_themselves_while_a_node_lacks_the_plugin(
     client: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("IBIDEM_PLUGIN", "auto")
-    whole = {"body": dict(QUERY)} if isinstance(client, opensearchpy.OpenSearch) else dict(QUERY)
-    assert ibidem.wrap(client).search(index="stories", **whole, dedupe="indent")["dedupe"]["by"] == "client"
+    search_arguments = {"body": dict(QUERY)} if isinstance(client, opensearchpy.OpenSearch) else dict(QUERY)
+    assert ibidem.wrap(client).search(index="stories", **search_arguments, dedupe="indent")["dedupe"]["by"] == "client"
 
 
 def test_a_window_that_memory_does_not_hold_is_refused_and_nothing_stays_counted(mixed: Cluster) -> None:
-    status, _, body = answer_of(mixed.address, QUERY | {"ext": {"ibidem": FEW | {"window": 500}}})
+    status, _, body = ask_node(mixed.address, QUERY | {"ext": {"ibidem": FEW | {"window": 500}}})
     assert status == 429
     assert b"circuit_breaking_exception" in body
-    assert answer_of(mixed.address, QUERY | {"ext": {"ibidem": FEW}})[0] == 200
+    assert ask_node(mixed.address, QUERY | {"ext": {"ibidem": FEW}})[0] == 200
     stats = ask(mixed.address, "GET", "/_nodes/one/stats/breaker")["nodes"].values()
     (breaker,) = [node["breakers"]["ibidem"] for node in stats]
     assert (breaker["estimated_size_in_bytes"], breaker["tripped"]) == (0, 1)
@@ -108,16 +108,18 @@ def test_a_window_that_memory_does_not_hold_is_refused_and_nothing_stays_counted
 
 def test_when_a_node_leaves_a_search_fails_or_is_whole_and_never_a_part(frail: Cluster) -> None:
     body = QUERY | {"ext": {"ibidem": FEW}}
-    whole = {index: shown(answer_of(frail.address, body, index)[2]) for index in ("near", "spread", "stories")}
+    search_arguments = {
+        index: read_hits(ask_node(frail.address, body, index)[2]) for index in ("near", "spread", "stories")
+    }
     frail.nodes["two"].kill()
     for _ in range(20):
-        for index, expected in whole.items():
-            status, _, content = answer_of(frail.address, body, index)
-            assert status >= 500 or shown(content) == expected
-    assert answer_of(frail.address, body, "near")[0] == 200
-    assert answer_of(frail.address, body, "stories")[0] >= 500
+        for index, expected in search_arguments.items():
+            status, _, content = ask_node(frail.address, body, index)
+            assert status >= 500 or read_hits(content) == expected
+    assert ask_node(frail.address, body, "near")[0] == 200
+    assert ask_node(frail.address, body, "stories")[0] >= 500
 
 
-def shown(body: bytes) -> list[Any]:
+def read_hits(body: bytes) -> list[Any]:
     """Return which documents an answer shows, and how they are marked."""
     return [[hit["_index"], hit["_id"], hit["_dedupe"]] for hit in json.loads(body)["hits"]["hits"]]

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from plugin.answers import Json, parts_of
+from plugin.answers import Json, take_parts
 from servers.indices import ask
 
 pytestmark = pytest.mark.server
@@ -34,18 +34,18 @@ def search(cluster: str, body: Json, params: str = "") -> Json:
 
 
 def test_a_search_that_asks_for_nothing_is_grouped_as_the_pipeline_says(cluster: str) -> None:
-    grouped_answer = parts_of(search(cluster, QUERY))
-    same = parts_of(
+    grouped_answer = take_parts(search(cluster, QUERY))
+    parts = take_parts(
         search(
             cluster, QUERY | {"ext": {"ibidem": {"dedupe": "indent", "level": "identical"}}}, "?search_pipeline=_none"
         )
     )
-    assert grouped_answer == same
+    assert grouped_answer == parts
     assert grouped_answer["account"]["level"] == "identical"
 
 
 def test_a_request_overrides_the_pipeline_value_by_value(cluster: str) -> None:
-    account = parts_of(search(cluster, QUERY | {"ext": {"ibidem": {"window": 20}}}))["account"]
+    account = take_parts(search(cluster, QUERY | {"ext": {"ibidem": {"window": 20}}}))["account"]
     assert (account["mode"], account["level"], account["window"]) == ("indent", "identical", 20)
     assert "ext" not in search(cluster, QUERY | {"ext": {"ibidem": {"dedupe": "off"}}})
 
@@ -60,27 +60,27 @@ def test_what_does_not_go_with_groups_is_answered_plainly_unless_it_asks_for_the
 
 
 def test_pages_go_on_where_the_window_has_to_grow(cluster: str) -> None:
-    small = {"ext": {"ibidem": {"window": 5}}}
-    pages = [search(cluster, QUERY | small | {"from": start}) for start in range(0, 50, 10)]
+    body = {"ext": {"ibidem": {"window": 5}}}
+    pages = [search(cluster, QUERY | body | {"from": start}) for start in range(0, 50, 10)]
     ids = [hit["_id"] for page in pages for hit in page["hits"]["hits"] if not hit["_dedupe"]["indent"]]
     assert len(ids) == len(set(ids)) == 50
 
 
 def test_other_processors_of_the_pipeline_see_the_search_before_and_the_page_behind(cluster: str) -> None:
-    both = {
+    answers = {
         "request_processors": [
             {"filter_query": {"query": {"exists": {"field": "ibidem.date"}}}},
             *PIPELINE["request_processors"],
         ],
         "response_processors": [{"ibidem": {}}, {"rename_field": {"field": "title", "target_field": "headline"}}],
     }
-    ask(cluster, "PUT", "/_search/pipeline/both", json.dumps(both))
+    ask(cluster, "PUT", "/_search/pipeline/both", json.dumps(answers))
     response = search(cluster, QUERY, "?search_pipeline=both")
     assert response["hits"]["total"]["value"] < search(cluster, QUERY)["hits"]["total"]["value"]
     assert all("headline" in hit["_source"] and "_dedupe" in hit for hit in response["hits"]["hits"])
 
 
 def test_a_pipeline_that_says_something_wrong_is_refused_when_it_is_stored(cluster: str) -> None:
-    wrong = {"request_processors": [{"ibidem": {"dedupe": "hide"}}]}
+    pipeline = {"request_processors": [{"ibidem": {"dedupe": "hide"}}]}
     with pytest.raises(RuntimeError, match="allowed: off, collapse, indent"):
-        ask(cluster, "PUT", "/_search/pipeline/wrong", json.dumps(wrong))
+        ask(cluster, "PUT", "/_search/pipeline/wrong", json.dumps(pipeline))

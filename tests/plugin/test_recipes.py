@@ -26,9 +26,9 @@ def recipe(language: str, having: str, cluster: str) -> str:
 
 
 def run(folder: Path, *command: str | Path) -> str:
-    ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=SECONDS, check=False)
-    assert ended.returncode == 0, ended.stderr[-3_000:]
-    return ended.stdout
+    process = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=SECONDS, check=False)
+    assert process.returncode == 0, process.stderr[-3_000:]
+    return process.stdout
 
 
 def indented(output: str) -> list[str]:

@@ -67,10 +67,10 @@ def bodies(seed: int) -> tuple[str, Json, Json]:
 
 
 @pytest.mark.parametrize("seed", range(QUERIES))
-def test_a_made_up_search_has_the_same_answer(plain: Any, wrapped: Any, seed: int) -> None:
+def test_a_made_up_search_has_the_same_answer(plain_client: Any, wrapped_client: Any, seed: int) -> None:
     index, body, options = bodies(seed)
-    expected = through_layer(wrapped, index, body, options)
-    assert list(differences(expected, through_plugin(plain, index, body, options))) == []
+    expected = through_layer(wrapped_client, index, body, options)
+    assert list(differences(expected, through_plugin(plain_client, index, body, options))) == []
 
 
 @pytest.mark.parametrize(
@@ -81,9 +81,9 @@ def test_a_made_up_search_has_the_same_answer(plain: Any, wrapped: Any, seed: in
         {"dedupe": "indent", "preset": "conrad2003", "window_days": "none", "max_per_group": 1},
     ],
 )
-def test_books_and_their_parts_have_the_same_answer(plain: Any, wrapped: Any, options: Json) -> None:
+def test_books_and_their_parts_have_the_same_answer(plain_client: Any, wrapped_client: Any, options: Json) -> None:
     body: Json = {"query": {"match": {"text": "said"}}, "size": 20}
     parameters = options | {"level": "partial", "explain": True}
-    expected = through_layer(wrapped, "library", body, parameters)
-    assert list(differences(expected, through_plugin(plain, "library", body, parameters))) == []
+    expected = through_layer(wrapped_client, "library", body, parameters)
+    assert list(differences(expected, through_plugin(plain_client, "library", body, parameters))) == []
     assert "'relation': " in str(expected)

@@ -132,13 +132,13 @@ def test_a_default_pipeline_that_groups_changes_nothing_of_what_ibidem_itself_fi
     command("backfill", "--dry-run")  # makes the idf tables that later commands call the current ones
     first = command("search", "said")["hits"]["hits"][0]["_id"]
     commands = [*COMMANDS, ("inspect", first)]
-    before = [settled(command(*each)) for each in commands]
+    results_before = [settled(command(*each)) for each in commands]
     steps = {"request_processors": [{"ibidem": {"dedupe": "indent"}}], "response_processors": [{"ibidem": {}}]}
     ask(cluster, "PUT", "/_search/pipeline/groups-all", json.dumps(steps))
     ask(cluster, "PUT", "/stories/_settings", json.dumps({"index.search.default_pipeline": "groups-all"}))
     try:
         assert "_dedupe" in ask(cluster, "POST", "/stories/_search")["hits"]["hits"][0]
-        assert list(differences(before, [settled(command(*each)) for each in commands])) == []
+        assert list(differences(results_before, [settled(command(*each)) for each in commands])) == []
     finally:
         ask(cluster, "PUT", "/stories/_settings", json.dumps({"index.search.default_pipeline": None}))
 

@@ -54,9 +54,9 @@ def tasks(cluster: str) -> dict[str, Json]:
 
 def awaited(look: Callable[[], Any]) -> Any:
     """Return what is there as soon as it is."""
-    until = time.monotonic() + 60
+    deadline = time.monotonic() + 60
     while not (value := look()):
-        assert time.monotonic() < until, "it did not come within a minute"
+        assert time.monotonic() < deadline, "it did not come within a minute"
         time.sleep(0.05)
     return value
 
@@ -74,15 +74,15 @@ def search_as_caller(cluster: str, index: str) -> tuple[int, str]:
 
 
 @pytest.fixture
-def two(cluster: str) -> Iterator[Callable[[signal.Signals], None]]:
+def signals(cluster: str) -> Iterator[Callable[[signal.Signals], None]]:
     """The other node, which can be paused and resumed; it has the manual decisions on `near`."""
-    there = {"index.auto_expand_replicas": False, "index.number_of_replicas": 0}
-    there |= {"index.routing.allocation.require._name": "two"}
+    node_settings = {"index.auto_expand_replicas": False, "index.number_of_replicas": 0}
+    node_settings |= {"index.routing.allocation.require._name": "two"}
     ledger = "near-ibidem-overrides"
-    ask(cluster, "PUT", f"/{ledger}/_settings", json.dumps(there))
+    ask(cluster, "PUT", f"/{ledger}/_settings", json.dumps(node_settings))
     awaited(lambda: [each["node"] for each in ask(cluster, "GET", f"/_cat/shards/{ledger}?format=json")] == ["two"])
     process = processes(cluster)["two"]
-    yield lambda sent: os.kill(process, sent)
+    yield lambda signal_number: os.kill(process, signal_number)
     os.kill(process, signal.SIGCONT)
 
 
@@ -93,18 +93,18 @@ def inner_searches(cluster: str) -> list[Json]:
 
 
 def test_cancelling_ends_the_search_and_all_that_it_asked_for_as_the_caller(
-    cluster: str, two: Callable[[signal.Signals], None]
+    cluster: str, signals: Callable[[signal.Signals], None]
 ) -> None:
     """The search waits for the manual decisions, which it asks for in a search of its own."""
     time.sleep(5.1)  # earlier ones are cached for five seconds
-    two(signal.SIGSTOP)
+    signals(signal.SIGSTOP)
     with ThreadPoolExecutor(2) as threads:
         answer = threads.submit(search_as_caller, cluster, "near")
         (inner,) = awaited(lambda: inner_searches(cluster))
         assert inner["headers"]["X-Opaque-Id"] == CALLER
         cancelled = threads.submit(ask, cluster, "POST", f"/_tasks/{inner['parent_task_id']}/_cancel")
         awaited(lambda: all(each["cancelled"] for each in tasks(cluster).values()))
-        two(signal.SIGCONT)
+        signals(signal.SIGCONT)
         status, body = answer.result(timeout=60)
         cancelled.result(timeout=60)
     assert status >= 400
@@ -117,24 +117,24 @@ def test_searches_at_once_leave_nothing_behind(cluster: str) -> None:
 
     A thread that has answered may hold its last search for a moment longer; a leak stays.
     """
-    one = processes(cluster)["one"]
+    process = processes(cluster)["one"]
     expected = set()
-    until = time.monotonic() + LONGEST_S
+    deadline = time.monotonic() + LONGEST_S
     with ThreadPoolExecutor(AT_ONCE) as threads:
         for _ in range(ROUNDS):
             answers = list(threads.map(search_as_caller, [cluster] * AT_ONCE, ["stories", "spread"] * (AT_ONCE // 2)))
             assert {status for status, _ in answers} <= {200, 429}
-            expected |= {hits_of(body) for status, body in answers if status == 200}
-            if time.monotonic() > until:
+            expected |= {read_hits(body) for status, body in answers if status == 200}
+            if time.monotonic() > deadline:
                 break
     assert len(expected) == 2, "an index has one answer, whatever else is asked"
     awaited(lambda: not tasks(cluster))
-    awaited(lambda: not living(one))
+    awaited(lambda: not living(process))
     nodes = ask(cluster, "GET", "/_nodes/stats/breaker")["nodes"].values()
     assert [node["breakers"]["ibidem"]["estimated_size_in_bytes"] for node in nodes] == [0, 0]
 
 
-def hits_of(body: str) -> str:
+def read_hits(body: str) -> str:
     """Return which documents an answer shows, and how they are marked."""
     return json.dumps([[hit["_index"], hit["_id"], hit["_dedupe"]] for hit in json.loads(body)["hits"]["hits"]])
 

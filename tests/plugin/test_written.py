@@ -9,5 +9,5 @@ from plugin.written import FILES, FOLDER, golden
 def test_a_golden_file_holds_what_is_answered(name: str) -> None:
     """If this is meant to change: `PYTHONPATH=tests python -m plugin.written`, and mend the plugin."""
     file = (FOLDER / f"{name}.jsonl").read_bytes().splitlines()
-    for number, (written, golden_line) in enumerate(zip(file, golden(name).splitlines(), strict=True), 1):
-        assert written == golden_line, f"line {number} of {name}.jsonl"
+    for number, (line, golden_line) in enumerate(zip(file, golden(name).splitlines(), strict=True), 1):
+        assert line == golden_line, f"line {number} of {name}.jsonl"

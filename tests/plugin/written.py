@@ -122,10 +122,13 @@ class Listed:
 
 def values() -> list[Json]:
     """Make packed values: of each kind that windows hold, and damaged in every way that reading looks for."""
-    whole = [hit.packed for seed in SEEDS for hit in window(seed) if hit.packed]
+    packed_values = [hit.packed for seed in SEEDS for hit in window(seed) if hit.packed]
     rng = random.Random(1)  # noqa: S311 - made-up data keeps no secret
-    some = [*rng.sample(whole, 30), *(damaged for value in rng.sample(whole, 12) for damaged in spoiled(value, rng))]
-    return [{"bytes": b64encode(value).decode(), "read": fields(unpack(value))} for value in some]
+    sample = [
+        *rng.sample(packed_values, 30),
+        *(damaged for value in rng.sample(packed_values, 12) for damaged in spoiled(value, rng)),
+    ]
+    return [{"bytes": b64encode(value).decode(), "read": fields(unpack(value))} for value in sample]
 
 
 def window(seed: int) -> list[Hit]:
@@ -230,7 +233,7 @@ def page(source: Listed, options: Mapping[str, object], number: int, size: int) 
         "asked": options,
         "page": number,
         "size": size,
-        "hits": [shown(hit) for hit in result.hits],
+        "hits": [read_hit(hit) for hit in result.hits],
         "account": {name: value for name, value in result.account.items() if name not in NOT_TOLD}
         | ({"facets": counts(result.window)} if "facets" in options else {}),
     }
@@ -242,19 +245,19 @@ def counts(window: Window) -> Json:
     parts = {
         name: [
             {"index": index, "id": name_, "documents": documents, "groups": groups}
-            for (index, name_), documents, groups in some
+            for (index, name_), documents, groups in sample
         ]
-        for name, some in (("sources", facets.sources), ("tables", facets.tables))
+        for name, sample in (("sources", facets.sources), ("tables", facets.tables))
     }
     years = [{"year": year, "documents": documents, "groups": groups} for year, documents, groups in facets.years]
     return parts | {"years": years}
 
 
-def shown(hit: Json) -> Json:
+def read_hit(hit: Json) -> Json:
     """Return a hit's place and mark, and those of the duplicates that it carries."""
     inner = hit.get("inner_hits", {}).get("duplicates", {}).get("hits", {}).get("hits")
     entry = {"index": hit["_index"], "id": hit["_id"], "_dedupe": hit["_dedupe"]}
-    return entry | ({"duplicates": [shown(each) for each in inner]} if inner is not None else {})
+    return entry | ({"duplicates": [read_hit(each) for each in inner]} if inner is not None else {})
 
 
 FILES: Mapping[str, Callable[[], list[Json]]] = {"values": values, "pages": pages, "books": books}

@@ -43,10 +43,10 @@ def run(servers: Servers, command: Sequence[str]) -> int:
     for name in sorted(servers.names):
         with suppress(Missing):
             environment[variable(name)] = servers.url(name)
-    ended = subprocess.run(command, env=environment, check=False)
+    process = subprocess.run(command, env=environment, check=False)
     for name, why in sorted(servers.missing.items()):
         sys.stderr.write(f"not run: what needs {name}: {why}\n")
-    return ended.returncode
+    return process.returncode
 
 
 sys.exit(main(sys.argv[1:]))

@@ -27,8 +27,8 @@ class Way:
         self.folder = folder
         self.index = f"way-{uuid4().hex}"  # the queue is named after it, and a broker is shared
         values = {"ENGINE": engine, "BROKER": broker, "INDEX": self.index, "TABLES": folder / "tables", **settings}
-        others = {name: value for name, value in os.environ.items() if not name.startswith("IBIDEM_")}
-        self.environment = others | {f"IBIDEM_{name}": str(value) for name, value in values.items()}
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("IBIDEM_")}
+        self.environment = environment | {f"IBIDEM_{name}": str(value) for name, value in values.items()}
         self.workers: list[subprocess.Popen[bytes]] = []
         self._started: list[subprocess.Popen[bytes]] = []
         self.log = folder / "worker.log"
@@ -52,11 +52,11 @@ class Way:
     def json(self, *arguments: str, exit_code: int = 0, timeout: float = 120) -> Any:
         """Run a command to its end and return what it prints."""
         command = [IBIDEM, *arguments, "--json"]
-        done = subprocess.run(
+        process = subprocess.run(
             command, cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=timeout, check=False
         )
-        assert done.returncode == exit_code, done.stderr + (self.log.read_text() if self.log.exists() else "")
-        return json.loads(done.stdout)
+        assert process.returncode == exit_code, process.stderr + (self.log.read_text() if self.log.exists() else "")
+        return json.loads(process.stdout)
 
     def stop(self) -> None:
         """Ask the workers to end, and wait for that."""

@@ -48,9 +48,9 @@ def compile_words(home: Path, server: Path, runtime: Path) -> None:
     classes = home / "classes"
     plugin.mkdir()
     command = [runtime.with_name("javac"), "-cp", f"{server}/*", "-d", classes, WORDS]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    if done.returncode:
-        raise Missing(f"javac could not compile {WORDS.name}: {done.stderr.strip()[-500:]}")
+    process = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    if process.returncode:
+        raise Missing(f"javac could not compile {WORDS.name}: {process.stderr.strip()[-500:]}")
     with zipfile.ZipFile(plugin / "words.jar", "w") as jar:
         for compiled in classes.iterdir():
             jar.write(compiled, compiled.name)

@@ -136,8 +136,10 @@ class _Handler(BaseHTTPRequestHandler):
     def passed_on(self, request: Request) -> tuple[int, dict[str, str], bytes]:
         """Give the request to the real server."""
         connection = HTTPConnection(self.server.target, timeout=60)  # type: ignore[attr-defined]
-        own = {name: value for name, value in self.headers.items() if name.lower() in ("content-type", "accept")}
-        connection.request(request.method, request.path, request.body or None, own)
+        kept_headers = {
+            name: value for name, value in self.headers.items() if name.lower() in ("content-type", "accept")
+        }
+        connection.request(request.method, request.path, request.body or None, kept_headers)
         answer = connection.getresponse()
         data = answer.read()
         connection.close()

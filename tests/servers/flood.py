@@ -34,18 +34,18 @@ class Flood:
         self._set(None, enabled=None)
 
     def _set(self, free: str | None, *, enabled: bool | None) -> None:
-        every = {f"{WATERMARKS}.watermark.{name}": free for name in ("low", "high", "flood_stage")}
+        settings = {f"{WATERMARKS}.watermark.{name}": free for name in ("low", "high", "flood_stage")}
         looks = {
             f"{WATERMARKS}.threshold_enabled": enabled,
             f"{WATERMARKS}.reroute_interval": enabled and "1s",
             "cluster.info.update.interval": enabled and LOOKS_EVERY,
         }
-        ask(self._address, "PUT", "/_cluster/settings", json.dumps({"transient": every | looks}))
+        ask(self._address, "PUT", "/_cluster/settings", json.dumps({"transient": settings | looks}))
 
     def _wait(self, *, closed: bool) -> None:
-        until = time.monotonic() + PATIENCE_S
+        deadline = time.monotonic() + PATIENCE_S
         while self._closed() is not closed:
-            if time.monotonic() > until:
+            if time.monotonic() > deadline:
                 raise TimeoutError(f"index {self._index} did not become {'closed' if closed else 'open'} to writing")
             time.sleep(0.2)
 

@@ -33,8 +33,8 @@ def remove_indices(address: str, index: str = "news") -> None:
 def empty_indices(address: str, index: str = "news") -> None:
     """Remove every document of an index and its ledgers, as far as they are there."""
     ask(address, "POST", f"/{names(index)}/_refresh?ignore_unavailable=true")
-    some = json.dumps({"size": 10_000, "_source": False})
-    hits = ask(address, "POST", f"/{names(index)}/_search?ignore_unavailable=true", some)["hits"]["hits"]
+    body = json.dumps({"size": 10_000, "_source": False})
+    hits = ask(address, "POST", f"/{names(index)}/_search?ignore_unavailable=true", body)["hits"]["hits"]
     lines = [json.dumps({"delete": {"_index": hit["_index"], "_id": hit["_id"]}}) + "\n" for hit in hits]
     if lines:
         ask(address, "POST", "/_bulk?refresh=true", "".join(lines))

@@ -50,14 +50,14 @@ def fetch(folder: Path, artifacts: Sequence[str]) -> None:
     (folder / "pom.xml").write_text(POM.format("".join(map(dependency, artifacts))))
     command = [maven, "-q", "-B", "-f", folder / "pom.xml", "dependency:copy-dependencies"]
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             [*command, f"-DoutputDirectory={folder / 'jars'}"],
             capture_output=True, text=True, timeout=550, check=False,
         )  # fmt: skip
     except subprocess.TimeoutExpired as error:
         raise Missing(f"Maven did not fetch {', '.join(artifacts)} within {error.timeout:g} s") from error
-    if done.returncode:
-        raise Missing(f"Maven could not fetch {', '.join(artifacts)}: {done.stdout.strip()[-500:]}")
+    if process.returncode:
+        raise Missing(f"Maven could not fetch {', '.join(artifacts)}: {process.stdout.strip()[-500:]}")
 
 
 def dependency(artifact: str) -> str:

@@ -27,8 +27,8 @@ def release(java: Path) -> int:
         output = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=30, check=False).stderr
     except OSError:
         return 0
-    matched = re.search(r'version "(\d+)', output)
-    return int(matched[1]) if matched else 0
+    match = re.search(r'version "(\d+)', output)
+    return int(match[1]) if match else 0
 
 
 def java() -> Path:

@@ -44,8 +44,8 @@ class Leftovers:
     def end(self, seconds: float = ENDING_S) -> list[str]:
         """Kill what is left after so many seconds, and name it with the test in which it came."""
         self.look("the end of the run")
-        until = time.monotonic() + seconds
-        while (left := _left()) and time.monotonic() < until:
+        deadline = time.monotonic() + seconds
+        while (left := _left()) and time.monotonic() < deadline:
             time.sleep(0.05)
         lines = [f"{self.came.get(pid, 'some test')} left process {pid}: {command}" for pid, command in left.items()]
         for pid in left:

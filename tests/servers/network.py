@@ -60,27 +60,29 @@ class Network:
         self.cut()
 
     def _break(self) -> None:
-        for one in list(self._open):
+        for connection in list(self._open):
             with contextlib.suppress(OSError):
-                one.shutdown(socket.SHUT_RDWR)
+                connection.shutdown(socket.SHUT_RDWR)
 
     def _listen(self) -> None:
         with contextlib.suppress(OSError):  # closed: the end
             while True:
-                near, _ = self._listening.accept()
-                threading.Thread(target=self._serve, args=(near,), daemon=True, name="connection").start()
+                client_socket, _ = self._listening.accept()
+                threading.Thread(target=self._serve, args=(client_socket,), daemon=True, name="connection").start()
 
-    def _serve(self, near: socket.socket) -> None:
-        with near, contextlib.suppress(OSError):
+    def _serve(self, client_socket: socket.socket) -> None:
+        with client_socket, contextlib.suppress(OSError):
             if not self._whole.is_set():
                 return
-            with socket.create_connection(self._target) as far:
-                self._open |= {near, far}
-                back = threading.Thread(target=self._pass, args=(far, near), daemon=True, name="way back")
+            with socket.create_connection(self._target) as target_socket:
+                self._open |= {client_socket, target_socket}
+                back = threading.Thread(
+                    target=self._pass, args=(target_socket, client_socket), daemon=True, name="way back"
+                )
                 back.start()
-                self._pass(near, far)
+                self._pass(client_socket, target_socket)
                 back.join()
-                self._open -= {near, far}
+                self._open -= {client_socket, target_socket}
 
     def _pass(self, source: socket.socket, sink: socket.socket) -> None:
         with contextlib.suppress(OSError):
@@ -122,12 +124,12 @@ def network(address: str) -> Iterator[tuple[Network, str]]:
     Returns:
         The network, and the address through it.
     """
-    scheme, _, rest = address.partition("://")
-    place, slash, path = rest.partition("/")
+    scheme, _, location = address.partition("://")
+    place, slash, path = location.partition("/")
     account, at, server = place.rpartition("@")
     host, _, port = server.partition(":")
-    through = Network(host, int(port))
+    proxy = Network(host, int(port))
     try:
-        yield through, f"{scheme}://{account}{at}127.0.0.1:{through.port}{slash}{path}"
+        yield proxy, f"{scheme}://{account}{at}127.0.0.1:{proxy.port}{slash}{path}"
     finally:
-        through.end()
+        proxy.end()

@@ -33,7 +33,9 @@ class Nodes(ExitStack):
         super().__init__()
         self._engine = engine
         ports = free_ports(2 * len(NAMES))
-        self._ports, self._transports = (dict(zip(NAMES, some, strict=True)) for some in (ports[::2], ports[1::2]))
+        self._ports, self._transports = (
+            dict(zip(NAMES, numbers, strict=True)) for numbers in (ports[::2], ports[1::2])
+        )
         self._nodes = {name: Process(f"{engine}-{name}", partial(self._prepare, name)) for name in NAMES}
         for each in self._nodes.values():
             self.callback(each.stop)

@@ -37,8 +37,8 @@ def install(python: Path, requirements: Sequence[str]) -> None:
         [python, "-m", "pip", "install", "--quiet", *requirements],
     ):
         try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
+            process = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
         except subprocess.TimeoutExpired as error:
             raise Missing(f"pip did not install {', '.join(requirements)} within {SECONDS} s") from error
-        if done.returncode:
-            raise Missing(f"pip could not install {', '.join(requirements)}: {done.stderr.strip()[-500:]}")
+        if process.returncode:
+            raise Missing(f"pip could not install {', '.join(requirements)}: {process.stderr.strip()[-500:]}")

@@ -76,8 +76,8 @@ class Process:
 
     def wait(self) -> str:
         """Return the address as soon as the server answers there."""
-        until = time.monotonic() + PATIENCE_S
-        while time.monotonic() < until:
+        deadline = time.monotonic() + PATIENCE_S
+        while time.monotonic() < deadline:
             if self.keeper.poll() is not None:
                 raise Missing(f"{self.name} ended while it started: {self.printed()}")
             if self.launch.answers():

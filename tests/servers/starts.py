@@ -13,13 +13,13 @@ import pytest
 EVENTS = frozenset({"subprocess.Popen", "os.fork", "os.posix_spawn", "os.system"})
 MARKS = ("slow", "server")
 
-started: list[str] = []
+process_names: list[str] = []
 """What was started since the test began."""
 
 
 def _note(event: str, arguments: tuple[object, ...]) -> None:
     if event in EVENTS:
-        started.append(f"{event} {arguments}")
+        process_names.append(f"{event} {arguments}")
 
 
 sys.addaudithook(_note)
@@ -27,7 +27,7 @@ _spawn = util.spawnv_passfds  # which raises no audit event
 
 
 def _spawn_noted(path: Any, arguments: Any, descriptors: Any) -> int:
-    started.append(f"multiprocessing {arguments}")
+    process_names.append(f"multiprocessing {arguments}")
     return _spawn(path, arguments, descriptors)
 
 
@@ -35,21 +35,21 @@ util.spawnv_passfds = _spawn_noted
 
 
 def pytest_runtest_logstart() -> None:
-    started.clear()
+    process_names.clear()
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any]) -> Generator[None, object, object]:
-    before = len(started)
+    count = len(process_names)
     value = yield
     if fixturedef.scope != "function":
-        del started[before:]
+        del process_names[count:]
     return value
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
-    done = yield
-    if started and not any(pyfuncitem.get_closest_marker(mark) for mark in MARKS):
-        pytest.fail(f"a test that starts a process is marked `slow`: {started[0][:300]}", pytrace=False)
-    return done
+    outcome = yield
+    if process_names and not any(pyfuncitem.get_closest_marker(mark) for mark in MARKS):
+        pytest.fail(f"a test that starts a process is marked `slow`: {process_names[0][:300]}", pytrace=False)
+    return outcome

@@ -12,11 +12,11 @@ import sys
 import threading
 
 
-def end_with_parent(server: "subprocess.Popen[bytes]", done: threading.Event) -> None:
+def end_with_parent(server: "subprocess.Popen[bytes]", end_event: threading.Event) -> None:
     """Wait for the end of standard input, then end the server and everything it started."""
     while os.read(0, 1):
         pass
-    done.set()
+    end_event.set()
     os.killpg(server.pid, signal.SIGKILL)
 
 
@@ -24,14 +24,14 @@ def keep(folder: str, command: list[str]) -> int:
     """Run the server to its end and return how it ended; the folder goes with it when the tests are done."""
     # Ctrl-C at a terminal goes to the tests, which close our standard input when they are done.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    done = threading.Event()
+    end_event = threading.Event()
     server = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
     signal.signal(signal.SIGTERM, lambda *_: os.killpg(server.pid, signal.SIGKILL))
-    threading.Thread(target=end_with_parent, args=(server, done), daemon=True).start()
-    ended = server.wait()
-    if done.is_set():
+    threading.Thread(target=end_with_parent, args=(server, end_event), daemon=True).start()
+    status = server.wait()
+    if end_event.is_set():
         shutil.rmtree(folder, ignore_errors=True)
-    return ended
+    return status
 
 
 if __name__ == "__main__":

@@ -33,27 +33,29 @@ def services() -> Services:
     command = shutil.which("docker-compose")
     if command is None:
         raise Missing("docker-compose is not on the path: install it (tests/servers/install.sh)")
-    done = subprocess.run([command, "config"], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-    definitions: Services = yaml.safe_load(done.stdout)["services"]
+    process = subprocess.run([command, "config"], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    assert (process.returncode, process.stderr) == (0, "")
+    definitions: Services = yaml.safe_load(process.stdout)["services"]
     return definitions
 
 
 @pytest.mark.parametrize("profiles", STARTED, ids=str)
 def test_what_the_profiles_name_is_started_and_nothing_else(services: Services, profiles: tuple[str, ...]) -> None:
-    started = {name for name, one in services.items() if set(one.get("profiles", profiles or ["-"])) & {*profiles, "-"}}
-    assert started | OURS == STARTED[profiles]
+    names = {
+        name for name, service in services.items() if set(service.get("profiles", profiles or ["-"])) & {*profiles, "-"}
+    }
+    assert names | OURS == STARTED[profiles]
     assert not any("profiles" in services[name] for name in OURS)
-    assert not any("depends_on" in one for one in services.values()), "it would start what no profile names"
+    assert not any("depends_on" in service for service in services.values()), "it would start what no profile names"
 
 
 def test_every_service_says_how_it_is_and_may_take_so_much_memory_and_no_more(services: Services) -> None:
-    assert {name for name, one in services.items() if one["healthcheck"]["test"] == ["NONE"]} == {"ibidem"}
-    assert all(one["mem_limit"] for one in services.values())
+    assert {name for name, service in services.items() if service["healthcheck"]["test"] == ["NONE"]} == {"ibidem"}
+    assert all(service["mem_limit"] for service in services.values())
 
 
 def test_every_image_is_one_version(services: Services) -> None:
-    images = {one["image"] for one in services.values() if "build" not in one}
+    images = {service["image"] for service in services.values() if "build" not in service}
     images |= set(re.findall(r"^FROM (\S+)", (ROOT / "Dockerfile").read_text(), re.MULTILINE))
     assert [image for image in images if not re.search(r":\d+\.\d+\.\d+(-\w+)?$", image)] == []
 

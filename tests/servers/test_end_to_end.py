@@ -55,8 +55,8 @@ def test_files_are_ingested_searched_and_inspected(way: Way) -> None:
     assert (summary["indexed"], summary["refused"], summary["read"]) == (len(STORIES), 1, len(STORIES) + 1)
     assert sum(summary["duplicates"].values()) > 5
 
-    again = way.json("ingest", str(path), "--wait", exit_code=3)
-    assert (again["indexed"], again["unchanged"]) == (0, len(STORIES))
+    second_account = way.json("ingest", str(path), "--wait", exit_code=3)
+    assert (second_account["indexed"], second_account["unchanged"]) == (0, len(STORIES))
 
     response = way.json("search", "said", "--size", "50")
     account = response["dedupe"]
@@ -64,8 +64,8 @@ def test_files_are_ingested_searched_and_inspected(way: Way) -> None:
     assert account["documents"]["in_window"] == account["groups"]["in_window"] + account["duplicates"]
     assert account["duplicates"] > 5
 
-    one = next(hit for hit in response["hits"]["hits"] if hit["_dedupe"]["indent"])
-    assert way.json("inspect", one["_id"])["duplicates"]
+    duplicate = next(hit for hit in response["hits"]["hits"] if hit["_dedupe"]["indent"])
+    assert way.json("inspect", duplicate["_id"])["duplicates"]
 
 
 @pytest.mark.parametrize("way", PAIRS[:1], indirect=True)

@@ -32,9 +32,9 @@ def run(folder: Path, does: str, *options: str) -> subprocess.CompletedProcess[s
 @pytest.mark.parametrize("does", LEAVES.values(), ids=LEAVES)
 @pytest.mark.parametrize("options", [(), ("--numprocesses=1",)], ids=["alone", "spread"])
 def test_a_run_of_which_a_process_is_left_has_failed(tmp_path: Path, does: str, options: tuple[str, ...]) -> None:
-    ended = run(tmp_path, does, *options)
-    assert ended.returncode == 1, ended.stdout + ended.stderr
-    (line,) = [each for each in ended.stdout.splitlines() if " left process " in each]
+    process = run(tmp_path, does, *options)
+    assert process.returncode == 1, process.stdout + process.stderr
+    (line,) = [each for each in process.stdout.splitlines() if " left process " in each]
     assert line.endswith("sleep 600")
     assert "test_it.py::test_it" in line
     assert not living(int(line.partition(" left process ")[2].partition(":")[0]))
@@ -42,5 +42,5 @@ def test_a_run_of_which_a_process_is_left_has_failed(tmp_path: Path, does: str, 
 
 @pytest.mark.slow
 def test_a_run_that_leaves_nothing_is_as_its_tests_are(tmp_path: Path) -> None:
-    ended = run(tmp_path, ENDS, "-W", "ignore")
-    assert ended.returncode == 0, ended.stdout + ended.stderr
+    process = run(tmp_path, ENDS, "-W", "ignore")
+    assert process.returncode == 0, process.stdout + process.stderr

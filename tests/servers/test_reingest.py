@@ -75,21 +75,21 @@ def test_a_search_meanwhile_shows_each_document_once_and_wholly_signed(place: tu
     engine = open_engine(*place)
     titles = set()
     with written_meanwhile(*place, tmp_path / "tables") as process:
-        until = time.monotonic() + 60
-        while (len(titles) < 3 or process.poll() is not None) and time.monotonic() < until:
+        deadline = time.monotonic() + 60
+        while (len(titles) < 3 or process.poll() is not None) and time.monotonic() < deadline:
             titles |= {titles_of_one_answer(engine, len(stories)) for _ in range(ANSWERS)}
     engine.close()
     assert len(titles) >= 3, "nothing was written meanwhile"
 
 
-def titles_of_one_answer(engine: Engine, there: int) -> tuple[str, ...]:
+def titles_of_one_answer(engine: Engine, total: int) -> tuple[str, ...]:
     """Search for all documents, check the answer, and return the versions that it showed."""
-    answer = search(engine, parse_query("common"), parse_request({"dedupe": "indent"}), size=there)
+    answer = search(engine, parse_query("common"), parse_request({"dedupe": "indent"}), size=total)
     account, hits = answer["dedupe"], answer["hits"]["hits"]
-    assert account["documents"]["matched"] == account["documents"]["in_window"] == there
+    assert account["documents"]["matched"] == account["documents"]["in_window"] == total
     assert account["documents"]["in_window"] == account["groups"]["in_window"] + account["duplicates"]
     assert account["unsigned"] == 0
     ids = [hit["_id"] for hit in hits]
-    assert len(ids) == len(set(ids)) == there
+    assert len(ids) == len(set(ids)) == total
     assert all(hit["_source"]["title"].startswith("common ") for hit in hits)
     return tuple(sorted({hit["_source"]["title"] for hit in hits}))

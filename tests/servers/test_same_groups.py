@@ -22,7 +22,7 @@ from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.sign import sign
 from servers.indices import remove_indices
-from support.books import book, misread, repaginate
+from support.books import book, misread_text, repaginate
 from support.examples import examples
 from support.windows import counts, documents
 
@@ -35,7 +35,7 @@ BOOKS = [
             book(*range(20)),
             book(*range(5, 12)),
             repaginate(book(*range(20)), 300),
-            misread(book(*range(20)), 0.1),
+            misread_text(book(*range(20)), 0.1),
             book(*range(15, 40)),
             book(*range(60, 70)),
             book(*range(62, 69)).replace("\f", " "),
@@ -75,10 +75,9 @@ class SameOrder:
 def records(tmp_path_factory: pytest.TempPathFactory) -> list[Record]:
     tables = Tables(tmp_path_factory.mktemp("tables"))
     tables.use(Table.of("en", 10_000, dict(counts(STORIES)), "a test"))
-    signed = zip(STORIES, sign(STORIES, tables), strict=True)
+    pairs = zip(STORIES, sign(STORIES, tables), strict=True)
     return [
-        Record(each, signatures, 1, f"{at:032x}", pack(each, signatures))
-        for at, (each, signatures) in enumerate(signed)
+        Record(each, signatures, 1, f"{at:032x}", pack(each, signatures)) for at, (each, signatures) in enumerate(pairs)
     ]
 
 
@@ -120,7 +119,7 @@ def answer(engine: Engine, query: Query, scope: str, level: str = "near") -> dic
     return {"hits": hits, "account": account, "total": response["hits"]["total"]}
 
 
-def same(text: str, answers: dict[str, dict[str, Any]]) -> None:
+def check_equal(text: str, answers: dict[str, dict[str, Any]]) -> None:
     for name, each in answers.items():
         assert each == answers["sqlite"], f"{name} differs from sqlite for {text!r}"
 
@@ -135,14 +134,14 @@ def test_every_query_has_the_same_groups_and_account(
     engines: dict[str, Engine], words: list[str], joined: str, scope: str
 ) -> None:
     typed = joined.join(words) if joined != " -" else f"{words[0]} " + " ".join(f"-{word}" for word in words[1:])
-    same(typed, {name: answer(engine, parse_query(typed), scope) for name, engine in engines.items()})
+    check_equal(typed, {name: answer(engine, parse_query(typed), scope) for name, engine in engines.items()})
 
 
 @pytest.mark.parametrize("scope", SCOPES)
 def test_the_word_of_all_stories_has_the_same_groups(engines: dict[str, Engine], scope: str) -> None:
     answers = {name: answer(engine, parse_query("said", ["source=AP"]), scope) for name, engine in engines.items()}
     assert answers["sqlite"]["account"]["duplicates"] > 2
-    same("said", answers)
+    check_equal("said", answers)
 
 
 @pytest.mark.parametrize("scope", SCOPES)
@@ -150,20 +149,23 @@ def test_books_have_the_same_groups_at_partial(engines: dict[str, Engine], scope
     answers = {name: answer(engine, parse_query("said the"), scope, "partial") for name, engine in engines.items()}
     why = [mark["why"] for _, mark in answers["sqlite"]["hits"] if mark["level"] == "partial"]
     assert {each["relation"] for each in why} >= {"contiguous_subset", "overlapping_text"}
-    same("said", answers)
+    check_equal("said", answers)
 
 
 def test_what_a_book_is_to_others_is_the_same_in_the_whole_index(engines: dict[str, Engine]) -> None:
     for each in BOOKS:
         answers = {name: inspect(engine, each.id, Policy("partial")).duplicates for name, engine in engines.items()}
-        same(each.id, {name: {"found": [replace(one, index="") for one in hits]} for name, hits in answers.items()})
+        check_equal(
+            each.id, {name: {"found": [replace(entry, index="") for entry in hits]} for name, hits in answers.items()}
+        )
         assert answers["sqlite"]
 
 
 def test_the_groups_of_the_whole_index_are_the_same_at_partial(engines: dict[str, Engine]) -> None:
     answers = {name: index_groups(engine, Policy("partial"), overrides=()) for name, engine in engines.items()}
-    same(
-        "all", {name: {"members": [replace(each, index="") for each in one.members()]} for name, one in answers.items()}
+    check_equal(
+        "all",
+        {name: {"members": [replace(each, index="") for each in entry.members()]} for name, entry in answers.items()},
     )
     assert {"pages", "chunks"} & answers["sqlite"].kinds.keys()
 
@@ -171,4 +173,6 @@ def test_the_groups_of_the_whole_index_are_the_same_at_partial(engines: dict[str
 def test_one_documents_duplicates_in_the_whole_index_are_the_same(engines: dict[str, Engine]) -> None:
     for story in STORIES[:10]:
         answers = {name: inspect(engine, story.id).duplicates for name, engine in engines.items()}
-        same(story.id, {name: {"found": [replace(each, index="") for each in hits]} for name, hits in answers.items()})
+        check_equal(
+            story.id, {name: {"found": [replace(each, index="") for each in hits]} for name, hits in answers.items()}
+        )

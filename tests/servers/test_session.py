@@ -59,17 +59,17 @@ def test_all_that_are_wanted_start_together_and_one_that_cannot_harms_no_other()
 def test_a_command_is_run_with_the_addresses_and_its_end_is_told() -> None:
     environment = {"IBIDEM_TEST_REDIS": "redis://elsewhere", "PYTHONPATH": str(Path(__file__).parents[1])}
     command = [sys.executable, "-m", "servers", "redis", "--", "/bin/sh", "-c", "echo $IBIDEM_TEST_REDIS; exit 3"]
-    ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert (ended.stdout, ended.returncode) == ("redis://elsewhere\n", 3)
+    process = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert (process.stdout, process.returncode) == ("redis://elsewhere\n", 3)
 
 
 @pytest.mark.slow
 def test_a_server_that_cannot_be_started_for_a_command_is_named_at_its_end() -> None:
     environment = {"PATH": "/nowhere", "PYTHONPATH": str(Path(__file__).parents[1])}
     command = [sys.executable, "-m", "servers", "redis", "--", "/bin/sh", "-c", "echo begun"]
-    ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert (ended.stdout, ended.returncode) == ("begun\n", 0)
-    assert ended.stderr.startswith("not run: what needs redis: ")
+    process = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert (process.stdout, process.returncode) == ("begun\n", 0)
+    assert process.stderr.startswith("not run: what needs redis: ")
 
 
 WANTING = """
@@ -103,10 +103,10 @@ def test_a_test_without_its_server_is_not_run_and_named_at_the_end_and_fails_whe
     (tmp_path / "test_it.py").write_text(WANTING)
     environment = {"PATH": "/nowhere", "CI": ci, "PYTHONPATH": str(Path(__file__).parents[1]), "HOME": str(tmp_path)}
     command = [sys.executable, "-m", "pytest", "-p", "servers.plugin", *options, "test_it.py"]
-    ended = subprocess.run(
+    process = subprocess.run(
         command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120, check=False
     )
-    assert ended.returncode == bool(ci), ended.stdout + ended.stderr
-    assert ("1 failed, 1 passed" if ci else "1 passed, 2 skipped") in ended.stdout
-    assert "redis-server is not on the path" in ended.stdout
-    assert ci or "not run: 1 test: redis cannot be started: redis-server is not on the path" in ended.stdout
+    assert process.returncode == bool(ci), process.stdout + process.stderr
+    assert ("1 failed, 1 passed" if ci else "1 passed, 2 skipped") in process.stdout
+    assert "redis-server is not on the path" in process.stdout
+    assert ci or "not run: 1 test: redis cannot be started: redis-server is not on the path" in process.stdout

@@ -58,9 +58,9 @@ def articles(opensearch: str) -> Iterator[str]:
     """The address of a server with an index that another program filled."""
     remove(opensearch)
     lines = []
-    for one in documents():
-        source = {"headline": one["title"], "body": {"content": one["text"]}, "published": one["date"]}
-        lines += [{"index": {"_id": one["id"]}}, source]
+    for document in documents():
+        source = {"headline": document["title"], "body": {"content": document["text"]}, "published": document["date"]}
+        lines += [{"index": {"_id": document["id"]}}, source]
     ask(opensearch, "PUT", f"/{MINE}-1", json.dumps({"aliases": {MINE: {}}}))
     ask(opensearch, "POST", f"/{MINE}/_bulk?refresh=true", "".join(f"{json.dumps(line)}\n" for line in lines))
     yield opensearch

@@ -29,8 +29,8 @@ def blocks(path: Path) -> list[Block]:
     """Read the blocks of a page, in their order."""
     text = path.read_text(encoding="utf-8")
     places = [(match.start(), fenced(match[1], match[2])) for match in FENCED.finditer(text)]
-    without = FENCED.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
-    places += [(match.start(), Block("sh", dedented(match[0]))) for match in INDENTED.finditer(without)]
+    text_without = FENCED.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
+    places += [(match.start(), Block("sh", dedented(match[0]))) for match in INDENTED.finditer(text_without)]
     return [block for _, block in sorted(places, key=lambda each: each[0])]
 
 

@@ -42,7 +42,7 @@ CURL = ("README.md", "gateway.md")
 DEMO = "IBIDEM_ENGINE=sqlite:///.ibidem/demo"
 
 
-def shown(page: Path) -> Iterator[list[str]]:
+def find_outputs(page: Path) -> Iterator[list[str]]:
     """Yield the commands of each block of a page."""
     for block in blocks(page):
         if matches := [line for line in commands(block) if PROGRAM.match(line)]:
@@ -71,7 +71,7 @@ def test_every_command_is_run_or_is_listed_with_its_reason() -> None:
     for page in PAGES:
         if page.name in TUTORIALS or page.name in ELSEWHERE:
             continue
-        for block in shown(page):
+        for block in find_outputs(page):
             for line in block:
                 run_here = (
                     (is_for_a_server(block) and page.name in SERVER)
@@ -82,7 +82,7 @@ def test_every_command_is_run_or_is_listed_with_its_reason() -> None:
 
 
 def test_every_reason_is_of_a_command_that_a_page_shows() -> None:
-    lines = [line for page in PAGES for block in shown(page) for line in block]
+    lines = [line for page in PAGES for block in find_outputs(page) for line in block]
     assert not [name for name in NOT_RUN if not any(line.startswith(name) for line in lines)]
 
 
@@ -91,7 +91,9 @@ def test_every_reason_is_of_a_command_that_a_page_shows() -> None:
 def test_commands_run_over_files(name: str, folder: Path) -> None:
     page = ROOT / name if name == "README.md" else ROOT / "docs" / name
     matches = [
-        block for block in shown(page) if not (is_for_a_server(block) or is_demo(block) or block[0].startswith("curl"))
+        block
+        for block in find_outputs(page)
+        if not (is_for_a_server(block) or is_demo(block) or block[0].startswith("curl"))
     ]
     assert matches
     run([script([["ibidem ingest docs.jsonl"], *matches])], folder, {})
@@ -99,7 +101,7 @@ def test_commands_run_over_files(name: str, folder: Path) -> None:
 
 @pytest.mark.slow
 def test_the_first_search_of_the_readme_works_after_the_demonstration(folder: Path) -> None:
-    (block,) = [block for block in shown(ROOT / "README.md") if is_demo(block)]
+    (block,) = [block for block in find_outputs(ROOT / "README.md") if is_demo(block)]
     (printed,) = run([script([["ibidem demo"], block])], folder, {})
     assert "results; showing" in printed.splitlines()[-1]
 
@@ -108,11 +110,11 @@ def test_the_first_search_of_the_readme_works_after_the_demonstration(folder: Pa
 @pytest.mark.parametrize("name", SERVER)
 def test_commands_run_over_an_index_of_others(name: str, folder: Path, articles: str) -> None:
     page = ROOT / name if name == "README.md" else ROOT / "docs" / name
-    matches = [block for block in shown(page) if is_for_a_server(block)]
+    matches = [block for block in find_outputs(page) if is_for_a_server(block)]
     assert matches
-    first = next(block for block in shown(ROOT / "README.md") if is_for_a_server(block))
+    first = next(block for block in find_outputs(ROOT / "README.md") if is_for_a_server(block))
     exports = [line for line in first if line.startswith("export")]
-    run([Block("sh", here(script([exports, *matches]).body, articles))], folder, {})
+    run([Block("sh", write_address(script([exports, *matches]).body, articles))], folder, {})
 
 
 @pytest.mark.server("opensearch")
@@ -122,7 +124,7 @@ def test_requests_run_against_a_gateway(folder: Path, articles: str) -> None:
     requests = [
         line.split("|")[0]
         for name in CURL
-        for block in shown(ROOT / name if name == "README.md" else ROOT / "docs" / name)
+        for block in find_outputs(ROOT / name if name == "README.md" else ROOT / "docs" / name)
         for line in block
         if line.startswith("curl")
     ]
@@ -137,6 +139,6 @@ def test_requests_run_against_a_gateway(folder: Path, articles: str) -> None:
     assert printed.count('"_dedupe"') > 2
 
 
-def here(text: str, address: str) -> str:
+def write_address(text: str, address: str) -> str:
     """Put this test's server and index in the place of those on a page."""
     return text.replace("opensearch+http://localhost:9200", address).replace("articles", MINE)

@@ -62,14 +62,14 @@ def test_a_tutorial_prints_what_it_shows(name: str, tmp_path: Path, swaps: dict[
 
 def perform(page: list[Block], folder: Path, swaps: dict[str, str]) -> list[str]:
     """Run a page with this test's names in the place of its own; what is printed has the page's names again."""
-    mine = [Block(block.language, swapped(block.body, swaps), block.name) for block in page]
-    back = {there: here for here, there in swaps.items()}
-    return [swapped(text, back) for text in run(mine, folder, {})]
+    blocks = [Block(block.language, swapped(block.body, swaps), block.name) for block in page]
+    back = {substitute: name for name, substitute in swaps.items()}
+    return [swapped(text, back) for text in run(blocks, folder, {})]
 
 
 def swapped(text: str, names: dict[str, str]) -> str:
-    for here, there in names.items():
-        text = text.replace(here, there)
+    for name, substitute in names.items():
+        text = text.replace(name, substitute)
     return text
 
 
@@ -86,8 +86,8 @@ def write(name: str, folder: Path, address: str) -> None:
         if block.language == "sh":
             last = next(printed)
         elif block.language == "text":
-            old = f"```text\n{block.body}```"
-            at = text.index(old, at)
-            text = text[:at] + f"```text\n{last}```" + text[at + len(old) :]
+            output = f"```text\n{block.body}```"
+            at = text.index(output, at)
+            text = text[:at] + f"```text\n{last}```" + text[at + len(output) :]
             at += len(last)
     path.write_text(text, encoding="utf-8")

@@ -70,7 +70,13 @@ def read(chapter: str, file: str, text: str) -> Iterator[SuiteTest]:
     """Read one file."""
     parts = [part for part in yaml.load_all(text, LOADER) if part]
     sections = [(name, steps or []) for part in parts for name, steps in part.items()]
-    around = dict(each for each in sections if each[0] in ("setup", "teardown"))
+    sections_by_name = dict(each for each in sections if each[0] in ("setup", "teardown"))
     for name, steps in sections:
-        if name not in around:
-            yield SuiteTest(chapter, f"{file}: {name}", around.get("setup", ()), steps, around.get("teardown", ()))
+        if name not in sections_by_name:
+            yield SuiteTest(
+                chapter,
+                f"{file}: {name}",
+                sections_by_name.get("setup", ()),
+                steps,
+                sections_by_name.get("teardown", ()),
+            )

@@ -46,8 +46,8 @@ class Runner:
         again: Whether searches are sent again with `dedupe=off`, and have to be answered alike.
     """
 
-    def __init__(self, url: str, requests: Mapping[str, Any], version: tuple[int, ...], *, again: bool = False) -> None:
-        self._requests, self._version, self._again = requests, version, again
+    def __init__(self, url: str, requests: Mapping[str, Any], version: tuple[int, ...], *, retry: bool = False) -> None:
+        self._requests, self._version, self._again = requests, version, retry
         self._client = httpx2.Client(base_url=url, timeout=SECONDS)
         self._stash: dict[str, Any] = {}
         self._answers: list[Any] = []
@@ -93,9 +93,9 @@ class Runner:
         names = features if isinstance(features, list) else [each.strip() for each in str(features).split(",")]
         if unknown := set(names) - FEATURES - {""}:
             raise Skipped(f"features {sorted(unknown)}")
-        for some in str(instruction.get("version", "")).split(","):
-            if some.strip() and within(some.strip(), self._version):
-                raise Skipped(f"version {some}")
+        for part in str(instruction.get("version", "")).split(","):
+            if part.strip() and within(part.strip(), self._version):
+                raise Skipped(f"version {part}")
 
     def _do(self, instruction: Mapping[str, Any]) -> None:
         request = {name: value for name, value in instruction.items() if name not in AROUND}
@@ -129,12 +129,12 @@ class Runner:
         fitting = [each for each in paths if all(part in parameters for part in each.get("parts", {}))]
         if not fitting:
             raise Skipped(f"{name} without a path")
-        chosen = max(fitting, key=lambda each: len(each.get("parts", {})))
+        definition = max(fitting, key=lambda each: len(each.get("parts", {})))
         body = parameters.get("body")
-        methods = chosen["methods"]
+        methods = definition["methods"]
         method = "POST" if body is not None and "POST" in methods and "PUT" not in methods else methods[0]
-        path = chosen["path"]
-        parts = set(chosen.get("parts", {}))
+        path = definition["path"]
+        parts = set(definition.get("parts", {}))
         for part in parts:
             path = path.replace(f"{{{part}}}", quote(as_text(parameters[part]), safe=",*"))
         query = {key: as_text(value) for key, value in parameters.items() if key not in {*parts, "body", "ignore"}}
@@ -209,12 +209,12 @@ def check_status(answer: httpx2.Response, caught: str | None, ignored: Any, meth
         raise Failed(f"{label}: {answer.text[:300]}, wanted {caught}")
 
 
-def expression(written: str) -> re.Pattern[str]:
+def expression(text: str) -> re.Pattern[str]:
     """Read a regular expression between strokes."""
     try:
-        return re.compile(written.strip().strip("/").replace("\\/", "/"), re.VERBOSE | re.DOTALL)
+        return re.compile(text.strip().strip("/").replace("\\/", "/"), re.VERBOSE | re.DOTALL)
     except re.error as error:
-        raise Skipped(f"expression {written}") from error
+        raise Skipped(f"expression {text}") from error
 
 
 def equal(actual: Any, expected: Any) -> bool:
@@ -299,8 +299,8 @@ def passes(runner: Runner, test: SuiteTest) -> str:
     """Run a test; returns why it fails, or nothing."""
     try:
         runner.run(test)
-    except Failed as failed:
-        return str(failed)
+    except Failed as failure:
+        return str(failure)
     except httpx2.HTTPError as error:
         return f"{type(error).__name__}: {error}"
     return ""

@@ -63,10 +63,13 @@ def suite(request: pytest.FixtureRequest) -> Iterator[Suite]:
             def wipe() -> None:
                 client.delete("/*", params={"expand_wildcards": "all"})
 
-            direct, through = Runner(url, definitions, numbers), Runner(gateway, definitions, numbers, again=True)
-            yield Suite(kind, direct, through, wipe)
+            direct, gateway_runner = (
+                Runner(url, definitions, numbers),
+                Runner(gateway, definitions, numbers, retry=True),
+            )
+            yield Suite(kind, direct, gateway_runner, wipe)
             direct.close()
-            through.close()
+            gateway_runner.close()
     finally:
         process.stop()
 
@@ -76,7 +79,7 @@ def suite(request: pytest.FixtureRequest) -> Iterator[Suite]:
 @pytest.mark.parametrize("chapter", [*CHAPTERS, *(ALL if os.environ.get("IBIDEM_SUITES") == "all" else ())])
 def test_what_passes_directly_passes_through(suite: Suite, chapter: str) -> None:
     *_, artifact = SUITES[suite.kind]
-    wrong: dict[str, str] = {}
+    faults: dict[str, str] = {}
     successes = 0
     for test in read_chapter(artifact, chapter):
         try:
@@ -84,11 +87,11 @@ def test_what_passes_directly_passes_through(suite: Suite, chapter: str) -> None
             suite.wipe()
             successes += not why
             if why and not passes(suite.direct, test):
-                wrong[f"{chapter}/{test.name}"] = why
+                faults[f"{chapter}/{test.name}"] = why
         except Skipped:
             continue
         finally:
             suite.wipe()
-    known = {name for name in DIFFERENCES[suite.kind] if name.startswith(f"{chapter}/")}
-    assert wrong.keys() == known, wrong
+    differences = {name for name in DIFFERENCES[suite.kind] if name.startswith(f"{chapter}/")}
+    assert faults.keys() == differences, faults
     assert successes, "no test of the chapter passes: the runner or the server is not what the suite wants"

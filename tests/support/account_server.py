@@ -38,10 +38,10 @@ class Accounts:
 
     def plan(self, request: Request) -> Answer | Request | None:
         """Let the clerk do everything, and the guest read what he may."""
-        who = {name.lower(): value for name, value in request.headers.items()}.get("authorization", "")
-        if who not in (CLERK, GUEST):
+        authorization = {name.lower(): value for name, value in request.headers.items()}.get("authorization", "")
+        if authorization not in (CLERK, GUEST):
             return STRANGER
-        if who == CLERK:
+        if authorization == CLERK:
             return None
         return self.narrow(request)
 
@@ -69,5 +69,5 @@ def with_accounts(leases: Leases) -> Iterator[Between]:
     hides = {"bool": {"must_not": {"ids": {"values": [HIDDEN]}}}}
     added = {"actions": [{"add": {"index": leases.index, "alias": accounts.alias, "filter": hides}}]}
     ask(leases.settings.engine, "POST", "/_aliases", json.dumps(added))
-    with between(leases.settings.engine, accounts.plan) as stands:
-        yield stands
+    with between(leases.settings.engine, accounts.plan) as server:
+        yield server

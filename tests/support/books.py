@@ -11,8 +11,8 @@ LETTERS = "abcdefghijklmnoprstuvw"
 def page(number: int, words: int = 150) -> list[str]:
     """One page: most of its words occur in no other, some often."""
     rng = random.Random(number)  # noqa: S311 - made-up data keeps no secret
-    own = ["".join(rng.choices(LETTERS, k=9)) for _ in range(words)]
-    return [word for at, word in enumerate(own) for word in ([word, "the", "of"] if at % 9 == 0 else [word])]
+    random_words = ["".join(rng.choices(LETTERS, k=9)) for _ in range(words)]
+    return [word for at, word in enumerate(random_words) for word in ([word, "the", "of"] if at % 9 == 0 else [word])]
 
 
 def book(*numbers: int) -> str:
@@ -26,7 +26,7 @@ def repaginate(text: str, words: int) -> str:
     return "\f".join(" ".join(every[at : at + words]) for at in range(0, len(every), words))
 
 
-def misread(text: str, share: float, seed: int = 1) -> str:
+def misread_text(text: str, share: float, seed: int = 1) -> str:
     """The same text with a letter changed in a share of its words, as a machine reads it."""
     rng = random.Random(seed)  # noqa: S311 - made-up data keeps no secret
     pages = []
@@ -38,6 +38,6 @@ def misread(text: str, share: float, seed: int = 1) -> str:
 
 def must(text: str) -> LongSignatures:
     """The long signatures of a text that is long."""
-    long = sign_long(Document("a", text))
-    assert long is not None
-    return long
+    long_signatures = sign_long(Document("a", text))
+    assert long_signatures is not None
+    return long_signatures

@@ -15,8 +15,8 @@ PAGE = Query("all")
 
 def hit_keys(hit: Hit) -> Mapping[LookupField, Sequence[str]]:
     """The look-up values of a hit."""
-    signed = unpack(hit.packed) if hit.packed is not None else None
-    return lookup_keys(signed) if signed is not None else {}
+    value = unpack(hit.packed) if hit.packed is not None else None
+    return lookup_keys(value) if value is not None else {}
 
 
 class FakeEngine(Engine):
@@ -54,8 +54,8 @@ class FakeEngine(Engine):
         return LookupResult(hits if search.limit else (), same=len(hits))
 
     def scan(self, filters: Sequence[Filter] = (), size: int = 1_000) -> Iterator[list[Hit]]:
-        every = [*self.hits, *self.others]
-        yield from (every[at : at + 7] for at in range(0, len(every), 7))
+        hits = [*self.hits, *self.others]
+        yield from (hits[at : at + 7] for at in range(0, len(hits), 7))
 
     def get_records(self, ledger: str, prefix: str = "") -> Iterator[tuple[str, dict[str, object]]]:
         yield from self.words.items()

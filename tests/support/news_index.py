@@ -29,10 +29,10 @@ def tables(tmp_path_factory: pytest.TempPathFactory, stories: list[Document]) ->
 @pytest.fixture(scope="session")
 def records(stories: list[Document], tables: Tables) -> list[Record]:
     """The stories signed and packed."""
-    signed = zip(stories, sign(stories, tables), strict=True)
+    pairs = zip(stories, sign(stories, tables), strict=True)
     return [
         Record(each, signatures, at + 1, f"{at:032x}", pack(each, signatures))
-        for at, (each, signatures) in enumerate(signed)
+        for at, (each, signatures) in enumerate(pairs)
     ]
 
 

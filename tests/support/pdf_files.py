@@ -11,8 +11,8 @@ def pdf(pages: list[list[str]], title: str = "", encrypted: bool = False) -> byt
         "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
     ]
     for number, lines in zip(page_numbers, pages, strict=True):
-        shown = " ".join(f"({line}) Tj T*" for line in lines)
-        content = f"BT /F1 12 Tf 72 720 Td 14 TL {shown} ET"
+        line_operators = " ".join(f"({line}) Tj T*" for line in lines)
+        content = f"BT /F1 12 Tf 72 720 Td 14 TL {line_operators} ET"
         objects += [
             f"<< /Type /Page /Parent 2 0 R {sheet} /Contents {number + 1} 0 R >>",
             f"<< /Length {len(content)} >>\nstream\n{content}\nendstream",

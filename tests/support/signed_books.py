@@ -16,7 +16,7 @@ from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.packed import Packed, pack, unpack
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.sign import sign_batch
-from support.books import book, misread, page, repaginate
+from support.books import book, misread_text, page, repaginate
 from support.fake_engine import FakeEngine
 from support.windows import SampleWindow
 
@@ -61,8 +61,8 @@ class Shelf:
 
     def decide(self, row: int, other: int, policy: Policy = PARTIAL) -> Evidence | None:
         long = tuple(LongSignatures.decode(self.long[each]) for each in (row, other))
-        both = long if all(each is not None for each in long) else None
-        return decide(self.packed_value(row), self.packed_value(other), policy, both)  # type: ignore[arg-type] # both are there
+        pair = long if all(each is not None for each in long) else None
+        return decide(self.packed_value(row), self.packed_value(other), policy, pair)  # type: ignore[arg-type] # both are there
 
     def joins(self, row: int, other: int, policy: Policy = PARTIAL) -> bool:
         """Long texts are decided on when one slot of a hundred is equal; what shares none may be looked up."""
@@ -101,7 +101,7 @@ def text(rng: random.Random) -> str:
     if kind == 0:
         return repaginate(words, rng.choice([120, 260]))
     if kind == 1:
-        return misread(words, rng.choice([0.01, 0.1, 0.3]), rng.randrange(99))
+        return misread_text(words, rng.choice([0.01, 0.1, 0.3]), rng.randrange(99))
     if kind == 2:
         return words.replace("\f", " ")
     if kind == 3:
@@ -114,20 +114,20 @@ def shelf(seed: int, size: int) -> Shelf:
     """Make a window of texts."""
     rng = random.Random(seed)  # noqa: S311 - made-up data keeps no secret
     documents = [Document(f"{at:04}", text(rng)) for at in range(size)]
-    signed = sign_batch(documents, None)
+    signatures = sign_batch(documents, None)
     return Shelf(
-        [pack(document, each) for document, each in zip(documents, signed, strict=True)],
-        [each.long for each in signed],
+        [pack(document, each) for document, each in zip(documents, signatures, strict=True)],
+        [each.long for each in signatures],
     )
 
 
 def sign_book(name: str, *numbers: int) -> tuple[bytes, LongSignatures]:
     """Sign one book; gives its packed value and its long signatures."""
     document = Document(name, book(*numbers))
-    (signed,) = sign_batch([document], None)
-    read = LongSignatures.decode(signed.long)
+    (signatures,) = sign_batch([document], None)
+    read = LongSignatures.decode(signatures.long)
     assert read is not None
-    return pack(document, signed), read
+    return pack(document, signatures), read
 
 
 shelves = st.builds(shelf, st.integers(0, 2**32), st.integers(1, 12))

@@ -41,7 +41,7 @@ def signatures_of(text: str, name: str) -> Signatures:
 
 def make_record(name: str, text: str = "grain prices rose in chicago", version: int = 1, **fields: object) -> Record:
     document = Document(name, text, **fields)  # type: ignore[arg-type]
-    long = sign_long(document)
-    signatures = replace(signatures_of(text, name), long=long.encode() if long else b"")
+    long_signatures = sign_long(document)
+    signatures = replace(signatures_of(text, name), long=long_signatures.encode() if long_signatures else b"")
     digest = xxhash.xxh3_128_hexdigest(repr(document).encode())
     return Record(document, signatures, version, digest, pack(document, signatures))

@@ -18,7 +18,7 @@ LETTERS = "bdfgklmnprstv"
 VOWELS = "aeiou"
 
 
-few = settings(max_examples=examples(25), deadline=None)
+example_settings = settings(max_examples=examples(25), deadline=None)
 """For laws whose every example is a whole window: twenty-five windows are some ten thousand pairs."""
 
 
@@ -49,54 +49,54 @@ def block(slots: Sequence[int], unknown: int, terms: Sequence[int], run: int = 5
     return bytes(slots) + bytes((run, 77)) + unknown.to_bytes(2, "little") + bytes(terms)
 
 
-def with_runs(signed: Signatures, rng: random.Random) -> Signatures:
+def with_runs(signatures: Signatures, rng: random.Random) -> Signatures:
     """Change some slots of the runs of characters, and some of the unknown words, near the thresholds of the rule."""
     equal = rng.choice([12, 14, 18, 24, 25, 26, 30, 50])
     order = rng.choice([range(64), rng.sample(range(64), 64)])  # side by side they are in bands and pairs
     positions = set(order[:equal])
-    slots = [each if at in positions else (each + 1) % 256 for at, each in enumerate(signed.noise[:64])]
-    terms = [each if at < rng.randrange(4) else (each + 1) % 256 for at, each in enumerate(signed.noise[68:])]
-    return replace(signed, noise=block(slots, rng.choice([0, 5, 20, 60]), terms, rng.choice([5, 5, 5, 7, 133])))
+    slots = [each if at in positions else (each + 1) % 256 for at, each in enumerate(signatures.noise[:64])]
+    terms = [each if at < rng.randrange(4) else (each + 1) % 256 for at, each in enumerate(signatures.noise[68:])]
+    return replace(signatures, noise=block(slots, rng.choice([0, 5, 20, 60]), terms, rng.choice([5, 5, 5, 7, 133])))
 
 
-def value(signed: Signatures, name: str = "a", date: str = "", source: str = "", docket: str = "") -> bytes:
+def value(signatures: Signatures, name: str = "a", date: str = "", source: str = "", docket: str = "") -> bytes:
     """Pack signatures under an id; `docket` is the field that must not differ."""
     document = Document(name, "", date=date, source=source, meta={"docket": docket} if docket else {})
-    return pack(document, signed, ["meta.docket"])
+    return pack(document, signatures, ["meta.docket"])
 
 
-def pack_signatures(signed: Signatures, name: str = "a", date: str = "", docket: str = "") -> Packed:
+def pack_signatures(signatures: Signatures, name: str = "a", date: str = "", docket: str = "") -> Packed:
     """Pack signatures and read them again."""
-    read = unpack(value(signed, name, date, docket=docket))
+    read = unpack(value(signatures, name, date, docket=docket))
     assert read is not None
     return read
 
 
-def with_slots(signed: Signatures, equal: int, *, band: bool = True) -> Signatures:
+def with_slots(signatures: Signatures, equal: int, *, band: bool = True) -> Signatures:
     """Change all but some slots; with a band the first ones stay, without one no three that make a band."""
     order = range(SLOTS) if band else sorted(range(SLOTS), key=lambda slot: (slot % 3, slot))
     positions = set(list(order)[:equal])
-    slots = tuple(slot if at in positions else (slot + 1) % 65_536 for at, slot in enumerate(signed.slots))
-    return replace(signed, slots=slots)
+    slots = tuple(slot if at in positions else (slot + 1) % 65_536 for at, slot in enumerate(signatures.slots))
+    return replace(signatures, slots=slots)
 
 
-def with_terms(signed: Signatures, shared: int) -> Signatures:
+def with_terms(signatures: Signatures, shared: int) -> Signatures:
     """Exchange all but some terms for others of the table."""
-    others = range(2_000_000, 2_000_000 + len(signed.terms) - shared)
-    return replace(signed, terms=tuple(sorted([*signed.terms[:shared], *others])))
+    others = range(2_000_000, 2_000_000 + len(signatures.terms) - shared)
+    return replace(signatures, terms=tuple(sorted([*signatures.terms[:shared], *others])))
 
 
-def version(signed: Signatures, rng: random.Random) -> Signatures:
+def version(signatures: Signatures, rng: random.Random) -> Signatures:
     """Change a text's signatures a little, near the thresholds of the decision."""
     kind = rng.randrange(8)
     changes: dict[str, object] = {"content": f"ch2:{rng.getrandbits(128):032x}"}
     if kind == 0:
-        return signed
+        return signatures
     if kind != 1:
-        changes["length"] = max(1, int(signed.length * rng.choice([1, 1, 0.96, 0.94, 0.85, 0.81, 0.79])))
-    if kind != 2 and signed.numbers:
-        numbers = signed.number_sketch[: rng.randrange(len(signed.number_sketch) + 1)]
-        fresh = rng.sample(range(60_001, 65_536), len(signed.number_sketch) - len(numbers))
+        changes["length"] = max(1, int(signatures.length * rng.choice([1, 1, 0.96, 0.94, 0.85, 0.81, 0.79])))
+    if kind != 2 and signatures.numbers:
+        numbers = signatures.number_sketch[: rng.randrange(len(signatures.number_sketch) + 1)]
+        fresh = rng.sample(range(60_001, 65_536), len(signatures.number_sketch) - len(numbers))
         changes["number_sketch"] = tuple(sorted([*numbers, *fresh]))
     if kind != 3:
         changes["fingerprint"] = f"fp1:{rng.getrandbits(160):040x}"
@@ -104,16 +104,16 @@ def version(signed: Signatures, rng: random.Random) -> Signatures:
         changes["profile"] = rng.choice(["", f"tp1:{rng.getrandbits(128):032x}"])
     if kind == 7:
         changes["idf"] = TABLES[1]
-    changed = replace(signed, **changes)  # type: ignore[arg-type] # fields of Signatures, by name
-    changed = with_runs(changed, rng) if changed.noise else changed
-    if changed.terms:
-        changed = with_terms(
-            changed, rng.choice([len(changed.terms), *range(len(changed.terms) * 3 // 5, len(changed.terms) + 1)])
+    values = replace(signatures, **changes)  # type: ignore[arg-type] # fields of Signatures, by name
+    values = with_runs(values, rng) if values.noise else values
+    if values.terms:
+        values = with_terms(
+            values, rng.choice([len(values.terms), *range(len(values.terms) * 3 // 5, len(values.terms) + 1)])
         )
     return (
-        with_slots(changed, rng.choice([20, 48, 49, 50, 51, 70, 100]), band=rng.random() < 0.8)
-        if changed.slots
-        else changed
+        with_slots(values, rng.choice([20, 48, 49, 50, 51, 70, 100]), band=rng.random() < 0.8)
+        if values.slots
+        else values
     )
 
 
@@ -125,8 +125,8 @@ def odd_signatures(rng: random.Random, number: int) -> Signatures:
         wordless = {"length": 0, "shingles": 0, "content": f"ch2:none:{number}", "number_sketch": (), "noise": b""}
         return signatures(number, **bare, **wordless, terms=(), full=False)
     if kind == 1:
-        few = {"length": rng.choice([3, 30, 49, 50]), "title": rng.choice(["", "rates", "wheat"])}
-        return signatures(number, **few, terms=(), full=False, weak=rng.random() < 0.5, noise=b"")
+        short_fields = {"length": rng.choice([3, 30, 49, 50]), "title": rng.choice(["", "rates", "wheat"])}
+        return signatures(number, **short_fields, terms=(), full=False, weak=rng.random() < 0.5, noise=b"")
     terms = tuple(sorted(rng.sample(range(1_000_000), FULL_SET if kind == 2 else rng.randrange(20, FULL_SET))))
     return signatures(number, terms=terms, full=False, numbers=0, number_sketch=())
 
@@ -161,12 +161,12 @@ def make_window(seed: int, size: int) -> SampleWindow:
         if pick < 0.05:
             values.append(rng.choice([None, b"damaged"]))
             continue
-        signed = version(rng.choice(families), rng) if pick < 0.85 else odd_signatures(rng, rng.getrandbits(40))
-        if signed.length and rng.random() < 0.5:
-            families.append(signed)
+        member = version(rng.choice(families), rng) if pick < 0.85 else odd_signatures(rng, rng.getrandbits(40))
+        if member.length and rng.random() < 0.5:
+            families.append(member)
         date = rng.choice(["", "1987", "1987-03", "1987-03-01", "1987-04-12", "1987-04-13", "1988-01-01"])
         values.append(
-            value(signed, f"{at:04}", date, rng.choice(["", "AP", "Reuters"]), rng.choice(["", "", "7", "8"]))
+            value(member, f"{at:04}", date, rng.choice(["", "AP", "Reuters"]), rng.choice(["", "", "7", "8"]))
         )
     return SampleWindow(values)
 
@@ -177,19 +177,19 @@ windows = st.builds(make_window, st.integers(0, 2**32), st.integers(0, 40))
 
 def words(rng: random.Random, count: int) -> list[str]:
     """Make distinct words that can be spoken."""
-    known: dict[str, None] = {}
-    while len(known) < count:
-        known["".join(rng.choice(LETTERS) + rng.choice(VOWELS) for _ in range(rng.randrange(2, 5)))] = None
-    return list(known)
+    texts: dict[str, None] = {}
+    while len(texts) < count:
+        texts["".join(rng.choice(LETTERS) + rng.choice(VOWELS) for _ in range(rng.randrange(2, 5)))] = None
+    return list(texts)
 
 
 def edit(text: Sequence[str], rng: random.Random) -> list[str]:
     """Change some words of a text, or drop a passage."""
-    changed = list(text)
+    values = list(text)
     for _ in range(rng.choice([0, 1, 3, 8, 20])):
-        changed[rng.randrange(len(changed))] = f"w{rng.randrange(100)}"
-    at, length = rng.randrange(len(changed)), rng.choice([0, 0, 10, 40])
-    return changed[:at] + changed[at + length :] or changed
+        values[rng.randrange(len(values))] = f"w{rng.randrange(100)}"
+    at, length = rng.randrange(len(values)), rng.choice([0, 0, 10, 40])
+    return values[:at] + values[at + length :] or values
 
 
 def documents(seed: int, families: int, versions: int) -> list[Document]:

@@ -44,7 +44,7 @@ def url(request: pytest.FixtureRequest, kind: str) -> str:
 
 
 @pytest.fixture(scope="session")
-def signed(tmp_path_factory: pytest.TempPathFactory) -> list[Record]:
+def signed_records(tmp_path_factory: pytest.TempPathFactory) -> list[Record]:
     tables = english_tables(tmp_path_factory.mktemp("tables"), dict(counts(STORIES)))
     rows = zip(STORIES, sign(STORIES, tables), strict=True)
     return [
@@ -63,16 +63,16 @@ def fill_index(url: str, index: str, records: Sequence[Record]) -> Engine:
 
 
 @pytest.fixture(scope="module")
-def engine(url: str, signed: list[Record]) -> Iterator[Engine]:
+def engine(url: str, signed_records: list[Record]) -> Iterator[Engine]:
     """The index as ibidem itself searches it."""
-    engine = fill_index(url, INDEX, signed)
+    engine = fill_index(url, INDEX, signed_records)
     yield engine
     engine.close()
     remove_indices(url, INDEX)
 
 
 @pytest.fixture(scope="module")
-def plain(kind: str, url: str, engine: Engine) -> Iterator[Any]:
+def plain_client(kind: str, url: str, engine: Engine) -> Iterator[Any]:
     """The client as its makers made it."""
     client = CLIENTS[kind][0](url.partition("+")[2])
     yield client
@@ -80,6 +80,6 @@ def plain(kind: str, url: str, engine: Engine) -> Iterator[Any]:
 
 
 @pytest.fixture(scope="module")
-def wrapped(plain: Any) -> Any:
+def wrapped_client(plain_client: Any) -> Any:
     """The same client, wrapped."""
-    return ibidem.wrap(plain)
+    return ibidem.wrap(plain_client)

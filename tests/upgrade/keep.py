@@ -27,28 +27,28 @@ FIRST = FOLDER / "schema-1.tar.xz"
 
 def unpacked(archive: Path, folder: Path) -> None:
     """Unpack what was kept of a schema."""
-    with tarfile.open(archive) as opened:
-        opened.extractall(folder, filter="data")
+    with tarfile.open(archive) as archive_file:
+        archive_file.extractall(folder, filter="data")
 
 
 def keep(folder: Path, opensearch: str) -> None:
     """Write the index into a file and into a server, and keep both next to the documents and the table."""
-    documents = [one for one in read([folder / "documents.jsonl"]) if isinstance(one, Document)]
+    documents = [document for document in read([folder / "documents.jsonl"]) if isinstance(document, Document)]
     (folder / "index.sqlite").unlink()
-    signed = list(records(documents, Tables(folder / "tables")))
-    write(f"sqlite:////{folder}/index.sqlite", "news", signed)
-    write(opensearch, f"keep-{os.getpid()}", signed)
+    signed_records = list(records(documents, Tables(folder / "tables")))
+    write(f"sqlite:////{folder}/index.sqlite", "news", signed_records)
+    write(opensearch, f"keep-{os.getpid()}", signed_records)
     hits = ask(opensearch, "GET", f"/keep-{os.getpid()}/_search?size=100")["hits"]["hits"]
     remove_indices(opensearch, f"keep-{os.getpid()}")
     lines = [json.dumps(each) for hit in hits for each in ({"index": {"_id": hit["_id"]}}, hit["_source"])]
     (folder / "bulk.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def write(address: str, index: str, signed: list[Record]) -> None:
+def write(address: str, index: str, signed_records: list[Record]) -> None:
     """Write all into a new index."""
     with closing(open_engine(address, index)) as engine:
         engine.create()
-        engine.write(signed)
+        engine.write(signed_records)
         engine.refresh()
 
 

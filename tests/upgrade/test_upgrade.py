@@ -71,9 +71,9 @@ class Release:
         )
 
     def json(self, *typed: str, version: str = "this", index: str = "") -> Any:
-        done = self.run(*typed, "--json", version=version, index=index)
-        assert done.returncode in {0, 1}, done.stderr
-        return json.loads(done.stdout)
+        process = self.run(*typed, "--json", version=version, index=index)
+        assert process.returncode in {0, 1}, process.stderr
+        return json.loads(process.stdout)
 
 
 @pytest.fixture(params=ENGINES)
@@ -101,7 +101,7 @@ def schema(request: pytest.FixtureRequest) -> str:
     return schema
 
 
-def listed(response: Any) -> list[tuple[str, int, str | None]]:
+def list_hits(response: Any) -> list[tuple[str, int, str | None]]:
     return [(hit["_id"], hit["_dedupe"]["indent"], hit["_dedupe"]["level"]) for hit in response["hits"]["hits"]]
 
 
@@ -115,24 +115,24 @@ def test_every_schema_that_was_released_is_kept() -> None:
 @pytest.mark.slow
 def test_the_next_version_neither_writes_nor_mixes_and_says_what_to_do(release: Release) -> None:
     for typed in (["ingest", "documents.jsonl"], ["search", "drains"]):
-        refused = release.run(*typed, version="next")
-        assert refused.returncode == 1, refused.stdout
-        assert REMEDY in " ".join(refused.stderr.split())
-        assert "Traceback" not in refused.stderr
+        process = release.run(*typed, version="next")
+        assert process.returncode == 1, process.stdout
+        assert REMEDY in " ".join(process.stderr.split())
+        assert "Traceback" not in process.stderr
     wrong = [check for check in release.json("doctor", version="next")["checks"] if not check["ok"]]
     assert [(check["name"], check["remedy"].endswith(REMEDY)) for check in wrong] == [("schema", True)]
 
 
 @pytest.mark.slow
 def test_the_next_version_is_right_after_the_backfill(release: Release) -> None:
-    done = release.run("backfill", "--into", release.second, version="next")
-    assert done.returncode == 0, done.stderr
+    process = release.run("backfill", "--into", release.second, version="next")
+    assert process.returncode == 0, process.stderr
     index = "" if release.alias else release.second
     response = release.json("search", "drains", version="next", index=index)
-    assert set(listed(response)) == GROUPED
+    assert set(list_hits(response)) == GROUPED
     assert (response["dedupe"]["unsigned"], response["dedupe"]["mixed_tables"]) == (1, 0)
-    again = release.json("ingest", "documents.jsonl", version="next", index=index)
-    assert (again["unchanged"], again["indexed"]) == (5, 0)
+    account = release.json("ingest", "documents.jsonl", version="next", index=index)
+    assert (account["unchanged"], account["indexed"]) == (5, 0)
 
 
 @pytest.mark.slow
@@ -145,4 +145,4 @@ def test_this_version_goes_on_with_its_own_schema_as_it_was_signed_first(release
         summaries = [release.json("ingest", "documents.jsonl") for _ in range(2)]
         assert [(each["unchanged"], each["indexed"]) for each in summaries] == [(0, 5), (5, 0)]
     response = release.json("search", "drains")
-    assert set(listed(response)) == GROUPED
+    assert set(list_hits(response)) == GROUPED

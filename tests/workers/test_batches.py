@@ -91,8 +91,8 @@ def test_a_worker_unpacks_what_submitters_pack_up_to_a_size_and_nothing_else(
     name: str, packed: bytes, reason: str
 ) -> None:
     command = [sys.executable, "-c", DECODES, name]
-    ended = subprocess.run(command, input=packed, capture_output=True, timeout=60, check=True)
-    assert ended.stdout.decode().strip() == reason
+    process = subprocess.run(command, input=packed, capture_output=True, timeout=60, check=True)
+    assert process.stdout.decode().strip() == reason
 
 
 @pytest.mark.slow
@@ -146,10 +146,10 @@ def test_a_submitter_s_message_passes(headers: dict[str, Any], arguments: tuple[
     ids=str,
 )
 def test_no_header_asks_for_anything(headers: dict[str, Any]) -> None:
-    one = message(RUN, 0, [])
-    one.headers |= headers
+    result = message(RUN, 0, [])
+    result.headers |= headers
     with pytest.raises(ValueError, match="header"):
-        check(one, MOST)
+        check(result, MOST)
 
 
 @pytest.mark.parametrize("run", [None, 1, "", "run", "a/b", "\u00e4", "a" * 101, "a\nb", ["a"]])
@@ -176,17 +176,17 @@ def test_a_message_is_no_larger_than_the_largest_of_a_submitter_s() -> None:
 
 
 def test_a_message_does_not_hold_lists_that_take_many_times_its_size() -> None:
-    one = message(RUN, 0, [])
-    one.body = "[" + "[]," * (MOST_STRUCTURE // 3 + 10) + "[]]"
+    result = message(RUN, 0, [])
+    result.body = "[" + "[]," * (MOST_STRUCTURE // 3 + 10) + "[]]"
     with pytest.raises(ValueError, match="lists or numbers"):
-        check(one, MOST_STRUCTURE * 2)
+        check(result, MOST_STRUCTURE * 2)
 
 
 def test_a_submitter_s_message_names_its_compression_as_workers_know_it() -> None:
     check(message(RUN, 0, [], headers=None), MOST)
-    one = message(RUN, 0, [])
-    one.headers["compression"] = COMPRESSION
-    check(one, MOST)
+    result = message(RUN, 0, [])
+    result.headers["compression"] = COMPRESSION
+    check(result, MOST)
 
 
 SIZES = st.lists(st.integers(0, 300), max_size=60)
@@ -226,8 +226,8 @@ def test_a_batch_is_read_no_further_than_it_needs() -> None:
 
 def test_single_documents_keep_the_number_of_their_batch() -> None:
     singles = Batch(3, records([1, 1])).singles()
-    assert [one.key("run") for one in singles] == ["run/00000003/000000", "run/00000003/000001"]
-    assert [one.records[0]["id"] for one in singles] == ["0", "1"]
+    assert [result.key("run") for result in singles] == ["run/00000003/000000", "run/00000003/000001"]
+    assert [result.records[0]["id"] for result in singles] == ["0", "1"]
 
 
 NUMBERS = st.integers(0, 1_000)
@@ -248,10 +248,10 @@ def test_an_account_is_read_as_it_was_noted(account: BatchResult) -> None:
 
 
 @given(ACCOUNTS, ACCOUNTS)
-def test_the_documents_of_two_accounts_add_up(one: BatchResult, other: BatchResult) -> None:
-    both = one + other
-    assert both.documents == one.documents + other.documents
-    assert both.at == max(one.at, other.at)
+def test_the_documents_of_two_accounts_add_up(result: BatchResult, other: BatchResult) -> None:
+    total = result + other
+    assert total.documents == result.documents + other.documents
+    assert total.at == max(result.at, other.at)
 
 
 @pytest.mark.parametrize("damage", [{"indexed": "2"}, {"refusals": [["where"]]}, {"parts": None}])

@@ -26,5 +26,5 @@ def test_sums_are_the_sum_of_the_accounts(accounts: list[BatchResult]) -> None:
 
 
 @given(st.lists(ACCOUNTS, max_size=4), st.lists(ACCOUNTS, max_size=4))
-def test_adding_sums_is_summing_all(some: list[BatchResult], others: list[BatchResult]) -> None:
-    assert sum(some, NO_RESULT) + sum(others, NO_RESULT) == sum([*some, *others], NO_RESULT)
+def test_adding_sums_is_summing_all(results: list[BatchResult], more_results: list[BatchResult]) -> None:
+    assert sum(results, NO_RESULT) + sum(more_results, NO_RESULT) == sum([*results, *more_results], NO_RESULT)

@@ -72,14 +72,14 @@ def test_what_no_worker_carries_out_is_counted_where_it_is_kept(
 ) -> None:
     address = f"filesystem:///{tmp_path}" if broker == "filesystem" else request.getfixturevalue(broker)
     settings = load({"IBIDEM_BROKER": address, "IBIDEM_INDEX": f"apart-{uuid4().hex}"}, tmp_path)
-    give_up, what, where = BROKERS[broker]
+    give_up, problem, where = BROKERS[broker]
     connect_broker(settings)
     assert make_broker(settings).count_rejected().count == 0
     remove = give_up(settings)
-    until = time.monotonic() + PATIENCE
-    while not (rejections := make_broker(settings).count_rejected()).count and time.monotonic() < until:
+    deadline = time.monotonic() + PATIENCE
+    while not (rejections := make_broker(settings).count_rejected()).count and time.monotonic() < deadline:
         time.sleep(0.05)
-    assert (rejections.count, rejections.what) == (1, what)
+    assert (rejections.count, rejections.what) == (1, problem)
     assert rejections.where.endswith(where)
     remove()
 

@@ -23,9 +23,9 @@ from ibidem_workers.dead_letters import (
 )
 
 
-def letter(one: str, run: str = "run-1", when: float = 1.0, **record: object) -> DeadLetter:
-    refusal = Refusal("message run/0", one, "text", "it ended its worker")
-    return DeadLetter(run, refusal, 4, when, {"id": one, "text": "some text", "version": 3} | record)
+def letter(name: str, run: str = "run-1", when: float = 1.0, **record: object) -> DeadLetter:
+    refusal = Refusal("message run/0", name, "text", "it ended its worker")
+    return DeadLetter(run, refusal, 4, when, {"id": name, "text": "some text", "version": 3} | record)
 
 
 def test_a_letter_is_kept_with_its_document_and_reason(engine: Engine) -> None:
@@ -44,7 +44,7 @@ def test_a_letter_is_kept_with_its_document_and_reason(engine: Engine) -> None:
 
 def test_a_document_that_failed_in_two_runs_is_listed_once_with_the_last(engine: Engine) -> None:
     add_dead_letters(engine, [letter("a", "run-2", 2.0), letter("a", "run-1", 1.0), letter("b")])
-    assert [(one.refusal.id, one.run) for one in letters(engine)] == [("a", "run-2"), ("b", "run-1")]
+    assert [(name.refusal.id, name.run) for name in letters(engine)] == [("a", "run-2"), ("b", "run-1")]
 
 
 def test_an_id_without_a_letter_is_an_error_that_names_it(engine: Engine) -> None:
@@ -58,7 +58,7 @@ def test_an_id_without_a_letter_is_an_error_that_names_it(engine: Engine) -> Non
 def test_dropped_letters_are_gone_in_all_runs(engine: Engine) -> None:
     add_dead_letters(engine, [letter("a", "run-1"), letter("a", "run-2", 2.0), letter("b")])
     assert drop(engine, ["a"]) == 1
-    assert [one.refusal.id for one in letters(engine)] == ["b"]
+    assert [name.refusal.id for name in letters(engine)] == ["b"]
     assert drop(engine, []) == 0
 
 
@@ -76,7 +76,7 @@ def test_a_letter_of_a_later_run_is_not_forgotten_with_the_older(engine: Engine)
     first = letter("a", "run-1", 1.0)
     add_dead_letters(engine, [first, letter("a", "run-2", 2.0)])
     forget(engine, [first])
-    assert [one.run for one in letters(engine)] == ["run-2"]
+    assert [name.run for name in letters(engine)] == ["run-2"]
 
 
 def nested(depth: int) -> object:

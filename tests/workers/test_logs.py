@@ -24,7 +24,7 @@ def record(message: str, **extra: object) -> logging.LogRecord:
     )
 
 
-def failed(message: str) -> logging.LogRecord:
+def make_failure(message: str) -> logging.LogRecord:
     entry, error = record("it ended"), ConnectionError(message)
     entry.exc_info = type(error), error, None
     return entry
@@ -48,30 +48,30 @@ def test_no_line_holds_a_secret_wherever_it_was_said(password: str, terminal: bo
         engine=f"opensearch+http://ann:{quote(password, safe='')}@host:9200",
         broker=f"amqp://me:{quote(password, safe='')}@mq:5672//",
     )
-    hidden = secrets((settings.engine, settings.broker))
+    secret_values = secrets((settings.engine, settings.broker))
     assume(
         not any(
             secret in formatter((), terminal=terminal).format(each)
-            for secret in hidden
+            for secret in secret_values
             for each in records_with("", Settings())
         )
     )
     for each in records_with(password, settings):
-        line = formatter(hidden, terminal=terminal).format(each)
-        assert not [secret for secret in hidden if secret in line or json.dumps(secret)[1:-1] in line]
+        line = formatter(secret_values, terminal=terminal).format(each)
+        assert not [secret for secret in secret_values if secret in line or json.dumps(secret)[1:-1] in line]
 
 
 def records_with(password: str, settings: Settings) -> list[logging.LogRecord]:
     return [
         record(f"the broker {settings.broker} said no to {password}!"),
         record("refused", why=password, deeper={"headers": [f"Bearer {password}", settings.engine]}),
-        failed(f"no way in to {settings.engine} by {password}"),
+        make_failure(f"no way in to {settings.engine} by {password}"),
     ]
 
 
 def test_a_short_password_is_hidden_in_addresses_and_leaves_other_words_as_they_are() -> None:
-    hidden = secrets(["amqp://me:a@mq//"])
-    line = json.loads(formatter(hidden, terminal=False).format(record("amqp://me:a@mq// is away")))
+    secret_values = secrets(["amqp://me:a@mq//"])
+    line = json.loads(formatter(secret_values, terminal=False).format(record("amqp://me:a@mq// is away")))
     assert line["event"] == "amqp://***@mq// is away"
 
 
@@ -119,8 +119,10 @@ def test_being_set_up_twice_says_nothing_twice(logged: Callable[[], list[dict[st
 @given(st.text(st.characters(codec="utf-8")))
 def test_no_text_steers_a_terminal(text: str) -> None:
     line = formatter((), terminal=True).format(record("refused", document=text))
-    own = formatter((), terminal=True).format(record("refused", document="x"))
-    assert {each for each in line if not each.isprintable()} <= {each for each in own if not each.isprintable()}
+    terminal_line = formatter((), terminal=True).format(record("refused", document="x"))
+    assert {each for each in line if not each.isprintable()} <= {
+        each for each in terminal_line if not each.isprintable()
+    }
 
 
 @given(st.text())
@@ -144,8 +146,10 @@ def test_a_worker_that_logs_nothing_never_loads_what_writes_lines() -> None:
 
 
 def test_what_is_logged_in_a_context_bears_its_values_and_a_lines_own_precede() -> None:
-    written = formatter((), terminal=False)
+    json_formatter = formatter((), terminal=False)
     with log_context(run="r", batch="1"), log_context(batch="2"):
-        line, own = (json.loads(written.format(each)) for each in (record("a"), record("b", run="mine")))
-    assert (line["run"], line["batch"], own["run"]) == ("r", "2", "mine")
-    assert "run" not in json.loads(written.format(record("after")))
+        line, terminal_line = (
+            json.loads(json_formatter.format(each)) for each in (record("a"), record("b", run="mine"))
+        )
+    assert (line["run"], line["batch"], terminal_line["run"]) == ("r", "2", "mine")
+    assert "run" not in json.loads(json_formatter.format(record("after")))

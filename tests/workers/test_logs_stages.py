@@ -9,8 +9,8 @@ def test_a_stage_that_comes_twice_is_added_up_and_one_that_fails_counts() -> Non
     stages = Stages()
     with stages("sign"):
         pass
-    once = stages.ms()["sign_ms"]
+    milliseconds = stages.ms()["sign_ms"]
     with pytest.raises(ValueError, match="text"), stages("sign"):
         raise ValueError("text")
     assert list(stages.ms()) == ["sign_ms", "all_ms"]
-    assert stages.ms()["sign_ms"] >= once
+    assert stages.ms()["sign_ms"] >= milliseconds

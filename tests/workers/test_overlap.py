@@ -11,8 +11,8 @@ from ibidem_workers.overlap import overlap
 
 
 @given(st.lists(st.integers(), max_size=12), st.integers(1, 5))
-def test_results_come_in_the_order_of_the_calls(values: list[int], most: int) -> None:
-    assert list(overlap((lambda value=value: value for value in values), most)) == values
+def test_results_come_in_the_order_of_the_calls(values: list[int], limit: int) -> None:
+    assert list(overlap((lambda value=value: value for value in values), limit)) == values
 
 
 def test_the_next_call_is_made_ready_while_another_goes_on() -> None:
@@ -27,19 +27,19 @@ def test_the_next_call_is_made_ready_while_another_goes_on() -> None:
 
 
 def test_never_more_calls_go_on_than_allowed() -> None:
-    lock, going, most = threading.Lock(), [0], [0]
+    lock, going, limit = threading.Lock(), [0], [0]
     together = threading.Barrier(3)
 
     def call() -> None:
         with lock:
             going[0] += 1
-            most[0] = max(most[0], going[0])
+            limit[0] = max(limit[0], going[0])
         together.wait(5)
         with lock:
             going[0] -= 1
 
     list(overlap([call] * 9, 3))
-    assert most == [3]
+    assert limit == [3]
 
 
 def test_one_at_a_time_is_this_thread() -> None:
@@ -47,18 +47,18 @@ def test_one_at_a_time_is_this_thread() -> None:
 
 
 def test_an_error_is_raised_once_what_is_under_way_has_ended() -> None:
-    ended: list[int] = []
-    begun = threading.Event()
+    ends: list[int] = []
+    begin_event = threading.Event()
 
     def fail() -> None:
-        begun.wait(5)
+        begin_event.wait(5)
         raise ValueError("no")
 
     def last() -> None:
-        begun.set()
+        begin_event.set()
         threading.Event().wait(0.05)
-        ended.append(1)
+        ends.append(1)
 
     with pytest.raises(ValueError, match="no"):
         list(overlap([fail, last], 2))
-    assert ended == [1]
+    assert ends == [1]

@@ -66,8 +66,8 @@ def test_a_worker_that_is_killed_loses_nothing(engine: Engine, settings: Setting
 @pytest.mark.slow
 def test_a_worker_that_cannot_start_is_an_error_and_no_endless_waiting(settings: Settings, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    broken = settings.changed(tables=tmp_path / "file" / "tables", concurrency=1)
-    with Pool(broken, quiet=True) as pool, pytest.raises(WorkerFailure, match="file/tables"):
+    settings_without_tables = settings.changed(tables=tmp_path / "file" / "tables", concurrency=1)
+    with Pool(settings_without_tables, quiet=True) as pool, pytest.raises(WorkerFailure, match="file/tables"):
         watch(pool)
 
 

@@ -20,12 +20,14 @@ def test_a_record_holds_document_signatures_version_digest_and_packed_value(sett
 
 
 def test_the_version_alone_does_not_change_the_digest(settings: Settings) -> None:
-    same, other = records([replace(DOCUMENT, version=8), replace(DOCUMENT, title="new")], Tables(settings.tables))
+    first_record, other = records(
+        [replace(DOCUMENT, version=8), replace(DOCUMENT, title="new")], Tables(settings.tables)
+    )
     (first,) = records([DOCUMENT], Tables(settings.tables))
-    assert (same.digest == first.digest, other.digest == first.digest) == (True, False)
+    assert (first_record.digest == first.digest, other.digest == first.digest) == (True, False)
 
 
 def test_fields_that_must_not_differ_go_into_the_packed_value(settings: Settings) -> None:
     tables = Tables(settings.tables)
-    (plain,), (guarded,) = records([DOCUMENT], tables), records([DOCUMENT], tables, ("meta.docket",))
-    assert plain.packed != guarded.packed
+    (baseline,), (guarded,) = records([DOCUMENT], tables), records([DOCUMENT], tables, ("meta.docket",))
+    assert baseline.packed != guarded.packed

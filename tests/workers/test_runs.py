@@ -51,11 +51,11 @@ def test_batches_add_up(engine: Engine) -> None:
     record = noted_run(engine, 2, 7)
     record.refused = 1
     engine.put_records("runs", {record.key: record.as_json()})
-    unread = Refusal("news.jsonl:3", "", "", "not JSON")
-    engine.put_records("runs", {refusals_key("run", 0): {"refusals": refusals_as_json([unread])}})
-    late = Refusal("message", "x", "date", "none")
+    read_refusal = Refusal("news.jsonl:3", "", "", "not JSON")
+    engine.put_records("runs", {refusals_key("run", 0): {"refusals": refusals_as_json([read_refusal])}})
+    late_refusal = Refusal("message", "x", "date", "none")
     note(engine, 0, BatchResult(indexed=3, unsigned=1, at=4.0))
-    note(engine, 1, BatchResult(indexed=1, unchanged=1, stale=1, refusals=[late], at=2.5))
+    note(engine, 1, BatchResult(indexed=1, unchanged=1, stale=1, refusals=[late_refusal], at=2.5))
     counts = summary(engine, "run")
     assert {name: counts[name] for name in ("read", "indexed", "unchanged", "stale", "refused", "unsigned")} == {
         "read": 8,
@@ -65,15 +65,15 @@ def test_batches_add_up(engine: Engine) -> None:
         "refused": 2,
         "unsigned": 1,
     }
-    assert counts["refusals"] == [unread.as_json(), late.as_json()]
+    assert counts["refusals"] == [read_refusal.as_json(), late_refusal.as_json()]
     assert (counts["took_s"], counts["state"], counts["pending"]) == (4.0, "done", 0)
 
 
 def test_duplicates_are_the_documents_that_joined_a_group_since_the_run_began_and_before_the_next(
     engine: Engine,
 ) -> None:
-    for started, (run, joined) in enumerate({"first": {"near": 2}, "second": {"near": 5, "identical": 1}}.items()):
-        record = RunRecord(run, [], float(started), "submitted", joined=joined)
+    for started, (run, counts) in enumerate({"first": {"near": 2}, "second": {"near": 5, "identical": 1}}.items()):
+        record = RunRecord(run, [], float(started), "submitted", joined=counts)
         engine.put_records("runs", {record.key: record.as_json()})
     Checkpoint(joined={"near": 9, "identical": 1}).save(engine)
     assert summary(engine, "first")["duplicates"] == {"identical": 1, "near": 3}
@@ -91,7 +91,7 @@ def test_what_is_read_is_what_became_of_it_at_any_time(
     engine: Engine, accounts: list[BatchResult], missing: int
 ) -> None:
     engine.delete_records("runs", [key for key, _ in engine.get_records("runs")])
-    noted_run(engine, len(accounts) + missing, sum(one.documents for one in accounts) + missing)
+    noted_run(engine, len(accounts) + missing, sum(result.documents for result in accounts) + missing)
     for number, account in enumerate(accounts):
         note(engine, number, account)
     counts = summary(engine, "run")

@@ -65,10 +65,10 @@ def test_an_error_never_shows_a_password(tmp_path: Path) -> None:
 
 
 def test_doctor_sees_every_setting_with_passwords_masked(tmp_path: Path) -> None:
-    rows = {one.name: one for one in settings_rows(load({"IBIDEM_BROKER": "amqp://me:secret@mq.example//"}, tmp_path))}
+    rows = {row.name: row for row in settings_rows(load({"IBIDEM_BROKER": "amqp://me:secret@mq.example//"}, tmp_path))}
     assert rows.keys() == Settings.model_fields.keys()
     assert (rows["broker"].value, rows["broker"].origin) == ("amqp://***@mq.example//", "environment")
-    assert all(one.meaning for one in rows.values())
+    assert all(row.meaning for row in rows.values())
 
 
 def test_another_process_gets_the_very_settings(tmp_path: Path) -> None:

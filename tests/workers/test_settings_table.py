@@ -6,7 +6,5 @@ from ibidem_workers.settings_table import page
 
 
 def test_the_page_of_settings_is_current() -> None:
-    written = Path(__file__).parents[2] / "docs" / "settings.md"
-    assert written.read_text(encoding="utf-8") == page(), (
-        "run: python -m ibidem_workers.settings_table > docs/settings.md"
-    )
+    text = Path(__file__).parents[2] / "docs" / "settings.md"
+    assert text.read_text(encoding="utf-8") == page(), "run: python -m ibidem_workers.settings_table > docs/settings.md"

@@ -95,9 +95,9 @@ def slow_worker(settings: Settings, gate: Path) -> subprocess.Popen[bytes]:
 
 def come(happens: Callable[[], bool]) -> None:
     """Wait for something that has to happen."""
-    until = time.monotonic() + 60
+    deadline = time.monotonic() + 60
     while not happens():
-        assert time.monotonic() < until
+        assert time.monotonic() < deadline
         time.sleep(0.01)
 
 

@@ -146,12 +146,12 @@ def lay(
     app = make_app(settings)
     app.conf.broker_transport_options["body_encoding"] = "base64"  # bytes of any kind
     with app.connection_for_write() as connection:
-        theirs = {
-            name: value for name, value in (ours(app) | headers).items() if name not in headers or value is not None
+        foreign_headers = {
+            name: value for name, value in (read_own(app) | headers).items() if name not in headers or value is not None
         }
         connection.Producer().publish(
             content,
-            headers=theirs,
+            headers=foreign_headers,
             content_type=kind,
             content_encoding="utf-8",
             routing_key=settings.queue,
@@ -159,7 +159,7 @@ def lay(
         )
 
 
-def ours(app: Celery) -> dict[str, Any]:
+def read_own(app: Celery) -> dict[str, Any]:
     """Return the headers that a submitter's messages have."""
     headers: dict[str, Any] = app.amqp.as_task_v2(uuid4().hex, TASK).headers
     return headers
@@ -188,18 +188,18 @@ def messages(connection: Connection, queue: str) -> int:
     return int(connection.default_channel.queue_declare(queue, passive=True).message_count)
 
 
-def until(true: Callable[[], bool]) -> bool:
+def wait_for(condition: Callable[[], bool]) -> bool:
     """Wait until something is so."""
     end = time.monotonic() + PATIENCE
-    while not true() and time.monotonic() < end:
+    while not condition() and time.monotonic() < end:
         time.sleep(0.1)
-    return true()
+    return condition()
 
 
 @pytest.mark.slow
 def test_a_message_of_another_shape_is_kept_and_stops_no_worker(engine: Engine, settings: Settings) -> None:
-    for changed in HEADERS.values():
-        lay(settings, changed, GOOD)
+    for header in HEADERS.values():
+        lay(settings, header, GOOD)
     for content in BODIES.values():
         lay(settings, {}, content)
     strange = len(HEADERS) + len(BODIES)
@@ -208,7 +208,7 @@ def test_a_message_of_another_shape_is_kept_and_stops_no_worker(engine: Engine, 
             lay_raw(settings, raw)
             strange += 1
     assert indexed_after(engine, settings) == (1, 1)
-    assert until(lambda: given_up(settings) == strange), given_up(settings)
+    assert wait_for(lambda: given_up(settings) == strange), given_up(settings)
 
 
 @pytest.mark.slow
@@ -235,8 +235,8 @@ def test_a_small_message_never_fills_the_memory(engine: Engine, settings: Settin
     lay(settings, {"compression": kind}, pack(text))
     ingest_documents([Document("good", "We the People")], settings, wait=False)
     with Pool(settings, quiet=True) as pool:
-        until(lambda: pool.check() or given_up(settings) == 1)
-        until(lambda: pool.check() or engine.info().documents == 1)
+        wait_for(lambda: pool.check() or given_up(settings) == 1)
+        wait_for(lambda: pool.check() or engine.info().documents == 1)
         (pid,) = pool.pids
         most = next(line for line in Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith("VmHWM"))
     assert (given_up(settings), engine.info().documents) == (1, 1)
@@ -275,9 +275,9 @@ def indexed_after(engine: Engine, settings: Settings) -> tuple[int, int]:
     run = ingest_documents([Document("good", "We the People")], settings, wait=False)
     with Pool(settings, quiet=True) as pool:
         watch = RunMonitor(engine, run)
-        until(lambda: pool.check() or watch.look().has_ended)
+        wait_for(lambda: pool.check() or watch.look().has_ended)
         first = pool.pids
-        until(lambda: pool.check() or not waiting(settings))
+        wait_for(lambda: pool.check() or not waiting(settings))
         assert pool.pids == first, "a message ended its worker"
     return watch.look().done, engine.info().documents
 

@@ -16,7 +16,7 @@ from ibidem_workers.settings import Settings
 from ibidem_workers.submit import REFUSALS_A_SLICE, Submission
 
 
-def sent(settings: Settings) -> list[dict[str, object]]:
+def read_batches(settings: Settings) -> list[dict[str, object]]:
     """Read the documents that lie in the queue."""
     assert settings.queue_folder is not None
     folder = SpoolDirectory(settings.queue_folder / settings.queue, 60)
@@ -32,38 +32,40 @@ def sent(settings: Settings) -> list[dict[str, object]]:
 
 def test_documents_without_a_version_get_one_that_grows_with_the_lines(engine: Engine, settings: Settings) -> None:
     Submission(engine, settings).send([Document("a", "x"), Document("b", "x", version=7), Document("a", "y")])
-    first, middle, second = sent(settings)
+    first, middle, second = read_batches(settings)
     assert middle["version"] == 7
     assert 10**15 < int(str(first["version"])) < int(str(second["version"]))
 
 
 def test_a_later_run_gives_higher_versions(engine: Engine, settings: Settings) -> None:
-    many = [Document(str(number), "x") for number in range(500)]
-    Submission(engine, settings).send(many)
+    total = [Document(str(number), "x") for number in range(500)]
+    Submission(engine, settings).send(total)
     Submission(engine, settings).send([Document("0", "y")])
-    versions = [int(str(one["version"])) for one in sent(settings)]
+    versions = [int(str(record["version"])) for record in read_batches(settings)]
     assert versions == sorted(set(versions))
 
 
 def test_large_documents_travel_alone(engine: Engine, settings: Settings) -> None:
-    small = settings.changed(batch_characters=1_000)
-    record = Submission(engine, small).send([Document("a", "x" * 600), Document("b", "x" * 5_000), Document("c", "x")])
+    small_settings = settings.changed(batch_characters=1_000)
+    record = Submission(engine, small_settings).send(
+        [Document("a", "x" * 600), Document("b", "x" * 5_000), Document("c", "x")]
+    )
     assert (record.batches, record.documents) == (3, 3)
 
 
 def test_what_cannot_be_read_is_noted_in_slices_and_listed_whole(engine: Engine, settings: Settings) -> None:
-    many = 2 * REFUSALS_A_SLICE + 3
-    run = Submission(engine, settings).send(Refusal(f"f:{at}", "", "", "not JSON") for at in range(many)).run
+    total = 2 * REFUSALS_A_SLICE + 3
+    run = Submission(engine, settings).send(Refusal(f"f:{at}", "", "", "not JSON") for at in range(total)).run
     counts = summary(engine, run)
-    assert (counts["read"], counts["refused"], counts["state"]) == (many, many, "done")
+    assert (counts["read"], counts["refused"], counts["state"]) == (total, total, "done")
     refusals = counts["refusals"]
     assert isinstance(refusals, list)
-    assert [one["where"] for one in refusals] == [f"f:{at}" for at in range(many)]
+    assert [record["where"] for record in refusals] == [f"f:{at}" for at in range(total)]
 
 
 def test_a_value_that_json_cannot_carry_is_refused_before_it_travels(engine: Engine, settings: Settings) -> None:
     run = Submission(engine, settings).send([Document("a", "x", meta={"n": 2**70}), Document("b", "x")]).run
-    assert [one["id"] for one in sent(settings)] == ["b"]
+    assert [record["id"] for record in read_batches(settings)] == ["b"]
     (refusal,) = summary(engine, run)["refusals"]  # type: ignore[misc] # a list, as the test above shows
     assert (refusal["id"], refusal["field"]) == ("a", "meta")
 
@@ -92,4 +94,4 @@ def test_a_submission_that_is_broken_off_says_how_far_it_came(engine: Engine, se
         submission.send(source())
     counts = summary(engine, submission.record.run)
     assert (counts["state"], counts["pending"], counts["refused"]) == ("interrupted", 1, 1)
-    assert [one["id"] for one in sent(settings)] == ["a"]
+    assert [record["id"] for record in read_batches(settings)] == ["a"]

@@ -13,9 +13,9 @@ def test_repeats_are_what_a_set_of_the_ids_counts(batches: list[list[str]]) -> N
     repeats, ids, count = SeenIds(), set[str](), 0
     for batch in batches:
         repeats.add(batch)
-        for one in batch:
-            count += one in ids
-            ids.add(one)
+        for record in batch:
+            count += record in ids
+            ids.add(record)
     assert repeats.count == count
     assert len(repeats.ids) == min(count, SHOWN)
     assert set(repeats.ids) <= ids

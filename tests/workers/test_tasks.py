@@ -19,9 +19,9 @@ from ibidem_workers.tasks import DELAYED, Consumer, Delivery, WorkerContext, sig
 
 
 def test_nothing_but_delayed_delivery_is_left_out() -> None:
-    every = list(consumer.Consumer.Blueprint.default_steps)
-    every.remove(DELAYED)
-    assert list(Consumer.Blueprint.default_steps) == every
+    steps = list(consumer.Consumer.Blueprint.default_steps)
+    steps.remove(DELAYED)
+    assert list(Consumer.Blueprint.default_steps) == steps
 
 
 SPEECH = (
@@ -93,8 +93,8 @@ def test_what_was_deleted_later_than_it_was_submitted_stays_away(worker: Worker,
 def test_what_an_earlier_try_of_the_message_wrote_counts_as_indexed(worker: Worker) -> None:
     records = [{"id": "a", "text": SPEECH, "version": 5}, {"id": "b", "text": f"{SPEECH} indeed", "version": 6}]
     worker.take(*records, number=1)
-    again = worker.take(*records, number=2, tries=1)
-    assert counts(again) == (2, 0, 0, 0)
+    account = worker.take(*records, number=2, tries=1)
+    assert counts(account) == (2, 0, 0, 0)
 
 
 def test_the_same_id_twice_in_a_batch_leaves_the_newer_version(worker: Worker, engine: Engine) -> None:
@@ -151,7 +151,7 @@ def test_one_document_that_no_one_foresaw_takes_no_other_with_it(worker: Worker)
         assert isinstance(records, list)
         return RuntimeError("what is this") if any(record.document.id == "b" for record in records) else None
 
-    account = with_flaw(worker, "write", fails).take(*({"id": one, "text": SPEECH} for one in "abc"))
+    account = with_flaw(worker, "write", fails).take(*({"id": id_, "text": SPEECH} for id_ in "abc"))
     assert counts(account) == (2, 0, 0, 1)
     (letter,) = dead_letters.letters(worker.context.engine)
     assert (letter.refusal.id, "RuntimeError: what is this" in letter.refusal.why) == ("b", True)
@@ -163,7 +163,7 @@ def test_a_document_that_the_engine_refuses_is_a_dead_letter(worker: Worker, eng
             return getattr(engine, name)
 
         def write(self, records: Sequence[Record]) -> list[Outcome]:
-            return [Outcome(one.document.id, WriteStatus.REFUSED, field="text", why="too long") for one in records]
+            return [Outcome(id_.document.id, WriteStatus.REFUSED, field="text", why="too long") for id_ in records]
 
     refusing: object = Refusing()
     account = Worker(replace(worker.context, engine=refusing)).take({"id": "a", "text": SPEECH})  # type: ignore[arg-type]

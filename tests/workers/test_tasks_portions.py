@@ -43,8 +43,8 @@ def worker(address: str, settings: Settings, plan: Plan) -> Iterator[tuple[Worke
     with between(address, plan) as server, closing(open_engine(server.address(address.partition("+")[0]), INDEX)) as to:
         assert isinstance(to, ClusterEngine)
         to._cluster.waits = (0.01, 0.02, 0.04)
-        small = settings.changed(batch_characters=4_000, writes=4, patience=30)
-        yield WorkerContext(to, Tables(settings.tables), small), server
+        small_settings = settings.changed(batch_characters=4_000, writes=4, patience=30)
+        yield WorkerContext(to, Tables(settings.tables), small_settings), server
 
 
 def delivery(version: int = 1, tries: int = 0, number: int = 0) -> Delivery:
@@ -99,7 +99,7 @@ def test_what_a_busy_server_rejects_is_written_by_fewer_requests_and_counted(add
     with worker(address, settings, plan) as (context, server):
         account = sign_and_write(context, delivery(), never)
         assert context.engine.rejections == 7
-        assert {id_ for some in bulks(server) for id_ in some} == {f"d{at}" for at in range(DOCUMENTS)}
+        assert {id_ for batch in bulks(server) for id_ in batch} == {f"d{at}" for at in range(DOCUMENTS)}
     assert account is not None
     assert (account.indexed, account.documents, count_of(address)) == (DOCUMENTS, DOCUMENTS, DOCUMENTS)
 
@@ -125,27 +125,31 @@ def test_a_first_write_reads_no_document_and_nothing_is_made_visible_for_it(addr
     with worker(address, settings, lambda _: None) as (context, server):
         sign_and_write(context, delivery(), never)
         before = len(server.asked)
-        more = [dict(record) | {"id": f"e{at}"} for at, record in enumerate(delivery().batch.records)]
-        sign_and_write(context, Delivery("run", Batch(1, list(more))), never)
+        records_more = [dict(record) | {"id": f"e{at}"} for at, record in enumerate(delivery().batch.records)]
+        sign_and_write(context, Delivery("run", Batch(1, list(records_more))), never)
         paths = [request.path.partition("?")[0] for request in server.asked[before:]]
     assert not [path for path in paths if path == f"/{INDEX}/_mget"]
     assert not [path for path in paths if "_refresh" in path or "_search" in path]
 
 
 def test_one_bad_document_of_a_portion_takes_no_other_with_it(address: str, settings: Settings) -> None:
-    some = delivery()
-    some.batch.records[17] = {"id": "d17", "text": "a", "date": "yesterday", "version": 1}
+    batch = delivery()
+    batch.batch.records[17] = {"id": "d17", "text": "a", "date": "yesterday", "version": 1}
     with worker(address, settings, lambda _: None) as (context, _):
-        account = sign_and_write(context, some, never)
+        account = sign_and_write(context, batch, never)
     assert account is not None
-    assert (account.indexed, [one.id for one in account.refusals], account.documents) == (39, ["d17"], DOCUMENTS)
+    assert (account.indexed, [refusal.id for refusal in account.refusals], account.documents) == (
+        39,
+        ["d17"],
+        DOCUMENTS,
+    )
 
 
 def test_of_a_repeated_id_the_newer_version_stays(address: str, settings: Settings) -> None:
-    some = delivery()
-    some.batch.records[39] = {"id": "d0", "text": "the newer one", "version": 2}
+    batch = delivery()
+    batch.batch.records[39] = {"id": "d0", "text": "the newer one", "version": 2}
     with worker(address, settings, lambda _: None) as (context, _):
-        account = sign_and_write(context, some, never)
+        account = sign_and_write(context, batch, never)
         context.engine.refresh()
         (newer,) = context.engine.fetch([(INDEX, "d0")])
     assert account is not None

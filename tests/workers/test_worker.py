@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from faults.environment import until
+from faults.environment import wait_for
 from faults.kill import kill, living
 from ibidem_workers.brokers.lease import this_process
 from ibidem_workers.pool import STOPPED
@@ -22,10 +22,10 @@ def run(environment: dict[str, str], *parent: str) -> subprocess.CompletedProces
 
 @pytest.mark.slow
 def test_a_wrong_setting_ends_it_with_a_message(settings: Settings) -> None:
-    ended = run(settings.as_environment() | {"IBIDEM_LEASE": "soon"}, this_process())
-    assert ended.returncode == STOPPED
-    assert "IBIDEM_LEASE" in ended.stderr
-    assert "Traceback" not in ended.stderr
+    process = run(settings.as_environment() | {"IBIDEM_LEASE": "soon"}, this_process())
+    assert process.returncode == STOPPED
+    assert "IBIDEM_LEASE" in process.stderr
+    assert "Traceback" not in process.stderr
 
 
 STARTS = """
@@ -55,7 +55,7 @@ def test_workers_end_when_what_started_them_is_killed_also_while_they_start(sett
         starter.kill()
     assert len(workers) == settings.workers
     try:
-        assert until(lambda: not any(map(living, workers)), 60)
+        assert wait_for(lambda: not any(map(living, workers)), 60)
     finally:
         assert not any(map(kill, filter(living, workers)))
 
@@ -63,6 +63,6 @@ def test_workers_end_when_what_started_them_is_killed_also_while_they_start(sett
 @pytest.mark.slow
 def test_a_worker_that_nobody_names_itself_to_does_not_start(settings: Settings) -> None:
     for parent in ([], [""], ["elsewhere~1~2"], [f"{this_process()}9"]):
-        ended = run(settings.as_environment(), *parent)
-        assert ended.returncode == STOPPED
-        assert "ibidem worker" in ended.stderr
+        process = run(settings.as_environment(), *parent)
+        assert process.returncode == STOPPED
+        assert "ibidem worker" in process.stderr

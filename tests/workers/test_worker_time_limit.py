@@ -38,10 +38,10 @@ sys.exit(worker.main(sys.argv[1]))
 
 @pytest.mark.slow
 def test_what_takes_too_long_ends_its_process_and_says_where_it_was() -> None:
-    ended = subprocess.run([sys.executable, "-c", TOO_LONG], capture_output=True, text=True, timeout=60, check=False)
-    assert ended.returncode == 1
-    assert "Timeout" in ended.stderr
-    assert "line 3" in ended.stderr
+    process = subprocess.run([sys.executable, "-c", TOO_LONG], capture_output=True, text=True, timeout=60, check=False)
+    assert process.returncode == 1
+    assert "Timeout" in process.stderr
+    assert "line 3" in process.stderr
 
 
 def test_what_is_done_in_time_is_left_alone() -> None:
@@ -59,10 +59,10 @@ def test_a_document_that_is_signed_for_too_long_is_set_aside_and_its_batch_goes_
     run = ingest_documents(documents, settings, wait=False)
     assert settings.queue_folder is not None
     folder = SpoolDirectory(settings.queue_folder / settings.queue, settings.lease)
-    until = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + PATIENCE
     with Pool(settings, quiet=True, command=(sys.executable, "-c", HELD_UP_BY_SLOW)) as pool:
         watch = RunMonitor(engine, run)
-        while not watch.look().has_ended and time.monotonic() < until:
+        while not watch.look().has_ended and time.monotonic() < deadline:
             pool.check()
             folder.recover()
             time.sleep(0.1)

@@ -62,8 +62,8 @@ def test_an_action_on_a_state_names_it() -> None:
 
 def test_a_refused_document_is_told_with_its_cause() -> None:
     error = {"type": "mapper_parsing_exception", "reason": "failed", "caused_by": {"type": "x", "reason": "not a date"}}
-    (done,) = run(ClusterClient("here", lambda: Taking({"status": 400, "error": error})), actions(1))
-    assert done == ActionOutcome(400, reason="failed: not a date")
+    (outcome,) = run(ClusterClient("here", lambda: Taking({"status": 400, "error": error})), actions(1))
+    assert outcome == ActionOutcome(400, reason="failed: not a date")
 
 
 def test_a_missing_right_is_no_refusal_of_a_document() -> None:

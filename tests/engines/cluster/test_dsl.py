@@ -108,9 +108,9 @@ def test_equal_scores_are_ordered_by_index_and_id() -> None:
 
 
 def test_a_window_that_is_asked_once_more_brings_the_engines_ids() -> None:
-    again = dsl.with_ids(dsl.window(parse_query("grain"), OWN, 5))
-    assert "stored_fields" not in again
-    assert again["_source"] is False
+    clause = dsl.with_ids(dsl.window(parse_query("grain"), OWN, 5))
+    assert "stored_fields" not in clause
+    assert clause["_source"] is False
 
 
 def test_a_native_query_is_handed_through_with_its_sort() -> None:

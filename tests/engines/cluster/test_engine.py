@@ -62,7 +62,7 @@ def at(address: str, index: str = INDEX) -> ClusterEngine:
     return engine
 
 
-def some(count: int, version: int = 1) -> list[Record]:
+def make_records(count: int, version: int = 1) -> list[Record]:
     return [make_record(f"d{number}", version=version) for number in range(count)]
 
 
@@ -70,7 +70,7 @@ def fates(engine: Engine, records: list[Record]) -> list[WriteStatus]:
     return [outcome.fate for outcome in engine.write(records)]
 
 
-def ids_of(engine: Engine, query: Query = GRAIN) -> list[str]:
+def find_ids(engine: Engine, query: Query = GRAIN) -> list[str]:
     engine.refresh()
     return [hit.id for hit in engine.search(query, 100).hits]
 
@@ -112,12 +112,12 @@ class TestServerAway:
 
     def test_for_a_moment_during_a_bulk_loses_nothing(self, address: str, kind: str) -> None:
         with between(address, first(2, "_bulk", broken)) as server:
-            assert fates(at(server.address(kind)), some(3)) == [WriteStatus.INDEXED] * 3
-        assert ids_of(at(address)) == ["d0", "d1", "d2"]
+            assert fates(at(server.address(kind)), make_records(3)) == [WriteStatus.INDEXED] * 3
+        assert find_ids(at(address)) == ["d0", "d1", "d2"]
 
     def test_with_the_answer_lost_what_was_written_counts_as_written_once(self, address: str, kind: str) -> None:
         with between(address, first(1, "_bulk", fail)) as server:
-            outcomes = at(server.address(kind)).write(some(3))
+            outcomes = at(server.address(kind)).write(make_records(3))
         assert [outcome.fate for outcome in outcomes] == [WriteStatus.INDEXED] * 3
         engine = at(address)
         engine.refresh()
@@ -127,13 +127,13 @@ class TestServerAway:
         self, address: str, kind: str
     ) -> None:
         with between(address, first(99, "_bulk", broken)) as server, pytest.raises(Unavailable):
-            at(server.address(kind)).write(some(3))
-        assert fates(at(address), some(3)) == [WriteStatus.INDEXED] * 3
+            at(server.address(kind)).write(make_records(3))
+        assert fates(at(address), make_records(3)) == [WriteStatus.INDEXED] * 3
 
     def test_for_a_moment_during_a_search_is_not_noticed(self, address: str, kind: str) -> None:
-        at(address).write(some(2))
+        at(address).write(make_records(2))
         with between(address, first(1, "_search", broken)) as server:
-            assert ids_of(at(server.address(kind))) == ["d0", "d1"]
+            assert find_ids(at(server.address(kind))) == ["d0", "d1"]
 
     def test_for_long_during_a_search_is_unavailable(self, address: str, kind: str) -> None:
         with between(address, first(99, "_search", broken)) as server, pytest.raises(Unavailable):
@@ -144,7 +144,7 @@ class TestServerBusy:
     def test_a_refused_bulk_is_sent_again(self, address: str, kind: str) -> None:
         busy = Answer(429, {"error": {"type": "circuit_breaking_exception", "reason": "Data too large"}, "status": 429})
         with between(address, first(2, "_bulk", lambda _: busy)) as server:
-            assert fates(at(server.address(kind)), some(2)) == [WriteStatus.INDEXED] * 2
+            assert fates(at(server.address(kind)), make_records(2)) == [WriteStatus.INDEXED] * 2
 
     def test_only_the_documents_that_found_it_busy_are_sent_again(self, address: str, kind: str) -> None:
         rejected = {"type": "es_rejected_execution_exception", "reason": "queue is full"}
@@ -156,30 +156,30 @@ class TestServerBusy:
             return Answer(200, {"errors": True, "items": [{"create": item} for item in items]})
 
         with between(address, first(1, "_bulk", half)) as server:
-            assert fates(at(server.address(kind)), some(2)) == [WriteStatus.INDEXED] * 2
-            sent = [request.body.count(b'"create"') for request in server.asked if "_bulk" in request.path]
-        assert sent == [2, 1]
-        assert ids_of(at(address)) == ["d0", "d1"]
+            assert fates(at(server.address(kind)), make_records(2)) == [WriteStatus.INDEXED] * 2
+            counts = [request.body.count(b'"create"') for request in server.asked if "_bulk" in request.path]
+        assert counts == [2, 1]
+        assert find_ids(at(address)) == ["d0", "d1"]
 
     def test_busy_for_long_is_unavailable(self, address: str, kind: str) -> None:
         with (
             between(address, first(99, "_bulk", lambda _: Answer(429, {"error": "busy", "status": 429}))) as server,
             pytest.raises(Unavailable, match="more to do than it can take"),
         ):
-            at(server.address(kind)).write(some(1))
+            at(server.address(kind)).write(make_records(1))
 
 
 class TestTooLarge:
     def test_a_request_over_the_servers_limit_is_cut(self, address: str, kind: str) -> None:
         plan = refuses_over(9_000)
         with between(address, plan) as server:
-            assert fates(at(server.address(kind)), some(7)) == [WriteStatus.INDEXED] * 7
-        assert len(ids_of(at(address))) == 7
+            assert fates(at(server.address(kind)), make_records(7)) == [WriteStatus.INDEXED] * 7
+        assert len(find_ids(at(address))) == 7
 
     def test_a_document_over_the_servers_limit_is_refused_alone(self, address: str, kind: str) -> None:
         long = make_record("long", "grain " * 3_000)
         with between(address, refuses_over(9_000)) as server:
-            outcomes = at(server.address(kind)).write([*some(2), long])
+            outcomes = at(server.address(kind)).write([*make_records(2), long])
         assert [outcome.fate for outcome in outcomes] == [WriteStatus.INDEXED, WriteStatus.INDEXED, WriteStatus.REFUSED]
         assert "more than the server takes" in outcomes[2].why
 
@@ -191,45 +191,45 @@ def refuses_over(size: int) -> Plan:
 class TestIndexState:
     def test_a_red_index_is_unavailable_for_reading_and_writing(self, address: str, kind: str) -> None:
         nowhere = {"index.routing.allocation.require._name": "nowhere", "number_of_replicas": 0}
-        about = {"_meta": {"ibidem": {"schema": SCHEMA, "layout": "full"}}}
-        body = json.dumps({"settings": nowhere, "mappings": about})
+        metadata = {"_meta": {"ibidem": {"schema": SCHEMA, "layout": "full"}}}
+        body = json.dumps({"settings": nowhere, "mappings": metadata})
         ask(address, "PUT", "/theirs?wait_for_active_shards=0&timeout=1s", body)
         engine = at(address, "theirs")
         with pytest.raises(Unavailable, match="health is red"):
             engine.search(GRAIN, 10)
         with pytest.raises(Unavailable, match="health is red"):
-            engine.write(some(1))
+            engine.write(make_records(1))
 
     def test_a_full_disk_is_unavailable_and_nothing_is_lost(self, address: str) -> None:
         engine = at(address)
-        engine.write(some(1))
+        engine.write(make_records(1))
         block(address, "read_only_allow_delete")
         with pytest.raises(Unavailable, match=r"disk is almost full.*make room"):
-            engine.write(some(3))
+            engine.write(make_records(3))
         block(address, "read_only_allow_delete", on=None)
-        assert fates(engine, some(3)) == [WriteStatus.UNCHANGED, WriteStatus.INDEXED, WriteStatus.INDEXED]
+        assert fates(engine, make_records(3)) == [WriteStatus.UNCHANGED, WriteStatus.INDEXED, WriteStatus.INDEXED]
 
     def test_an_index_closed_to_writing_says_which_block_to_lift(self, address: str) -> None:
         block(address, "write")
         with pytest.raises(Permanent, match=r"closed to writing.*index\.blocks\.write"):
-            at(address).write(some(1))
+            at(address).write(make_records(1))
 
     def test_a_mapping_conflict_refuses_that_document_and_no_other(self, address: str) -> None:
-        theirs(address, {"pages": {"type": "long"}})
+        make_foreign_index(address, {"pages": {"type": "long"}})
         engine = at(f"{address}/?fields=text=body,meta=", "theirs")
         engine.create()
         good, bad = make_record("good", meta={"pages": 3}), make_record("bad", meta={"pages": "many"})
         outcomes = engine.write([bad, good])
         assert [outcome.fate for outcome in outcomes] == [WriteStatus.REFUSED, WriteStatus.INDEXED]
         assert (outcomes[0].field, "long" in outcomes[0].why) == ("pages", True)
-        assert ids_of(engine) == ["good"]
+        assert find_ids(engine) == ["good"]
 
 
 def block(address: str, name: str, *, on: bool | None = True) -> None:
     ask(address, "PUT", f"/{INDEX}/_settings", json.dumps({f"index.blocks.{name}": on}))
 
 
-def theirs(address: str, properties: dict[str, object], name: str = "theirs", **settings: object) -> None:
+def make_foreign_index(address: str, properties: dict[str, object], name: str = "theirs", **settings: object) -> None:
     """An index that others have made and filled."""
     properties = {"headline": {"type": "text"}, "body": {"type": "text"}, **properties}
     ask(address, "PUT", f"/{name}", json.dumps({"settings": settings, "mappings": {"properties": properties}}))
@@ -242,7 +242,7 @@ def fill(address: str, *documents: dict[str, object], name: str = "theirs") -> N
 
 class TestForeignIndex:
     def test_without_our_fields_it_is_searched_and_everything_is_unsigned(self, address: str, kind: str) -> None:
-        theirs(address, {})
+        make_foreign_index(address, {})
         fill(address, {"headline": "Grain", "body": "rose"}, {"body": "grain fell", "place": "Chicago"})
         with between(address) as server:
             engine = at(f"{server.address(kind)}/?fields=title=headline,text=body,meta=", "theirs")
@@ -254,51 +254,57 @@ class TestForeignIndex:
         }
         info = engine.info()
         assert (info.documents, info.unsigned, list(info.schema)) == (2, 2, [])
-        (stored,) = engine.fetch([("theirs", "t1")], GRAIN)
-        assert list(stored.snippets) == ["\ue000grain\ue001 fell"]
-        assert (stored.document.text, stored.document.meta, stored.version) == ("grain fell", {"place": "Chicago"}, 0)
-        assert [[hit.id for hit in some] for some in engine.scan()] == [["t0", "t1"]]
+        (document,) = engine.fetch([("theirs", "t1")], GRAIN)
+        assert list(document.snippets) == ["\ue000grain\ue001 fell"]
+        assert (document.document.text, document.document.meta, document.version) == (
+            "grain fell",
+            {"place": "Chicago"},
+            0,
+        )
+        assert [[hit.id for hit in make_records] for make_records in engine.scan()] == [["t0", "t1"]]
         assert [*engine.get_records("overrides"), *engine.get_records("runs")] == []
 
     def test_a_document_with_a_routing_of_its_own_is_read_too(self, address: str) -> None:
-        theirs(address, {}, number_of_shards=5)
+        make_foreign_index(address, {}, number_of_shards=5)
         for number in range(6):
             ask(address, "PUT", f"/theirs/_doc/t{number}?routing=r{number}&refresh=true", '{"body": "grain"}')
         engine = at(f"{address}/?fields=text=body,meta=", "theirs")
         names = [("theirs", f"t{number}") for number in range(7)]
-        assert [stored.document.id for stored in engine.fetch(names)] == [f"t{number}" for number in range(6)]
+        assert [document.document.id for document in engine.fetch(names)] == [f"t{number}" for number in range(6)]
 
     def test_a_document_is_read_by_the_alias_of_its_index(self, address: str) -> None:
-        theirs(address, {"text": {"type": "text"}})
+        make_foreign_index(address, {"text": {"type": "text"}})
         fill(address, {"text": "grain"})
         for index in ("theirs", INDEX):
             add = {"actions": [{"add": {"index": index, "alias": "both"}}]}
             ask(address, "POST", "/_aliases", json.dumps(add))
             hits = at(address, "both").fetch([("both", "t0"), ("theirs", "t0"), ("both", "none")])
-            assert [(stored.index, stored.document.id) for stored in hits] == [("theirs", "t0")] * 2
+            assert [(document.index, document.document.id) for document in hits] == [("theirs", "t0")] * 2
 
     def test_it_is_not_written_before_it_has_our_fields(self, address: str) -> None:
-        theirs(address, {})
+        make_foreign_index(address, {})
         with pytest.raises(Permanent, match=r"'theirs' has no fields of ibidem yet.*ibidem backfill"):
-            at(f"{address}/?fields=text=body", "theirs").write(some(1))
+            at(f"{address}/?fields=text=body", "theirs").write(make_records(1))
 
     def test_only_the_object_ibidem_is_added_to_its_mapping(self, address: str) -> None:
-        theirs(address, {"place": {"type": "keyword"}})
+        make_foreign_index(address, {"place": {"type": "keyword"}})
         fill(address, {"body": "grain", "place": "Chicago"})
         engine = at(f"{address}/?fields=title=headline,text=body,meta=", "theirs")
-        before = mapping(address)
+        mapping_before = mapping(address)
         engine.create()
-        after = mapping(address)
-        assert {name: field for name, field in after["properties"].items() if name != "ibidem"} == before["properties"]
-        assert after["_meta"]["ibidem"] == {"schema": SCHEMA, "layout": "full"}
+        mapping_after = mapping(address)
+        assert {
+            name: field for name, field in mapping_after["properties"].items() if name != "ibidem"
+        } == mapping_before["properties"]
+        assert mapping_after["_meta"]["ibidem"] == {"schema": SCHEMA, "layout": "full"}
         assert fates(engine, [make_record("mine", meta={"place": "Boston"})]) == [WriteStatus.INDEXED]
-        assert sorted(ids_of(engine)) == ["mine", "t0"]
-        assert ids_of(engine, replace(GRAIN, filters=(Filter("meta.place", "Boston"),))) == ["mine"]
+        assert sorted(find_ids(engine)) == ["mine", "t0"]
+        assert find_ids(engine, replace(GRAIN, filters=(Filter("meta.place", "Boston"),))) == ["mine"]
         source = ask(address, "GET", "/theirs/_doc/mine")["_source"]
         assert sorted(source) == ["body", "ibidem", "language", "place"]
 
     def test_a_document_of_theirs_is_replaced_whatever_the_engines_own_version(self, address: str) -> None:
-        theirs(address, {})
+        make_foreign_index(address, {})
         engine = at(f"{address}/?fields=text=body,meta=", "theirs")
         engine.create()
         for text in ("one", "two", "three"):
@@ -307,8 +313,8 @@ class TestForeignIndex:
         assert (outcomes[0].fate, outcomes[0].before) == (WriteStatus.INDEXED, None)
 
     def test_two_schemas_behind_one_alias_are_refused_by_name(self, address: str) -> None:
-        about = {"_meta": {"ibidem": {"schema": "0", "layout": "full"}}}
-        ask(address, "PUT", "/theirs", json.dumps({"mappings": about, "aliases": {"both": {}}}))
+        metadata = {"_meta": {"ibidem": {"schema": "0", "layout": "full"}}}
+        ask(address, "PUT", "/theirs", json.dumps({"mappings": metadata, "aliases": {"both": {}}}))
         alias = {"actions": [{"add": {"index": INDEX, "alias": "both"}}]}
         ask(address, "POST", "/_aliases", json.dumps(alias))
         with pytest.raises(Permanent, match=r"index 'theirs' with 0; this version reads 2.*ibidem backfill --into"):
@@ -316,12 +322,12 @@ class TestForeignIndex:
 
     def test_an_alias_of_two_indexes_ranks_both_and_names_the_index_of_each_hit(self, address: str) -> None:
         ask(address, "POST", "/_aliases", json.dumps({"actions": [{"add": {"index": INDEX, "alias": "all"}}]}))
-        theirs(address, {"text": {"type": "text"}})
+        make_foreign_index(address, {"text": {"type": "text"}})
         ask(address, "POST", "/_aliases", json.dumps({"actions": [{"add": {"index": "theirs", "alias": "all"}}]}))
         fill(address, {"text": "grain"})
-        own = at(address)
-        own.write(some(1))
-        own.refresh()
+        engine_here = at(address)
+        engine_here.write(make_records(1))
+        engine_here.refresh()
         ranking = at(address, "all").search(GRAIN, 10)
         assert {(hit.index, hit.id, hit.packed is None) for hit in ranking.hits} == {
             (INDEX, "d0", False),
@@ -336,7 +342,7 @@ class TestForeignIndex:
         try:
             ask(address, "PUT", f"/{INDEX},{INDEX}-ibidem-*/_settings", json.dumps(default))
             engine = at(address)
-            engine.write(some(3))
+            engine.write(make_records(3))
             engine.refresh()
             engine.put_records("alerts", {"a": {"is": "there"}})
             assert not ask(address, "POST", f"/{INDEX}/_search")["hits"]["hits"]
@@ -456,18 +462,18 @@ class TestOtherWriters:
             at(address).delete(["d0"], 5)
 
         with between(address, first(1, "_bulk", deleted)) as server:
-            outcomes = at(server.address(kind)).write(some(2))
+            outcomes = at(server.address(kind)).write(make_records(2))
         assert [outcome.fate for outcome in outcomes] == [WriteStatus.STALE, WriteStatus.INDEXED]
-        assert ids_of(at(address)) == ["d1"]
+        assert find_ids(at(address)) == ["d1"]
 
     def test_a_document_written_between_reading_and_writing_is_decided_anew(self, address: str, kind: str) -> None:
         def newer(_: Request) -> None:
             at(address).write([make_record("d0", "wheat", version=7)])
 
         with between(address, first(1, "_bulk", newer)) as server:
-            (outcome,) = at(server.address(kind)).write(some(1))
+            (outcome,) = at(server.address(kind)).write(make_records(1))
         assert (outcome.fate, outcome.before) == (WriteStatus.STALE, 7)
-        assert ids_of(at(address)) == []
+        assert find_ids(at(address)) == []
 
 
 class TestRequests:
@@ -482,17 +488,17 @@ class TestRequests:
                 outcomes = fates(engine, records)
                 return sum(each.path.startswith(f"/{INDEX}/_mget") for each in server.asked[count:]), outcomes
 
-            known = [make_record(f"d{number}", f"grain number {number}") for number in range(4)]
-            assert looks(known) == (1, [WriteStatus.INDEXED] * 4)
+            records_there = [make_record(f"d{number}", f"grain number {number}") for number in range(4)]
+            assert looks(records_there) == (1, [WriteStatus.INDEXED] * 4)
             assert looks([make_record("e", "wheat")]) == (0, [WriteStatus.INDEXED])
-            others = [make_record(f"f{number}", f"wheat number {number}") for number in range(4)]
-            assert looks([known[0], *others]) == (1, [WriteStatus.UNCHANGED] + [WriteStatus.INDEXED] * 4)
+            wheat = [make_record(f"f{number}", f"wheat number {number}") for number in range(4)]
+            assert looks([records_there[0], *wheat]) == (1, [WriteStatus.UNCHANGED] + [WriteStatus.INDEXED] * 4)
             bulks = sum("_bulk" in each.path for each in server.asked)
-            assert [looks(known) for _ in range(2)] == [(1, [WriteStatus.UNCHANGED] * 4)] * 2
+            assert [looks(records_there) for _ in range(2)] == [(1, [WriteStatus.UNCHANGED] * 4)] * 2
             assert sum("_bulk" in each.path for each in server.asked) == bulks + 1, "only the first of the two tried"
 
     def test_a_window_is_one_request_and_a_page_of_documents_one_more(self, address: str, kind: str) -> None:
-        at(address).write(some(5))
+        at(address).write(make_records(5))
         at(address).refresh()
         with between(address) as server:
             engine = at(server.address(kind))
@@ -506,7 +512,7 @@ class TestRequests:
         at(address).refresh()
         with between(address) as server:
             engine = at(server.address(kind))
-            answers = engine.find([SignatureLookup(clues_of(record), own=record.document.id) for record in records])
+            answers = engine.find([SignatureLookup(read_clues(record), own=record.document.id) for record in records])
             assert len(searches(server)) == 1
         assert len(answers) == 60
 
@@ -516,25 +522,25 @@ class TestRequests:
         engine = at(address)
         engine.write(form + pair)
         engine.refresh()
-        searched = [
-            SignatureLookup(clues_of(each), own=each.document.id, limit=50) for each in (form[3], pair[0], form[7])
+        searches = [
+            SignatureLookup(read_clues(each), own=each.document.id, limit=50) for each in (form[3], pair[0], form[7])
         ]
-        often, once, again = engine.find(searched)
-        assert (often.same, again.same, once.same) == (1_099, 1_099, 1)
+        often, once, results = engine.find(searches)
+        assert (often.same, results.same, once.same) == (1_099, 1_099, 1)
         assert [hit.id for hit in once.hits] == ["q"]
         assert not once.capped
         assert set(often.capped) == {"fingerprint", "fingerprint_binned", "profile", "bands"}
         assert "form0003" not in {hit.id for hit in often.hits}
 
     def test_over_several_shards_a_point_in_time_keeps_later_documents_out(self, address: str, kind: str) -> None:
-        theirs(address, {}, number_of_shards=3)
+        make_foreign_index(address, {}, number_of_shards=3)
         fill(address, *[{"body": "grain"}] * 8)
         engine = at(f"{address}/?fields=text=body", "theirs")
         ranking = engine.search(GRAIN, 5)
         fill(address, *[{"body": "grain grain"}] * 9)
-        again = engine.search(GRAIN, 100, ranking.cursor)
-        assert (again.total, len(again.hits)) == (8, 8)
-        assert list(again.hits[:5]) == list(ranking.hits)
+        results = engine.search(GRAIN, 100, ranking.cursor)
+        assert (results.total, len(results.hits)) == (8, 8)
+        assert list(results.hits[:5]) == list(ranking.hits)
         point = read_cursor(ranking.cursor, "theirs", GRAIN).point
         engine._close_point(point)
         with pytest.raises(Permanent, match="search again without the cursor"):
@@ -548,8 +554,8 @@ class TestRequests:
         ranking = engine.search(Query(native=by_date), 10)
         assert [hit.id for hit in ranking.hits] == ["b", "a"]
         assert all(len(hit.sort) == 1 for hit in ranking.hits)
-        plain = engine.search(Query(native={"match": {"text": "grain"}}), 10)
-        assert [hit.id for hit in plain.hits] == ["a", "b"]
+        baseline = engine.search(Query(native={"match": {"text": "grain"}}), 10)
+        assert [hit.id for hit in baseline.hits] == ["a", "b"]
 
     def test_the_lean_layout_finds_what_the_full_one_finds(self, address: str) -> None:
         body = template(DIALECT, "lean")
@@ -557,17 +563,19 @@ class TestRequests:
         ask(address, "PUT", "/theirs", json.dumps(body))
         engine = at(address, "theirs")
         engine.create()
-        engine.write([*some(3), make_record("other", "wheat " * 9)])
+        engine.write([*make_records(3), make_record("other", "wheat " * 9)])
         engine.refresh()
-        one = some(1)[0]
-        assert [hit.id for hit in engine.find([SignatureLookup(clues_of(one), own="d0")])[0].hits] == ["d1", "d2"]
-        engine.write(some(2, version=5))  # the look-up values are not kept in `_source`, and an update starts from that
+        record = make_records(1)[0]
+        assert [hit.id for hit in engine.find([SignatureLookup(read_clues(record), own="d0")])[0].hits] == ["d1", "d2"]
+        engine.write(
+            make_records(2, version=5)
+        )  # the look-up values are not kept in `_source`, and an update starts from that
         engine.refresh()
-        for name, values in clues_of(one).items():
+        for name, values in read_clues(record).items():
             assert [hit.id for hit in engine.find([SignatureLookup({name: values})])[0].hits] == ["d0", "d1", "d2"]
 
 
-def clues_of(record: Record) -> dict[str, list[str]]:
+def read_clues(record: Record) -> dict[str, list[str]]:
     packed = unpack(record.packed)
     assert packed is not None
     return lookup_keys(packed)

@@ -81,15 +81,15 @@ def test_an_index_of_others_whose_fields_were_not_named_is_told_which_they_may_b
 
 def test_fields_that_were_named_are_no_issue_and_one_that_is_wrong_is(address: str, name: str) -> None:
     ask(address, "PUT", f"/{name}", json.dumps({"mappings": {"properties": THEIRS}}))
-    right = open_engine(f"{address}/?fields=title%3Dheadline,text%3Darticle.body", name)
-    assert right.health_issues() == []
-    assert right.search(parse_query("wheat"), 10).total == 0
-    wrong = open_engine(f"{address}/?fields=title%3Dheadline,text%3Dbody", name)
-    (issue,) = wrong.health_issues()
+    right_engine = open_engine(f"{address}/?fields=title%3Dheadline,text%3Darticle.body", name)
+    assert right_engine.health_issues() == []
+    assert right_engine.search(parse_query("wheat"), 10).total == 0
+    wrong_engine = open_engine(f"{address}/?fields=title%3Dheadline,text%3Dbody", name)
+    (issue,) = wrong_engine.health_issues()
     assert "has no field 'body'" in issue.what
     assert "IBIDEM_FIELDS=title=headline,text=article.body (of type text are" in issue.remedy
-    right.close()
-    wrong.close()
+    right_engine.close()
+    wrong_engine.close()
 
 
 @pytest.mark.server("elasticsearch")
@@ -99,7 +99,7 @@ def test_a_layout_that_the_server_cannot_write_is_said_when_the_index_is_made(el
     with pytest.raises(Permanent, match=r"best_compression.*leave \?layout=lean out"):
         engine.create()
     engine.close()
-    plain = open_engine(elasticsearch, name)
-    assert not plain.info().exists
-    plain.close()
+    plain_engine = open_engine(elasticsearch, name)
+    assert not plain_engine.info().exists
+    plain_engine.close()
     remove_indices(elasticsearch, name)

@@ -14,16 +14,16 @@ def test_both_servers_are_given_the_same_fields(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["full", "lean"])
 def test_an_index_says_what_it_was_made_for(kind: str) -> None:
-    about = template(opensearch.DIALECT, kind)["mappings"]["_meta"]["ibidem"]
-    assert about == {"schema": SCHEMA, "layout": kind}
+    metadata = template(opensearch.DIALECT, kind)["mappings"]["_meta"]["ibidem"]
+    assert metadata == {"schema": SCHEMA, "layout": kind}
 
 
 def test_look_up_values_are_words_of_one_text_without_doc_values_and_what_is_collapsible_has_them() -> None:
-    ours = template(opensearch.DIALECT, "full")["mappings"]["properties"]["ibidem"]["properties"]
-    assert ours["keys"] == {"type": "text", "analyzer": "whitespace", "index_options": "docs", "norms": False}
+    properties = template(opensearch.DIALECT, "full")["mappings"]["properties"]["ibidem"]["properties"]
+    assert properties["keys"] == {"type": "text", "analyzer": "whitespace", "index_options": "docs", "norms": False}
     for name in ("content", "fingerprint", "fingerprint_binned", "profile", "group"):
-        assert ours[name] == {"type": "keyword"}
-    assert ours["packed"] == ours["long"] == {"type": "binary", "doc_values": True}
+        assert properties[name] == {"type": "keyword"}
+    assert properties["packed"] == properties["long"] == {"type": "binary", "doc_values": True}
 
 
 @pytest.mark.parametrize("kind", ["full", "lean"])

@@ -22,10 +22,10 @@ VALUES = [make_record(name).packed for name in ("a", "b", "é1", "reuters-12345"
 
 def read_plainly(answer: Mapping[str, Any]) -> list[Hit]:
     """Read each hit by itself."""
-    return [hit_of(hit) for hit in answer["hits"]["hits"]]
+    return [make_hit(hit) for hit in answer["hits"]["hits"]]
 
 
-def hit_of(hit: Mapping[str, Any]) -> Hit:
+def make_hit(hit: Mapping[str, Any]) -> Hit:
     values = hit.get("fields", {}).get("ibidem.packed")
     try:
         packed = a2b_base64(f"{values[0]}==".replace("-", "+").replace("_", "/")) if values else None
@@ -56,16 +56,16 @@ def packed_values(draw: st.DrawFn) -> bytes:
 def fields(draw: st.DrawFn) -> dict[str, Any]:
     """Forms of a packed value in answers: as OpenSearch, as Elasticsearch, missing, or no base64."""
     value = draw(packed_values())
-    plain, safe = base64.b64encode(value).decode(), base64.urlsafe_b64encode(value).decode().rstrip("=")
-    written = draw(
+    hits_by_row, safe = base64.b64encode(value).decode(), base64.urlsafe_b64encode(value).decode().rstrip("=")
+    packed_value = draw(
         st.one_of(
-            st.sampled_from([plain, safe]),
-            st.sampled_from([safe, safe[:-1], plain + "=", "=", "", "é", "a b=c", safe[:40] + "==" + safe[40:]]),
+            st.sampled_from([hits_by_row, safe]),
+            st.sampled_from([safe, safe[:-1], hits_by_row + "=", "=", "", "é", "a b=c", safe[:40] + "==" + safe[40:]]),
             st.text("AZaz09+/-_= \né", max_size=9),
         )
     )
     wrong: list[dict[str, Any]] = [{}, {"fields": {}}, {"fields": {"ibidem.packed": []}}]
-    return draw(st.sampled_from([{"fields": {"ibidem.packed": [written]}}] * 9 + wrong))
+    return draw(st.sampled_from([{"fields": {"ibidem.packed": [packed_value]}}] * 9 + wrong))
 
 
 @st.composite
@@ -100,20 +100,20 @@ def _decoder(request: pytest.FixtureRequest) -> Iterator[None]:
 @pytest.mark.usefixtures("_decoder")
 @given(answers())
 def test_columns_hold_what_each_hit_says(answer: dict[str, Any]) -> None:
-    plain, columns = read_plainly(answer), read_hits(answer)
-    assert list(columns) == plain
-    assert list(HitNames(columns)) == [(hit.index, hit.id) for hit in plain]
-    assert list(packed_of(columns)) == list(packed_of(plain)) == [hit.packed for hit in plain]
-    assert columns.ids.complete == all(hit.id for hit in plain)
+    hits_by_row, columns = read_plainly(answer), read_hits(answer)
+    assert list(columns) == hits_by_row
+    assert list(HitNames(columns)) == [(hit.index, hit.id) for hit in hits_by_row]
+    assert list(packed_of(columns)) == list(packed_of(hits_by_row)) == [hit.packed for hit in hits_by_row]
+    assert columns.ids.complete == all(hit.id for hit in hits_by_row)
 
 
 @given(answers(), st.integers(0, 8))
 def test_columns_are_cut_and_put_in_order_as_hits_are(answer: dict[str, Any], size: int) -> None:
-    plain, columns = read_plainly(answer), read_hits(answer)
-    ranked = sorted(plain, key=lambda hit: (-hit.score, hit.index, hit.id))
+    hits_by_row, columns = read_plainly(answer), read_hits(answer)
+    ranked = sorted(hits_by_row, key=lambda hit: (-hit.score, hit.index, hit.id))
     assert list(columns.sort()) == ranked
     assert list(columns.sort()[:size]) == ranked[:size]
-    assert list(columns[size:]) == plain[size:]
+    assert list(columns[size:]) == hits_by_row[size:]
 
 
 @pytest.mark.parametrize("equal", ["news-10", "news-9"])

@@ -15,27 +15,27 @@ def answer(**hit: object) -> dict[str, object]:
 
 
 @pytest.mark.parametrize(
-    "written",
+    "packed_value",
     [base64.b64encode(PACKED).decode(), base64.urlsafe_b64encode(PACKED).decode().rstrip("=")],
     ids=["elasticsearch", "opensearch"],
 )
-def test_id_and_signatures_come_from_the_packed_value(written: str) -> None:
-    (hit,) = read_hits(answer(fields={"ibidem.packed": [written]}, _seq_no=6, sort=[1.5]))
+def test_id_and_signatures_come_from_the_packed_value(packed_value: str) -> None:
+    (hit,) = read_hits(answer(fields={"ibidem.packed": [packed_value]}, _seq_no=6, sort=[1.5]))
     assert (hit.index, hit.id, hit.score, hit.packed, hit.order, hit.sort) == ("news", "a", 1.5, PACKED, 7, (1.5,))
 
 
 @pytest.mark.parametrize("more", [{}, {"_id": "copy"}, {"_seq_no": 6}, {"sort": [1.5, "a"]}, {"_score": None}])
 @pytest.mark.parametrize("value", [PACKED, b"damaged", None])
 def test_one_hit_is_read_as_those_of_a_window_are(value: bytes | None, more: dict[str, object]) -> None:
-    written = {} if value is None else {"ibidem.packed": [base64.b64encode(value).decode()]}
-    response = answer(fields=written, **more)
+    packed_value = {} if value is None else {"ibidem.packed": [base64.b64encode(value).decode()]}
+    response = answer(fields=packed_value, **more)
     (hit,) = response["hits"]["hits"]  # type: ignore[index] # as made above
     assert [read_hit(hit, 2)] == list(read_hits(response))
 
 
 def test_the_servers_own_id_goes_before_the_one_that_was_packed() -> None:
-    written = base64.b64encode(PACKED).decode()
-    assert read_hits(answer(_id="copy", fields={"ibidem.packed": [written]}))[0].id == "copy"
+    packed_value = base64.b64encode(PACKED).decode()
+    assert read_hits(answer(_id="copy", fields={"ibidem.packed": [packed_value]}))[0].id == "copy"
 
 
 @pytest.mark.parametrize("fields", [{}, {"ibidem.packed": [base64.b64encode(b"damaged").decode()]}])

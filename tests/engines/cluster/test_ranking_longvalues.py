@@ -12,8 +12,8 @@ def test_many_are_read_in_several_requests_and_each_once() -> None:
 
     def server(ask: ApiRequest) -> Any:
         assert ask.body is not None
-        (chosen, _) = ask.body["query"]["bool"]["filter"]
-        ids = chosen["bool"]["filter"][1]["ids"]["values"]
+        (clause, _) = ask.body["query"]["bool"]["filter"]
+        ids = clause["bool"]["filter"][1]["ids"]["values"]
         calls.append(len(ids))
         values = {name: [b64encode(name.encode()).decode()] for name in ids if name != "7"}
         hits = [{"_index": "news", "_id": name, "fields": {"ibidem.long": value}} for name, value in values.items()]

@@ -5,7 +5,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engines.cluster.test_source_values import OBJECTS, STYLES, written
+from engines.cluster.test_source_values import OBJECTS, STYLES, write_json
 from ibidem_engines.address import parse_fields
 from ibidem_engines.cluster.reindex_source import iter_raw_sources, read_documents
 from ibidem_engines.reindex import Name
@@ -16,7 +16,7 @@ from ibidem_engines.requests import Answer
 def test_each_document_has_the_json_that_stands_there(
     sources: list[dict[str, object] | None], style: tuple[str, str]
 ) -> None:
-    raws = ["" if source is None else written(source, style, plain=True) for source in sources]
+    raws = ["" if source is None else write_json(source, style, is_plain=True) for source in sources]
     docs = [
         f'{{"_id":"{at}","found":{"true" if raw else "false"}' + (f',"_source":{raw}}}' if raw else "}")
         for at, raw in enumerate(raws)
@@ -29,11 +29,17 @@ def test_a_packed_value_that_another_program_damaged_counts_as_none() -> None:
     source = {"body": "grain", "ibidem": {"packed": "%", "record": 5}}
     text = json.dumps({"docs": [doc | {"_source": source}]})
     name = Name("news", "a", 7)
-    (one,) = read_documents(
+    (document,) = read_documents(
         Answer(json.loads(text), text), {("news", "a"): name}, parse_fields("text=body,meta="), _never, raw=True
     )
-    assert (one.packed, one.digest, one.document.text, one.state, one.engine_version) == (b"", "", "grain", (7, 1), 3)
-    assert json.loads(one.raw) == source
+    assert (document.packed, document.digest, document.document.text, document.state, document.engine_version) == (
+        b"",
+        "",
+        "grain",
+        (7, 1),
+        3,
+    )
+    assert json.loads(document.raw) == source
 
 
 def _never(_: object) -> Exception:

@@ -75,34 +75,34 @@ def test_a_document_that_ibidem_never_wrote_is_read_as_far_as_its_fields_say_wha
 
 def test_a_missing_or_weak_signature_has_a_value_that_no_other_document_shares() -> None:
     short, weak = make_record("short", "grain"), make_record("weak")
-    signed = replace(weak.signatures, weak=True)
-    weak = replace(weak, signatures=signed, packed=pack(weak.document, signed))
-    ours = orjson.loads(as_source(short, OWN, "full"))["ibidem"]
-    assert ours["profile"] == "tp1:none:short"
-    ours = orjson.loads(as_source(weak, OWN, "full"))["ibidem"]
-    assert (ours["fingerprint"], ours["fingerprint_binned"]) == ("fp1:none:weak", "fb1:none:weak")
+    weak_signatures = replace(weak.signatures, weak=True)
+    weak = replace(weak, signatures=weak_signatures, packed=pack(weak.document, weak_signatures))
+    own_part = orjson.loads(as_source(short, OWN, "full"))["ibidem"]
+    assert own_part["profile"] == "tp1:none:short"
+    own_part = orjson.loads(as_source(weak, OWN, "full"))["ibidem"]
+    assert (own_part["fingerprint"], own_part["fingerprint_binned"]) == ("fp1:none:weak", "fb1:none:weak")
 
 
 def test_an_unsigned_record_claims_no_schema() -> None:
-    ours = orjson.loads(as_source(replace(make_record("a"), packed=b""), OWN, "full"))["ibidem"]
-    assert not ours.keys() & {"schema", "packed", "content", "keys", "length"}
+    own_part = orjson.loads(as_source(replace(make_record("a"), packed=b""), OWN, "full"))["ibidem"]
+    assert not own_part.keys() & {"schema", "packed", "content", "keys", "length"}
 
 
 def test_the_lean_layout_repeats_no_hash_beside_the_packed_value_but_that_of_the_content() -> None:
-    ours = orjson.loads(as_source(make_record("a"), OWN, "lean"))["ibidem"]
-    assert not ours.keys() & {"fingerprint", "fingerprint_binned", "profile"}
-    assert len(ours["keys"].split()) == 33 + 3
-    ours = orjson.loads(as_source(make_record("a"), OWN, "full"))["ibidem"]
-    assert len(ours["keys"].split()) == 33
+    own_part = orjson.loads(as_source(make_record("a"), OWN, "lean"))["ibidem"]
+    assert not own_part.keys() & {"fingerprint", "fingerprint_binned", "profile"}
+    assert len(own_part["keys"].split()) == 33 + 3
+    own_part = orjson.loads(as_source(make_record("a"), OWN, "full"))["ibidem"]
+    assert len(own_part["keys"].split()) == 33
 
 
 def test_a_document_leads_a_group_of_its_own_when_it_is_written_and_when_it_is_signed_again() -> None:
     record = make_record("a")
-    ours = orjson.loads(as_source(record, OWN, "full"))["ibidem"]
-    assert (ours["group"], ours["lead"]) == (group_name("a"), True)
-    again = orjson.loads(signed_part(record, "full", ["group", "lead", "bands"]))["doc"]["ibidem"]
-    assert (again["group"], again["lead"]) == (group_name("a"), True)
-    assert again["bands"] is None
+    own_part = orjson.loads(as_source(record, OWN, "full"))["ibidem"]
+    assert (own_part["group"], own_part["lead"]) == (group_name("a"), True)
+    parts = orjson.loads(signed_part(record, "full", ["group", "lead", "bands"]))["doc"]["ibidem"]
+    assert (parts["group"], parts["lead"]) == (group_name("a"), True)
+    assert parts["bands"] is None
 
 
 @pytest.mark.parametrize(

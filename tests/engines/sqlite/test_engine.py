@@ -125,10 +125,10 @@ def test_of_two_copies_written_by_two_processes_the_later_one_finds_the_earlier(
     assert [process.returncode for process in running] == [0] * PROCESSES
     pairs = {tuple(sorted(line.split())) for output in printed for line in output.splitlines()}
     expected = {
-        (f"{one}/{story}", f"{other}/{story}")
+        (f"{number}/{story}", f"{other}/{story}")
         for story in range(EACH)
-        for one in range(PROCESSES)
-        for other in range(one + 1, PROCESSES)
+        for number in range(PROCESSES)
+        for other in range(number + 1, PROCESSES)
     }
     assert pairs == expected
     assert library.info().documents == PROCESSES * EACH

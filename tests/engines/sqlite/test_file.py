@@ -248,11 +248,15 @@ def test_a_file_whose_tables_are_not_as_we_make_them_is_refused(file: SqliteFile
     put(file, "a")
     with closing(sqlite3.connect(path)) as other:
         other.executescript(change)
-    for opened in (file, SqliteFile(path, "news")):  # one that has read it before, and one that has not
-        for use in (opened.reading, opened.transaction, opened.state if "state" in change else opened.reading):
+    for sqlite_file in (file, SqliteFile(path, "news")):  # one that has read it before, and one that has not
+        for use in (
+            sqlite_file.reading,
+            sqlite_file.transaction,
+            sqlite_file.state if "state" in change else sqlite_file.reading,
+        ):
             with pytest.raises(Permanent, match="that ibidem has not made"), use():
                 pass  # pragma: no cover
-        opened.close()
+        sqlite_file.close()
 
 
 def test_views_that_wait_for_an_index_of_their_name_are_refused(path: Path) -> None:

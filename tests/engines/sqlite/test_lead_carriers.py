@@ -27,15 +27,15 @@ class _Carried:
         word, after, last, most = values
         places = [
             str(place)
-            for place, (its, lead) in self.documents
-            if word.strip('"') in its and after < place <= last and (lead or "lead" not in statement)
+            for place, (carrier_values, lead) in self.documents
+            if word.strip('"') in carrier_values and after < place <= last and (lead or "lead" not in statement)
         ][:most]
         self.rows += len(places)
         return SimpleNamespace(fetchone=lambda: (",".join(places) or None,))
 
 
 @pytest.fixture(scope="module", autouse=True)
-def few() -> Iterator[None]:
+def small_limits() -> Iterator[None]:
     """Little is read and kept at once."""
     with pytest.MonkeyPatch.context() as patch:
         for name, figure in {"LOOSE": 4, "MOST": 6, "KEPT": 40, "ALONE": 2}.items():
@@ -50,10 +50,13 @@ def test_every_lead_that_carries_enough_values_is_found_whatever_was_looked_up_b
     """A value with too many carriers gives no result without other values."""
     carriers = LeadCarriers(_Carried(documents))  # type: ignore[arg-type]
     for values, least, last in lookups:
-        found = carriers.upto(last).of(values, least)
-        shared = {place: len(set(its) & set(values)) for place, (its, _) in enumerate(documents[:last], 1)}
+        places = carriers.upto(last).of(values, least)
+        shared = {
+            place: len(set(carrier_values) & set(values))
+            for place, (carrier_values, _) in enumerate(documents[:last], 1)
+        }
         leads = {place for place, times in shared.items() if times >= least and documents[place - 1][1]}
-        assert found is None or leads <= set(found.tolist())
+        assert places is None or leads <= set(places.tolist())
 
 
 @given(DOCUMENTS, VALUES.filter(bool), st.integers(1, 5))
@@ -61,9 +64,9 @@ def test_nothing_is_found_that_carries_fewer_values_where_all_carriers_are_read(
     documents: list[tuple[list[str], bool]], values: list[str], least: int
 ) -> None:
     documents = documents[: lead_carriers.MOST - 1]
-    found = LeadCarriers(_Carried(documents)).upto(99).of(values, least)  # type: ignore[arg-type]
-    assert found is not None
-    assert all(len(set(documents[place - 1][0]) & set(values)) >= least for place in found.tolist())
+    places = LeadCarriers(_Carried(documents)).upto(99).of(values, least)  # type: ignore[arg-type]
+    assert places is not None
+    assert all(len(set(documents[place - 1][0]) & set(values)) >= least for place in places.tolist())
 
 
 def test_what_was_read_of_a_value_is_not_read_again_for_later_places() -> None:

@@ -43,17 +43,17 @@ def library(url: str) -> Iterator[Engine]:
 
 
 def carriers(
-    stored: Mapping[str, Record],
+    records_by_id: Mapping[str, Record],
     values: Mapping[LookupField, Sequence[str]],
     least: Mapping[LookupField, int],
-    own: str,
+    own_id: str,
 ) -> list[str]:
     """Find by reading every document."""
     carriers_of_any = set()
-    for name, record in stored.items():
-        its = lookup_values(record.packed)
+    for name, record in records_by_id.items():
+        own_values = lookup_values(record.packed)
         for clue, keys in values.items():
-            if name != own and len(set(keys) & set(its.get(clue, ()))) >= least.get(clue, 1):
+            if name != own_id and len(set(keys) & set(own_values.get(clue, ()))) >= least.get(clue, 1):
                 carriers_of_any.add(name)
     return sorted(carriers_of_any)
 
@@ -72,48 +72,48 @@ def test_two_processes_find_what_reading_every_document_finds(
     url = f"sqlite:///{tmp_path_factory.mktemp('law')}/index.sqlite"
     engines = [open_engine(url, "news"), open_engine(url, "news")]
     engines[0].create()
-    stored: dict[str, Record] = {}
+    records_by_id: dict[str, Record] = {}
     for version, (writer, name, text) in enumerate(script, 1):
         if text < 0:
             engines[writer].delete([name], version)
-            stored.pop(name, None)
+            records_by_id.pop(name, None)
         else:
-            stored[name] = make_record(name, TEXTS[text], version)
-            engines[writer].write([stored[name]])
+            records_by_id[name] = make_record(name, TEXTS[text], version)
+            engines[writer].write([records_by_id[name]])
         least: dict[LookupField, int] = {"rare": 5}
         searches = [
-            SignatureLookup(lookup_values(record.packed), least, own=own)
-            for record in stored.values()
-            for own in ("", record.document.id)
+            SignatureLookup(lookup_values(record.packed), least, own=own_id)
+            for record in records_by_id.values()
+            for own_id in ("", record.document.id)
         ] + [SignatureLookup(lookup_values(make_record("new", each).packed), least) for each in TEXTS]
         for engine in engines:
             ids = [[hit.id for hit in answer.hits] for answer in engine.find(searches)]
-            assert ids == [carriers(stored, search.values, least, search.own) for search in searches]
+            assert ids == [carriers(records_by_id, search.values, least, search.own) for search in searches]
     for engine in engines:
         engine.close()
 
 
 def test_values_that_only_the_asking_document_carries_are_not_looked_up(library: Engine, record: Make) -> None:
     finder = library._finder  # type: ignore[attr-defined]
-    written = [record(f"d{number}", f"{number} and {number + 1} make {2 * number + 1} in all") for number in range(50)]
-    library.write(written)
-    searches = [SignatureLookup(lookup_values(each.packed), own=each.document.id) for each in written]
+    records = [record(f"d{number}", f"{number} and {number + 1} make {2 * number + 1} in all") for number in range(50)]
+    library.write(records)
+    searches = [SignatureLookup(lookup_values(each.packed), own=each.document.id) for each in records]
     library.find(searches)
     with finder._file.reading():
         lookups = finder._worth_asking(searches)
-    values = sum(len(some) for search in searches for clue, some in search.values.items() if clue != "rare")
+    values = sum(len(batch) for search in searches for clue, batch in search.values.items() if clue != "rare")
     assert sum(len(question.values) for question in lookups) < values / 100
 
 
 def test_marks_are_read_only_where_look_ups_would_cost_more(library: Engine, record: Make, url: str) -> None:
     library.write([record(f"d{number}", f"story {number}") for number in range(200)])
     finder = Finder(library._file)  # type: ignore[attr-defined]
-    one = [SignatureLookup({"content": lookup_values(record("x", "story 7").packed)["content"]})]
+    search = [SignatureLookup({"content": lookup_values(record("x", "story 7").packed)["content"]})]
     for _ in range(200 // lookup.WORTH - 1):
-        assert [hit.id for hit in finder.find(one, None)[0].hits] == ["d7"]
+        assert [hit.id for hit in finder.find(search, None)[0].hits] == ["d7"]
         assert finder._sketch.learned == 0
     for _ in range(3):
-        assert [hit.id for hit in finder.find(one, None)[0].hits] == ["d7"]
+        assert [hit.id for hit in finder.find(search, None)[0].hits] == ["d7"]
     assert finder._sketch.learned > 200
 
 
@@ -151,10 +151,10 @@ def test_copies_beyond_what_is_listed_are_counted(
 
 def test_values_that_only_later_documents_carry_are_not_looked_up(library: Engine, record: Make) -> None:
     finder = Finder(library._file)  # type: ignore[attr-defined]
-    written = [record(f"d{number}", f"{number} and {number + 1} make {2 * number + 1} in all") for number in range(50)]
-    library.write(written)
-    searches = [SignatureLookup(lookup_values(each.packed)) for each in written[25:]]
+    records = [record(f"d{number}", f"{number} and {number + 1} make {2 * number + 1} in all") for number in range(50)]
+    library.write(records)
+    searches = [SignatureLookup(lookup_values(each.packed)) for each in records[25:]]
     with finder._file.reading():
         lookups = finder._worth_asking(searches, 25)
-    values = sum(len(some) for search in searches for clue, some in search.values.items() if clue != "rare")
+    values = sum(len(batch) for search in searches for clue, batch in search.values.items() if clue != "rare")
     assert sum(len(question.values) for question in lookups) < values / 20

@@ -15,7 +15,7 @@ def test_every_value_is_one_word_and_no_two_are_alike(text: str) -> None:
     packed = unpack(make_record("an id", text).packed)
     assert packed is not None
     values = lookup_keys(packed)
-    assert words(dict(values)).split() == [word(value) for some in values.values() for value in some]
+    assert words(dict(values)).split() == [word(value) for batch in values.values() for value in batch]
     assert len(set(words(dict(values)).split())) == sum(map(len, values.values()))
 
 

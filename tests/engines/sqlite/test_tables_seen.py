@@ -24,9 +24,9 @@ def test_a_count_is_never_too_low(loads: list[list[str]]) -> None:
 def test_a_count_is_seldom_too_high_while_there_is_room() -> None:
     sketch = CountMinSketch(100_000)
     sketch.learn(marks([f"there {number}" for number in range(100_000)]))
-    there = sketch.counts(marks([f"there {number}" for number in range(100_000)]))
+    counts_there = sketch.counts(marks([f"there {number}" for number in range(100_000)]))
     absent = sketch.counts(marks([f"absent {number}" for number in range(100_000)]))
-    assert (np.mean(there > 1) < 0.05, np.mean(absent > 0) < 0.05) == (True, True)
+    assert (np.mean(counts_there > 1) < 0.05, np.mean(absent > 0) < 0.05) == (True, True)
 
 
 def test_it_tells_when_it_is_too_small_for_more() -> None:

@@ -68,10 +68,10 @@ def browser(request: pytest.FixtureRequest) -> Iterator[Browser]:
     It ends with its module: while it runs, its driver's event loop disturbs tests that run one themselves.
     """
     path = chromium()
-    with sync_playwright() as started:
-        opened = started.chromium.launch(executable_path=path, args=ARGUMENTS)
-        yield opened
-        opened.close()
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        yield browser
+        browser.close()
 
 
 @pytest.fixture(scope="session")
@@ -105,7 +105,10 @@ def visit(browser: Browser, site: str) -> Iterator[Open]:
         page = context.new_page()
         page.on("console", lambda message: messages.append(message.text))
         page.on("pageerror", lambda error: messages.append(str(error)))
-        page.on("request", lambda sent: messages.append(sent.url) if not sent.url.startswith((site, "data:")) else None)
+        page.on(
+            "request",
+            lambda request: messages.append(request.url) if not request.url.startswith((site, "data:")) else None,
+        )
         page.goto(path)
         return page
 

@@ -32,10 +32,10 @@ def test_a_search_shows_duplicates_below_their_lead_with_the_reason(visit: Open)
     group = page.locator(".group").filter(has_text="Lease: rent")
     expect(group.locator(".duplicate")).to_have_count(2)
     expect(group).to_contain_text("the same words in the same order")
-    lead, below = group.locator(".lead").bounding_box(), group.locator(".duplicate").first.bounding_box()
+    lead, duplicate = group.locator(".lead").bounding_box(), group.locator(".duplicate").first.bounding_box()
     assert lead is not None
-    assert below is not None
-    assert below["x"] > lead["x"]
+    assert duplicate is not None
+    assert duplicate["x"] > lead["x"]
 
 
 def test_modes_are_switched_and_a_collapsed_group_opens_in_place(visit: Open) -> None:
@@ -108,8 +108,8 @@ def test_the_list_is_walked_with_the_keyboard_alone(visit: Open) -> None:
     page.keyboard.press("j")
     page.keyboard.press("k")
     expect(page.locator("#g1")).to_be_focused()
-    opened = page.locator(".group").filter(has_text="2 duplicates")
-    while not opened.evaluate("place => place === document.activeElement"):
+    group_or_link = page.locator(".group").filter(has_text="2 duplicates")
+    while not group_or_link.evaluate("place => place === document.activeElement"):
         page.keyboard.press("j")
     page.keyboard.press("o")
     expect(page.locator(".duplicate").first).to_be_visible()
@@ -205,9 +205,9 @@ def test_results_and_matches_are_walked_on_the_document_page(visit: Open) -> Non
 def test_enter_opens_the_hit_that_was_walked_to(visit: Open) -> None:
     page = visit("/?q=drains")
     page.keyboard.press("j")
-    opened = page.locator("#g1 .lead .title").get_attribute("href")
+    group_or_link = page.locator("#g1 .lead .title").get_attribute("href")
     page.keyboard.press("Enter")
-    page.wait_for_url(f"**{opened}")
+    page.wait_for_url(f"**{group_or_link}")
 
 
 def test_the_way_back_keeps_opened_groups_and_further_duplicates(visit: Open) -> None:
@@ -269,12 +269,12 @@ def test_a_search_is_saved_from_its_list(visit: Open) -> None:
     page = visit("/?q=drains&language=en")
     page.get_by_label("Name").fill("drains")
     page.get_by_role("button", name="Save this search").click()
-    mine = page.get_by_role("region", name="drains")
-    expect(mine).to_contain_text("Nothing new.")
-    mine.get_by_role("link", name="drains", exact=True).click()
+    saved_region = page.get_by_role("region", name="drains")
+    expect(saved_region).to_contain_text("Nothing new.")
+    saved_region.get_by_role("link", name="drains", exact=True).click()
     page.wait_for_url("**/?q=drains&language=en")
     page.get_by_role("link", name="Saved searches").click()
-    mine.get_by_role("button", name="Remove").click()
+    saved_region.get_by_role("button", name="Remove").click()
     expect(page.get_by_text("No saved searches yet.")).to_be_visible()
 
 

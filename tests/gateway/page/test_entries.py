@@ -14,10 +14,10 @@ def test_duplicates_stand_under_their_lead_with_reason_and_difference() -> None:
     hits = [hit("a", "rent rose", size=3, indent=0), hit("b", "rent fell", size=3, indent=1, level="near", why=why)]
     (group,) = page_groups({"hits": {"hits": hits}, "dedupe": {"mode": "indent"}}, 11)
     assert (group.number, group.hidden, group.opened, group.count_text) == (11, 1, True, "2 duplicates")
-    (below,) = group.duplicates
-    assert (below.level, below.reason) == ("near", "about 73 % of the text shared")
-    assert (below.lead, below.pair) == ("a", "a=a&b=b")
-    assert [each.text for each in below.differs if each.kind != "same"] == ["rose", "fell"]
+    (entry,) = group.duplicates
+    assert (entry.level, entry.reason) == ("near", "about 73 % of the text shared")
+    assert (entry.lead, entry.pair) == ("a", "a=a&b=b")
+    assert [each.text for each in entry.differs if each.kind != "same"] == ["rose", "fell"]
 
 
 def test_a_collapsed_lead_carries_its_duplicates_closed() -> None:
@@ -27,12 +27,12 @@ def test_a_collapsed_lead_carries_its_duplicates_closed() -> None:
     assert (group.opened, [each.id for each in group.duplicates], group.hidden) == (False, ["b"], 0)
 
 
-@pytest.mark.parametrize(("level", "shown"), [("near", True), ("partial", False)])
-def test_what_differs_is_told_where_the_texts_share_most_of_their_words(level: str, *, shown: bool) -> None:
+@pytest.mark.parametrize(("level", "is_shown"), [("near", True), ("partial", False)])
+def test_what_differs_is_told_where_the_texts_share_most_of_their_words(level: str, *, is_shown: bool) -> None:
     duplicate = hit("b", "the rent of York", indent=1, level=level)
     lead = hit("a", "the rent of London", size=2, indent=0)
     (group,) = page_groups({"hits": {"hits": [lead, duplicate]}, "dedupe": {"mode": "indent"}}, 1)
-    assert bool(group.duplicates[0].differs) == shown
+    assert bool(group.duplicates[0].differs) == is_shown
 
 
 def test_copies_that_were_only_counted_are_told_with_their_lead() -> None:
@@ -42,7 +42,7 @@ def test_copies_that_were_only_counted_are_told_with_their_lead() -> None:
 
 
 @pytest.mark.parametrize(
-    ("typed", "shown"),
+    ("typed", "is_shown"),
     [
         ("https://example.org/a?b=c", "https://example.org/a?b=c"),
         ("javascript:alert(1)", ""),
@@ -53,5 +53,5 @@ def test_copies_that_were_only_counted_are_told_with_their_lead() -> None:
         ("", ""),
     ],
 )
-def test_only_addresses_of_the_web_become_links(typed: str, shown: str) -> None:
-    assert web_address(typed) == shown
+def test_only_addresses_of_the_web_become_links(typed: str, is_shown: str) -> None:
+    assert web_address(typed) == is_shown

@@ -38,7 +38,7 @@ def places(page: str) -> list[str]:
     return re.findall(r'<bdi class="id">([^<]+)</bdi>', page)
 
 
-def counted(page: str, name: str) -> str:
+def count_of_page(page: str, name: str) -> str:
     """Return what a facet says of one of its values."""
     match = re.search(rf"<bdi>{name}</bdi></a> <span class=\"count\">(.*?)</span></span>", page)
     assert match is not None
@@ -84,16 +84,16 @@ def crowd(settings: Settings, tables: Tables) -> int:
 def test_of_a_large_group_three_duplicates_are_shown_and_all_are_a_few_steps_away(crowd: int, read: Read) -> None:
     page = read("/?q=London&dedupe=indent&level=identical")
     assert page.count('<li class="duplicate">') == 3
-    shown, steps, total = set(places(page)), 0, crowd + 1
+    place_names, steps, total = set(places(page)), 0, crowd + 1
     label = f"Show all {total}"
-    while more := re.search(r'<a class="rest" href="([^"]+)">([^<]+)<', page):
-        assert more[2].startswith(label)
-        page = read(unescape(more[1]))
+    while link := re.search(r'<a class="rest" href="([^"]+)">([^<]+)<', page):
+        assert link[2].startswith(label)
+        page = read(unescape(link[1]))
         assert 0 < page.count('<li class="duplicate">') <= 100
-        shown |= set(places(page))
+        place_names |= set(places(page))
         steps += 1
         label = f"Show more: {3 + 100 * steps} of {total} are shown"
-    assert (len(shown), steps) == (crowd + 2, 3)
+    assert (len(place_names), steps) == (crowd + 2, 3)
 
 
 def test_further_duplicates_of_a_group_that_is_not_on_the_page_are_not_found(read: Read) -> None:
@@ -115,9 +115,9 @@ def test_collapsed_groups_are_closed_and_still_hold_their_duplicates(read: Read)
 
 def test_sources_and_years_are_counted_in_documents_and_groups_and_narrow_the_list(read: Read) -> None:
     page = read("/?q=rent")
-    assert counted(page, "Chambers") == "2 documents in 1 group"
-    assert counted(page, "2001") == "2 documents in 1 group"
-    assert counted(page, "en") == "5 documents in 3 groups"
+    assert count_of_page(page, "Chambers") == "2 documents in 1 group"
+    assert count_of_page(page, "2001") == "2 documents in 1 group"
+    assert count_of_page(page, "en") == "5 documents in 3 groups"
     narrowed = re.search(r'href="([^"]+)"><bdi>Registry</bdi>', page)
     assert narrowed is not None
     assert places(read(unescape(narrowed[1]))) == ["copy"]
@@ -311,7 +311,7 @@ def test_stored_groups_are_counted_over_all_that_matches(settled: None, read: Re
     page = read("/?q=drains&by=stored")
     assert set(places(page)) == {"lease", "copy", "draft"}
     assert "3 documents in 1 group; showing 1" in page
-    assert counted(page, "Chambers") == counted(read("/?q=drains"), "Chambers")
+    assert count_of_page(page, "Chambers") == count_of_page(read("/?q=drains"), "Chambers")
     assert "source=Chambers&amp;by=stored" in page or "by=stored&amp;source=Chambers" in page
 
 

@@ -34,13 +34,13 @@ def test_only_near_pairs_wait_and_a_decision_takes_one_from_the_queue(serve: Ser
 
 def test_a_skipped_pair_stays_in_the_queue(serve: Serve) -> None:
     client = serve(gateway_overrides=True)
-    skipped = re.search(r'data-key="k"[^>]* href="([^"]+)"', queue(client))
-    assert skipped is not None
-    page = queue(client, unescape(skipped[1]))
+    skip_link = re.search(r'data-key="k"[^>]* href="([^"]+)"', queue(client))
+    assert skip_link is not None
+    page = queue(client, unescape(skip_link[1]))
     assert "No pair left: 1 skipped." in page
-    again = re.search(r'href="([^"]+)">Review them again', page)
-    assert again is not None
-    assert "Pair 1 of 1" in queue(client, unescape(again[1]))
+    review_link = re.search(r'href="([^"]+)">Review them again', page)
+    assert review_link is not None
+    assert "Pair 1 of 1" in queue(client, unescape(review_link[1]))
 
 
 def test_where_decisions_are_not_allowed_the_queue_offers_none(client: TestClient) -> None:

@@ -45,8 +45,8 @@ def test_new_texts_are_counted_until_they_are_marked_as_seen_and_copies_of_seen_
     client: TestClient, settings: Settings, tables: Tables
 ) -> None:
     letter = Document("letter-2", "Dear Sir, the drains of the house are blocked.", source="Chambers", version=1)
-    again = Document("again", LEASE, source="Chambers", version=1)
-    write(settings, tables, letter, again)
+    document = Document("again", LEASE, source="Chambers", version=1)
+    write(settings, tables, letter, document)
     page = client.get(SAVED, headers=PAGE).text
     assert "1 new" in page
     assert re.findall(r'<bdi class="id">([^<]+)<', page) == ["letter-2"]

@@ -29,8 +29,10 @@ STATES = st.builds(
 
 @given(STATES)
 def test_an_address_that_is_sent_to_a_colleague_shows_the_same(state: PageState) -> None:
-    sent = parse_qs(state.address(page=state.page).partition("?")[2], keep_blank_values=True)
-    read = ListQuery(**{name: values if name in {"source", "language"} else values[0] for name, values in sent.items()})  # type: ignore[arg-type]
+    parameters = parse_qs(state.address(page=state.page).partition("?")[2], keep_blank_values=True)
+    read = ListQuery(
+        **{name: values if name in {"source", "language"} else values[0] for name, values in parameters.items()}
+    )  # type: ignore[arg-type]
     assert read.state() == state
 
 

@@ -69,11 +69,11 @@ def start(request: pytest.FixtureRequest, tables: Tables) -> Iterator[Start]:
     indexes: list[str] = []
     running_ones: list[Any] = []
 
-    def begin(mapping: object = None, **changed: Any) -> Signed:
+    def begin(mapping: object = None, **changes: Any) -> Signed:
         name = f"written-{secrets.token_hex(4)}"
         indexes.append(name)
         settings = Settings(engine=address, index=name, tables=tables.folder, concurrency=1).changed(
-            **{**ALL, **changed}
+            **{**ALL, **changes}
         )
         if mapping is None:
             engine = open_engine(settings.address, name)
@@ -96,6 +96,6 @@ def start(request: pytest.FixtureRequest, tables: Tables) -> Iterator[Start]:
 
 
 @pytest.fixture(scope="session")
-def signed(start: Start) -> Signed:
+def signing_gateway(start: Start) -> Signed:
     """An index that ibidem made."""
     return start()

@@ -27,10 +27,10 @@ def cut(content: bytes, sizes: Sequence[int]) -> list[bytes]:
 
 
 def read(parts: Sequence[bytes]) -> list[Line]:
-    async def all_of() -> list[Line]:
-        return [line async for some in lines(stream(parts)) for line in some]
+    async def read_all_parts() -> list[Line]:
+        return [line async for batch in lines(stream(parts)) for line in batch]
 
-    return asyncio.run(all_of())
+    return asyncio.run(read_all_parts())
 
 
 BODIES = st.lists(st.binary(max_size=30), max_size=12).map(b"\n".join)
@@ -47,27 +47,27 @@ def test_lines_are_the_same_however_a_body_was_cut(content: bytes, sizes: list[i
 
 @given(BODIES, SIZES)
 def test_gzip_is_undone_however_it_was_cut_also_of_two_members(content: bytes, sizes: list[int]) -> None:
-    async def all_of(parts: Sequence[bytes]) -> bytes:
+    async def read_all_parts(parts: Sequence[bytes]) -> bytes:
         return b"".join([part async for part in decompress(stream(parts))])
 
     packed = gzip.compress(content) + gzip.compress(b"end\n")
-    assert asyncio.run(all_of(cut(packed, sizes))) == content + b"end\n"
+    assert asyncio.run(read_all_parts(cut(packed, sizes))) == content + b"end\n"
 
 
 @pytest.mark.parametrize("content", [b"nosuch", gzip.compress(b"a" * 1_000, mtime=0)[:-4]])
 def test_a_damaged_or_broken_off_gzip_is_refused(content: bytes) -> None:
-    async def all_of() -> None:
+    async def read_all_parts() -> None:
         async for _ in decompress(stream([content])):
             pass
 
     with pytest.raises(HttpError, match="gzip"):
-        asyncio.run(all_of())
+        asyncio.run(read_all_parts())
 
 
 def test_a_line_that_is_too_long_goes_on_in_pieces_and_the_next_is_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "LONGEST", 50)
-    long = b'{"text":"' + b"a" * 300 + b'"}\n'
-    body = b'{"index":{"_id":"1"}}\n' + long + b'{"index":{"_id":"2"}}\n{"text":"b"}\n'
+    long_line = b'{"text":"' + b"a" * 300 + b'"}\n'
+    body = b'{"index":{"_id":"1"}}\n' + long_line + b'{"index":{"_id":"2"}}\n{"text":"b"}\n'
     result = read(cut(body, [40] * 20))
     assert b"".join(each.content for each in result) == body
     reader = ActionReader()

@@ -28,20 +28,24 @@ STORES = ("langchain-elasticsearch==1.0.0", "opensearch-haystack==9.0.0")
 SECONDS = 200
 
 
-def signed_count(signed: Signed) -> int:
-    signed.ask("POST", f"/{signed.index}/_refresh")
-    response = signed.ask("POST", f"/{signed.index}/_count", {"query": {"exists": {"field": "ibidem.content"}}})
+def signed_count(signing_gateway: Signed) -> int:
+    signing_gateway.ask("POST", f"/{signing_gateway.index}/_refresh")
+    response = signing_gateway.ask(
+        "POST", f"/{signing_gateway.index}/_count", {"query": {"exists": {"field": "ibidem.content"}}}
+    )
     return int(response["count"])
 
 
 def test_a_bulk_helper_keeps_an_index_signed_and_searches_it_grouped(start: Start) -> None:
-    signed = start()
-    client_of, helpers = CLIENTS[signed.kind]
-    actions = [{"_index": signed.index, "text": f"{LEASE} {at % 10}"} for at in range(500)]
-    with client_of(signed.url) as client:
+    signing_gateway = start()
+    make_client, helpers = CLIENTS[signing_gateway.kind]
+    actions = [{"_index": signing_gateway.index, "text": f"{LEASE} {at % 10}"} for at in range(500)]
+    with make_client(signing_gateway.url) as client:
         assert helpers.bulk(client, actions, chunk_size=100) == (500, [])
-        assert signed_count(signed) == 500
-        response = client.search(index=f"{signed.index}~dedupe", body={"query": {"match": {"text": "rent"}}, "size": 3})
+        assert signed_count(signing_gateway) == 500
+        response = client.search(
+            index=f"{signing_gateway.index}~dedupe", body={"query": {"match": {"text": "rent"}}, "size": 3}
+        )
         assert response["dedupe"]["unsigned"] == 0
         assert len(response["hits"]["hits"]) < 4
 
@@ -55,16 +59,18 @@ def events(count: int, index: str) -> Iterator[bytes]:
 
 
 def test_what_a_writer_like_logstash_sends_is_signed_and_a_document_that_comes_again_by_the_next_backfill(
-    signed: Signed,
+    signing_gateway: Signed,
 ) -> None:
     path = "/_bulk?filter_path=errors,items.*.error,items.*.status"
     headers = {"content-encoding": "gzip", "content-type": "application/x-ndjson"}
     for count, status in ((20, 201), (5, 200)):
-        before = signed_count(signed)
-        response = signed.ask("POST", path, gzip.compress(b"".join(events(count, signed.index))), **headers)
+        count_before = signed_count(signing_gateway)
+        response = signing_gateway.ask(
+            "POST", path, gzip.compress(b"".join(events(count, signing_gateway.index))), **headers
+        )
         assert [each["update"]["status"] for each in response["items"]] == [status] * count
         assert not response["errors"]
-        assert signed_count(signed) - before == (count if status == 201 else -count)
+        assert signed_count(signing_gateway) - count_before == (count if status == 201 else -count)
 
 
 RECIPES = [
@@ -79,7 +85,7 @@ INFO = {
     "version": {"number": "9.5.3", "build_flavor": "default"},
     "tagline": "You Know, for Search",
 }
-"""What `GET /` tells; the test's server is put together of fewer modules than a whole one, and tells nothing."""
+"""Answer of `GET /`; the test's server is put together of fewer modules than a whole one, and tells nothing."""
 
 
 def root(request: Request) -> Answer | None:
@@ -91,16 +97,16 @@ def test_a_store_of_langchain_or_haystack_is_signed_and_searched_without_copies(
     start: Start, store: str, text: str, fields: str, tmp_path: Path
 ) -> None:
     python = interpreter("stores-2", STORES)
-    signed = start({"mappings": {"properties": {text: {"type": "text"}}}}, fields=fields)
+    signing_gateway = start({"mappings": {"properties": {text: {"type": "text"}}}}, fields=fields)
     programs = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     (program,) = [each for each in programs if f" {store}(" in each]
-    with between(signed.url, root) as front:
-        here = f"http://127.0.0.1:{front.port}"
-        program = program.replace("http://127.0.0.1:8042", here).replace('"notes', f'"{signed.index}')
+    with between(signing_gateway.url, root) as front:
+        address = f"http://127.0.0.1:{front.port}"
+        program = program.replace("http://127.0.0.1:8042", address).replace('"notes', f'"{signing_gateway.index}')
         (tmp_path / "recipe.py").write_text(program)
-        ended = subprocess.run(
+        process = subprocess.run(
             [python, "recipe.py"], cwd=tmp_path, capture_output=True, text=True, timeout=SECONDS, check=False
         )
-    assert ended.returncode == 0, ended.stderr[-3_000:]
-    assert ended.stdout.splitlines() == ["The tenant pays the rent."]
-    assert signed_count(signed) == 3
+    assert process.returncode == 0, process.stderr[-3_000:]
+    assert process.stdout.splitlines() == ["The tenant pays the rent."]
+    assert signed_count(signing_gateway) == 3

@@ -18,8 +18,8 @@ def context(tables: Tables) -> SigningContext:
     return SigningContext(tables.folder, Fields(), (), 10_000, 60)
 
 
-def sign(context: SigningContext, *written: WholeWrite | PartialWrite) -> list[Result]:
-    return sign_documents(written, context, Tables(context.tables))
+def sign(context: SigningContext, *writes: WholeWrite | PartialWrite) -> list[Result]:
+    return sign_documents(writes, context, Tables(context.tables))
 
 
 def test_every_other_byte_of_a_document_stays(context: SigningContext) -> None:
@@ -30,11 +30,11 @@ def test_every_other_byte_of_a_document_stays(context: SigningContext) -> None:
 
 
 def test_one_document_that_cannot_be_signed_harms_no_other(context: SigningContext) -> None:
-    wrong = [b'{"text":"a","x":NaN}', b'{"text":"\\ud800"}', b"[]", b'{"text":"%s"}' % (b"long " * 3_000)]
+    bodies = [b'{"text":"a","x":NaN}', b'{"text":"\\ud800"}', b"[]", b'{"text":"%s"}' % (b"long " * 3_000)]
     good = orjson.dumps({"text": LEASE})
-    writes = sign(context, *(WholeWrite(str(at), "full", body) for at, body in enumerate((good, *wrong, good))))
+    writes = sign(context, *(WholeWrite(str(at), "full", body) for at, body in enumerate((good, *bodies, good))))
     assert [each.fate for each in writes] == ["signed", "json", "json", "json", "length", "signed"]
-    assert [each.body for each in writes[1:-1]] == wrong
+    assert [each.body for each in writes[1:-1]] == bodies
 
 
 def test_what_makes_signing_fail_goes_on_alone_and_unsigned(context: SigningContext) -> None:
@@ -44,8 +44,8 @@ def test_what_makes_signing_fail_goes_on_alone_and_unsigned(context: SigningCont
 
 
 def test_an_update_of_a_document_without_a_text_takes_its_signatures_away(context: SigningContext) -> None:
-    there = {"text": LEASE, "ibidem": {"record": "x", "packed": ""}}
-    (write,) = sign(context, PartialWrite("a", "full", b'{"doc":{"text":{"b":1}}}', there=there))
+    stored_fields = {"text": LEASE, "ibidem": {"record": "x", "packed": ""}}
+    (write,) = sign(context, PartialWrite("a", "full", b'{"doc":{"text":{"b":1}}}', there=stored_fields))
     assert (write.fate, orjson.loads(write.body)["doc"]) == ("text", {"text": {"b": 1}, "ibidem": None})
 
 
@@ -59,9 +59,9 @@ def test_an_upsert_is_signed_and_a_document_that_came_before_it_loses_its_signat
 
 @pytest.mark.parametrize("obstacle", ["pipeline", "schema", "table"])
 def test_nothing_is_signed_where_the_index_forbids_it(context: SigningContext, obstacle: str) -> None:
-    whole = WholeWrite("a", "full", b'{"text":"a","ibidem":{"content":"old"}}', obstacle)  # type: ignore[arg-type]
+    write = WholeWrite("a", "full", b'{"text":"a","ibidem":{"content":"old"}}', obstacle)  # type: ignore[arg-type]
     part = PartialWrite("a", "full", b'{"doc":{"text":"a"}}', obstacle)  # type: ignore[arg-type]
-    writes = sign(context, whole, part)
+    writes = sign(context, write, part)
     assert [orjson.loads(each.body) for each in writes] == [
         {"text": "a", "ibidem": None},
         {"doc": {"text": "a", "ibidem": None}},
@@ -70,8 +70,10 @@ def test_nothing_is_signed_where_the_index_forbids_it(context: SigningContext, o
 
 def test_what_the_followers_of_groups_write_stays_as_it_is(context: SigningContext) -> None:
     body = b'{"doc":{"ibidem":{"group":"g","lead":false}}}'
-    there = {"text": LEASE, "ibidem": {"group": "h"}}
-    writes = sign(context, PartialWrite("a", "full", body, there=there), PartialWrite("a", "full", body, "retry"))
+    stored_fields = {"text": LEASE, "ibidem": {"group": "h"}}
+    writes = sign(
+        context, PartialWrite("a", "full", body, there=stored_fields), PartialWrite("a", "full", body, "retry")
+    )
     assert [(each.body, each.fate) for each in writes] == [(body, "same")] * 2
 
 
@@ -80,10 +82,10 @@ def test_a_table_that_is_put_into_use_is_used_from_then_on(tables: Tables, tmp_p
     folder.use(Table.of("en", 10_000, {"rent": 10.0}, "first"))
     context = SigningContext(tmp_path, Fields(), (), 10_000, 60)
     pool._put(context, Tables(tmp_path), folder.current())
-    written = [WholeWrite("a", "full", orjson.dumps({"text": LEASE}))]
+    writes = [WholeWrite("a", "full", orjson.dumps({"text": LEASE}))]
     names = []
     for source in ("second", "third"):
-        names.append(orjson.loads(pool.sign_here(written)[0].body)["ibidem"]["idf"])
+        names.append(orjson.loads(pool.sign_here(writes)[0].body)["ibidem"]["idf"])
         folder.use(Table.of("en", 10_000, {"rent": 10.0, source: 20.0}, source))
-    names.append(orjson.loads(pool.sign_here(written)[0].body)["ibidem"]["idf"])
+    names.append(orjson.loads(pool.sign_here(writes)[0].body)["ibidem"]["idf"])
     assert len(set(names)) == 3

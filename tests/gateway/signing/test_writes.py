@@ -30,43 +30,46 @@ def lines(*parts: object) -> bytes:
     return b"".join(orjson.dumps(part) + b"\n" for part in parts)
 
 
-def ours(signed: Signed, id_: str) -> Mapping[str, Any]:
+def read_own_fields(signing_gateway: Signed, id_: str) -> Mapping[str, Any]:
     """Return the fields that ibidem added to a document."""
-    return signed.source(id_).get("ibidem") or {}
+    return signing_gateway.source(id_).get("ibidem") or {}
 
 
-def content(signed: Signed, id_: str) -> str:
+def content(signing_gateway: Signed, id_: str) -> str:
     """Return a document's content hash, which `_source` does not hold."""
-    signed.ask("POST", f"/{signed.index}/_refresh")
+    signing_gateway.ask("POST", f"/{signing_gateway.index}/_refresh")
     body = {"query": {"ids": {"values": [id_]}}, "docvalue_fields": ["ibidem.content"]}
-    (hit,) = signed.ask("POST", f"/{signed.index}/_search", body)["hits"]["hits"]
+    (hit,) = signing_gateway.ask("POST", f"/{signing_gateway.index}/_search", body)["hits"]["hits"]
     return str(hit["fields"]["ibidem.content"][0])
 
 
-def bulk(signed: Signed, *parts: object, **headers: str) -> list[Any]:
-    reply = signed.ask("POST", f"/{signed.index}/_bulk?refresh=true", lines(*parts), **headers)
+def bulk(signing_gateway: Signed, *parts: object, **headers: str) -> list[Any]:
+    reply = signing_gateway.ask("POST", f"/{signing_gateway.index}/_bulk?refresh=true", lines(*parts), **headers)
     return [next(iter(each.values())) for each in reply["items"]]
 
 
-def test_a_document_is_signed_as_a_worker_signs_it(signed: Signed) -> None:
-    assert signed.ask("PUT", f"/{signed.index}/_doc/a", {"text": LEASE, "title": "Lease"})["result"] == "created"
-    assert signed.ask("PUT", f"/{signed.index}/_create/b%2Fc", {"text": LEASE})["_id"] == "b/c"
-    assert content(signed, "a") == content(signed, "b/c")
-    assert ours(signed, "b%2Fc")["group"] == group_name("b/c")
-    signed.ask("POST", f"/{signed.index}/_refresh")
-    report = check(signed.settings)
+def test_a_document_is_signed_as_a_worker_signs_it(signing_gateway: Signed) -> None:
+    assert (
+        signing_gateway.ask("PUT", f"/{signing_gateway.index}/_doc/a", {"text": LEASE, "title": "Lease"})["result"]
+        == "created"
+    )
+    assert signing_gateway.ask("PUT", f"/{signing_gateway.index}/_create/b%2Fc", {"text": LEASE})["_id"] == "b/c"
+    assert content(signing_gateway, "a") == content(signing_gateway, "b/c")
+    assert read_own_fields(signing_gateway, "b%2Fc")["group"] == group_name("b/c")
+    signing_gateway.ask("POST", f"/{signing_gateway.index}/_refresh")
+    report = check(signing_gateway.settings)
     assert (report.changed, report.outdated) == (0, 0)
 
 
-def test_a_document_without_an_id_gets_one_since_it_is_part_of_what_is_signed(signed: Signed) -> None:
-    response = signed.ask("POST", f"/{signed.index}/_doc", {"text": LEASE})
+def test_a_document_without_an_id_gets_one_since_it_is_part_of_what_is_signed(signing_gateway: Signed) -> None:
+    response = signing_gateway.ask("POST", f"/{signing_gateway.index}/_doc", {"text": LEASE})
     assert response["result"] == "created"
-    assert ours(signed, response["_id"])["id"] == response["_id"]
+    assert read_own_fields(signing_gateway, response["_id"])["id"] == response["_id"]
 
 
-def test_every_action_of_bulk_is_answered_in_its_order_and_its_documents_are_signed(signed: Signed) -> None:
+def test_every_action_of_bulk_is_answered_in_its_order_and_its_documents_are_signed(signing_gateway: Signed) -> None:
     items = bulk(
-        signed,
+        signing_gateway,
         {"index": {"_id": "m1"}},
         {"text": LEASE},
         {"create": {"_id": "m2"}},
@@ -80,13 +83,13 @@ def test_every_action_of_bulk_is_answered_in_its_order_and_its_documents_are_sig
         {"doc": {"text": OTHER}, "doc_as_upsert": True},
     )
     assert [each["status"] for each in items] == [201, 201, 201, 200, 409, 201]
-    assert items[2]["_id"] == ours(signed, items[2]["_id"])["id"]
-    assert {ours(signed, each)["schema"] for each in ("m2", "m3")} == {"2"}
+    assert items[2]["_id"] == read_own_fields(signing_gateway, items[2]["_id"])["id"]
+    assert {read_own_fields(signing_gateway, each)["schema"] for each in ("m2", "m3")} == {"2"}
 
 
 @pytest.mark.parametrize("packed", [False, True])
 def test_thousands_of_documents_are_signed_byte_for_byte_but_for_the_object_that_is_added(
-    signed: Signed, packed: bool
+    signing_gateway: Signed, packed: bool
 ) -> None:
     count = 3_000
     raw = b"".join(
@@ -94,188 +97,210 @@ def test_thousands_of_documents_are_signed_byte_for_byte_but_for_the_object_that
         % (at, LEASE.encode(), at, 10**30 + at)
         for at in range(count)
     )
-    sent = gzip.compress(raw) if packed else raw
+    body_sent = gzip.compress(raw) if packed else raw
     encoding = {"content-encoding": "gzip"} if packed else {}
-    reply = signed.ask(
-        "POST", f"/{signed.index}/_bulk?refresh=true", sent, **{"content-type": "application/x-ndjson", **encoding}
+    reply = signing_gateway.ask(
+        "POST",
+        f"/{signing_gateway.index}/_bulk?refresh=true",
+        body_sent,
+        **{"content-type": "application/x-ndjson", **encoding},
     )
     assert not reply["errors"]
     assert [each["index"]["_id"] for each in reply["items"]] == [f"n{at}" for at in range(count)]
-    assert all(ours(signed, f"n{at}") for at in (0, 1_234, count - 1))
-    with_all = signed.ask("POST", f"/{signed.index}/_count", {"query": {"exists": {"field": "ibidem.content"}}})
+    assert all(read_own_fields(signing_gateway, f"n{at}") for at in (0, 1_234, count - 1))
+    with_all = signing_gateway.ask(
+        "POST", f"/{signing_gateway.index}/_count", {"query": {"exists": {"field": "ibidem.content"}}}
+    )
     assert with_all["count"] >= count
 
 
 def test_a_backfill_finds_nothing_to_do_and_groups_are_settled_as_after_an_ingest(start: Start) -> None:
-    signed = start()
-    bulk(signed, {"index": {"_id": "a"}}, {"text": LEASE}, {"index": {"_id": "b"}}, {"text": LEASE + " Twice."})
-    bulk(signed, {"index": {"_id": "c"}}, {"text": OTHER * 5})
-    account = summary(open_engine(signed.settings.address, signed.index), backfill_in_place(signed.settings))
+    signing_gateway = start()
+    bulk(
+        signing_gateway, {"index": {"_id": "a"}}, {"text": LEASE}, {"index": {"_id": "b"}}, {"text": LEASE + " Twice."}
+    )
+    bulk(signing_gateway, {"index": {"_id": "c"}}, {"text": OTHER * 5})
+    account = summary(
+        open_engine(signing_gateway.settings.address, signing_gateway.index),
+        backfill_in_place(signing_gateway.settings),
+    )
     assert (account["indexed"], account["unchanged"]) == (0, 3)
-    assert ours(signed, "b")["group"] == ours(signed, "a")["group"] == group_name("a")
-    bulk(signed, {"index": {"_id": "b"}}, {"text": OTHER * 5 + "Twice."})
-    settle_all(open_engine(signed.settings.address, signed.index))
-    assert ours(signed, "b")["group"] == ours(signed, "c")["group"]
-    assert (ours(signed, "a")["lead"], ours(signed, "b")["lead"]) == (True, False)
+    assert (
+        read_own_fields(signing_gateway, "b")["group"]
+        == read_own_fields(signing_gateway, "a")["group"]
+        == group_name("a")
+    )
+    bulk(signing_gateway, {"index": {"_id": "b"}}, {"text": OTHER * 5 + "Twice."})
+    settle_all(open_engine(signing_gateway.settings.address, signing_gateway.index))
+    assert read_own_fields(signing_gateway, "b")["group"] == read_own_fields(signing_gateway, "c")["group"]
+    assert (read_own_fields(signing_gateway, "a")["lead"], read_own_fields(signing_gateway, "b")["lead"]) == (
+        True,
+        False,
+    )
 
 
-def test_an_update_is_signed_with_the_document_that_it_changes(signed: Signed) -> None:
-    bulk(signed, {"index": {"_id": "u"}}, {"text": LEASE, "title": "Lease", "meta": {"court": "A"}})
-    before = content(signed, "u")
-    signed.ask("POST", f"/{signed.index}/_update/u", {"doc": {"text": OTHER * 3}})
-    assert (signed.source("u")["title"], signed.source("u")["meta"]) == ("Lease", {"court": "A"})
-    assert content(signed, "u") != before
-    bulk(signed, {"update": {"_id": "u"}}, {"doc": {"meta": {"court": "B"}}})
-    assert "ibidem" in signed.source("u")
-    assert not check(signed.settings).changed
-    assert found_by_keys(signed, "u")
+def test_an_update_is_signed_with_the_document_that_it_changes(signing_gateway: Signed) -> None:
+    bulk(signing_gateway, {"index": {"_id": "u"}}, {"text": LEASE, "title": "Lease", "meta": {"court": "A"}})
+    fields_before = content(signing_gateway, "u")
+    signing_gateway.ask("POST", f"/{signing_gateway.index}/_update/u", {"doc": {"text": OTHER * 3}})
+    assert (signing_gateway.source("u")["title"], signing_gateway.source("u")["meta"]) == ("Lease", {"court": "A"})
+    assert content(signing_gateway, "u") != fields_before
+    bulk(signing_gateway, {"update": {"_id": "u"}}, {"doc": {"meta": {"court": "B"}}})
+    assert "ibidem" in signing_gateway.source("u")
+    assert not check(signing_gateway.settings).changed
+    assert found_by_keys(signing_gateway, "u")
 
 
-def found_by_keys(signed: Signed, id_: str) -> bool:
+def found_by_keys(signing_gateway: Signed, id_: str) -> bool:
     """Return whether a document can be found by its look-up values, which are not in `_source`."""
     query = {"bool": {"filter": [{"ids": {"values": [id_]}}, {"prefix": {"ibidem.keys": {"value": ""}}}]}}
-    signed.ask("POST", f"/{signed.index}/_refresh")
-    return bool(signed.ask("POST", f"/{signed.index}/_count", {"query": query})["count"])
+    signing_gateway.ask("POST", f"/{signing_gateway.index}/_refresh")
+    return bool(signing_gateway.ask("POST", f"/{signing_gateway.index}/_count", {"query": query})["count"])
 
 
-def test_an_update_that_changes_nothing_is_none(signed: Signed) -> None:
-    bulk(signed, {"index": {"_id": "v"}}, {"text": LEASE})
-    reply = signed.ask("POST", f"/{signed.index}/_update/v", {"doc": {"text": LEASE}})
+def test_an_update_that_changes_nothing_is_none(signing_gateway: Signed) -> None:
+    bulk(signing_gateway, {"index": {"_id": "v"}}, {"text": LEASE})
+    reply = signing_gateway.ask("POST", f"/{signing_gateway.index}/_update/v", {"doc": {"text": LEASE}})
     assert reply["result"] == "noop"
-    assert found_by_keys(signed, "v")
+    assert found_by_keys(signing_gateway, "v")
 
 
 def test_a_group_stays_where_an_update_changes_nothing_that_is_signed(start: Start) -> None:
-    signed = start({"mappings": {"properties": {"text": {"type": "text"}, "views": {"type": "long"}}}})
-    bulk(signed, {"index": {"_id": "a"}}, {"text": LEASE}, {"index": {"_id": "b"}}, {"text": LEASE})
-    settle_all(open_engine(signed.settings.address, signed.index))
-    assert not ours(signed, "b")["lead"]
-    bulk(signed, {"update": {"_id": "b"}}, {"doc": {"views": 2}})
-    assert (signed.source("b")["views"], ours(signed, "b")["lead"]) == (2, False)
-    assert ours(signed, "b")["group"] == ours(signed, "a")["group"]
+    signing_gateway = start({"mappings": {"properties": {"text": {"type": "text"}, "views": {"type": "long"}}}})
+    bulk(signing_gateway, {"index": {"_id": "a"}}, {"text": LEASE}, {"index": {"_id": "b"}}, {"text": LEASE})
+    settle_all(open_engine(signing_gateway.settings.address, signing_gateway.index))
+    assert not read_own_fields(signing_gateway, "b")["lead"]
+    bulk(signing_gateway, {"update": {"_id": "b"}}, {"doc": {"views": 2}})
+    assert (signing_gateway.source("b")["views"], read_own_fields(signing_gateway, "b")["lead"]) == (2, False)
+    assert read_own_fields(signing_gateway, "b")["group"] == read_own_fields(signing_gateway, "a")["group"]
 
 
 def test_an_update_behind_another_write_of_the_same_request_leaves_no_signatures_of_an_older_text(
-    signed: Signed,
+    signing_gateway: Signed,
 ) -> None:
     items = bulk(
-        signed,
+        signing_gateway,
         {"index": {"_id": "w"}},
         {"text": LEASE},
         {"update": {"_id": "w"}},
         {"doc": {"text": OTHER}},
     )
     assert [each["status"] for each in items] == [201, 200]
-    assert (signed.source("w")["text"], ours(signed, "w")) == (OTHER, {})
-    backfill_in_place(signed.settings)
-    assert content(signed, "w")
+    assert (signing_gateway.source("w")["text"], read_own_fields(signing_gateway, "w")) == (OTHER, {})
+    backfill_in_place(signing_gateway.settings)
+    assert content(signing_gateway, "w")
 
 
-@pytest.mark.parametrize("known", [False, True])
+@pytest.mark.parametrize("has_known_id", [False, True])
 def test_an_update_that_the_engine_is_to_try_again_is_signed_where_it_makes_the_document(
-    signed: Signed, known: bool
+    signing_gateway: Signed, has_known_id: bool
 ) -> None:
-    name = f"x{known}"
-    if known:
-        bulk(signed, {"index": {"_id": name}}, {"text": LEASE})
+    name = f"x{has_known_id}"
+    if has_known_id:
+        bulk(signing_gateway, {"index": {"_id": name}}, {"text": LEASE})
     items = bulk(
-        signed,
+        signing_gateway,
         {"update": {"_id": name, "retry_on_conflict": 3}},
         {"doc": {"text": OTHER}, "doc_as_upsert": True},
     )
-    assert items[0]["status"] == (200 if known else 201)
-    assert (signed.source(name)["text"], bool(ours(signed, name))) == (OTHER, not known)
+    assert items[0]["status"] == (200 if has_known_id else 201)
+    assert (signing_gateway.source(name)["text"], bool(read_own_fields(signing_gateway, name))) == (
+        OTHER,
+        not has_known_id,
+    )
 
 
-def test_an_update_loses_against_what_was_written_after_it_was_signed(signed: Signed) -> None:
-    bulk(signed, {"index": {"_id": "y"}}, {"text": LEASE})
-    reply = signed.ask("GET", f"/{signed.index}/_doc/y")
+def test_an_update_loses_against_what_was_written_after_it_was_signed(signing_gateway: Signed) -> None:
+    bulk(signing_gateway, {"index": {"_id": "y"}}, {"text": LEASE})
+    reply = signing_gateway.ask("GET", f"/{signing_gateway.index}/_doc/y")
     stale = f"if_seq_no={reply['_seq_no'] + 1}&if_primary_term={reply['_primary_term']}"
-    answer = signed.ask("POST", f"/{signed.index}/_update/y?{stale}", {"doc": {"text": OTHER}})
+    answer = signing_gateway.ask("POST", f"/{signing_gateway.index}/_update/y?{stale}", {"doc": {"text": OTHER}})
     assert answer["status"] == 409
-    assert signed.source("y")["text"] == LEASE
+    assert signing_gateway.source("y")["text"] == LEASE
 
 
 def test_what_cannot_be_signed_is_passed_on_without_signatures_and_counted(start: Start) -> None:
-    signed = start(max_text=1_000)
-    signed.ask("PUT", f"/{signed.index}/_doc/a", {"text": LEASE})
-    old = ours(signed, "a")
-    assert old
+    signing_gateway = start(max_text=1_000)
+    signing_gateway.ask("PUT", f"/{signing_gateway.index}/_doc/a", {"text": LEASE})
+    old_fields = read_own_fields(signing_gateway, "a")
+    assert old_fields
     items = bulk(
-        signed,
+        signing_gateway,
         {"index": {"_id": "a"}},
-        {"text": "long " * 300, "ibidem": old},
+        {"text": "long " * 300, "ibidem": old_fields},
         {"index": {"_id": "b"}},
         {"title": "no text"},
         {"index": {"_id": "c"}},
         {"text": LEASE},
     )
     assert [each["status"] for each in items] == [200, 201, 201]
-    assert [bool(ours(signed, each)) for each in "abc"] == [False, False, True]
-    reasons = {reason: signed.counted(f'ibidem_writes_unsigned_total{{reason="{reason}"}}') for reason in REASONS}
+    assert [bool(read_own_fields(signing_gateway, each)) for each in "abc"] == [False, False, True]
+    reasons = {
+        reason: signing_gateway.counted(f'ibidem_writes_unsigned_total{{reason="{reason}"}}') for reason in REASONS
+    }
     assert reasons == {"text": 1, "length": 1}
-    assert signed.counted("ibidem_writes_signed_total") == 2
+    assert signing_gateway.counted("ibidem_writes_signed_total") == 2
 
 
 REASONS = ("text", "length")
 
 
-def test_a_document_that_goes_through_a_pipeline_is_signed_by_a_backfill_behind_it(signed: Signed) -> None:
-    pipeline = f"{signed.index}-upper"
-    signed.ask("PUT", f"/_ingest/pipeline/{pipeline}", {"processors": []})
+def test_a_document_that_goes_through_a_pipeline_is_signed_by_a_backfill_behind_it(signing_gateway: Signed) -> None:
+    pipeline = f"{signing_gateway.index}-upper"
+    signing_gateway.ask("PUT", f"/_ingest/pipeline/{pipeline}", {"processors": []})
     try:
-        signed.ask("PUT", f"/{signed.index}/_doc/p?pipeline={pipeline}", {"text": LEASE})
-        assert (signed.source("p")["text"], ours(signed, "p")) == (LEASE, {})
-        assert signed.counted('ibidem_writes_unsigned_total{reason="pipeline"}') == 1
+        signing_gateway.ask("PUT", f"/{signing_gateway.index}/_doc/p?pipeline={pipeline}", {"text": LEASE})
+        assert (signing_gateway.source("p")["text"], read_own_fields(signing_gateway, "p")) == (LEASE, {})
+        assert signing_gateway.counted('ibidem_writes_unsigned_total{reason="pipeline"}') == 1
     finally:
-        signed.ask("DELETE", f"/_ingest/pipeline/{pipeline}")
+        signing_gateway.ask("DELETE", f"/_ingest/pipeline/{pipeline}")
 
 
-def test_a_script_is_passed_on_and_counted(signed: Signed) -> None:
-    bulk(signed, {"index": {"_id": "s"}}, {"text": LEASE, "views": 1})
-    signed.ask("POST", f"/{signed.index}/_update/s", {"script": {"source": "ctx._source.views++"}})
-    assert signed.counted('ibidem_writes_unsigned_total{reason="script"}') == 1
+def test_a_script_is_passed_on_and_counted(signing_gateway: Signed) -> None:
+    bulk(signing_gateway, {"index": {"_id": "s"}}, {"text": LEASE, "views": 1})
+    signing_gateway.ask("POST", f"/{signing_gateway.index}/_update/s", {"script": {"source": "ctx._source.views++"}})
+    assert signing_gateway.counted('ibidem_writes_unsigned_total{reason="script"}') == 1
 
 
-def test_an_index_that_is_not_signed_gets_what_was_sent_byte_for_byte(signed: Signed) -> None:
-    name = f"{signed.index}-plain"
+def test_an_index_that_is_not_signed_gets_what_was_sent_byte_for_byte(signing_gateway: Signed) -> None:
+    name = f"{signing_gateway.index}-plain"
     try:
         body = b'{"index":{"_index":"%s","_id":"1"}}\n{"text" : "x", "odd":1.50}\n' % name.encode()
-        assert not signed.ask("POST", "/_bulk", body)["errors"]
-        assert signed.ask("GET", f"/{name}/_doc/1")["_source"] == {"text": "x", "odd": 1.5}
-        assert "ibidem" not in json.dumps(signed.ask("GET", f"/{name}"))
+        assert not signing_gateway.ask("POST", "/_bulk", body)["errors"]
+        assert signing_gateway.ask("GET", f"/{name}/_doc/1")["_source"] == {"text": "x", "odd": 1.5}
+        assert "ibidem" not in json.dumps(signing_gateway.ask("GET", f"/{name}"))
     finally:
-        signed.ask("DELETE", f"/{name}")
+        signing_gateway.ask("DELETE", f"/{name}")
 
 
-def test_one_request_may_write_to_signed_indexes_and_others(signed: Signed) -> None:
-    name = f"{signed.index}-plain"
+def test_one_request_may_write_to_signed_indexes_and_others(signing_gateway: Signed) -> None:
+    name = f"{signing_gateway.index}-plain"
     try:
-        reply = signed.ask(
+        reply = signing_gateway.ask(
             "POST",
             "/_bulk?refresh=true",
             lines(
                 {"index": {"_index": name, "_id": "1"}},
                 {"text": LEASE},
-                {"index": {"_index": signed.index, "_id": "both"}},
+                {"index": {"_index": signing_gateway.index, "_id": "both"}},
                 {"text": LEASE},
             ),
         )
         assert not reply["errors"]
-        assert "ibidem" not in signed.ask("GET", f"/{name}/_doc/1")["_source"]
-        assert ours(signed, "both")
+        assert "ibidem" not in signing_gateway.ask("GET", f"/{name}/_doc/1")["_source"]
+        assert read_own_fields(signing_gateway, "both")
     finally:
-        signed.ask("DELETE", f"/{name}")
+        signing_gateway.ask("DELETE", f"/{name}")
 
 
 def test_an_index_of_others_is_signed_by_the_names_of_its_own_fields(start: Start) -> None:
     text = {"type": "text"}
     properties = {"headline": text, "body": {"properties": {"content": text}}}
     mapping = {"mappings": {"dynamic": "strict", "properties": properties}}
-    signed = start(mapping, fields="text=body.content,title=headline,meta=")
-    bulk(signed, {"index": {"_id": "a"}}, {"body": {"content": LEASE}})
-    assert ours(signed, "a")["length"] > 50
-    assert not check(signed.settings).changed
+    signing_gateway = start(mapping, fields="text=body.content,title=headline,meta=")
+    bulk(signing_gateway, {"index": {"_id": "a"}}, {"body": {"content": LEASE}})
+    assert read_own_fields(signing_gateway, "a")["length"] > 50
+    assert not check(signing_gateway.settings).changed
 
 
 @pytest.mark.parametrize(
@@ -290,35 +315,39 @@ def test_an_index_of_others_is_signed_by_the_names_of_its_own_fields(start: Star
         b"",
     ],
 )
-def test_what_the_engine_refuses_it_refuses_in_its_own_words(signed: Signed, body: bytes) -> None:
-    url = signed.settings.engine.partition("+")[2]
+def test_what_the_engine_refuses_it_refuses_in_its_own_words(signing_gateway: Signed, body: bytes) -> None:
+    url = signing_gateway.settings.engine.partition("+")[2]
     answers = [
-        httpx2.post(f"{base}/{signed.index}/_bulk?filter_path=-took,-items.*._seq_no", content=body, headers=NDJSON)
-        for base in (url, signed.url)
+        httpx2.post(
+            f"{base}/{signing_gateway.index}/_bulk?filter_path=-took,-items.*._seq_no", content=body, headers=NDJSON
+        )
+        for base in (url, signing_gateway.url)
     ]
     assert answers[0].status_code == answers[1].status_code
     assert answers[0].json().keys() == answers[1].json().keys()
 
 
 def test_while_not_all_indexes_are_open_the_same_rules_hold_for_what_is_signed(start: Start) -> None:
-    signed = start(gateway_indexes=())
-    reply = signed.ask("POST", "/vault/_bulk", lines({"index": {"_id": "1"}}, {"text": LEASE}))
+    signing_gateway = start(gateway_indexes=())
+    reply = signing_gateway.ask("POST", "/vault/_bulk", lines({"index": {"_id": "1"}}, {"text": LEASE}))
     assert reply["status"] == 403
     twice = b'{"index":{"_id":"1"}}\n{"text":"a","text":"b"}\n'
-    assert signed.ask("POST", f"/{signed.index}/_bulk", twice)["status"] == 400
-    bulk(signed, {"index": {"_id": "a"}}, {"text": LEASE}, {"index": {}}, {"text": LEASE})
-    signed.ask("POST", f"/{signed.index}/_doc", {"text": LEASE})
-    signed.ask("POST", f"/{signed.index}/_update/a", {"doc": {"text": OTHER}})
-    assert ours(signed, "a")["length"] == len(OTHER.split())
-    signed.ask("POST", f"/{signed.index}/_refresh")
-    reply = signed.ask("POST", f"/{signed.index}/_count", {"query": {"exists": {"field": "ibidem.content"}}})
+    assert signing_gateway.ask("POST", f"/{signing_gateway.index}/_bulk", twice)["status"] == 400
+    bulk(signing_gateway, {"index": {"_id": "a"}}, {"text": LEASE}, {"index": {}}, {"text": LEASE})
+    signing_gateway.ask("POST", f"/{signing_gateway.index}/_doc", {"text": LEASE})
+    signing_gateway.ask("POST", f"/{signing_gateway.index}/_update/a", {"doc": {"text": OTHER}})
+    assert read_own_fields(signing_gateway, "a")["length"] == len(OTHER.split())
+    signing_gateway.ask("POST", f"/{signing_gateway.index}/_refresh")
+    reply = signing_gateway.ask(
+        "POST", f"/{signing_gateway.index}/_count", {"query": {"exists": {"field": "ibidem.content"}}}
+    )
     assert reply["count"] == 3
 
 
 def test_an_index_that_is_made_anew_through_the_gateway_without_our_fields_gets_no_signatures(start: Start) -> None:
-    signed = start()
-    bulk(signed, {"index": {"_id": "a"}}, {"text": LEASE})
-    assert ours(signed, "a")
-    signed.ask("DELETE", f"/{signed.index}")
-    bulk(signed, {"index": {"_id": "a"}}, {"text": LEASE})
-    assert signed.source("a") == {"text": LEASE}
+    signing_gateway = start()
+    bulk(signing_gateway, {"index": {"_id": "a"}}, {"text": LEASE})
+    assert read_own_fields(signing_gateway, "a")
+    signing_gateway.ask("DELETE", f"/{signing_gateway.index}")
+    bulk(signing_gateway, {"index": {"_id": "a"}}, {"text": LEASE})
+    assert signing_gateway.source("a") == {"text": LEASE}

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import ibidem
-from grouped_search.dsl.test_same_as_api import parts_of
+from grouped_search.dsl.test_same_as_api import take_parts
 from grouped_search.dsl.test_search import SAYING
 from ibidem.dedupe.request import parse_request
 from ibidem.grouped_search.api import search
@@ -27,51 +27,51 @@ OPTIONS = {"dedupe": "indent", "dedupe_window": 200}
 
 
 @pytest.fixture(scope="module")
-def copied(url: str, signed: list[Record], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+def copied(url: str, signed_records: list[Record], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     """Stories, and hundreds of copies of a short text, so that they rank first."""
     copies = [Document(f"copy{at:03}", f"{'said ' * 50} so") for at in range(COPIES)]
     (signatures,) = sign(copies[:1], Tables(tmp_path_factory.mktemp("none")))
     records = [Record(each, signatures, 1, each.id, pack(each, signatures)) for each in copies]
-    engine = fill_index(url, INDEX, [*signed, *records])
+    engine = fill_index(url, INDEX, [*signed_records, *records])
     yield engine
     engine.close()
     remove_indices(url, INDEX)
 
 
-def ours(engine: Engine, page: int = 1, **options: object) -> dict[str, Any]:
+def search_here(engine: Engine, page: int = 1, **options: object) -> dict[str, Any]:
     return search(engine, parse_query("said"), parse_request(OPTIONS | options), page)
 
 
 def test_the_page_is_filled_and_every_copy_that_was_not_read_is_counted(copied: Engine) -> None:
-    account = ours(copied)["dedupe"]
-    (counted,) = account["only_counted"]
+    account = search_here(copied)["dedupe"]
+    (only_count,) = account["only_counted"]
     assert account["groups"]["on_page"] == 10
     assert account["documents"]["in_window"] == 200 + SAYING
-    assert counted["documents"] == COPIES - 200
-    whole = ours(copied, dedupe_window=2_000)["dedupe"]
-    assert whole["documents"]["matched"] == account["documents"]["matched"]
-    assert whole["only_counted"] == []
+    assert only_count["documents"] == COPIES - 200
+    response = search_here(copied, dedupe_window=2_000)["dedupe"]
+    assert response["documents"]["matched"] == account["documents"]["matched"]
+    assert response["only_counted"] == []
 
 
 def test_all_groups_are_there_as_where_every_copy_is_read(copied: Engine) -> None:
-    whole = search(copied, parse_query("said"), parse_request(OPTIONS | {"dedupe_window": 2_000}), 1, 1_000)
-    responses = [ours(copied, page) for page in range(1, whole["dedupe"]["groups"]["in_window"] // 10 + 2)]
+    response = search(copied, parse_query("said"), parse_request(OPTIONS | {"dedupe_window": 2_000}), 1, 1_000)
+    responses = [search_here(copied, page) for page in range(1, response["dedupe"]["groups"]["in_window"] // 10 + 2)]
     leads = [hit["_id"] for each in responses for hit in each["hits"]["hits"] if not hit["_dedupe"]["indent"]]
-    assert leads == [hit["_id"] for hit in whole["hits"]["hits"] if not hit["_dedupe"]["indent"]]
+    assert leads == [hit["_id"] for hit in response["hits"]["hits"] if not hit["_dedupe"]["indent"]]
 
 
-def test_a_wrapped_client_counts_the_same(copied: Engine, plain: Any) -> None:
+def test_a_wrapped_client_counts_the_same(copied: Engine, plain_client: Any) -> None:
     query = dsl.clause(parse_query("said"), copied.fields)  # type: ignore[attr-defined] # both engines have it
-    theirs = ibidem.wrap(plain).search(index=INDEX, body={"query": query}, **OPTIONS)
-    expected, answer = parts_of(ours(copied)), parts_of(theirs)
+    response_of_client = ibidem.wrap(plain_client).search(index=INDEX, body={"query": query}, **OPTIONS)
+    expected, answer = take_parts(search_here(copied)), take_parts(response_of_client)
     assert answer["account"] == expected["account"]
     assert [hit[1] for hit in answer["hits"]] == [hit[1] for hit in expected["hits"]]
-    assert theirs["hits"]["hits"][0]["_dedupe"]["only_counted"] > 0
+    assert response_of_client["hits"]["hits"][0]["_dedupe"]["only_counted"] > 0
 
 
-def test_a_search_sorted_by_a_field_leaves_out_the_same(copied: Engine, plain: Any) -> None:
+def test_a_search_sorted_by_a_field_leaves_out_the_same(copied: Engine, plain_client: Any) -> None:
     body = {"query": {"match": {"text": "said"}}, "sort": [{"ibidem.id": "asc"}], "size": 10, "track_scores": True}
-    response = ibidem.wrap(plain).search(
+    response = ibidem.wrap(plain_client).search(
         index=INDEX, body=body, dedupe="collapse", dedupe_window=200, dedupe_keep="rank"
     )
     assert response["dedupe"]["groups"]["on_page"] == 10

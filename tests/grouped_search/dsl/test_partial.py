@@ -23,9 +23,9 @@ def shelf(url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine
     """An index of three books."""
     tables = Tables(tmp_path_factory.mktemp("tables"))
     books = [Document(name, f"said {text}", language="xx") for name, text in TEXTS.items()]
-    signed = zip(books, sign(books, tables), strict=True)
+    pairs = zip(books, sign(books, tables), strict=True)
     engine = fill_index(
-        url, INDEX, [Record(each, signatures, 1, each.id, pack(each, signatures)) for each, signatures in signed]
+        url, INDEX, [Record(each, signatures, 1, each.id, pack(each, signatures)) for each, signatures in pairs]
     )
     yield engine
     engine.close()
@@ -34,10 +34,10 @@ def shelf(url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine
 
 @pytest.mark.usefixtures("shelf")
 @pytest.mark.parametrize("scope", ["window", "matches"])
-def test_a_search_at_partial_says_which_pages_are_shared(wrapped: Any, scope: str) -> None:
+def test_a_search_at_partial_says_which_pages_are_shared(wrapped_client: Any, scope: str) -> None:
     body = {"query": {"match": {"text": "said"}}, "sort": [{"_doc": "asc"}]}
     options = {"dedupe": "indent", "dedupe_level": "partial", "dedupe_explain": True, "dedupe_scope": scope}
-    hits = wrapped.search(index=INDEX, body=body, **options)["hits"]["hits"]
+    hits = wrapped_client.search(index=INDEX, body=body, **options)["hits"]["hits"]
     (mark,) = (hit["_dedupe"] for hit in hits if hit["_dedupe"]["indent"])
     assert (mark["level"], mark["of"], mark["why"]["relation"]) == ("partial", "whole", "contiguous_subset")
     assert mark["why"]["other"] == {"from": 6, "to": 12, "of": 20}

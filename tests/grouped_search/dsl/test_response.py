@@ -37,19 +37,19 @@ def without_groups(part: Any) -> Any:
 
 
 @pytest.mark.parametrize("level", ["identical", "near"])
-def test_where_the_window_holds_all_that_matches_the_groups_are_exact(wrapped: Any, level: str) -> None:
-    response = wrapped.search(
+def test_where_the_window_holds_all_that_matches_the_groups_are_exact(wrapped_client: Any, level: str) -> None:
+    response = wrapped_client.search(
         index=INDEX, body={"query": QUERY, "aggs": BY_SOURCE, "size": 200}, dedupe="indent", dedupe_level=level
     )
-    counted = {key: each["_dedupe"] for key, each in buckets(response).items()}
-    assert counted == {
+    marks = {key: each["_dedupe"] for key, each in buckets(response).items()}
+    assert marks == {
         source: {"groups": count, "approximate": False} for source, count in groups_by_source(response).items()
     }
     if level == "near":
         assert any(each["_dedupe"]["groups"] < each["doc_count"] for each in buckets(response).values())
 
 
-def test_all_else_is_what_the_server_answers(plain: Any, wrapped: Any) -> None:
+def test_all_else_is_what_the_server_answers(plain_client: Any, wrapped_client: Any) -> None:
     aggs = {
         "months": {
             "date_histogram": {"field": "ibidem.date", "calendar_interval": "quarter"},
@@ -59,61 +59,68 @@ def test_all_else_is_what_the_server_answers(plain: Any, wrapped: Any) -> None:
         "everything": {"global": {}, "aggs": BY_SOURCE},
     }
     body = {"query": QUERY, "aggs": aggs, "size": 3}
-    native, response = plain.search(index=INDEX, body=body), wrapped.search(index=INDEX, body=body, dedupe="indent")
+    native, response = (
+        plain_client.search(index=INDEX, body=body),
+        wrapped_client.search(index=INDEX, body=body, dedupe="indent"),
+    )
     assert without_groups(response["aggregations"]) == native["aggregations"]
     for month in response["aggregations"]["months"]["buckets"]:
         assert all(0 < each["_dedupe"]["groups"] <= each["doc_count"] for each in month["sources"]["buckets"])
 
 
-def test_with_types_before_the_names_the_groups_stand_where_typed_clients_read_them(wrapped: Any) -> None:
+def test_with_types_before_the_names_the_groups_stand_where_typed_clients_read_them(wrapped_client: Any) -> None:
     options = {"index": INDEX, "body": {"query": QUERY, "aggs": BY_SOURCE, "size": 0}, "dedupe": "indent"}
-    typed = wrapped.search(**options, typed_keys=True)
-    plain = wrapped.search(**options)["aggregations"]
-    marks = {key: each["_dedupe"] for key, each in buckets({"aggregations": plain}).items()}
-    assert typed["aggregations"] == {"sterms#sources": without_groups(plain["sources"]) | {"meta": {"dedupe": marks}}}
+    typed = wrapped_client.search(**options, typed_keys=True)
+    untyped = wrapped_client.search(**options)["aggregations"]
+    marks = {key: each["_dedupe"] for key, each in buckets({"aggregations": untyped}).items()}
+    assert typed["aggregations"] == {"sterms#sources": without_groups(untyped["sources"]) | {"meta": {"dedupe": marks}}}
 
 
 @pytest.mark.parametrize("level", ["identical", "near"])
-def test_beyond_the_window_the_groups_are_estimated_by_equal_texts(wrapped: Any, level: str) -> None:
+def test_beyond_the_window_the_groups_are_estimated_by_equal_texts(wrapped_client: Any, level: str) -> None:
     body = {"query": QUERY, "aggs": BY_SOURCE, "size": 3}
-    whole = buckets(wrapped.search(index=INDEX, body=body, dedupe="indent", dedupe_level=level))
-    texts = buckets(wrapped.search(index=INDEX, body=body, dedupe="indent", dedupe_level="identical"))
-    part = buckets(wrapped.search(index=INDEX, body=body, dedupe="indent", dedupe_level=level, dedupe_window=40))
+    full_buckets = buckets(wrapped_client.search(index=INDEX, body=body, dedupe="indent", dedupe_level=level))
+    texts = buckets(wrapped_client.search(index=INDEX, body=body, dedupe="indent", dedupe_level="identical"))
+    part = buckets(wrapped_client.search(index=INDEX, body=body, dedupe="indent", dedupe_level=level, dedupe_window=40))
     for key, each in part.items():
         assert each["_dedupe"]["approximate"]
-        assert whole[key]["_dedupe"]["groups"] <= each["_dedupe"]["groups"] <= texts[key]["_dedupe"]["groups"]
+        assert full_buckets[key]["_dedupe"]["groups"] <= each["_dedupe"]["groups"] <= texts[key]["_dedupe"]["groups"]
     if level == "near":
         assert sum(each["_dedupe"]["groups"] for each in part.values()) < sum(
             each["_dedupe"]["groups"] for each in texts.values()
         )
 
 
-def test_a_filter_behind_the_query_is_not_in_the_buckets_so_they_are_estimated(wrapped: Any) -> None:
+def test_a_filter_behind_the_query_is_not_in_the_buckets_so_they_are_estimated(wrapped_client: Any) -> None:
     body = {"query": QUERY, "post_filter": {"term": {"source": "AP"}}, "aggs": BY_SOURCE}
-    counted = buckets(wrapped.search(index=INDEX, body=body, dedupe="indent"))
-    assert set(counted) == {"AP", "Reuters"}
-    assert all(each["_dedupe"]["approximate"] for each in counted.values())
+    marks = buckets(wrapped_client.search(index=INDEX, body=body, dedupe="indent"))
+    assert set(marks) == {"AP", "Reuters"}
+    assert all(each["_dedupe"]["approximate"] for each in marks.values())
 
 
-def test_a_cursor_holds_for_the_buckets_too(wrapped: Any) -> None:
+def test_a_cursor_holds_for_the_buckets_too(wrapped_client: Any) -> None:
     body = {"query": QUERY, "aggs": BY_SOURCE, "size": 3}
-    first = wrapped.search(index=INDEX, body=body, dedupe="indent")
-    again = wrapped.search(index=INDEX, body=body, dedupe="indent", dedupe_cursor=first["dedupe"]["cursor"])
-    assert again["aggregations"] == first["aggregations"]
+    first = wrapped_client.search(index=INDEX, body=body, dedupe="indent")
+    second_page = wrapped_client.search(
+        index=INDEX, body=body, dedupe="indent", dedupe_cursor=first["dedupe"]["cursor"]
+    )
+    assert second_page["aggregations"] == first["aggregations"]
 
 
-def test_an_aggregation_without_buckets_of_terms_costs_no_further_request(wrapped: Any, plain: Any) -> None:
+def test_an_aggregation_without_buckets_of_terms_costs_no_further_request(
+    wrapped_client: Any, plain_client: Any
+) -> None:
     body = {"query": QUERY, "aggs": {"long": {"max": {"field": "ibidem.length"}}}}
-    response = wrapped.search(index=INDEX, body=body, dedupe="indent")
-    assert response["aggregations"] == plain.search(index=INDEX, body=body)["aggregations"]
+    response = wrapped_client.search(index=INDEX, body=body, dedupe="indent")
+    assert response["aggregations"] == plain_client.search(index=INDEX, body=body)["aggregations"]
 
 
 @pytest.mark.server("opensearch")
 def test_the_lean_layout_counts_exactly_within_the_window_and_one_by_one_beyond(
-    opensearch: str, signed: list[Record]
+    opensearch: str, signed_records: list[Record]
 ) -> None:
     body = {"query": QUERY, "aggs": BY_SOURCE, "size": 200}
-    engine = fill_index(f"{opensearch}/?layout=lean", "clients-lean", signed)
+    engine = fill_index(f"{opensearch}/?layout=lean", "clients-lean", signed_records)
     try:
         with opensearchpy.OpenSearch(opensearch.partition("+")[2]) as client:
             search = partial(ibidem.wrap(client).search, index="clients-lean", dedupe="indent")
@@ -128,16 +135,18 @@ def test_the_lean_layout_counts_exactly_within_the_window_and_one_by_one_beyond(
         assert each["_dedupe"]["groups"] <= part[key]["_dedupe"]["groups"] <= each["doc_count"]
 
 
-def test_the_same_id_in_two_indexes_is_two_documents_of_a_group(url: str, wrapped: Any, signed: list[Record]) -> None:
-    engines = [fill_index(url, name, signed[:30]) for name in ("twice-a", "twice-b")]
+def test_the_same_id_in_two_indexes_is_two_documents_of_a_group(
+    url: str, wrapped_client: Any, signed_records: list[Record]
+) -> None:
+    engines = [fill_index(url, name, signed_records[:30]) for name in ("twice-a", "twice-b")]
     try:
         body = {"query": QUERY, "aggs": BY_SOURCE, "size": 200}
-        both = wrapped.search(index="twice-*", body=body, dedupe="indent")
-        assert {key: each["_dedupe"]["groups"] for key, each in buckets(both).items()} == groups_by_source(both)
-        one = buckets(wrapped.search(index="twice-a", body=body, dedupe="indent"))
-        for key, each in buckets(both).items():
-            assert each["doc_count"] == 2 * one[key]["doc_count"]
-            assert each["_dedupe"]["groups"] == one[key]["_dedupe"]["groups"]
+        response = wrapped_client.search(index="twice-*", body=body, dedupe="indent")
+        assert {key: each["_dedupe"]["groups"] for key, each in buckets(response).items()} == groups_by_source(response)
+        buckets_of_one = buckets(wrapped_client.search(index="twice-a", body=body, dedupe="indent"))
+        for key, each in buckets(response).items():
+            assert each["doc_count"] == 2 * buckets_of_one[key]["doc_count"]
+            assert each["_dedupe"]["groups"] == buckets_of_one[key]["_dedupe"]["groups"]
     finally:
         for engine in engines:
             engine.close()

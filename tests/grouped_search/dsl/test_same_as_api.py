@@ -30,7 +30,7 @@ ALONE = ("took_ms", "cursor", "by", "not_understood", "did_you_mean")
 """What differs from answer to answer, and what is said of words typed by people alone."""
 
 
-def parts_of(response: Any) -> dict[str, Any]:
+def take_parts(response: Any) -> dict[str, Any]:
     """Return a response without times, cursors and fields of documents."""
     hits = [(hit["_index"], hit["_id"], hit["_score"], hit["_dedupe"], inner(hit)) for hit in response["hits"]["hits"]]
     account = {name: each for name, each in response["dedupe"].items() if name not in ALONE}
@@ -45,15 +45,21 @@ def inner(hit: dict[str, Any]) -> list[tuple[str, Any]]:
 @settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     words=st.lists(st.sampled_from(["said", *WORDS]), min_size=1, max_size=4),
-    joined=st.sampled_from([" ", " OR "]),
+    connective=st.sampled_from([" ", " OR "]),
     options=asked_for,
     place=st.tuples(st.integers(1, 4), st.sampled_from([1, 5, 10])),
 )
 def test_groups_leads_reasons_and_account_are_the_same(
-    wrapped: Any, engine: Engine, *, words: list[str], joined: str, options: dict[str, Any], place: tuple[int, int]
+    wrapped_client: Any,
+    engine: Engine,
+    *,
+    words: list[str],
+    connective: str,
+    options: dict[str, Any],
+    place: tuple[int, int],
 ) -> None:
     page, size = place
-    query = ibidem.parse_query(joined.join(words))
-    own = ibidem.search(engine, query, ibidem.parse_request(options), page, size)
+    query = ibidem.parse_query(connective.join(words))
+    response = ibidem.search(engine, query, ibidem.parse_request(options), page, size)
     body = {"query": dsl.clause(query, Fields()), "from": (page - 1) * size, "size": size, "_source": False}
-    assert parts_of(wrapped.search(index=INDEX, body=body, **options)) == parts_of(own)
+    assert take_parts(wrapped_client.search(index=INDEX, body=body, **options)) == take_parts(response)

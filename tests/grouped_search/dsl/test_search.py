@@ -72,9 +72,12 @@ PARTS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_each_hit_is_the_servers_own_whatever_is_asked_of_it(plain: Any, wrapped: Any, part: str) -> None:
+def test_each_hit_is_the_servers_own_whatever_is_asked_of_it(plain_client: Any, wrapped_client: Any, part: str) -> None:
     body = {name: each for name, each in {"query": QUERY, "size": ALL, **PARTS[part]}.items() if each is not None}
-    native, grouped = plain.search(index=INDEX, body=body), wrapped.search(index=INDEX, body=body, dedupe="indent")
+    native, grouped = (
+        plain_client.search(index=INDEX, body=body),
+        wrapped_client.search(index=INDEX, body=body, dedupe="indent"),
+    )
     assert by_id(grouped) == by_id(native)
     assert grouped["hits"]["total"] == native["hits"]["total"]
     assert grouped["hits"]["max_score"] == native["hits"]["max_score"]
@@ -91,48 +94,54 @@ SCRIPTED: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("part", SCRIPTED)
 def test_scripts_run_where_the_server_has_their_language_and_else_the_clients_own_error_is_raised(
-    kind: str, plain: Any, wrapped: Any, part: str
+    kind: str, plain_client: Any, wrapped_client: Any, part: str
 ) -> None:
     body = {"query": QUERY, "size": ALL, **SCRIPTED[part]}
     if kind == "elasticsearch":
         with pytest.raises(elasticsearch.BadRequestError, match="painless"):
-            wrapped.search(index=INDEX, body=body, dedupe="indent")
+            wrapped_client.search(index=INDEX, body=body, dedupe="indent")
     else:
-        native, grouped = plain.search(index=INDEX, body=body), wrapped.search(index=INDEX, body=body, dedupe="indent")
+        native, grouped = (
+            plain_client.search(index=INDEX, body=body),
+            wrapped_client.search(index=INDEX, body=body, dedupe="indent"),
+        )
         assert by_id(grouped) == by_id(native)
 
 
 @pytest.mark.parametrize("part", ["nothing more", "sort", "post_filter"])
 def test_groups_are_those_of_the_plain_loop_over_the_servers_ranking(
-    plain: Any, wrapped: Any, signed: list[Record], part: str
+    plain_client: Any, wrapped_client: Any, signed_records: list[Record], part: str
 ) -> None:
     body = {"query": QUERY, "size": ALL, **PARTS[part]}
-    ranking = plain.search(index=INDEX, body=body)["hits"]["hits"]
+    ranking = plain_client.search(index=INDEX, body=body)["hits"]["hits"]
     if "sort" not in body:
         ranking = sorted(ranking, key=lambda hit: (-hit["_score"], hit["_id"]))
-    packed = {each.document.id: each.packed for each in signed}
+    packed = {each.document.id: each.packed for each in signed_records}
     leading = leaders(SampleWindow([packed[hit["_id"]] for hit in ranking]), Policy())
     expected = [
-        hit["_id"] for lead in sorted(set(leading)) for hit, of in zip(ranking, leading, strict=True) if of == lead
+        hit["_id"]
+        for lead in sorted(set(leading))
+        for hit, lead_row in zip(ranking, leading, strict=True)
+        if lead_row == lead
     ]
-    assert ids(wrapped.search(index=INDEX, body=body, dedupe="indent")) == expected
+    assert ids(wrapped_client.search(index=INDEX, body=body, dedupe="indent")) == expected
 
 
-def test_pages_hold_each_document_once_in_the_order_of_one_long_page(wrapped: Any) -> None:
-    whole = ids(wrapped.search(index=INDEX, body={"query": QUERY, "size": ALL}, dedupe="indent"))
+def test_pages_hold_each_document_once_in_the_order_of_one_long_page(wrapped_client: Any) -> None:
+    full_page = ids(wrapped_client.search(index=INDEX, body={"query": QUERY, "size": ALL}, dedupe="indent"))
     paged, cursor = [], None
     for start in range(0, ALL, 10):
         body = {"query": QUERY, "from": start, "size": 10}
-        page = wrapped.search(index=INDEX, body=body, dedupe="indent", dedupe_cursor=cursor)
+        page = wrapped_client.search(index=INDEX, body=body, dedupe="indent", dedupe_cursor=cursor)
         paged, cursor = paged + ids(page), page["dedupe"]["cursor"]
-    assert paged == whole
-    assert len(set(whole)) == len(whole) == SAYING
+    assert paged == full_page
+    assert len(set(full_page)) == len(full_page) == SAYING
 
 
-def test_collapse_carries_duplicates_inside_their_lead(wrapped: Any) -> None:
+def test_collapse_carries_duplicates_inside_their_lead(wrapped_client: Any) -> None:
     body = {"query": QUERY, "size": ALL, "_source": ["title"]}
-    indented = wrapped.search(index=INDEX, body=body, dedupe="indent")
-    collapsed = wrapped.search(index=INDEX, body=body, dedupe="collapse", dedupe_max_per_group=100)
+    indented = wrapped_client.search(index=INDEX, body=body, dedupe="indent")
+    collapsed = wrapped_client.search(index=INDEX, body=body, dedupe="collapse", dedupe_max_per_group=100)
     assert ids(collapsed) == leads(indented)
     inside = [
         hit["_id"] for lead in collapsed["hits"]["hits"] for hit in lead["inner_hits"]["duplicates"]["hits"]["hits"]
@@ -140,58 +149,65 @@ def test_collapse_carries_duplicates_inside_their_lead(wrapped: Any) -> None:
     assert sorted([*inside, *ids(collapsed)]) == sorted(ids(indented))
 
 
-def test_what_stands_beside_the_hits_is_answered_of_all_that_matches(plain: Any, wrapped: Any) -> None:
+def test_what_stands_beside_the_hits_is_answered_of_all_that_matches(plain_client: Any, wrapped_client: Any) -> None:
     body = {
         "query": QUERY,
         "size": 2,
         "aggregations": {"longest": {"max": {"field": "ibidem.length"}}},
         "suggest": {"word": {"text": "sayd", "term": {"field": "text"}}},
     }
-    native, grouped = plain.search(index=INDEX, body=body), wrapped.search(index=INDEX, body=body, dedupe="indent")
+    native, grouped = (
+        plain_client.search(index=INDEX, body=body),
+        wrapped_client.search(index=INDEX, body=body, dedupe="indent"),
+    )
     assert grouped["aggregations"] == native["aggregations"]
     assert grouped["suggest"] == native["suggest"]
     assert grouped["_shards"] == native["_shards"]
-    assert "aggregations" not in wrapped.search(index=INDEX, body={"query": QUERY}, dedupe="indent")
+    assert "aggregations" not in wrapped_client.search(index=INDEX, body={"query": QUERY}, dedupe="indent")
 
 
-def test_no_hits_are_shown_where_none_are_asked_for_and_groups_are_counted(wrapped: Any) -> None:
-    response = wrapped.search(index=INDEX, body={"query": QUERY, "size": 0}, dedupe="indent")
+def test_no_hits_are_shown_where_none_are_asked_for_and_groups_are_counted(wrapped_client: Any) -> None:
+    response = wrapped_client.search(index=INDEX, body={"query": QUERY, "size": 0}, dedupe="indent")
     assert response["hits"]["hits"] == []
     assert response["dedupe"]["groups"]["in_window"] == 73
     assert response["hits"]["total"]["value"] == SAYING
 
 
-def test_ten_thousand_groups_are_a_page(wrapped: Any) -> None:
-    response = wrapped.search(index=INDEX, body={"query": QUERY, "size": 10_000}, dedupe="collapse", dedupe_window=10)
+def test_ten_thousand_groups_are_a_page(wrapped_client: Any) -> None:
+    response = wrapped_client.search(
+        index=INDEX, body={"query": QUERY, "size": 10_000}, dedupe="collapse", dedupe_window=10
+    )
     assert len(ids(response)) == response["dedupe"]["groups"]["in_window"] == 73
 
 
-def test_a_point_in_time_is_ranked_without_naming_its_index(kind: str, plain: Any, wrapped: Any) -> None:
-    opened = (
-        plain.create_pit(index=INDEX, params={"keep_alive": "1m"})["pit_id"]
+def test_a_point_in_time_is_ranked_without_naming_its_index(kind: str, plain_client: Any, wrapped_client: Any) -> None:
+    point_in_time = (
+        plain_client.create_pit(index=INDEX, params={"keep_alive": "1m"})["pit_id"]
         if kind == "opensearch"
-        else plain.open_point_in_time(index=INDEX, keep_alive="1m")["id"]
+        else plain_client.open_point_in_time(index=INDEX, keep_alive="1m")["id"]
     )
-    body = {"query": QUERY, "size": 9, "pit": {"id": opened, "keep_alive": "1m"}, "sort": [{"ibidem.id": "asc"}]}
-    without = {name: part for name, part in body.items() if name != "pit"}
+    body = {"query": QUERY, "size": 9, "pit": {"id": point_in_time, "keep_alive": "1m"}, "sort": [{"ibidem.id": "asc"}]}
+    body_without = {name: part for name, part in body.items() if name != "pit"}
     for scope in ("window", "matches"):
-        response = wrapped.search(body=body, dedupe="indent", dedupe_scope=scope, dedupe_window=20)
-        by_name = wrapped.search(index=INDEX, body=without, dedupe="indent", dedupe_scope=scope, dedupe_window=20)
+        response = wrapped_client.search(body=body, dedupe="indent", dedupe_scope=scope, dedupe_window=20)
+        by_name = wrapped_client.search(
+            index=INDEX, body=body_without, dedupe="indent", dedupe_scope=scope, dedupe_window=20
+        )
         assert [hit["_dedupe"] for hit in response["hits"]["hits"]] == [
             hit["_dedupe"] for hit in by_name["hits"]["hits"]
         ]
         assert ids(response) == ids(by_name)
     if kind == "opensearch":
-        plain.delete_pit(body={"pit_id": [opened]})
+        plain_client.delete_pit(body={"pit_id": [point_in_time]})
     else:
-        plain.close_point_in_time(id=opened)
+        plain_client.close_point_in_time(id=point_in_time)
 
 
-def test_duplicates_beyond_the_window_are_found_among_what_matches(wrapped: Any, engine: Engine) -> None:
+def test_duplicates_beyond_the_window_are_found_among_what_matches(wrapped_client: Any, engine: Engine) -> None:
     body = {"query": QUERY, "post_filter": {"terms": {"source": ["AP", "Reuters"]}}, "from": 15, "size": 5}
-    response = wrapped.search(index=INDEX, body=body, dedupe="indent", dedupe_window=5, dedupe_scope="matches")
-    whole = wrapped.search(index=INDEX, body=body, dedupe="indent", dedupe_window=5)
-    assert leads(response) == leads(whole)
+    response = wrapped_client.search(index=INDEX, body=body, dedupe="indent", dedupe_window=5, dedupe_scope="matches")
+    full_page = wrapped_client.search(index=INDEX, body=body, dedupe="indent", dedupe_window=5)
+    assert leads(response) == leads(full_page)
     assert response["dedupe"]["found_by_scope"] > 0
     allowed = {story.id for story in STORIES if story.source in ("AP", "Reuters")}
     assert set(ids(response)) <= allowed
@@ -199,7 +215,7 @@ def test_duplicates_beyond_the_window_are_found_among_what_matches(wrapped: Any,
 
 
 @pytest.fixture(scope="module")
-def mixed(url: str, signed: list[Record]) -> Iterator[str]:
+def mixed(url: str, signed_records: list[Record]) -> Iterator[str]:
     """Three indexes behind an alias: signed over three shards, the same ids signed once more, and never signed."""
     names = ("mixed-many", "mixed-again", "mixed-bare")
     for name in names:
@@ -207,11 +223,11 @@ def mixed(url: str, signed: list[Record]) -> Iterator[str]:
     body = {"settings": {"number_of_shards": 3}, "mappings": {"properties": {"source": {"type": "keyword"}}}}
     ask(url, "PUT", "/mixed-many", json.dumps(body))
     ask(url, "PUT", "/mixed-bare", json.dumps(body | {"settings": {"number_of_shards": 1}}))
-    engines = [open_engine(url, "mixed-many"), fill_index(url, "mixed-again", signed[:20])]
+    engines = [open_engine(url, "mixed-many"), fill_index(url, "mixed-again", signed_records[:20])]
     engines[0].create()
-    engines[0].write(signed[:40])
+    engines[0].write(signed_records[:40])
     lines = []
-    for each in signed[30:45]:
+    for each in signed_records[30:45]:
         document = {"title": each.document.title, "text": each.document.text, "source": each.document.source}
         lines += [json.dumps({"index": {"_id": each.document.id}}), json.dumps(document)]
     ask(url, "POST", "/mixed-bare/_bulk", "\n".join(lines) + "\n")
@@ -229,23 +245,30 @@ def mixed(url: str, signed: list[Record]) -> Iterator[str]:
     "target", ["mixed", "mixed-*", "mixed-many,mixed-again,mixed-bare", ["mixed-many", "mixed-again", "mixed-b*"]]
 )
 def test_over_several_indexes_each_document_is_index_and_id(
-    wrapped: Any, mixed: str, signed: list[Record], target: Any
+    wrapped_client: Any, mixed: str, signed_records: list[Record], target: Any
 ) -> None:
-    response = wrapped.search(index=target, body={"query": QUERY, "size": ALL}, dedupe="indent")
+    response = wrapped_client.search(index=target, body={"query": QUERY, "size": ALL}, dedupe="indent")
     names = {(hit["_index"], hit["_id"]) for hit in response["hits"]["hits"]}
-    assert len(names) == len(response["hits"]["hits"]) == sum(map(says, [*signed[:40], *signed[:20], *signed[30:45]]))
+    assert (
+        len(names)
+        == len(response["hits"]["hits"])
+        == sum(map(says, [*signed_records[:40], *signed_records[:20], *signed_records[30:45]]))
+    )
     assert all("text" in hit["_source"] for hit in response["hits"]["hits"])
     groups: dict[str, set[tuple[str, str]]] = {}
     for hit in response["hits"]["hits"]:
         groups.setdefault(hit["_dedupe"]["group"], set()).add((hit["_index"], hit["_id"]))
-    again = {name for index, name in names if index == "mixed-again"}
+    names_again = {name for index, name in names if index == "mixed-again"}
     assert all(
-        any({("mixed-many", name), ("mixed-again", name)} <= members for members in groups.values()) for name in again
+        any({("mixed-many", name), ("mixed-again", name)} <= members for members in groups.values())
+        for name in names_again
     )
 
 
-def test_what_was_never_signed_is_a_group_of_its_own_and_the_answer_says_how_to_sign(wrapped: Any, mixed: str) -> None:
-    response = wrapped.search(index=mixed, body={"query": QUERY, "size": ALL}, dedupe="indent")
+def test_what_was_never_signed_is_a_group_of_its_own_and_the_answer_says_how_to_sign(
+    wrapped_client: Any, mixed: str
+) -> None:
+    response = wrapped_client.search(index=mixed, body={"query": QUERY, "size": ALL}, dedupe="indent")
     bare = [hit for hit in response["hits"]["hits"] if hit["_index"] == "mixed-bare"]
     assert len(bare) == 15
     assert {hit["_dedupe"]["size"] for hit in bare} == {1}
@@ -253,60 +276,66 @@ def test_what_was_never_signed_is_a_group_of_its_own_and_the_answer_says_how_to_
     assert "ibidem backfill" in response["dedupe"]["remedy"]
 
 
-def test_an_index_without_anything_of_ours_is_searched_as_it_is(plain: Any, wrapped: Any, mixed: str) -> None:
+def test_an_index_without_anything_of_ours_is_searched_as_it_is(
+    plain_client: Any, wrapped_client: Any, mixed: str
+) -> None:
     body = {"query": QUERY, "size": ALL, "sort": [{"source": {"order": "asc", "missing": "_last"}}]}
-    native = plain.search(index="mixed-bare", body=body)
-    response = wrapped.search(index="mixed-bare", body=body, dedupe="indent", dedupe_scope="matches")
+    native = plain_client.search(index="mixed-bare", body=body)
+    response = wrapped_client.search(index="mixed-bare", body=body, dedupe="indent", dedupe_scope="matches")
     assert by_id(response) == by_id(native)
     assert response["dedupe"]["unsigned"] == response["dedupe"]["groups"]["in_window"] == 15
 
 
-def test_one_shard_of_several_is_chosen_by_routing(plain: Any, wrapped: Any, mixed: str) -> None:
+def test_one_shard_of_several_is_chosen_by_routing(plain_client: Any, wrapped_client: Any, mixed: str) -> None:
     options = {"index": "mixed-many", "body": {"query": QUERY, "size": ALL}, "routing": "a"}
-    assert by_id(wrapped.search(**options, dedupe="indent")) == by_id(plain.search(**options))
-    assert 0 < len(ids(plain.search(**options))) < 40
+    assert by_id(wrapped_client.search(**options, dedupe="indent")) == by_id(plain_client.search(**options))
+    assert 0 < len(ids(plain_client.search(**options))) < 40
 
 
-def test_a_filter_of_an_alias_holds_beyond_the_window_too(url: str, wrapped: Any, engine: Engine) -> None:
+def test_a_filter_of_an_alias_holds_beyond_the_window_too(url: str, wrapped_client: Any, engine: Engine) -> None:
     ask(url, "POST", f"/{INDEX}/_alias/only-ap", json.dumps({"filter": {"term": {"source": "AP"}}}))
-    response = wrapped.search(
+    response = wrapped_client.search(
         index="only-ap", body={"query": QUERY, "size": ALL}, dedupe="indent", dedupe_window=5, dedupe_scope="matches"
     )
     assert {hit["_source"]["source"] for hit in response["hits"]["hits"]} == {"AP"}
 
 
-def test_manual_decisions_are_followed(url: str, plain: Any, wrapped: Any, engine: Engine) -> None:
-    response = ibidem.wrap(plain).search(index=INDEX, body={"query": QUERY, "size": ALL}, dedupe="indent")
+def test_manual_decisions_are_followed(url: str, plain_client: Any, wrapped_client: Any, engine: Engine) -> None:
+    response = ibidem.wrap(plain_client).search(index=INDEX, body={"query": QUERY, "size": ALL}, dedupe="indent")
     duplicate = next(hit for hit in response["hits"]["hits"] if hit["_dedupe"]["indent"])
     pair = [[INDEX, duplicate["_id"]], [INDEX, duplicate["_dedupe"]["of"]]]
     engine.put_records("overrides", {"word": {"a": pair[0], "b": pair[1], "verdict": "not", "author": "Ada"}})
     try:
-        fresh = ibidem.wrap(plain.options() if hasattr(plain, "options") else plain)
-        after = fresh.search(index=INDEX, body={"query": QUERY, "size": ALL}, dedupe="indent", dedupe_explain=True)
-        mine = next(hit for hit in after["hits"]["hits"] if hit["_id"] == duplicate["_id"])
+        new_client = ibidem.wrap(plain_client.options() if hasattr(plain_client, "options") else plain_client)
+        response_after = new_client.search(
+            index=INDEX, body={"query": QUERY, "size": ALL}, dedupe="indent", dedupe_explain=True
+        )
+        mine = next(hit for hit in response_after["hits"]["hits"] if hit["_id"] == duplicate["_id"])
         assert mine["_dedupe"]["of"] != pair[1][1]
         assert any("by Ada" in note for note in mine["_dedupe"]["notes"])
     finally:
         engine.delete_records("overrides", ["word"])
 
 
-def test_a_preset_of_the_index_is_known_by_its_name(plain: Any, engine: Engine) -> None:
+def test_a_preset_of_the_index_is_known_by_its_name(plain_client: Any, engine: Engine) -> None:
     save_preset(engine, "copies", Preset(Policy().similar(100), "all but equal"))
     try:
-        fresh = ibidem.wrap(plain.options() if hasattr(plain, "options") else plain)
+        new_client = ibidem.wrap(plain_client.options() if hasattr(plain_client, "options") else plain_client)
         options = {"index": INDEX, "body": {"query": QUERY, "size": ALL}, "dedupe": "indent"}
-        own, same, default = (
-            [hit["_dedupe"] for hit in fresh.search(**options, **figures)["hits"]["hits"]]
+        own_preset, same_preset, default = (
+            [hit["_dedupe"] for hit in new_client.search(**options, **figures)["hits"]["hits"]]
             for figures in ({"dedupe_preset": "copies"}, {"dedupe_similarity": 100}, {})
         )
-        assert own == same != default
+        assert own_preset == same_preset != default
         with pytest.raises(UsageError, match="copies"):
-            fresh.search(**options, dedupe_preset="copiers")
+            new_client.search(**options, dedupe_preset="copiers")
     finally:
         engine.delete_records("presets", ["copies"])
 
 
-def test_a_copy_of_an_index_under_new_ids_is_found_by_the_engines_ids(url: str, wrapped: Any, engine: Engine) -> None:
+def test_a_copy_of_an_index_under_new_ids_is_found_by_the_engines_ids(
+    url: str, wrapped_client: Any, engine: Engine
+) -> None:
     remove_indices(url, "copied")
     hits = ask(url, "GET", f"/{INDEX}/_search?size={ALL}&docvalue_fields=ibidem.packed")["hits"]["hits"]
     definition = ask(url, "GET", f"/{INDEX}")[INDEX]
@@ -316,7 +345,7 @@ def test_a_copy_of_an_index_under_new_ids_is_found_by_the_engines_ids(url: str, 
     answer = ask(url, "POST", "/copied/_bulk?refresh=true", "\n".join(map(json.dumps, lines)) + "\n")
     assert not answer["errors"], answer["items"][0]
     try:
-        response = wrapped.search(index="copied", body={"query": QUERY, "size": ALL}, dedupe="indent")
+        response = wrapped_client.search(index="copied", body={"query": QUERY, "size": ALL}, dedupe="indent")
         assert len(ids(response)) == SAYING
         assert all(name.startswith("new-") for name in ids(response))
         assert response["dedupe"]["groups"]["in_window"] == 73
@@ -337,7 +366,7 @@ NESTED = {"nested": {"path": "parts", "query": {"term": {"parts.of": "trade"}}, 
 
 
 @pytest.fixture(scope="module")
-def parted(kind: str, url: str, signed: list[Record]) -> Iterator[str]:
+def parted(kind: str, url: str, signed_records: list[Record]) -> Iterator[str]:
     """An index of others, with nested objects and, where the server has them, vectors; signed by us."""
     remove_indices(url, "parted")
     fields = {"body": {"type": "text"}, "parts": {"type": "nested", "properties": {"of": {"type": "keyword"}}}}
@@ -346,9 +375,9 @@ def parted(kind: str, url: str, signed: list[Record]) -> Iterator[str]:
     ask(url, "PUT", "/parted", json.dumps({"mappings": {"properties": fields}}))
     with closing(open_engine(f"{url}/?fields=text=body,meta=", "parted")) as engine:
         engine.create()
-        engine.write(signed)
+        engine.write(signed_records)
     lines = []
-    for at, each in enumerate(signed):
+    for at, each in enumerate(signed_records):
         part = {"parts": [{"of": "trade"}, {"of": "grain"}], "place": [float(at % 7), 1.0]}
         lines += [{"update": {"_id": each.document.id}}, {"doc": part}]
     ask(url, "POST", "/parted/_bulk?refresh=true", "\n".join(map(json.dumps, lines)) + "\n")
@@ -356,38 +385,44 @@ def parted(kind: str, url: str, signed: list[Record]) -> Iterator[str]:
     remove_indices(url, "parted")
 
 
-def test_inner_hits_of_a_query_stand_in_each_hit_also_beside_duplicates(plain: Any, wrapped: Any, parted: str) -> None:
+def test_inner_hits_of_a_query_stand_in_each_hit_also_beside_duplicates(
+    plain_client: Any, wrapped_client: Any, parted: str
+) -> None:
     body = {"query": {"bool": {"must": [NESTED, {"match": {"body": "said"}}]}}, "size": ALL}
-    native = plain.search(index=parted, body=body)
-    assert by_id(wrapped.search(index=parted, body=body, dedupe="indent")) == by_id(native)
-    for lead in wrapped.search(index=parted, body=body, dedupe="collapse")["hits"]["hits"]:
+    native = plain_client.search(index=parted, body=body)
+    assert by_id(wrapped_client.search(index=parted, body=body, dedupe="indent")) == by_id(native)
+    for lead in wrapped_client.search(index=parted, body=body, dedupe="collapse")["hits"]["hits"]:
         assert set(lead["inner_hits"]) == {"parts", "duplicates"}
         assert lead["inner_hits"]["parts"] == by_id(native)[lead["_id"]]["inner_hits"]["parts"]
 
 
-def test_the_nearest_by_vector_are_grouped(kind: str, plain: Any, wrapped: Any, parted: str) -> None:
+def test_the_nearest_by_vector_are_grouped(kind: str, plain_client: Any, wrapped_client: Any, parted: str) -> None:
     knn = {"field": "place", "query_vector": [1.0, 1.0], "k": 40, "num_candidates": 200}
     if kind == "opensearch":
         with pytest.raises(opensearchpy.RequestError, match="knn"):
-            wrapped.search(index=parted, body={"knn": knn}, dedupe="indent")
+            wrapped_client.search(index=parted, body={"knn": knn}, dedupe="indent")
         return
-    native = plain.search(index=parted, knn=knn, size=ALL)
-    response = wrapped.search(index=parted, knn=knn, size=ALL, dedupe="indent")
+    native = plain_client.search(index=parted, knn=knn, size=ALL)
+    response = wrapped_client.search(index=parted, knn=knn, size=ALL, dedupe="indent")
     assert by_id(response) == by_id(native)
     assert len(ids(response)) == 40
-    both = plain.search(index=parted, knn=knn, query={"match": {"body": "said"}}, size=ALL)
+    hybrid = plain_client.search(index=parted, knn=knn, query={"match": {"body": "said"}}, size=ALL)
     assert by_id(
-        wrapped.search(index=parted, knn=knn, query={"match": {"body": "said"}}, size=ALL, dedupe="indent")
-    ) == by_id(both)
+        wrapped_client.search(index=parted, knn=knn, query={"match": {"body": "said"}}, size=ALL, dedupe="indent")
+    ) == by_id(hybrid)
 
 
-def test_fields_that_exist_only_in_the_search_are_known_to_every_request(kind: str, plain: Any, wrapped: Any) -> None:
+def test_fields_that_exist_only_in_the_search_are_known_to_every_request(
+    kind: str, plain_client: Any, wrapped_client: Any
+) -> None:
     if kind == "elasticsearch":
         body = {"runtime_mappings": {"seen": {"type": "keyword"}}, "query": {"exists": {"field": "seen"}}}
-        assert wrapped.search(index=INDEX, body=body, dedupe="indent", dedupe_scope="matches")["hits"]["hits"] == []
+        assert (
+            wrapped_client.search(index=INDEX, body=body, dedupe="indent", dedupe_scope="matches")["hits"]["hits"] == []
+        )
         return
     body = {"derived": {"n": {"type": "long", "script": {"source": "emit(params._source['text'].length())"}}}}
     body |= {"query": {"range": {"n": {"gte": 100}}}, "size": ALL}
-    native = plain.search(index=INDEX, body=body)
-    response = wrapped.search(index=INDEX, body=body, dedupe="indent", dedupe_scope="matches", dedupe_window=20)
+    native = plain_client.search(index=INDEX, body=body)
+    response = wrapped_client.search(index=INDEX, body=body, dedupe="indent", dedupe_scope="matches", dedupe_window=20)
     assert set(by_id(response)) == set(by_id(native))

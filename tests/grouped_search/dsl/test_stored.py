@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import ibidem
-from grouped_search.dsl.test_same_as_api import WORDS, parts_of
+from grouped_search.dsl.test_same_as_api import WORDS, take_parts
 from ibidem_engines.address import Fields
 from ibidem_engines.cluster import dsl
 from ibidem_engines.cluster.collapse import ClusterCollapse
@@ -49,21 +49,21 @@ asked_for = st.fixed_dictionaries(
     place=st.tuples(st.integers(1, 4), st.sampled_from([1, 5, 10])),
 )
 def test_groups_leads_reasons_and_account_are_those_of_the_api(
-    wrapped: Any, engine: Engine, *, words: list[str], options: dict[str, Any], place: tuple[int, int]
+    wrapped_client: Any, engine: Engine, *, words: list[str], options: dict[str, Any], place: tuple[int, int]
 ) -> None:
     page, size = place
     query = ibidem.parse_query(" OR ".join(words))
     options = options | {"dedupe_by": "stored"}
-    own = ibidem.search(engine, query, ibidem.parse_request(options), page, size)
+    own_response = ibidem.search(engine, query, ibidem.parse_request(options), page, size)
     body = {"query": dsl.clause(query, Fields()), "from": (page - 1) * size, "size": size, "_source": False}
-    assert parts_of(wrapped.search(index=INDEX, body=body, **options)) == parts_of(own)
+    assert take_parts(wrapped_client.search(index=INDEX, body=body, **options)) == take_parts(own_response)
 
 
-def every_page(wrapped: Any, body: dict[str, Any], size: int, index: str | None = INDEX) -> list[Any]:
+def every_page(wrapped_client: Any, body: dict[str, Any], size: int, index: str | None = INDEX) -> list[Any]:
     hits, start, cursor = [], 0, None
     while True:
         parameters = {"dedupe_cursor": cursor} if cursor else {}
-        response = wrapped.search(
+        response = wrapped_client.search(
             **({"index": index} if index else {}),
             body={**body, "from": start, "size": size},
             dedupe="indent",
@@ -76,9 +76,9 @@ def every_page(wrapped: Any, body: dict[str, Any], size: int, index: str | None 
         start, cursor = start + size, response["dedupe"]["cursor"]
 
 
-def matching(plain: Any) -> list[str]:
+def matching(plain_client: Any) -> list[str]:
     """Return the ids of all matches, as the server returns them."""
-    hits = plain.search(index=INDEX, body={"query": ALL, "size": 1_000, "_source": False})["hits"]["hits"]
+    hits = plain_client.search(index=INDEX, body={"query": ALL, "size": 1_000, "_source": False})["hits"]["hits"]
     return sorted(hit["_id"] for hit in hits)
 
 
@@ -87,18 +87,20 @@ def ids(responses: list[Any]) -> list[str]:
 
 
 @pytest.mark.parametrize("sort", [None, "ibidem.length", [{"date": {"order": "desc"}}, "_score"]])
-def test_pages_to_the_end_hold_every_match_once_in_any_order(wrapped: Any, plain: Any, sort: Any) -> None:
+def test_pages_to_the_end_hold_every_match_once_in_any_order(wrapped_client: Any, plain_client: Any, sort: Any) -> None:
     body = {"query": ALL} | ({"sort": sort} if sort else {})
-    hits = every_page(wrapped, body, 7)
-    assert sorted(ids(hits)) == matching(plain)
+    hits = every_page(wrapped_client, body, 7)
+    assert sorted(ids(hits)) == matching(plain_client)
     if sort:
         assert all(len(hit["sort"]) == (1 if sort == "ibidem.length" else 2) for hit in hits[0]["hits"]["hits"])
 
 
-def test_a_lead_carries_its_duplicates_as_native_collapse_does(wrapped: Any, plain: Any) -> None:
-    own = wrapped.search(index=INDEX, body={"query": ALL, "size": 50}, dedupe="collapse", dedupe_by="stored")
+def test_a_lead_carries_its_duplicates_as_native_collapse_does(wrapped_client: Any, plain_client: Any) -> None:
+    own_response = wrapped_client.search(
+        index=INDEX, body={"query": ALL, "size": 50}, dedupe="collapse", dedupe_by="stored"
+    )
     collapse = {"field": "ibidem.group", "inner_hits": {"name": "all", "size": 100}}
-    theirs = plain.search(index=INDEX, body={"query": ALL, "size": 50, "collapse": collapse})
+    response_of_client = plain_client.search(index=INDEX, body={"query": ALL, "size": 50, "collapse": collapse})
 
     def sets(answer: Any, name: str, *, lead: bool) -> set[frozenset[str]]:
         return {
@@ -106,23 +108,23 @@ def test_a_lead_carries_its_duplicates_as_native_collapse_does(wrapped: Any, pla
             for hit in answer["hits"]["hits"]
         }
 
-    best = sorted(((hit["_score"], hit["_id"]) for hit in own["hits"]["hits"]), reverse=True)
-    assert [hit["_score"] for hit in theirs["hits"]["hits"]] == [score for score, _ in best]
+    best = sorted(((hit["_score"], hit["_id"]) for hit in own_response["hits"]["hits"]), reverse=True)
+    assert [hit["_score"] for hit in response_of_client["hits"]["hits"]] == [score for score, _ in best]
     last = best[-1][0]
-    inside = {group for group in sets(own, "duplicates", lead=True) if len(group) > 1}
+    inside = {group for group in sets(own_response, "duplicates", lead=True) if len(group) > 1}
     assert inside
     assert last is not None
-    assert inside & sets(theirs, "all", lead=False)
+    assert inside & sets(response_of_client, "all", lead=False)
 
 
-def test_buckets_count_groups_over_all_matches(wrapped: Any, plain: Any) -> None:
+def test_buckets_count_groups_over_all_matches(wrapped_client: Any, plain_client: Any) -> None:
     aggs = {"by": {"terms": {"field": "source", "size": 10}}}
-    answer = wrapped.search(
+    answer = wrapped_client.search(
         index=INDEX, body={"query": ALL, "size": 1, "aggs": aggs}, dedupe="indent", dedupe_by="stored"
     )
     for bucket in answer["aggregations"]["by"]["buckets"]:
         query = {"bool": {"must": [ALL], "filter": [{"term": {"source": bucket["key"]}}]}}
-        hits = plain.search(
+        hits = plain_client.search(
             index=INDEX,
             body={"query": query, "size": 1_000, "_source": False, "docvalue_fields": ["ibidem.group"]},
         )["hits"]["hits"]
@@ -131,13 +133,13 @@ def test_buckets_count_groups_over_all_matches(wrapped: Any, plain: Any) -> None
         assert bucket["doc_count"] == len(hits) > len(groups)
 
 
-def test_a_point_in_time_is_read_to_its_end(wrapped: Any, plain: Any, kind: str) -> None:
+def test_a_point_in_time_is_read_to_its_end(wrapped_client: Any, plain_client: Any, kind: str) -> None:
     if kind == "opensearch":
-        pit = plain.create_pit(index=INDEX, params={"keep_alive": "1m"})["pit_id"]
+        pit = plain_client.create_pit(index=INDEX, params={"keep_alive": "1m"})["pit_id"]
     else:
-        pit = plain.open_point_in_time(index=INDEX, keep_alive="1m")["id"]
-    hits = every_page(wrapped, {"query": ALL, "pit": {"id": pit}}, 20, index=None)
-    assert sorted(ids(hits)) == matching(plain)
+        pit = plain_client.open_point_in_time(index=INDEX, keep_alive="1m")["id"]
+    hits = every_page(wrapped_client, {"query": ALL, "pit": {"id": pit}}, 20, index=None)
+    assert sorted(ids(hits)) == matching(plain_client)
 
 
 @pytest.mark.parametrize(
@@ -151,13 +153,13 @@ def test_a_point_in_time_is_read_to_its_end(wrapped: Any, plain: Any, kind: str)
     ],
 )
 def test_figures_other_than_those_that_groups_are_stored_by_are_refused(
-    wrapped: Any, parameters: dict[str, Any], reason: str
+    wrapped_client: Any, parameters: dict[str, Any], reason: str
 ) -> None:
     with pytest.raises(UsageError, match=reason):
-        wrapped.search(index=INDEX, body={"query": ALL}, dedupe="indent", dedupe_by="stored", **parameters)
+        wrapped_client.search(index=INDEX, body={"query": ALL}, dedupe="indent", dedupe_by="stored", **parameters)
 
 
-def test_an_asynchronous_client_answers_alike(wrapped: Any, kind: str, url: str) -> None:
+def test_an_asynchronous_client_answers_alike(wrapped_client: Any, kind: str, url: str) -> None:
     options = {"index": INDEX, "body": {"query": ALL}, "dedupe": "collapse", "dedupe_by": "stored"}
 
     async def answer() -> Any:
@@ -167,36 +169,38 @@ def test_an_asynchronous_client_answers_alike(wrapped: Any, kind: str, url: str)
         finally:
             await client.close()
 
-    assert parts_of(asyncio.run(answer())) == parts_of(wrapped.search(**options))
+    assert take_parts(asyncio.run(answer())) == take_parts(wrapped_client.search(**options))
 
 
 @pytest.fixture
 def counted_off(url: str) -> Iterator[int]:
     """The server counts off so many hits and no more."""
-    for most in (20, 10_000):
-        ask(url, "PUT", f"/{INDEX}/_settings", json.dumps({"index": {"max_result_window": most}}))
-        if most < 10_000:
-            yield most
+    for limit in (20, 10_000):
+        ask(url, "PUT", f"/{INDEX}/_settings", json.dumps({"index": {"max_result_window": limit}}))
+        if limit < 10_000:
+            yield limit
 
 
-def test_beyond_the_groups_that_a_server_counts_off_the_cursor_goes_on(plain: Any, url: str, counted_off: int) -> None:
-    client = ibidem.wrap(plain)
+def test_beyond_the_groups_that_a_server_counts_off_the_cursor_goes_on(
+    plain_client: Any, url: str, counted_off: int
+) -> None:
+    client = ibidem.wrap(plain_client)
     hits = every_page(client, {"query": ALL}, 6)
     assert len(hits) * 6 > 2 * counted_off
     with pytest.raises(UsageError, match="dedupe_cursor"):
         client.search(index=INDEX, body={"query": ALL, "from": 48, "size": 6}, dedupe="indent", dedupe_by="stored")
     ask(url, "PUT", f"/{INDEX}/_settings", json.dumps({"index": {"max_result_window": 10_000}}))
-    assert sorted(ids(hits)) == matching(plain)
+    assert sorted(ids(hits)) == matching(plain_client)
 
 
-def test_documents_without_a_stored_group_stand_alone_where_they_rank(plain: Any, url: str) -> None:
-    theirs = [f"theirs{at}" for at in range(5)]
-    for name in theirs:
+def test_documents_without_a_stored_group_stand_alone_where_they_rank(plain_client: Any, url: str) -> None:
+    response_of_client = [f"theirs{at}" for at in range(5)]
+    for name in response_of_client:
         ask(url, "PUT", f"/{INDEX}/_doc/{name}?refresh=true", json.dumps({"text": "said said"}))
     try:
-        hits = every_page(ibidem.wrap(plain), {"query": ALL}, 10)
-        assert sorted(ids(hits)) == matching(plain)
-        assert set(theirs) < set(ids(hits))
+        hits = every_page(ibidem.wrap(plain_client), {"query": ALL}, 10)
+        assert sorted(ids(hits)) == matching(plain_client)
+        assert set(response_of_client) < set(ids(hits))
         account = hits[0]["dedupe"]
         assert (account["ungrouped"], account["unsigned"]) == (5, 5)
         groups = [hit["_dedupe"]["group"] for response in hits for hit in response["hits"]["hits"]]
@@ -206,48 +210,52 @@ def test_documents_without_a_stored_group_stand_alone_where_they_rank(plain: Any
         ]
         assert scores == sorted(scores, reverse=True)
     finally:
-        for name in theirs:
+        for name in response_of_client:
             ask(url, "DELETE", f"/{INDEX}/_doc/{name}?refresh=true")
 
 
-def test_an_index_without_stored_groups_is_named(plain: Any, url: str) -> None:
+def test_an_index_without_stored_groups_is_named(plain_client: Any, url: str) -> None:
     ask(url, "PUT", f"/{INDEX}-bare", json.dumps({"mappings": {"properties": {"text": {"type": "text"}}}}))
     try:
         with pytest.raises(UsageError, match=f"{INDEX}-bare: no groups are stored there"):
-            ibidem.wrap(plain).search(index=f"{INDEX}-bare", body={"query": ALL}, dedupe="indent", dedupe_by="stored")
+            ibidem.wrap(plain_client).search(
+                index=f"{INDEX}-bare", body={"query": ALL}, dedupe="indent", dedupe_by="stored"
+            )
     finally:
         ask(url, "DELETE", f"/{INDEX}-bare")
 
 
 @pytest.mark.parametrize("part", [{"timeout": "1s"}, {"collapse": {"field": "source"}}])
-def test_what_would_make_the_counts_wrong_is_refused(wrapped: Any, part: dict[str, Any]) -> None:
+def test_what_would_make_the_counts_wrong_is_refused(wrapped_client: Any, part: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match=next(iter(part))):
-        wrapped.search(index=INDEX, body={"query": ALL, **part}, dedupe="indent", dedupe_by="stored")
+        wrapped_client.search(index=INDEX, body={"query": ALL, **part}, dedupe="indent", dedupe_by="stored")
 
 
-def test_a_filter_behind_the_query_holds_for_every_count(wrapped: Any, plain: Any) -> None:
+def test_a_filter_behind_the_query_holds_for_every_count(wrapped_client: Any, plain_client: Any) -> None:
     body = {"query": ALL, "post_filter": {"term": {"source": "AP"}}}
-    pages = every_page(wrapped, body, 15)
-    hits = plain.search(index=INDEX, body={**body, "size": 1_000})["hits"]["hits"]
+    pages = every_page(wrapped_client, body, 15)
+    hits = plain_client.search(index=INDEX, body={**body, "size": 1_000})["hits"]["hits"]
     assert sorted(ids(pages)) == sorted(hit["_id"] for hit in hits)
     assert pages[0]["dedupe"]["documents"]["matched"] == len(hits)
     groups = {hit["_dedupe"]["group"] for response in pages for hit in response["hits"]["hits"]}
     assert pages[0]["dedupe"]["groups"]["matching"] == len(groups)
 
 
-def test_more_groups_than_are_counted_are_estimated_and_told_so(plain: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_groups_than_are_counted_are_estimated_and_told_so(
+    plain_client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     options = {"index": INDEX, "body": {"query": ALL, "size": 1}, "dedupe": "indent", "dedupe_by": "stored"}
-    counted = ibidem.wrap(plain).search(**options)["dedupe"]["groups"]
+    counts_seen = ibidem.wrap(plain_client).search(**options)["dedupe"]["groups"]
     monkeypatch.setattr("ibidem_engines.cluster.match_counts.MOST_GROUPS", 3)
-    estimated = ibidem.wrap(plain).search(**options)["dedupe"]["groups"]
-    assert (counted["exact"], estimated["exact"]) == (True, False)
-    assert abs(estimated["matching"] - counted["matching"]) <= counted["matching"] // 2
+    estimated = ibidem.wrap(plain_client).search(**options)["dedupe"]["groups"]
+    assert (counts_seen["exact"], estimated["exact"]) == (True, False)
+    assert abs(estimated["matching"] - counts_seen["matching"]) <= counts_seen["matching"] // 2
 
 
-def test_counts_follow_what_is_written_regrouped_and_deleted_between_two_searches(plain: Any, url: str) -> None:
-    client, options = ibidem.wrap(plain), {"dedupe": "indent", "dedupe_by": "stored"}
+def test_counts_follow_what_is_written_regrouped_and_deleted_between_two_searches(plain_client: Any, url: str) -> None:
+    client, options = ibidem.wrap(plain_client), {"dedupe": "indent", "dedupe_by": "stored"}
 
-    def counted(client: Any) -> tuple[int, int]:
+    def counts_seen(client: Any) -> tuple[int, int]:
         account = client.search(index=INDEX, body={"query": ALL, "size": 3}, **options)["dedupe"]
         return account["documents"]["matched"], account["groups"]["matching"]
 
@@ -255,45 +263,45 @@ def test_counts_follow_what_is_written_regrouped_and_deleted_between_two_searche
         entry = {"text": "said said", "ibidem": {"group": group * 24, "lead": True}}
         ask(url, "PUT", f"/{INDEX}/_doc/{name}?refresh=true", json.dumps(entry))
 
-    documents, groups = counted(client)
+    documents, groups = counts_seen(client)
     try:
         for name in ("one", "other"):
             write(name, "f")
-        assert counted(client) == (documents + 2, groups + 1)
+        assert counts_seen(client) == (documents + 2, groups + 1)
         write("other", "e")
-        assert counted(client) == (documents + 2, groups + 2)
+        assert counts_seen(client) == (documents + 2, groups + 2)
         ask(url, "DELETE", f"/{INDEX}/_doc/one?refresh=true")
-        assert counted(client) == counted(ibidem.wrap(plain)) == (documents + 1, groups + 1)
+        assert counts_seen(client) == counts_seen(ibidem.wrap(plain_client)) == (documents + 1, groups + 1)
     finally:
         lines = [json.dumps({"delete": {"_id": name}}) for name in ("one", "other")]
         ask(url, "POST", f"/{INDEX}/_bulk?refresh=true", "\n".join([*lines, ""]))
 
 
 def test_groups_are_counted_once_while_the_same_documents_match(
-    plain: Any, engine: Engine, monkeypatch: pytest.MonkeyPatch
+    plain_client: Any, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engine.refresh()
-    client = ibidem.wrap(plain)
-    counted = []
+    client = ibidem.wrap(plain_client)
+    counts_seen = []
     count = MatchCounter.count
-    monkeypatch.setattr(MatchCounter, "count", lambda *arguments: counted.append(1) or count(*arguments))
+    monkeypatch.setattr(MatchCounter, "count", lambda *arguments: counts_seen.append(1) or count(*arguments))
     hits = every_page(client, {"query": ALL}, 10)
     assert len(hits) > 2
-    assert len(counted) == 1
+    assert len(counts_seen) == 1
     assert len({json.dumps(each["dedupe"]["groups"]["matching"]) for each in hits}) == 1
 
 
 def test_no_documents_are_asked_for_of_groups_of_which_one_matches(
-    plain: Any, engine: Engine, monkeypatch: pytest.MonkeyPatch
+    plain_client: Any, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engine.refresh()
-    client = ibidem.wrap(plain)
+    client = ibidem.wrap(plain_client)
     read: list[str] = []
-    others = ClusterCollapse.others
+    original = ClusterCollapse.others
 
-    def noted(ranking: ClusterCollapse, groups: Any, *rest: Any) -> Any:
+    def noted(ranking: ClusterCollapse, groups: Any, *arguments: Any) -> Any:
         read.extend(groups)
-        return others(ranking, groups, *rest)
+        return original(ranking, groups, *arguments)
 
     monkeypatch.setattr(ClusterCollapse, "others", noted)
     hits = every_page(client, {"query": ALL}, 10)

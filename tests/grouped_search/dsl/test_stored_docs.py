@@ -26,39 +26,39 @@ def groups(engine: Engine) -> dict[str, str]:
     return {each.name.id: each.group for each in by_document}
 
 
-def response_to(plain: Any, body: dict[str, Any]) -> Any:
+def response_to(plain_client: Any, body: dict[str, Any]) -> Any:
     """Send a request of the page for a word that the stories hold."""
-    return plain.search(index=INDEX, body=json.loads(json.dumps(body).replace("wheat", "said")) | {"size": 500})
+    return plain_client.search(index=INDEX, body=json.loads(json.dumps(body).replace("wheat", "said")) | {"size": 500})
 
 
-def test_one_hit_of_each_group_with_others_inside_it(plain: Any, groups: dict[str, str]) -> None:
-    answer = response_to(plain, COLLAPSE)
-    shown = [groups[hit["_id"]] for hit in answer["hits"]["hits"]]
-    assert len(shown) == len(set(shown)) == answer["aggregations"]["different"]["value"]
+def test_one_hit_of_each_group_with_others_inside_it(plain_client: Any, groups: dict[str, str]) -> None:
+    answer = response_to(plain_client, COLLAPSE)
+    groups_shown = [groups[hit["_id"]] for hit in answer["hits"]["hits"]]
+    assert len(groups_shown) == len(set(groups_shown)) == answer["aggregations"]["different"]["value"]
     for hit in answer["hits"]["hits"]:
         inside = {groups[each["_id"]] for each in hit["inner_hits"]["copies"]["hits"]["hits"]}
         assert inside == {groups[hit["_id"]]}
 
 
-def test_the_leads_are_each_group_once(plain: Any, groups: dict[str, str]) -> None:
-    names = [groups[hit["_id"]] for hit in response_to(plain, LEADS)["hits"]["hits"]]
+def test_the_leads_are_each_group_once(plain_client: Any, groups: dict[str, str]) -> None:
+    names = [groups[hit["_id"]] for hit in response_to(plain_client, LEADS)["hits"]["hits"]]
     assert len(names) == len(set(names)) > 10
 
 
-def test_unique_documents_over_time(plain: Any, groups: dict[str, str]) -> None:
+def test_unique_documents_over_time(plain_client: Any, groups: dict[str, str]) -> None:
     by_month = defaultdict(set)
     for each in STORIES:
         if each.date:
             by_month[each.date[:7]].add(groups[each.id])
-    buckets = response_to(plain, MONTHS)["aggregations"]["months"]["buckets"]
+    buckets = response_to(plain_client, MONTHS)["aggregations"]["months"]["buckets"]
     assert {each["key_as_string"][:7]: each["different"]["value"] for each in buckets} == {
-        month: len(some) for month, some in by_month.items()
+        month: len(ids) for month, ids in by_month.items()
     }
 
 
-def test_top_groups_are_those_of_the_most_copies(plain: Any, groups: dict[str, str]) -> None:
+def test_top_groups_are_those_of_the_most_copies(plain_client: Any, groups: dict[str, str]) -> None:
     copies = Counter({group: count - 1 for group, count in Counter(groups.values()).items() if count > 1})
-    buckets = response_to(plain, GROUPS)["aggregations"]["groups"]["buckets"]
+    buckets = response_to(plain_client, GROUPS)["aggregations"]["groups"]["buckets"]
     assert [each["doc_count"] for each in buckets] == [count for _, count in copies.most_common(10)]
     assert all(copies[each["key"]] == each["doc_count"] for each in buckets)
     titles = {each.id.partition("-")[0]: each.title for each in STORIES}
@@ -67,9 +67,9 @@ def test_top_groups_are_those_of_the_most_copies(plain: Any, groups: dict[str, s
         assert top["_source"]["title"] == titles[top["_id"].partition("-")[0]]
 
 
-def test_documents_and_groups_of_each_source(plain: Any, groups: dict[str, str]) -> None:
-    buckets = response_to(plain, SOURCES)["aggregations"]["sources"]["buckets"]
+def test_documents_and_groups_of_each_source(plain_client: Any, groups: dict[str, str]) -> None:
+    buckets = response_to(plain_client, SOURCES)["aggregations"]["sources"]["buckets"]
     counts = {each["key"]: (each["doc_count"], each["different"]["value"]) for each in buckets if each["key"]}
     for source in ("AP", "Reuters"):
-        there = [each.id for each in STORIES if each.source == source]
-        assert counts[source] == (len(there), len({groups[name] for name in there}))
+        ids_of_source = [each.id for each in STORIES if each.source == source]
+        assert counts[source] == (len(ids_of_source), len({groups[name] for name in ids_of_source}))

@@ -25,8 +25,8 @@ def plain_spearman(a: dict[str, int], b: dict[str, int]) -> float | None:
     n = len(common)
     means = [sum(r) / n for r in ranks] if n else [0, 0]
     up = sum((x - means[0]) * (y - means[1]) for x, y in zip(*ranks, strict=True))
-    below = [sum((x - m) ** 2 for x in r) for r, m in zip(ranks, means, strict=True)]
-    return up / (below[0] * below[1]) ** 0.5 if n > 1 and all(below) else None
+    squares = [sum((x - m) ** 2 for x in r) for r, m in zip(ranks, means, strict=True)]
+    return up / (squares[0] * squares[1]) ** 0.5 if n > 1 and all(squares) else None
 
 
 @given(COUNTS, COUNTS)
@@ -38,15 +38,17 @@ def test_the_correlation_is_the_textbook_s_with_ties(a: dict[str, int], b: dict[
 
 
 def test_a_table_agrees_with_itself_and_changes_nothing() -> None:
-    own = table({term: 5 + at for at, term in enumerate(TERMS)})
-    assert correlation(own, own).spearman == 1.0
-    assert changed_fingerprints([" ".join(TERMS)], own, own) == dict.fromkeys(LENGTHS, 0.0)
+    rare_table = table({term: 5 + at for at, term in enumerate(TERMS)})
+    assert correlation(rare_table, rare_table).spearman == 1.0
+    assert changed_fingerprints([" ".join(TERMS)], rare_table, rare_table) == dict.fromkeys(LENGTHS, 0.0)
 
 
 def test_a_fingerprint_changes_from_the_first_term_on_that_stands_elsewhere() -> None:
-    old = table({term: 5 + at for at, term in enumerate(TERMS)})
+    old_table = table({term: 5 + at for at, term in enumerate(TERMS)})
     swapped = {term: 5 + at for at, term in enumerate(TERMS)} | {TERMS[9]: 15, TERMS[10]: 14}
-    shares = changed_fingerprints([" ".join(TERMS[:40]), " ".join(TERMS[:5]), "nothing known"], old, table(swapped))
+    shares = changed_fingerprints(
+        [" ".join(TERMS[:40]), " ".join(TERMS[:5]), "nothing known"], old_table, table(swapped)
+    )
     assert [shares[length] for length in (1, 9, 10, 30)] == [0.0, 0.0, 0.3333, 0.3333]
 
 

@@ -36,20 +36,20 @@ OWN = Table.of("da", 1000, {"ret": 600.0, "lov": 80.0}, "a test")
 def test_a_default_table_is_built_once_and_then_only_opened(tmp_path: Path) -> None:
     first = Tables(tmp_path).of("da")
     assert first is not None
-    written = sorted(path.stat().st_mtime_ns for path in tmp_path.iterdir())
+    times = sorted(path.stat().st_mtime_ns for path in tmp_path.iterdir())
     second = Tables(tmp_path).of("da")
     assert second is not None
     assert second.name == first.name
-    assert sorted(path.stat().st_mtime_ns for path in tmp_path.iterdir()) == written
+    assert sorted(path.stat().st_mtime_ns for path in tmp_path.iterdir()) == times
 
 
 def test_who_waited_while_another_process_made_a_table_opens_that_one(tmp_path: Path) -> None:
-    another = os.open(tmp_path, os.O_RDONLY)
+    descriptor = os.open(tmp_path, os.O_RDONLY)
     with ThreadPoolExecutor(1) as threads:
-        fcntl.flock(another, fcntl.LOCK_EX)
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
         waiting = threads.submit(Tables(tmp_path).of, "da")
         Tables(tmp_path).use(OWN)
-        os.close(another)
+        os.close(descriptor)
         table = waiting.result()
     assert table is not None
     assert table.name == OWN.name

@@ -67,10 +67,15 @@ def test_equal_contents_have_equal_names_and_other_contents_another(table: Table
 
 def test_a_saved_table_is_opened_as_it_was(table: Table, tmp_path: Path) -> None:
     table.save(tmp_path / "new" / "a.idf")
-    opened = Table.open(tmp_path / "new" / "a.idf")
-    assert (opened.name, opened.language, opened.documents, opened.origin) == (table.name, "en", 1000, "a test")
-    assert [opened.term(rank) for rank in range(opened.size)] == ["abate", "zeal", "appeal", "court"]
-    assert opened.rank(wh1("zeal")) == 1
+    table_again = Table.open(tmp_path / "new" / "a.idf")
+    assert (table_again.name, table_again.language, table_again.documents, table_again.origin) == (
+        table.name,
+        "en",
+        1000,
+        "a test",
+    )
+    assert [table_again.term(rank) for rank in range(table_again.size)] == ["abate", "zeal", "appeal", "court"]
+    assert table_again.rank(wh1("zeal")) == 1
     assert [path.name for path in (tmp_path / "new").iterdir()] == ["a.idf"]
 
 
@@ -85,15 +90,15 @@ def test_a_changed_byte_is_noticed(table: Table, tmp_path: Path, place: int) -> 
         Table.open(path)
 
 
-@pytest.mark.parametrize(("part", "changed"), [(b'"en"', b'"de"'), (b":1000,", b":1001,"), (b"[4,", b"[3,")])
+@pytest.mark.parametrize(("part", "damage"), [(b'"en"', b'"de"'), (b":1000,", b":1001,"), (b"[4,", b"[3,")])
 def test_a_header_that_tells_something_else_is_noticed(
-    table: Table, tmp_path: Path, part: bytes, changed: bytes
+    table: Table, tmp_path: Path, part: bytes, damage: bytes
 ) -> None:
     path = tmp_path / "a.idf"
     table.save(path)
     content = path.read_bytes()
     assert content.count(part) == 1
-    path.write_bytes(content.replace(part, changed))
+    path.write_bytes(content.replace(part, damage))
     with pytest.raises(TableError, match=r"a\.idf is damaged .*delete the file"):
         Table.open(path)
 
@@ -108,9 +113,9 @@ def test_several_that_save_one_table_at_once_leave_it_whole(table: Table, tmp_pa
     path = tmp_path / "a.idf"
     table.save(path)
     with ThreadPoolExecutor(4) as pool:
-        saved = [pool.submit(table.save, path) for _ in range(40)]
+        futures = [pool.submit(table.save, path) for _ in range(40)]
         assert {Table.open(path).name for _ in range(40)} == {table.name}
-        assert all(each.exception() is None for each in saved)
+        assert all(each.exception() is None for each in futures)
     assert [each.name for each in tmp_path.iterdir()] == ["a.idf"]
 
 

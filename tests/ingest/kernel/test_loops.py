@@ -33,7 +33,7 @@ def compiled(folder: Path, **environment: str) -> str:
     """Compile the loops in a folder by the build hook, and return what it says."""
     pytest.importorskip("hatchling")
     code = "import sys, pathlib; from hatch_build import compiled; compiled(pathlib.Path(sys.argv[1]))"
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", code, str(folder)],
         cwd=ROOT,
         env={"PATH": "/usr/bin:/bin", **environment},
@@ -41,12 +41,12 @@ def compiled(folder: Path, **environment: str) -> str:
         text=True,
         check=True,
     )
-    return done.stderr
+    return process.stderr
 
 
 def test_a_library_of_this_source_is_loaded(library: Path) -> None:
-    loaded = loops.Loops(library)
-    starts, ends = loaded.tokens(b" so  ordered " + b" " * 8)
+    compiled_loops = loops.Loops(library)
+    starts, ends = compiled_loops.tokens(b" so  ordered " + b" " * 8)
     assert (starts.tolist(), ends.tolist()) == ([1, 5], [3, 12])
 
 
@@ -76,11 +76,11 @@ def test_a_file_that_is_no_library_is_not_used(tmp_path: Path, monkeypatch: pyte
 
 
 def test_nothing_is_made_of_nothing(library: Path) -> None:
-    loaded, batch = loops.Loops(library), TokenBatch.of([])
-    assert loaded.tokens(batch.buffer)[0].size == 0
-    columns, words = loaded.groups(batch.buffer, EMPTY, EMPTY, batch.hashes, batch.offsets)
+    compiled_loops, batch = loops.Loops(library), TokenBatch.of([])
+    assert compiled_loops.tokens(batch.buffer)[0].size == 0
+    columns, words = compiled_loops.groups(batch.buffer, EMPTY, EMPTY, batch.hashes, batch.offsets)
     assert [each.size for each in (*columns, words)] == [0] * 5
-    assert loaded.join_tokens(batch.buffer, EMPTY, EMPTY, batch.offsets) == []
+    assert compiled_loops.join_tokens(batch.buffer, EMPTY, EMPTY, batch.offsets) == []
 
 
 def test_of_all_bytes_only_ascii_letters_and_digits_stay_and_letters_become_small(library: Path) -> None:
@@ -97,14 +97,14 @@ def test_a_token_is_cut_wherever_it_ends_in_a_block(size: int, library: Path) ->
 
 
 def test_rows_beyond_an_array_are_refused_before_a_loop_runs(library: Path) -> None:
-    loaded, row = loops.Loops(library), np.array([0, 2], np.int64)
+    compiled_loops, row = loops.Loops(library), np.array([0, 2], np.int64)
     values = np.zeros((2, 60), np.int32)
     with pytest.raises(IndexError, match="0 to 1, not 0 to 2"):
-        loaded.shared_values(values, (row, row), 9)
+        compiled_loops.shared_values(values, (row, row), 9)
     with pytest.raises(IndexError, match="0 to 1, not 0 to 2"):
-        loaded.prefixes(values, row, row, 9)
+        compiled_loops.prefixes(values, row, row, 9)
     with pytest.raises(IndexError, match="0 to 1"):
-        loaded.pairs((row, row > 1, row, row), row.astype(np.int32), 2, 1)
+        compiled_loops.pairs((row, row > 1, row, row), row.astype(np.int32), 2, 1)
 
 
 def test_keys_of_rows_that_do_not_ascend_are_refused(library: Path) -> None:

@@ -9,7 +9,16 @@ from hypothesis import strategies as st
 from ibidem_ingest.pairs.decision import Evidence, decide
 from ibidem_ingest.pairs.policy import LEVELS, Fingerprint, Policy, Slots, Terms
 from ibidem_ingest.signatures.schema import Signatures
-from support.windows import TABLES, SampleWindow, few, pack_signatures, signatures, windows, with_slots, with_terms
+from support.windows import (
+    TABLES,
+    SampleWindow,
+    example_settings,
+    pack_signatures,
+    signatures,
+    windows,
+    with_slots,
+    with_terms,
+)
 
 BASE = signatures(1)
 OTHER = signatures(2)
@@ -99,17 +108,17 @@ def test_feature_set_evidence_reads_as_the_response_promises() -> None:
     ids=["lengths", "numbers", "pads", "another table", "no table"],
 )
 def test_a_guard_takes_feature_sets_away(changes: dict[str, object]) -> None:
-    same = {"terms": BASE.terms, "number_sketch": BASE.number_sketch}
-    assert against(unlike(**same)) is not None
-    assert against(unlike(**same | changes)) is None
+    equal_fields = {"terms": BASE.terms, "number_sketch": BASE.number_sketch}
+    assert against(unlike(**equal_fields)) is not None
+    assert against(unlike(**equal_fields | changes)) is None
 
 
 def test_numbers_agree_when_a_third_of_the_union_is_shared_or_one_text_has_fewer_than_three() -> None:
     fresh = (60_001, 60_002, 60_003)
     third = unlike(terms=BASE.terms, number_sketch=tuple(sorted((*BASE.number_sketch[:3], *fresh))), numbers=6)
     less = unlike(terms=BASE.terms, number_sketch=tuple(sorted((*BASE.number_sketch[:2], *fresh))), numbers=5)
-    few = unlike(terms=BASE.terms, number_sketch=fresh[:2], numbers=2)
-    assert [against(each) is not None for each in (third, less, few)] == [True, False, True]
+    two_numbers = unlike(terms=BASE.terms, number_sketch=fresh[:2], numbers=2)
+    assert [against(each) is not None for each in (third, less, two_numbers)] == [True, False, True]
 
 
 @pytest.mark.parametrize(
@@ -230,30 +239,30 @@ def test_texts_with_four_fifths_in_common_share_four_fifths_of_their_rarest_term
 POLICIES = st.sampled_from([Policy(), PAPER, Policy(window_days=42, profile=0.8), ONLY_TERMS])
 
 
-@few
+@example_settings
 @given(windows, POLICIES)
 def test_the_decision_is_symmetric(window: SampleWindow, policy: Policy) -> None:
-    signed = [each for each in window.packed if each is not None][:12]
-    for a in signed:
-        for b in signed:
+    values = [each for each in window.packed if each is not None][:12]
+    for a in values:
+        for b in values:
             assert decide(a, b, policy) == decide(b, a, policy)
 
 
-@few
+@example_settings
 @given(windows, POLICIES)
 def test_what_a_level_joins_every_weaker_level_joins(window: SampleWindow, policy: Policy) -> None:
-    signed = [each for each in window.packed if each is not None][:12]
-    for a in signed:
-        for b in signed:
-            joined = [decide(a, b, policy.at(level)) is not None for level in LEVELS]
-            assert joined == sorted(joined)
+    values = [each for each in window.packed if each is not None][:12]
+    for a in values:
+        for b in values:
+            decisions = [decide(a, b, policy.at(level)) is not None for level in LEVELS]
+            assert decisions == sorted(decisions)
 
 
-@few
+@example_settings
 @given(windows, POLICIES, st.integers(20, 100), st.integers(20, 100))
 def test_a_lower_similarity_never_loses_a_pair(window: SampleWindow, policy: Policy, one: int, other: int) -> None:
-    signed = [each for each in window.packed if each is not None][:12]
+    values = [each for each in window.packed if each is not None][:12]
     lower, higher = (policy.similar(percent) for percent in sorted((one, other)))
-    for a in signed:
-        for b in signed:
+    for a in values:
+        for b in values:
             assert decide(a, b, higher) is None or decide(a, b, lower) is not None

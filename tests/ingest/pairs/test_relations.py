@@ -23,18 +23,18 @@ def prose(seed: int, words: int) -> list[str]:
 def paged(words: list[str], size: int, first: int = 0) -> LongSignatures:
     starts = [0, *range(first or size, len(words), size)]
     texts = [" ".join(words[a:b]) for a, b in zip(starts, [*starts[1:], len(words)], strict=True)]
-    signed = sign_long(read_record({"id": "book", "pages": texts}, "a test"))
-    assert signed is not None
-    return signed
+    long_signatures = sign_long(read_record({"id": "book", "pages": texts}, "a test"))
+    assert long_signatures is not None
+    return long_signatures
 
 
 def unpaged(words: list[str]) -> LongSignatures:
-    signed = sign_long(Document("text", " ".join(words)))
-    assert signed is not None
-    return signed
+    long_signatures = sign_long(Document("text", " ".join(words)))
+    assert long_signatures is not None
+    return long_signatures
 
 
-def misread(words: list[str], share: float) -> list[str]:
+def misread_words(words: list[str], share: float) -> list[str]:
     lot = np.random.default_rng(5)
     return [f"{word}x" if lot.random() < share else word for word in words]
 
@@ -42,26 +42,26 @@ def misread(words: list[str], share: float) -> list[str]:
 BOOK = prose(1, 30_000)
 
 
-def related(a: LongSignatures, b: LongSignatures) -> Relation:
+def relate_texts(a: LongSignatures, b: LongSignatures) -> Relation:
     relation = relate(a, b)
     assert relation is not None
     return relation
 
 
 def test_a_reprint_has_the_same_pagination() -> None:
-    relation = related(paged(BOOK, 300), paged(misread(BOOK, 0.01), 300))
+    relation = relate_texts(paged(BOOK, 300), paged(misread_words(BOOK, 0.01), 300))
     assert (relation.name, relation.contains, relation.a) == ("same_pagination", None, (1, 100))
     assert relation.confidence > 0.9
 
 
 def test_an_edition_in_another_format_has_a_different_pagination() -> None:
-    assert related(paged(BOOK, 300), paged(BOOK, 430)).name == "different_pagination"
+    assert relate_texts(paged(BOOK, 300), paged(BOOK, 430)).name == "different_pagination"
 
 
 @pytest.mark.parametrize("turned", [False, True])
 def test_an_article_is_a_contiguous_subset_of_its_journal_in_this_direction(turned: bool) -> None:
     journal, article = paged(BOOK, 300), paged(BOOK[6_000:9_000], 300)
-    relation = related(article, journal) if turned else related(journal, article)
+    relation = relate_texts(article, journal) if turned else relate_texts(journal, article)
     relation = relation.swap() if turned else relation
     assert (relation.name, relation.contains) == ("contiguous_subset", "a")
     assert (relation.a, relation.b) == ((21, 30), (1, 10))
@@ -69,12 +69,12 @@ def test_an_article_is_a_contiguous_subset_of_its_journal_in_this_direction(turn
 
 def test_a_chapter_in_an_anthology_with_other_page_breaks_is_part_of_it() -> None:
     chapter = paged(BOOK[6_000:12_000], 450)
-    relation = related(chapter, paged([*prose(2, 9_000), *BOOK[6_000:12_000], *prose(3, 9_000)], 310, first=170))
+    relation = relate_texts(chapter, paged([*prose(2, 9_000), *BOOK[6_000:12_000], *prose(3, 9_000)], 310, first=170))
     assert (relation.label, relation.contains) == ("part_of", "b")
 
 
 def test_an_excerpt_of_a_text_without_pages_is_part_of_it() -> None:
-    relation = related(unpaged(BOOK), unpaged(BOOK[6_000:12_000]))
+    relation = relate_texts(unpaged(BOOK), unpaged(BOOK[6_000:12_000]))
     assert relation.contains == "a"
     assert relation.name in ("contains", "contiguous_subset")
 
@@ -82,7 +82,7 @@ def test_an_excerpt_of_a_text_without_pages_is_part_of_it() -> None:
 def test_two_collections_with_some_pieces_in_common_overlap() -> None:
     a = [*prose(2, 9_000), *BOOK[:9_000], *prose(3, 9_000)]
     b = [*BOOK[:9_000], *prose(4, 15_000)]
-    assert related(paged(a, 300), paged(b, 300)).name == "overlapping_text"
+    assert relate_texts(paged(a, 300), paged(b, 300)).name == "overlapping_text"
 
 
 def test_books_that_share_a_publishers_catalogue_alone_are_nothing_to_each_other() -> None:
@@ -95,35 +95,35 @@ def test_other_books_are_nothing_to_each_other() -> None:
 
 
 def test_a_badly_misread_book_is_found_by_its_unique_words() -> None:
-    clean, noisy = paged(BOOK, 300), paged(misread(BOOK, 0.3), 300)
+    clean, noisy = paged(BOOK, 300), paged(misread_words(BOOK, 0.3), 300)
     aligned = compare(clean.words, noisy.words)
     assert aligned is not None
-    assert related(clean, noisy).name in ("same_pagination", "different_pagination")
+    assert relate_texts(clean, noisy).name in ("same_pagination", "different_pagination")
 
 
 def test_what_one_says_of_the_other_is_turned_round_from_the_other_side() -> None:
     a, b = paged(BOOK, 300), paged(BOOK[3_000:12_000], 340)
-    one, other = related(a, b), related(b, a).swap()
-    assert (one.name, one.contains, one.a, one.b, one.confidence) == (
-        other.name,
-        other.contains,
-        other.a,
-        other.b,
-        other.confidence,
+    forward, backward = relate_texts(a, b), relate_texts(b, a).swap()
+    assert (forward.name, forward.contains, forward.a, forward.b, forward.confidence) == (
+        backward.name,
+        backward.contains,
+        backward.a,
+        backward.b,
+        backward.confidence,
     )
-    assert one.signals["matched_a"] == other.signals["matched_a"]
+    assert forward.signals["matched_a"] == backward.signals["matched_a"]
 
 
 def test_books_of_empty_pages_or_of_one_word_are_nothing_to_each_other() -> None:
     empty = sign_long(Document("a", "one\f" + "\f" * 4_998 + "two"))
     assert empty is not None
     assert relate(empty, empty) is None
-    same = unpaged(["same"] * 30_000)
-    assert relate(same, paged(BOOK, 300)) is None
+    repetition = unpaged(["same"] * 30_000)
+    assert relate(repetition, paged(BOOK, 300)) is None
 
 
 def test_matching_parts_are_those_that_comparing_all_with_all_finds() -> None:
-    a, b = paged(BOOK[:6_000], 300), paged(misread(BOOK[1_000:7_000], 0.05), 250)
+    a, b = paged(BOOK[:6_000], 300), paged(misread_words(BOOK[1_000:7_000], 0.05), 250)
     equal = (a.sketches[:, None, :] == b.sketches[None, :, :]).sum(axis=2)
     expected = {(x, y) for x, y in np.argwhere(equal >= pages.MATCHING).tolist()}
     parts = match_parts(a, b, None)
@@ -140,8 +140,8 @@ def test_every_filter_stays_between_0_and_1() -> None:
 
 
 def test_a_stray_page_does_not_widen_the_part_that_is_told() -> None:
-    whole, part = prose(3, 60_000), BOOK[:6_000]
-    stray = [*whole[:300], *part[:40], *whole[340:45_000], *part, *whole[45_000:]]
-    relation = related(paged(part, 300), paged(stray, 300))
+    novel, part = prose(3, 60_000), BOOK[:6_000]
+    stray = [*novel[:300], *part[:40], *novel[340:45_000], *part, *novel[45_000:]]
+    relation = relate_texts(paged(part, 300), paged(stray, 300))
     assert relation.contains == "b"
     assert 149 <= relation.b[0] <= 151

@@ -13,7 +13,7 @@ from ibidem_ingest.readers import read
 from ibidem_ingest.readers.books import docx_record
 
 
-def written(path: Path, title: str = "") -> Path:
+def write_book(path: Path, title: str = "") -> Path:
     document: Any = docx.Document()
     document.add_paragraph("Some words before it.")
     document.add_heading("The lease", 1)
@@ -27,7 +27,7 @@ def written(path: Path, title: str = "") -> Path:
 
 
 def test_paragraphs_and_tables_are_the_text_and_the_first_heading_is_the_title(tmp_path: Path) -> None:
-    record = docx_record(written(tmp_path / "a.docx"), 10_000)
+    record = docx_record(write_book(tmp_path / "a.docx"), 10_000)
     assert record == {
         "text": "Some words before it.\nThe lease\nThe tenant shall pay the rent.\nrent\t100\nThe end.",
         "title": "The lease",
@@ -36,26 +36,31 @@ def test_paragraphs_and_tables_are_the_text_and_the_first_heading_is_the_title(t
 
 
 def test_the_title_that_a_file_gives_itself_goes_first(tmp_path: Path) -> None:
-    assert docx_record(written(tmp_path / "a.docx", "Lease of 2001"), 10_000)["title"] == "Lease of 2001"
+    assert docx_record(write_book(tmp_path / "a.docx", "Lease of 2001"), 10_000)["title"] == "Lease of 2001"
 
 
 def test_a_text_that_is_too_long_is_refused(tmp_path: Path) -> None:
     with pytest.raises(Unreadable, match="more than 20 characters"):
-        docx_record(written(tmp_path / "a.docx"), 20)
+        docx_record(write_book(tmp_path / "a.docx"), 20)
 
 
-def broken(path: Path) -> dict[str, bytes]:
-    whole = written(path).read_bytes()
+def breakages(path: Path) -> dict[str, bytes]:
+    content = write_book(path).read_bytes()
     with zipfile.ZipFile(path, "w") as other:
         other.writestr("a.txt", "no Word file")
-    return {"empty": b"", "no zip": b"We the People", "cut off": whole[: len(whole) // 2], "another": path.read_bytes()}
+    return {
+        "empty": b"",
+        "no zip": b"We the People",
+        "cut off": content[: len(content) // 2],
+        "another": path.read_bytes(),
+    }
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["empty", "no zip", "cut off", "another"])
 def test_a_broken_file_is_refused_and_the_next_is_read(tmp_path: Path, kind: str) -> None:
-    (tmp_path / "a.docx").write_bytes(broken(tmp_path / "made.docx")[kind])
-    written(tmp_path / "made.docx")
+    (tmp_path / "a.docx").write_bytes(breakages(tmp_path / "made.docx")[kind])
+    write_book(tmp_path / "made.docx")
     first, second = read([tmp_path])
     assert isinstance(first, Refusal)
     assert "no Word file, or a damaged one" in first.why
@@ -66,20 +71,20 @@ def test_a_broken_file_is_refused_and_the_next_is_read(tmp_path: Path, kind: str
 def test_a_small_file_that_unpacks_into_more_than_the_memory_allows_is_refused_and_the_next_is_read(
     tmp_path: Path,
 ) -> None:
-    bomb = written(tmp_path / "a.docx")
+    bomb = write_book(tmp_path / "a.docx")
     with zipfile.ZipFile(bomb) as old:
         parts = {name: old.read(name) for name in old.namelist()}
-    before, _, after = parts["word/document.xml"].partition(b"</w:body>")
+    head, _, tail = parts["word/document.xml"].partition(b"</w:body>")
     with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as new:
         for name, data in parts.items():
             if name != "word/document.xml":
                 new.writestr(name, data)
         with new.open("word/document.xml", "w", force_zip64=True) as part:
-            part.write(before)
+            part.write(head)
             for _ in range(600):
                 part.write(b"<w:p><w:r><w:t>a</w:t></w:r></w:p>" * 30_000)
-            part.write(b"</w:body>" + after)
-    written(tmp_path / "b.docx")
+            part.write(b"</w:body>" + tail)
+    write_book(tmp_path / "b.docx")
     first, second = read([tmp_path], max_text=10_000, seconds=60)
     assert isinstance(first, Refusal)
     assert isinstance(second, Document)

@@ -27,15 +27,15 @@ PARTS = {
 }
 
 
-def written(path: Path, **changed: str) -> Path:
+def write_epub(path: Path, **changes: str) -> Path:
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as book:
-        for name, text in (PARTS | changed).items():
+        for name, text in (PARTS | changes).items():
             book.writestr(name, text)
     return path
 
 
 def test_chapters_are_pages_in_the_order_of_the_book(tmp_path: Path) -> None:
-    assert epub_record(written(tmp_path / "a.epub"), 10_000) == {
+    assert epub_record(write_epub(tmp_path / "a.epub"), 10_000) == {
         "pages": ["One\nThe tenant shall pay.", "The landlord\nrepairs."],
         "title": "The Lease",
         "source": "Chambers",
@@ -50,11 +50,11 @@ def test_entities_of_the_list_of_files_are_neither_expanded_nor_fetched(tmp_path
     secret.write_text("hidden")
     entity = f"<!DOCTYPE p [<!ENTITY x SYSTEM 'file://{secret}'>]>"
     package = PARTS["OPS/book.opf"].replace("<package", f"{entity}<package").replace("The  Lease", "The &x;")
-    assert "hidden" not in str(epub_record(written(tmp_path / "a.epub", **{"OPS/book.opf": package}), 10_000))
+    assert "hidden" not in str(epub_record(write_epub(tmp_path / "a.epub", **{"OPS/book.opf": package}), 10_000))
 
 
 @pytest.mark.parametrize(
-    ("changed", "why"),
+    ("changes", "why"),
     [
         ({CONTAINER: "<container/>"}, "lists no files"),
         ({CONTAINER: "no XML"}, "no EPUB, or a damaged one"),
@@ -68,16 +68,16 @@ def test_entities_of_the_list_of_files_are_neither_expanded_nor_fetched(tmp_path
     ],
     ids=["no files", "no list", "empty", "no chapters", "large", "long"],
 )
-def test_a_broken_book_is_refused(tmp_path: Path, changed: dict[str, str], why: str) -> None:
+def test_a_broken_book_is_refused(tmp_path: Path, changes: dict[str, str], why: str) -> None:
     with pytest.raises(Unreadable, match=why):
-        epub_record(written(tmp_path / "a.epub", **changed), 5_000)
+        epub_record(write_epub(tmp_path / "a.epub", **changes), 5_000)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("data", [b"", b"no zip", b"PK\x03\x04 cut off"])
 def test_what_is_no_zip_file_is_refused_and_the_next_is_read(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "a.epub").write_bytes(data)
-    written(tmp_path / "b.epub")
+    write_epub(tmp_path / "b.epub")
     first, second = read([tmp_path])
     assert isinstance(first, Refusal)
     assert "no EPUB, or a damaged one" in first.why

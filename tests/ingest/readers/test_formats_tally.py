@@ -4,6 +4,6 @@ from ibidem_ingest.readers.formats import Tally
 
 
 def test_two_tallies_never_share_their_counts() -> None:
-    one, other = Tally(), Tally()
-    one.moved.update({"court"})
-    assert (one.moved["court"], other.moved["court"]) == (1, 0)
+    tally_a, tally_b = Tally(), Tally()
+    tally_a.moved.update({"court"})
+    assert (tally_a.moved["court"], tally_b.moved["court"]) == (1, 0)

@@ -55,17 +55,17 @@ def test_a_format_overrules_the_suffix_when_it_is_forced(folder: Path) -> None:
 
 
 def test_a_text_over_the_limit_is_refused(folder: Path) -> None:
-    (refused,) = read([folder / "cases" / "roe.txt"], max_text=10)
-    assert isinstance(refused, Refusal)
-    assert (refused.field, refused.id) == ("text", "roe.txt")
+    (refusal,) = read([folder / "cases" / "roe.txt"], max_text=10)
+    assert isinstance(refusal, Refusal)
+    assert (refusal.field, refusal.id) == ("text", "roe.txt")
 
 
 def test_a_file_whose_name_is_no_utf_8_is_refused_in_words_that_can_travel(tmp_path: Path) -> None:
     Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.txt")).write_text("one")
-    (refused,) = read([tmp_path])
-    assert isinstance(refused, Refusal)
-    assert (refused.field, refused.id) == ("id", "caf\\udce9.txt")
-    assert "".join(refused.as_json().values()).encode()
+    (refusal,) = read([tmp_path])
+    assert isinstance(refusal, Refusal)
+    assert (refusal.field, refusal.id) == ("id", "caf\\udce9.txt")
+    assert "".join(refusal.as_json().values()).encode()
 
 
 def test_reading_goes_step_by_step(folder: Path) -> None:
@@ -77,10 +77,10 @@ def test_reading_goes_step_by_step(folder: Path) -> None:
 
 @pytest.mark.slow
 def test_a_prefix_stands_before_every_id(folder: Path) -> None:
-    plain = [one.id for one in read([folder]) if isinstance(one, Document)]
-    assert [one.id for one in read([folder], Choice(id_prefix="case-7/")) if isinstance(one, Document)] == [
-        f"case-7/{id_}" for id_ in plain
-    ]
+    plain_ids = [document.id for document in read([folder]) if isinstance(document, Document)]
+    assert [
+        document.id for document in read([folder], Choice(id_prefix="case-7/")) if isinstance(document, Document)
+    ] == [f"case-7/{id_}" for id_ in plain_ids]
 
 
 def test_an_id_that_a_prefix_makes_too_long_is_refused(tmp_path: Path) -> None:
@@ -93,7 +93,9 @@ def test_an_id_that_a_prefix_makes_too_long_is_refused(tmp_path: Path) -> None:
 def test_a_text_may_name_its_document(tmp_path: Path) -> None:
     for name, text in (("a.txt", "We the People"), ("b.txt", "We the People"), ("c.txt", "of the United States")):
         (tmp_path / name).write_text(text)
-    first, second, third = [one for one in read([tmp_path], Choice(id_from="hash")) if isinstance(one, Document)]
+    first, second, third = [
+        document for document in read([tmp_path], Choice(id_from="hash")) if isinstance(document, Document)
+    ]
     assert first.id == second.id != third.id
     assert first.origin == ""
 

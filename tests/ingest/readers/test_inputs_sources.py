@@ -12,21 +12,21 @@ from ibidem_ingest.readers.formats import Choice, Format, IdFrom
 from ibidem_ingest.readers.inputs import InputFile, check, printable, sources
 
 
-def ids_of(*paths: Path | str, follow_links: bool = False) -> list[str]:
-    there = sources(paths, Choice(follow_links=follow_links), Counter())
-    return [source.id if isinstance(source, InputFile) else "refused" for source in there]
+def read_ids(*paths: Path | str, follow_links: bool = False) -> list[str]:
+    paths_there = sources(paths, Choice(follow_links=follow_links), Counter())
+    return [source.id if isinstance(source, InputFile) else "refused" for source in paths_there]
 
 
 def test_a_folder_stands_for_all_below_it_in_the_order_of_names(tmp_path: Path) -> None:
     for name in ("b/2.txt", "b/1.html", "a.jsonl", "c.pdf", "B.txt"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
-    assert ids_of(tmp_path) == ["B.txt", "a.jsonl", "b/1.html", "b/2.txt", "c.pdf"]
+    assert read_ids(tmp_path) == ["B.txt", "a.jsonl", "b/1.html", "b/2.txt", "c.pdf"]
 
 
 def test_a_file_given_itself_is_named_by_its_name(tmp_path: Path) -> None:
     (tmp_path / "a.txt").touch()
-    assert ids_of(tmp_path / "a.txt", "-") == ["a.txt", "-"]
+    assert read_ids(tmp_path / "a.txt", "-") == ["a.txt", "-"]
 
 
 def test_what_no_reader_takes_is_counted_by_suffix_and_hidden_files_are_left_alone(tmp_path: Path) -> None:
@@ -51,8 +51,8 @@ def test_what_no_reader_takes_is_counted_by_suffix_and_hidden_files_are_left_alo
 def test_a_format_is_that_of_files_whose_name_tells_none(tmp_path: Path, choice: Choice, read: list[str]) -> None:
     for name in ("LICENSE", "page.html", "x.LOG"):
         (tmp_path / name).touch()
-    there = [each for each in sources([tmp_path], choice, Counter()) if isinstance(each, InputFile)]
-    assert [f"{each.id} {each.format}" for each in there] == read
+    paths_there = [each for each in sources([tmp_path], choice, Counter()) if isinstance(each, InputFile)]
+    assert [f"{each.id} {each.format}" for each in paths_there] == read
 
 
 @pytest.mark.parametrize(
@@ -65,10 +65,10 @@ def test_ids_come_from_paths_names_or_texts_and_are_unique_below_their_origin(
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "a.txt").touch()
     paths = [tmp_path, tmp_path / "sub" / "a.txt"]
-    there = [each for each in sources(paths, Choice(id_from=id_from), Counter()) if isinstance(each, InputFile)]
-    assert [each.id for each in there] == ids
-    assert all(Path(each.origin) / each.id == each.path for each in there if each.id)
-    assert len({(each.id, each.origin) for each in there}) == (2 if id_from == "path" else 1)
+    paths_there = [each for each in sources(paths, Choice(id_from=id_from), Counter()) if isinstance(each, InputFile)]
+    assert [each.id for each in paths_there] == ids
+    assert all(Path(each.origin) / each.id == each.path for each in paths_there if each.id)
+    assert len({(each.id, each.origin) for each in paths_there}) == (2 if id_from == "path" else 1)
 
 
 def test_a_folder_that_links_back_to_itself_is_gone_through_once(tmp_path: Path) -> None:
@@ -76,8 +76,8 @@ def test_a_folder_that_links_back_to_itself_is_gone_through_once(tmp_path: Path)
     (tmp_path / "below" / "a.txt").touch()
     (tmp_path / "below" / "back").symlink_to(tmp_path)
     (tmp_path / "twin").symlink_to(tmp_path / "below")
-    assert ids_of(tmp_path, follow_links=True) == ["below/a.txt"]
-    assert ids_of(tmp_path) == ["below/a.txt"]
+    assert read_ids(tmp_path, follow_links=True) == ["below/a.txt"]
+    assert read_ids(tmp_path) == ["below/a.txt"]
 
 
 def test_links_lead_out_of_a_folder_only_when_they_are_to_be_followed(tmp_path: Path) -> None:
@@ -92,8 +92,8 @@ def test_links_lead_out_of_a_folder_only_when_they_are_to_be_followed(tmp_path: 
     passed_over: Counter[str] = Counter()
     names = [source.id for source in sources([inside], Choice(), passed_over) if isinstance(source, InputFile)]
     assert (names, passed_over) == (["inside.txt"], {"link": 3})
-    assert ids_of(tmp_path / "given") == ["inside.txt"]
-    assert ids_of(inside, follow_links=True) == ["file.txt", "folder/outside.txt", "inside.txt", "loop.txt"]
+    assert read_ids(tmp_path / "given") == ["inside.txt"]
+    assert read_ids(inside, follow_links=True) == ["file.txt", "folder/outside.txt", "inside.txt", "loop.txt"]
 
 
 def test_links_to_files_may_be_followed_and_what_is_no_file_is_left_alone(tmp_path: Path) -> None:
@@ -101,11 +101,11 @@ def test_links_to_files_may_be_followed_and_what_is_no_file_is_left_alone(tmp_pa
     (tmp_path / "b.txt").symlink_to(tmp_path / "a.txt")
     (tmp_path / "gone.txt").symlink_to(tmp_path / "nowhere")
     os.mkfifo(tmp_path / "pipe.txt")
-    assert ids_of(tmp_path, follow_links=True) == ["a.txt", "b.txt", "gone.txt"]
+    assert read_ids(tmp_path, follow_links=True) == ["a.txt", "b.txt", "gone.txt"]
 
 
 def test_a_folder_that_is_gone_when_its_turn_comes_is_a_refusal(tmp_path: Path) -> None:
-    assert ids_of(tmp_path / "gone", tmp_path) == ["refused"]
+    assert read_ids(tmp_path / "gone", tmp_path) == ["refused"]
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_what_cannot_be_meant_is_told_first(tmp_path: Path, name: str, format_: 
 
 
 @pytest.mark.parametrize(
-    ("wrong", "why"),
+    ("arguments", "why"),
     [
         ({"format": "word"}, "no format 'word'; the formats are jsonl"),
         ({"force": True}, "no format to force"),
@@ -136,9 +136,9 @@ def test_what_cannot_be_meant_is_told_first(tmp_path: Path, name: str, format_: 
         ({"id_from": "title"}, "no ids from 'title'; they are from path, name, hash"),
     ],
 )
-def test_a_choice_that_cannot_be_meant_is_told_first(wrong: dict[str, Any], why: str) -> None:
+def test_a_choice_that_cannot_be_meant_is_told_first(arguments: dict[str, Any], why: str) -> None:
     with pytest.raises(UsageError, match=why):
-        Choice(**wrong)
+        Choice(**arguments)
 
 
 def test_standard_input_is_json_lines_and_nothing_else() -> None:

@@ -47,9 +47,9 @@ def test_files_that_were_joined_are_read_to_the_end(tmp_path: Path, suffix: str)
 
 @EVERY
 def test_a_file_that_was_cut_gives_its_lines_and_then_says_so(tmp_path: Path, suffix: str) -> None:
-    whole = COMPRESS[suffix](LINE + NOISE * 100)
+    content = COMPRESS[suffix](LINE + NOISE * 100)
     path = tmp_path / f"news{suffix}"
-    path.write_bytes(whole[:-100])
+    path.write_bytes(content[:-100])
     with open_compressed(path) as stream:
         assert stream.readline() == LINE
         with pytest.raises(EOFError):
@@ -65,9 +65,9 @@ def test_an_empty_file_gives_nothing(tmp_path: Path, suffix: str) -> None:
 
 
 def test_a_zstd_file_may_hold_frames_that_are_to_be_skipped(tmp_path: Path) -> None:
-    skipped = b"\x50\x2a\x4d\x18\x04\x00\x00\x00abcd"
+    skippable_frame = b"\x50\x2a\x4d\x18\x04\x00\x00\x00abcd"
     path = tmp_path / "news.zst"
-    path.write_bytes(skipped + zstandard.compress(LINES) + skipped)
+    path.write_bytes(skippable_frame + zstandard.compress(LINES) + skippable_frame)
     with open_compressed(path) as stream:
         assert stream.read() == LINES
 

@@ -46,9 +46,9 @@ def test_a_line_that_nests_or_counts_without_measure_is_refused_and_the_next_is_
 ) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(line + b"\n" + GOOD)
-    refused, good = read([path])
-    assert isinstance(refused, Refusal)
-    assert len(refused.why) < 500
+    refusal, good = read([path])
+    assert isinstance(refusal, Refusal)
+    assert len(refusal.why) < 500
     assert isinstance(good, Document)
 
 
@@ -66,9 +66,9 @@ def test_a_zstd_file_that_asks_for_a_window_of_gigabytes_is_damaged(tmp_path: Pa
     magic, window = b"\x28\xb5\x2f\xfd\x00", (31 - 10) << 3
     path = tmp_path / "a.jsonl.zst"
     path.write_bytes(magic + bytes([window]) + b"\x01\x00\x00")
-    (refused,) = read([path])
-    assert isinstance(refused, Refusal)
-    assert "damaged" in refused.why
+    (refusal,) = read([path])
+    assert isinstance(refusal, Refusal)
+    assert "damaged" in refusal.why
 
 
 @pytest.mark.slow
@@ -76,8 +76,8 @@ def test_a_zstd_file_that_asks_for_a_window_of_gigabytes_is_damaged(tmp_path: Pa
 def test_a_pdf_packed_several_times_over_is_refused_and_the_next_is_read(tmp_path: Path, layers: int) -> None:
     (tmp_path / "bomb.pdf").write_bytes(packed_over(layers, 1 << 28))
     (tmp_path / "good.pdf").write_bytes(pdf([["Twelve and Co."]]))
-    refused, good = read([tmp_path / "bomb.pdf", tmp_path / "good.pdf"], max_text=10_000, seconds=60)
-    assert isinstance(refused, Refusal)
+    refusal, good = read([tmp_path / "bomb.pdf", tmp_path / "good.pdf"], max_text=10_000, seconds=60)
+    assert isinstance(refusal, Refusal)
     assert isinstance(good, Document)
 
 
@@ -88,7 +88,9 @@ def packed_over(layers: int, size: int) -> bytes:
     stream = b"".join([*(packer.compress(piece) for _ in range(size >> 20)), packer.flush()])
     for _ in range(layers - 1):
         stream = zlib.compress(stream, 9)
-    one = pdf([["a"]])
-    start, end = one.index(b"<< /Length"), one.index(b"\nendstream")
+    content = pdf([["a"]])
+    start, end = content.index(b"<< /Length"), content.index(b"\nendstream")
     filters = b" ".join([b"/FlateDecode"] * layers)
-    return one[:start] + b"<< /Filter [%b] /Length %d >>\nstream\n" % (filters, len(stream)) + stream + one[end:]
+    return (
+        content[:start] + b"<< /Filter [%b] /Length %d >>\nstream\n" % (filters, len(stream)) + stream + content[end:]
+    )

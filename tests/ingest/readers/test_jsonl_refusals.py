@@ -62,11 +62,11 @@ Reading = Callable[..., list[Document | Refusal]]
 def test_a_bad_line_is_refused_with_place_id_and_reason_and_the_others_go_on(
     reading: Reading, line: bytes, id_: str, field: str, why: str
 ) -> None:
-    before, refused, after = reading(GOOD + line + b"\n" + GOOD)
-    assert before == after == GOOD_DOCUMENT
-    assert isinstance(refused, Refusal)
-    assert (refused.where, refused.id, refused.field) == ("f.jsonl:2", id_, field)
-    assert why in refused.why
+    head, refusal, tail = reading(GOOD + line + b"\n" + GOOD)
+    assert head == tail == GOOD_DOCUMENT
+    assert isinstance(refusal, Refusal)
+    assert (refusal.where, refusal.id, refusal.field) == ("f.jsonl:2", id_, field)
+    assert why in refusal.why
 
 
 def test_a_surrogate_pair_is_one_character(reading: Reading) -> None:
@@ -85,9 +85,9 @@ def test_a_byte_order_mark_windows_line_ends_and_blank_lines_do_no_harm(reading:
 
 
 def test_lines_are_counted_with_the_blank_ones(reading: Reading) -> None:
-    (refused,) = reading(b"\n\n{}\n")
-    assert isinstance(refused, Refusal)
-    assert refused.where == "f.jsonl:3"
+    (refusal,) = reading(b"\n\n{}\n")
+    assert isinstance(refusal, Refusal)
+    assert refusal.where == "f.jsonl:3"
 
 
 @pytest.mark.parametrize("data", [b"", b"\n \n", b"\xef\xbb\xbf", gzip.compress(b"", mtime=0)])
@@ -101,32 +101,32 @@ MANY = b"".join(b'{"id": %d, "text": "%d"}\n' % (number, number**50) for number 
 
 @pytest.mark.parametrize("suffix", COMPRESS)
 def test_of_a_file_that_was_cut_the_rest_is_one_refusal(reading: Reading, suffix: str) -> None:
-    whole = COMPRESS[suffix](MANY)
-    *documents, refused = reading(whole[: len(whole) // 2], name=f"f.jsonl{suffix}")
+    content = COMPRESS[suffix](MANY)
+    *documents, refusal = reading(content[: len(content) // 2], name=f"f.jsonl{suffix}")
     assert all(isinstance(document, Document) for document in documents)
-    assert isinstance(refused, Refusal)
-    assert refused.where == (f"f.jsonl:{len(documents) + 1}" if documents else "f.jsonl")
-    assert "ends in the middle; fetch or create the file again" in refused.why
+    assert isinstance(refusal, Refusal)
+    assert refusal.where == (f"f.jsonl:{len(documents) + 1}" if documents else "f.jsonl")
+    assert "ends in the middle; fetch or create the file again" in refusal.why
 
 
 @pytest.mark.parametrize("suffix", COMPRESS)
 def test_of_a_damaged_file_the_rest_is_one_refusal(reading: Reading, suffix: str) -> None:
-    whole = bytearray(COMPRESS[suffix](MANY))
-    whole[len(whole) // 2 : len(whole) // 2 + 40] = b"\xff" * 40
-    refused = [outcome for outcome in reading(bytes(whole), name=f"f.jsonl{suffix}") if isinstance(outcome, Refusal)]
-    assert "damaged" in refused[-1].why
+    content = bytearray(COMPRESS[suffix](MANY))
+    content[len(content) // 2 : len(content) // 2 + 40] = b"\xff" * 40
+    refusal = [outcome for outcome in reading(bytes(content), name=f"f.jsonl{suffix}") if isinstance(outcome, Refusal)]
+    assert "damaged" in refusal[-1].why
 
 
 @pytest.mark.parametrize("suffix", COMPRESS)
 def test_a_file_that_only_calls_itself_compressed_is_refused(reading: Reading, suffix: str) -> None:
-    (refused,) = reading(GOOD, name=f"f.jsonl{suffix}")
-    assert isinstance(refused, Refusal)
-    assert "damaged" in refused.why
+    (refusal,) = reading(GOOD, name=f"f.jsonl{suffix}")
+    assert isinstance(refusal, Refusal)
+    assert "damaged" in refusal.why
 
 
 def test_a_file_that_cannot_be_opened_is_refused(tmp_path: Path) -> None:
-    (refused,) = read(tmp_path / "gone.jsonl", "gone.jsonl", 1_000, Tally())
-    assert refused == Refusal(
+    (refusal,) = read(tmp_path / "gone.jsonl", "gone.jsonl", 1_000, Tally())
+    assert refusal == Refusal(
         "gone.jsonl", "", "", "it cannot be read (No such file or directory); mend that, or leave it out"
     )
 
@@ -159,10 +159,10 @@ def test_a_line_over_the_limit_is_never_held(tmp_path: Path) -> None:
         for _ in range(20):
             file.write(compressor.compress(b"x" * BYTES_ASIDE))
         file.write(compressor.compress(b'"}\n' + GOOD) + compressor.flush())
-    refused, after = read(path, "f", 13, Tally())
-    assert isinstance(refused, Refusal)
-    assert refused.id == "huge"
-    assert isinstance(after, Document)
+    refusal, tail = read(path, "f", 13, Tally())
+    assert isinstance(refusal, Refusal)
+    assert refusal.id == "huge"
+    assert isinstance(tail, Document)
 
 
 @given(st.lists(st.binary(max_size=40).map(lambda line: line.replace(b"\n", b""))))
@@ -171,6 +171,6 @@ def test_any_bytes_between_two_documents_leave_both_alone(
 ) -> None:
     path = tmp_path_factory.getbasetemp() / "noise.jsonl"
     path.write_bytes(GOOD + b"\n".join(noise) + b"\n" + GOOD)
-    first, *between, last = read(path, "f", 1_000, Tally())
+    first, *middle, last = read(path, "f", 1_000, Tally())
     assert first == last == GOOD_DOCUMENT
-    assert all(isinstance(outcome, Refusal) for outcome in between)
+    assert all(isinstance(outcome, Refusal) for outcome in middle)

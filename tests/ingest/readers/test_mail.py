@@ -50,9 +50,9 @@ def test_attached_texts_are_further_pages_and_other_attachments_are_named(tmp_pa
 
 
 def test_of_two_forms_of_a_body_the_plain_one_is_read_and_html_alone_by_what_it_shows(tmp_path: Path) -> None:
-    both = mail()
-    both.add_alternative("<p>Dear Sir</p>", subtype="html")
-    assert read_mail(tmp_path, bytes(both))["pages"] == ["Dear Sir,\nthe rent has not arrived.\n"]
+    mailbox = mail()
+    mailbox.add_alternative("<p>Dear Sir</p>", subtype="html")
+    assert read_mail(tmp_path, bytes(mailbox))["pages"] == ["Dear Sir,\nthe rent has not arrived.\n"]
     alone = mail()
     alone.set_content(
         "<style>p {}</style><p>Dear <b>Sir</b>, the rent of the last month has not arrived.</p>", subtype="html"
@@ -112,20 +112,20 @@ def mailbox(*bodies: str) -> bytes:
 @pytest.mark.slow
 def test_each_mail_of_a_mailbox_is_a_document_with_a_number(tmp_path: Path) -> None:
     (tmp_path / "in.mbox").write_bytes(mailbox("one", "two\n>From here on", "three"))
-    matches = [one for one in read([tmp_path]) if isinstance(one, Document)]
-    assert [one.id for one in matches] == ["in.mbox#1", "in.mbox#2", "in.mbox#3"]
-    assert [one.text.strip() for one in matches] == ["one", "two\nFrom here on", "three"]
+    matches = [document for document in read([tmp_path]) if isinstance(document, Document)]
+    assert [document.id for document in matches] == ["in.mbox#1", "in.mbox#2", "in.mbox#3"]
+    assert [document.text.strip() for document in matches] == ["one", "two\nFrom here on", "three"]
 
 
 @pytest.mark.slow
 def test_a_broken_mail_harms_no_other_of_its_mailbox(tmp_path: Path) -> None:
-    broken = b"From x\nContent-Type: image/png\n\nx\n\n"
+    broken_message = b"From x\nContent-Type: image/png\n\nx\n\n"
     large = b"From x\nSubject: a\n\n" + b"x" * 60_000 + b"\n\n"
-    (tmp_path / "in.mbox").write_bytes(mailbox("one") + broken + large + mailbox("two"))
+    (tmp_path / "in.mbox").write_bytes(mailbox("one") + broken_message + large + mailbox("two"))
     first, second, third, fourth = read([tmp_path], max_text=10_000)
     assert isinstance(first, Document)
     assert isinstance(fourth, Document)
-    assert [(one.where, one.field) for one in (second, third) if isinstance(one, Refusal)] == [
+    assert [(document.where, document.field) for document in (second, third) if isinstance(document, Refusal)] == [
         (f"{tmp_path}/in.mbox:2", "text"),
         (f"{tmp_path}/in.mbox:3", "text"),
     ]

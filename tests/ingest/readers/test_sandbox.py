@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from faults.environment import until
+from faults.environment import wait_for
 from faults.kill import kill, living
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, Unreadable
@@ -105,7 +105,7 @@ def test_a_process_that_reads_for_ever_does_not_outlive_what_started_it() -> Non
         reader = int(starter.stderr.readline())
         starter.kill()
     try:
-        assert until(lambda: not living(reader), 20)
+        assert wait_for(lambda: not living(reader), 20)
     finally:
         assert not (living(reader) and kill(reader))
 
@@ -124,9 +124,9 @@ def test_a_small_pdf_that_unpacks_into_more_than_the_memory_allows_is_refused_an
 ) -> None:
     (tmp_path / "bomb.pdf").write_bytes(bomb(40_000_000))
     (tmp_path / "good.pdf").write_bytes(pdf([["Twelve and Co."]]))
-    refused, good = read([tmp_path / "bomb.pdf", tmp_path / "good.pdf"], max_text=10_000, seconds=60)
-    assert isinstance(refused, Refusal)
-    assert refused.field == "text"
+    refusal, good = read([tmp_path / "bomb.pdf", tmp_path / "good.pdf"], max_text=10_000, seconds=60)
+    assert isinstance(refusal, Refusal)
+    assert refusal.field == "text"
     assert isinstance(good, Document)
 
 
@@ -136,6 +136,6 @@ def bomb(operators: int) -> bytes:
     packed = [packer.compress(b"BT /F1 1 Tf ")]
     packed += [packer.compress(b"(a)Tj " * 10_000) for _ in range(operators // 10_000)]
     stream = b"".join([*packed, packer.compress(b" ET"), packer.flush()])
-    one = pdf([["a"]])
-    start, end = one.index(b"<< /Length"), one.index(b"\nendstream")
-    return one[:start] + b"<< /Filter /FlateDecode /Length %d >>\nstream\n" % len(stream) + stream + one[end:]
+    content = pdf([["a"]])
+    start, end = content.index(b"<< /Length"), content.index(b"\nendstream")
+    return content[:start] + b"<< /Filter /FlateDecode /Length %d >>\nstream\n" % len(stream) + stream + content[end:]

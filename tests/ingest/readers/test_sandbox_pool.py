@@ -31,8 +31,8 @@ def folder(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("processes", [1, 3])
 def test_documents_come_in_the_order_of_their_files(folder: Path, processes: int) -> None:
     documents = list(read([folder], processes=processes))
-    assert [one.id for one in documents] == [f"{number:02}.html" for number in range(PAGES)]
-    assert [number for number, one in enumerate(documents) if isinstance(one, Refusal)] == [3]
+    assert [document.id for document in documents] == [f"{number:02}.html" for number in range(PAGES)]
+    assert [number for number, document in enumerate(documents) if isinstance(document, Refusal)] == [3]
 
 
 def test_as_many_files_are_parsed_at_once_as_there_are_processes() -> None:
@@ -97,6 +97,6 @@ def test_mails_of_a_mailbox_are_parsed_at_once_and_leave_no_file(
     mail = head + "The duty was raised {0} times.\n\n"
     box = tmp_path / "all.mbox"
     box.write_text("".join(mail.format(number) for number in range(PAGES)))
-    matches = [one for one in read([box], processes=2) if isinstance(one, Document)]
-    assert [one.title for one in matches] == [f"Duty {number}" for number in range(PAGES)]
+    matches = [document for document in read([box], processes=2) if isinstance(document, Document)]
+    assert [document.title for document in matches] == [f"Duty {number}" for number in range(PAGES)]
     assert not list(copies.iterdir())

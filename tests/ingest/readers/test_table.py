@@ -16,26 +16,26 @@ def outcomes(folder: Path, data: str | bytes, text_column: str = "", name: str =
 
 
 def test_columns_are_fields_by_their_name_and_all_others_go_into_meta(tmp_path: Path) -> None:
-    (one,) = outcomes(tmp_path, "id,body,title,date,court,version\na,We the People,Preamble,17.9.1787,none,3\n", "body")
-    assert isinstance(one, Document)
-    assert one == Document("a", "We the People", "Preamble", "1787-09-17", version=3, meta={"court": "none"})
-    assert one.origin == ""
+    (row,) = outcomes(tmp_path, "id,body,title,date,court,version\na,We the People,Preamble,17.9.1787,none,3\n", "body")
+    assert isinstance(row, Document)
+    assert row == Document("a", "We the People", "Preamble", "1787-09-17", version=3, meta={"court": "none"})
+    assert row.origin == ""
 
 
 def test_a_row_without_an_id_has_its_number_and_cells_may_hold_lines(tmp_path: Path) -> None:
     rows = outcomes(tmp_path, 'text;who\n"We\nthe ""People""";Ann\n\n;Bob\nUnion;\n')
-    assert [(one.id, one.text) for one in rows if isinstance(one, Document)] == [
+    assert [(row.id, row.text) for row in rows if isinstance(row, Document)] == [
         ("a.csv#2", 'We\nthe "People"'),
         ("a.csv#4", ""),
         ("a.csv#5", "Union"),
     ]
-    assert all(one.origin == str(tmp_path) for one in rows if isinstance(one, Document))
+    assert all(row.origin == str(tmp_path) for row in rows if isinstance(row, Document))
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
 def test_what_separates_cells_is_told_by_the_first_line(tmp_path: Path, separator: str) -> None:
-    (one,) = outcomes(tmp_path, f"\ufeffid{separator}text\na{separator}x\n", name="a.tsv")
-    assert one == Document("a", "x")
+    (row,) = outcomes(tmp_path, f"\ufeffid{separator}text\na{separator}x\n", name="a.tsv")
+    assert row == Document("a", "x")
 
 
 @pytest.mark.parametrize("data", ["", "id,body\na,b\n", "\x00", "a\n" * 3])
@@ -46,12 +46,12 @@ def test_a_table_without_such_a_column_names_those_that_there_are(tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    ("rest", "why"),
+    ("tail", "why"),
     [(b"caf\xe9,x\n", "offset"), (b"y," + b"z" * 100_000, "characters"), (b'y,"' + b"z\n" * 100_000, "field")],
     ids=["encoding", "long line", "open quote"],
 )
-def test_what_comes_before_damage_is_read_and_the_rest_refused(tmp_path: Path, rest: bytes, why: str) -> None:
-    first, *_, last = outcomes(tmp_path, b"text,more\nWe the People,a\n" + b"Union,b\n" * 1_500 + rest)
+def test_what_comes_before_damage_is_read_and_the_rest_refused(tmp_path: Path, tail: bytes, why: str) -> None:
+    first, *_, last = outcomes(tmp_path, b"text,more\nWe the People,a\n" + b"Union,b\n" * 1_500 + tail)
     assert isinstance(first, Document)
     assert isinstance(last, Refusal)
     assert why in last.why

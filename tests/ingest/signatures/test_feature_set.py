@@ -22,12 +22,12 @@ sets = st.sets(st.integers(0, 90), max_size=60).map(lambda codes: FeatureSet(tup
 
 def naive(text: str) -> FeatureSet:
     words = set(text.split())
-    known = sorted(WORDS.index(word) for word in words if word in WORDS)[:60]
-    if len(known) < 20:
+    term_numbers = sorted(WORDS.index(word) for word in words if word in WORDS)[:60]
+    if len(term_numbers) < 20:
         return FeatureSet((), full=False)
     size = len(WORDS)
     pads = sorted({size + wh1(word) % (2**24 - size) for word in words if word in STRANGE})
-    return FeatureSet(tuple((known + pads)[:60]), full=len(known) == 60)
+    return FeatureSet(tuple((term_numbers + pads)[:60]), full=len(term_numbers) == 60)
 
 
 @given(texts)

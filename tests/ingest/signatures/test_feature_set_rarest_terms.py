@@ -18,20 +18,22 @@ texts = st.lists(st.sampled_from([*WORDS, "of", "12", "a1", "unheard", "émeute"
 
 def naive(text: str) -> tuple[list[tuple[float, str, int]], set[str]]:
     words = tokens(text)
-    known = {
+    term_counts = {
         (-TABLE.idf_norm(WORDS.index(word)), word, words.index(word))
         for word in words
         if word in WORDS and TABLE.idf_norm(WORDS.index(word)) <= 0.8
     }
-    return sorted(known), {word for word in words if is_term(word) and word not in WORDS}
+    return sorted(term_counts), {word for word in words if is_term(word) and word not in WORDS}
 
 
 @given(texts)
 def test_one_document_is_as_the_definition_says(text: str) -> None:
-    known, strange = naive(text)
-    terms, others = candidates(tokens(text), TABLE)
-    assert [(candidate.term, candidate.first) for candidate in terms] == [(word, first) for _, word, first in known]
-    assert sorted(others) == sorted(map(wh1, strange))
+    term_counts, strange = naive(text)
+    terms, rare_terms = candidates(tokens(text), TABLE)
+    assert [(candidate.term, candidate.first) for candidate in terms] == [
+        (word, first) for _, word, first in term_counts
+    ]
+    assert sorted(rare_terms) == sorted(map(wh1, strange))
 
 
 @given(st.lists(texts, min_size=1, max_size=8))
@@ -39,12 +41,12 @@ def test_a_batch_is_as_one_by_one(several: Sequence[str]) -> None:
     batch = TokenBatch.of(several)
     rarest = RarestTerms.of(batch, TermGroups.of(batch), TABLE)
     for number, text in enumerate(several):
-        known, strange = candidates(tokens(text), TABLE)
-        mine = slice(rarest.offsets[number], rarest.offsets[number + 1])
-        assert rarest.rank[mine].tolist() == [candidate.rank for candidate in known]
-        assert (rarest.first[mine] - batch.offsets[number]).tolist() == [candidate.first for candidate in known]
-        others = rarest.strange[rarest.strange_offsets[number] : rarest.strange_offsets[number + 1]]
-        assert sorted(others.tolist()) == sorted(strange)
+        term_counts, strange = candidates(tokens(text), TABLE)
+        span = slice(rarest.offsets[number], rarest.offsets[number + 1])
+        assert rarest.rank[span].tolist() == [candidate.rank for candidate in term_counts]
+        assert (rarest.first[span] - batch.offsets[number]).tolist() == [candidate.first for candidate in term_counts]
+        rare_terms = rarest.strange[rarest.strange_offsets[number] : rarest.strange_offsets[number + 1]]
+        assert sorted(rare_terms.tolist()) == sorted(strange)
 
 
 def test_the_table_holds_terms_that_are_too_rare() -> None:

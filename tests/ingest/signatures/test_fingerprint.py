@@ -58,17 +58,17 @@ def test_what_stands_before_the_first_of_the_six_does_not_matter() -> None:
 
 
 def test_a_word_put_between_changes_the_strict_fingerprint_only() -> None:
-    plain = fingerprint.sign(tokens(" ".join(WORDS[:6])), TABLE)
+    value = fingerprint.sign(tokens(" ".join(WORDS[:6])), TABLE)
     moved = fingerprint.sign(tokens(f"{WORDS[0]} of {' '.join(WORDS[1:6])}"), TABLE)
-    assert plain.strict != moved.strict
-    assert plain.binned == moved.binned
+    assert value.strict != moved.strict
+    assert value.binned == moved.binned
 
 
 @pytest.mark.parametrize(("offset", "end"), [(0, 0), (1, 25), (24, 25), (25, 25), (26, 50), (50, 50)])
 def test_an_offset_is_rounded_up_to_the_end_of_its_bin(offset: int, end: int) -> None:
     words = [WORDS[0], *["of"] * (offset - 1), WORDS[1]] if offset else [WORDS[0]]
-    written = f"{WORDS[0]}:0 {WORDS[1]}:{end}" if offset else f"{WORDS[0]}:0"
-    assert fingerprint.sign(words, TABLE).binned == BINNED + hexed(written)
+    query = f"{WORDS[0]}:0 {WORDS[1]}:{end}" if offset else f"{WORDS[0]}:0"
+    assert fingerprint.sign(words, TABLE).binned == BINNED + hexed(query)
 
 
 def test_terms_are_hashed_in_utf_8() -> None:

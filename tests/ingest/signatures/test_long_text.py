@@ -28,44 +28,44 @@ def test_a_text_has_them_with_two_pages_or_a_thousand_tokens() -> None:
 
 
 def test_a_word_broken_over_a_page_break_stands_on_the_page_where_it_begins() -> None:
-    signed = sign_long(Document("a", "the defen-\fdant was there\fand so on"))
-    assert signed is not None
-    assert signed.tokens.tolist() == [2, 2, 3]
+    long_signatures = sign_long(Document("a", "the defen-\fdant was there\fand so on"))
+    assert long_signatures is not None
+    assert long_signatures.tokens.tolist() == [2, 2, 3]
 
 
 def test_parts_and_unique_words_are_those_of_the_whole_text() -> None:
     document = book(7)
-    signed = sign_long(document)
-    assert signed is not None
-    assert int(signed.tokens.sum()) == len(tokens(document.text))
-    assert signed.part_of_word.size == signed.words.words.size
+    long_signatures = sign_long(document)
+    assert long_signatures is not None
+    assert int(long_signatures.tokens.sum()) == len(tokens(document.text))
+    assert long_signatures.part_of_word.size == long_signatures.words.words.size
 
 
 @pytest.mark.parametrize("document", [book(5), Document("a", " ".join(LONG)), Document("a", "ab " * 3_000)])
 def test_a_stored_value_is_read_as_it_was(document: Document) -> None:
-    signed = sign_long(document)
-    assert signed is not None
-    read = LongSignatures.decode(signed.encode())
+    long_signatures = sign_long(document)
+    assert long_signatures is not None
+    read = LongSignatures.decode(long_signatures.encode())
     assert read is not None
-    assert read.encode() == signed.encode()
-    assert (read.parts, len(read)) == (signed.parts, len(signed))
-    assert read.clues() == signed.clues()
+    assert read.encode() == long_signatures.encode()
+    assert (read.parts, len(read)) == (long_signatures.parts, len(long_signatures))
+    assert read.clues() == long_signatures.clues()
 
 
 @given(st.binary(max_size=200), st.integers(0, 180))
 def test_a_damaged_value_is_none_and_never_an_error(noise: bytes, cut: int) -> None:
-    signed = sign_long(book(2, 60))
-    assert signed is not None
-    value = signed.encode()
+    long_signatures = sign_long(book(2, 60))
+    assert long_signatures is not None
+    value = long_signatures.encode()
     assert LongSignatures.decode(noise) is None
     assert LongSignatures.decode(value[:cut]) is None
     assert LongSignatures.decode(value + b"\0") is None
 
 
 def test_values_to_look_up_are_distinct_and_those_of_an_empty_book_none() -> None:
-    signed, empty = sign_long(book(30)), sign_long(Document("a", "one\f" + "\f" * 4_998 + "two"))
-    assert signed is not None
+    long_signatures, empty = sign_long(book(30)), sign_long(Document("a", "one\f" + "\f" * 4_998 + "two"))
+    assert long_signatures is not None
     assert empty is not None
-    for values in signed.clues().values():
+    for values in long_signatures.clues().values():
         assert sorted(set(values)) == values
     assert empty.clues() == {}

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from ibidem_ingest.signatures.lookup_keys import bands, lookup_keys, lookup_keys_batch
 from ibidem_ingest.signatures.packed import FULL, NO_MINHASH, NO_SET, NO_WORDS, WEAK, Packed
-from support.windows import SampleWindow, few, windows
+from support.windows import SampleWindow, example_settings, windows
 
 WHOLE = Packed(
     scheme=2,
@@ -67,7 +67,7 @@ def test_a_text_whose_noise_block_says_nothing_has_no_keys_of_its_characters() -
     assert "characters" not in lookup_keys(WHOLE)
 
 
-@few
+@example_settings
 @given(windows)
 def test_many_at_once_have_the_keys_that_each_has_alone(window: SampleWindow) -> None:
     values = [each or b"" for each in window.values]
@@ -89,8 +89,8 @@ def test_a_text_without_words_has_only_its_own_content() -> None:
 
 
 def test_without_an_idf_table_there_is_no_fingerprint() -> None:
-    without = replace(WHOLE, flags=WEAK | NO_SET, terms=(), idf=bytes(8), fingerprint=bytes(8))
-    assert set(lookup_keys(without)) == {"content", "profile", "bands"}
+    value_without = replace(WHOLE, flags=WEAK | NO_SET, terms=(), idf=bytes(8), fingerprint=bytes(8))
+    assert set(lookup_keys(value_without)) == {"content", "profile", "bands"}
 
 
 def test_a_content_hash_of_an_earlier_scheme_is_looked_up_as_such() -> None:

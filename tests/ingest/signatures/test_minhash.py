@@ -57,8 +57,8 @@ def test_slots_are_as_the_definition_says(several: list[str], k: int) -> None:
 
 @given(st.sets(st.integers(0, MASK), min_size=1, max_size=30), st.sets(st.integers(0, MASK), min_size=1, max_size=30))
 def test_the_sketch_of_a_union_is_the_smaller_of_each_slot(a: set[int], b: set[int]) -> None:
-    both = [min(pair) for pair in zip(minhash.sketch(sorted(a)), minhash.sketch(sorted(b)), strict=True)]
-    assert minhash.sketch(sorted(a | b)) == both
+    minima = [min(pair) for pair in zip(minhash.sketch(sorted(a)), minhash.sketch(sorted(b)), strict=True)]
+    assert minhash.sketch(sorted(a | b)) == minima
 
 
 def estimates(size: int, jaccard: float, pairs: int, seed: int) -> "np.typing.NDArray[np.float64]":
@@ -98,8 +98,8 @@ def test_words_that_differ_in_a_letter_make_other_slots() -> None:
 def slots_with(equal: int, *, bands: bool) -> tuple[tuple[int, ...], tuple[int, ...]]:
     a = tuple(range(100))
     order = list(range(100)) if bands else sorted(range(100), key=lambda slot: (slot % 3 == 0, slot))
-    changed = set(order[equal:])
-    return a, tuple(slot + 1000 if slot in changed else slot for slot in a)
+    elements = set(order[equal:])
+    return a, tuple(slot + 1000 if slot in elements else slot for slot in a)
 
 
 def test_equal_slots_are_counted_and_may_share_no_band() -> None:
@@ -120,9 +120,9 @@ def test_the_share_shown_is_corrected_for_chance() -> None:
 
 def test_containment_finds_an_excerpt_and_says_nothing_of_few_slots() -> None:
     words = [f"w{number}" for number in range(1200)]
-    whole, part = minhash.sign(words), minhash.sign(words[300:700])
-    assert minhash.containment(whole, part, 1196, 396) > 0.8
-    assert minhash.containment(part, whole, 396, 1196) == minhash.containment(whole, part, 1196, 396)
-    assert minhash.containment(whole, minhash.sign(words[:40]), 1196, 36) == 0.0
+    sketch_a, part = minhash.sign(words), minhash.sign(words[300:700])
+    assert minhash.containment(sketch_a, part, 1196, 396) > 0.8
+    assert minhash.containment(part, sketch_a, 396, 1196) == minhash.containment(sketch_a, part, 1196, 396)
+    assert minhash.containment(sketch_a, minhash.sign(words[:40]), 1196, 36) == 0.0
     assert minhash.containment((), (), 0, 0) == 0.0
-    assert minhash.containment(whole, whole, 1196, 1196) == 1.0
+    assert minhash.containment(sketch_a, sketch_a, 1196, 1196) == 1.0

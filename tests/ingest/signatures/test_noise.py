@@ -88,7 +88,9 @@ texts = st.builds(
 def test_a_batch_is_signed_as_the_formula_says(several: list[str], table: Table) -> None:
     documents = [Document(str(number), text) for number, text in enumerate(several)]
     if several:
-        assert [signed.noise for signed in sign_batch(documents, table)] == [naive(text, table) for text in several]
+        assert [signatures.noise for signatures in sign_batch(documents, table)] == [
+            naive(text, table) for text in several
+        ]
     assert [sign_one(document, table).noise for document in documents] == [naive(text, table) for text in several]
 
 
@@ -98,8 +100,8 @@ def test_the_estimate_is_that_of_the_runs() -> None:
         rng = random.Random(seed)  # noqa: S311
         a = rng.choices(WORDS, k=300)
         b = [rng.choice(WORDS) if rng.random() < 0.3 else each for each in a]
-        one, other = (noise.read(noise.sign(words, TABLE)) for words in (a, b))
-        equal = sum(left == right for left, right in zip(one.slots, other.slots, strict=True))
+        noise_a, noise_b = (noise.read(noise.sign(words, TABLE)) for words in (a, b))
+        equal = sum(left == right for left, right in zip(noise_a.slots, noise_b.slots, strict=True))
         runs_a, runs_b = ({"".join(words)[at : at + 5] for at in range(len("".join(words)) - 4)} for words in (a, b))
         errors.append(noise.estimate(equal) - len(runs_a & runs_b) / len(runs_a | runs_b))
     assert abs(np.mean(errors)) < 0.025
@@ -144,8 +146,8 @@ def test_two_bad_readings_of_one_page_are_near_duplicates() -> None:
 
 def test_a_text_that_differs_in_good_words_is_none_however_many_characters_it_shares() -> None:
     rng = random.Random(3)  # noqa: S311
-    other = [rng.choice(WORDS) if rng.random() < 0.2 else each for each in STORY]
-    assert decision(STORY, other) is None
+    noise_b = [rng.choice(WORDS) if rng.random() < 0.2 else each for each in STORY]
+    assert decision(STORY, noise_b) is None
 
 
 def test_a_text_that_differs_in_figures_is_none_though_some_words_are_misread_too() -> None:
@@ -156,25 +158,25 @@ def test_a_text_that_differs_in_figures_is_none_though_some_words_are_misread_to
 
 
 def test_where_the_table_knows_few_words_only_a_preset_for_scans_counts_it() -> None:
-    misread = read_again(STORY, 0.05, 1)
-    assert decision(STORY, misread, table=POOR) is None
+    text_again = read_again(STORY, 0.05, 1)
+    assert decision(STORY, text_again, table=POOR) is None
     scans = Policy(slots=None, terms=None, fingerprint=None, characters=Characters(few=True))
-    assert decision(STORY, misread, scans, table=POOR) is not None
+    assert decision(STORY, text_again, scans, table=POOR) is not None
 
 
 def test_other_lengths_and_no_rule_are_no_evidence() -> None:
-    misread = read_again(STORY, 0.05, 1)
-    assert decision(STORY, misread[:200]) is None
-    assert decision(STORY, misread, Policy(slots=None, terms=None, fingerprint=None, characters=None)) is None
+    text_again = read_again(STORY, 0.05, 1)
+    assert decision(STORY, text_again[:200]) is None
+    assert decision(STORY, text_again, Policy(slots=None, terms=None, fingerprint=None, characters=None)) is None
 
 
-def lines_of(words: list[str], length: int = 7) -> list[list[str]]:
+def cut_lines(words: list[str], length: int = 7) -> list[list[str]]:
     """Set a text in lines."""
     return [words[at : at + length] for at in range(0, len(words), length)]
 
 
 def test_a_page_whose_lines_part_words_without_a_hyphen_is_near_the_one_in_whole_words() -> None:
-    read = lines_of(read_again(STORY, 0.05, 1), 6)
+    read = cut_lines(read_again(STORY, 0.05, 1), 6)
     parted = [[*line[:-1], line[-1][:2], line[-1][2:]] for line in read]
     evidence = decision(STORY, [part for line in parted for part in line if part])
     assert evidence is not None
@@ -182,12 +184,12 @@ def test_a_page_whose_lines_part_words_without_a_hyphen_is_near_the_one_in_whole
 
 
 def test_a_page_whose_hyphens_at_line_ends_were_joined_is_the_same_in_words() -> None:
-    broken = "\n".join(" ".join([*line[:-1], f"{line[-1][:2]}-\n{line[-1][2:]}"]) for line in lines_of(STORY))
-    assert decision(STORY, [broken], Policy()) == decision(STORY, STORY, Policy())
+    hyphenated = "\n".join(" ".join([*line[:-1], f"{line[-1][:2]}-\n{line[-1][2:]}"]) for line in cut_lines(STORY))
+    assert decision(STORY, [hyphenated], Policy()) == decision(STORY, STORY, Policy())
 
 
 def test_columns_that_were_read_across_are_near_those_that_were_read_down() -> None:
-    left, right = lines_of(read_again(STORY, 0.04, 1)[:150]), lines_of(read_again(STORY, 0.04, 1)[150:])
+    left, right = cut_lines(read_again(STORY, 0.04, 1)[:150]), cut_lines(read_again(STORY, 0.04, 1)[150:])
     across = [each for pair in zip(left, right, strict=True) for line in pair for each in line]
     evidence = decision(STORY, across)
     assert evidence is not None
@@ -195,7 +197,7 @@ def test_columns_that_were_read_across_are_near_those_that_were_read_down() -> N
 
 
 def test_columns_that_were_read_across_and_not_misread_share_their_rarest_terms() -> None:
-    left, right = lines_of(STORY[:150]), lines_of(STORY[150:])
+    left, right = cut_lines(STORY[:150]), cut_lines(STORY[150:])
     across = [each for pair in zip(left, right, strict=True) for line in pair for each in line]
     evidence = decision(STORY, across, Policy(slots=None, fingerprint=None))
     assert evidence is not None

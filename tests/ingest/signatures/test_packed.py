@@ -95,22 +95,22 @@ def test_the_layout_is_the_published_one() -> None:
 
 @given(signatures(), st.sampled_from(["", "1987", "1987-02-26", "0001-01-01"]), st.text(min_size=1, max_size=20))
 @example(SIGNED, "", "é" * 200)
-def test_what_was_packed_is_read(signed: Signatures, date: str, name: str) -> None:
+def test_what_was_packed_is_read(value: Signatures, date: str, name: str) -> None:
     document = replace(STORY, id=name.encode(errors="ignore").decode() or "x", date=date)
-    packed = unpack(pack(document, signed))
+    packed = unpack(pack(document, value))
     assert packed is not None
-    assert (packed.id, packed.length, packed.shingles) == (document.id, signed.length, signed.shingles)
-    assert (packed.terms, packed.slots, packed.numbers) == (signed.terms, signed.slots, signed.numbers)
-    assert packed.number_sketch == signed.number_sketch
-    assert packed.idf.hex() == signed.idf
-    assert packed.fingerprint.hex() == (signed.fingerprint[4:20] or "0" * 16)
-    assert packed.content.hex() == (signed.content[4:] if signed.length else "0" * 32)
+    assert (packed.id, packed.length, packed.shingles) == (document.id, value.length, value.shingles)
+    assert (packed.terms, packed.slots, packed.numbers) == (value.terms, value.slots, value.numbers)
+    assert packed.number_sketch == value.number_sketch
+    assert packed.idf.hex() == value.idf
+    assert packed.fingerprint.hex() == (value.fingerprint[4:20] or "0" * 16)
+    assert packed.content.hex() == (value.content[4:] if value.length else "0" * 32)
     assert packed.flags == (
-        WEAK * signed.weak
-        + NO_SET * (signed.terms == ())
-        + NO_MINHASH * (signed.slots == ())
-        + NO_WORDS * (signed.length == 0)
-        + FULL * signed.full
+        WEAK * value.weak
+        + NO_SET * (value.terms == ())
+        + NO_MINHASH * (value.slots == ())
+        + NO_WORDS * (value.length == 0)
+        + FULL * value.full
     )
     assert (packed.date_from == NO_DATE) == (date == "")
     assert packed.date_from <= packed.date_to
@@ -157,9 +157,9 @@ def test_what_does_not_fit_together_counts_as_unsigned(place: int, octet: int) -
 def test_a_value_of_the_first_scheme_is_read_without_title_and_noise(signed: Signatures) -> None:
     value = pack(STORY, replace(signed, title="fed adds reserves", noise=bytes(range(76))))
     earlier = b"\x01" + value[1:74] + value[154:]
-    now, before = unpack(value), unpack(earlier)
+    now, earlier_value = unpack(value), unpack(earlier)
     assert now is not None
-    assert before == replace(now, scheme=1, title=bytes(4), noise=bytes(76))
+    assert earlier_value == replace(now, scheme=1, title=bytes(4), noise=bytes(76))
     assert read_id(earlier) == "reut-17"
 
 

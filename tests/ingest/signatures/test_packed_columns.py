@@ -20,7 +20,7 @@ def values(draw: st.DrawFn) -> bytes | None:
     size = draw(st.sampled_from([0, 20, 59, 60]))
     figures = draw(st.sampled_from([0, 1, 5, 16]))
     words = draw(st.booleans())
-    signed = Signatures(
+    signatures = Signatures(
         length=seed + 1 if words else 0,
         shingles=seed if words else 0,
         content=f"ch2:{numbers.bytes(16).hex()}" if words else "ch2:none:x",
@@ -37,8 +37,8 @@ def values(draw: st.DrawFn) -> bytes | None:
     )
     date = draw(st.sampled_from(["", "1987", "2001-09-30"]))
     if words:
-        signed = replace(signed, title=draw(st.sampled_from(["", "rates"])), noise=numbers.bytes(76))
-    value = bytearray(pack(Document(f"é{seed}", "", date=date, source="Reuters", meta={"d": seed}), signed, ["d"]))
+        signatures = replace(signatures, title=draw(st.sampled_from(["", "rates"])), noise=numbers.bytes(76))
+    value = bytearray(pack(Document(f"é{seed}", "", date=date, source="Reuters", meta={"d": seed}), signatures, ["d"]))
     if draw(st.booleans()):
         value[:] = b"\x01" + value[1:74] + value[154:]
     if draw(st.integers(0, 3)) == 0:
@@ -95,11 +95,11 @@ def test_flags_are_read_by_their_bits() -> None:
 
 
 @given(st.lists(values(), max_size=4))
-def test_columns_that_are_decoded_once_one_is_asked_for_hold_the_same(some: list[bytes | None]) -> None:
-    at_once = PackedColumns.of(some)
+def test_columns_that_are_decoded_once_one_is_asked_for_hold_the_same(packed_values: list[bytes | None]) -> None:
+    at_once = PackedColumns.of(packed_values)
     for name in PackedColumns.__slots__:
-        later = PackedColumns.lazily(some)
-        assert [later.unpack_row(row) for row in range(len(some))] == [
-            at_once.unpack_row(row) for row in range(len(some))
+        later = PackedColumns.lazily(packed_values)
+        assert [later.unpack_row(row) for row in range(len(packed_values))] == [
+            at_once.unpack_row(row) for row in range(len(packed_values))
         ]
         assert np.array_equal(np.array(getattr(later, name)), np.array(getattr(at_once, name)))

@@ -18,26 +18,26 @@ PAGES = [
 
 def test_a_batch_of_pages_is_signed_as_one_by_one() -> None:
     sketches, profiles = sign_batch(TokenBatch.of(PAGES))
-    plain = sign([tokens(page) for page in PAGES])
-    assert [tuple(row) for row in sketches.tolist()] == [slots for slots, _ in plain]
-    assert profiles.tolist() == [profile for _, profile in plain]
+    value = sign([tokens(page) for page in PAGES])
+    assert [tuple(row) for row in sketches.tolist()] == [slots for slots, _ in value]
+    assert profiles.tolist() == [profile for _, profile in value]
 
 
-@pytest.mark.parametrize("most", [1, 30, 45])
-def test_pages_that_are_signed_some_at_a_time_are_signed_the_same(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("limit", [1, 30, 45])
+def test_pages_that_are_signed_some_at_a_time_are_signed_the_same(limit: int, monkeypatch: pytest.MonkeyPatch) -> None:
     batch = TokenBatch.of([*PAGES, *PAGES, ""])
-    whole = sign_batch(batch)
-    monkeypatch.setattr(pages, "MOST_TOKENS", most)
-    for once, in_runs in zip(whole, sign_batch(batch), strict=True):
-        assert in_runs.tolist() == once.tolist()
-        assert in_runs.dtype == once.dtype
+    batch_signatures = sign_batch(batch)
+    monkeypatch.setattr(pages, "MOST_TOKENS", limit)
+    for signatures, in_runs in zip(batch_signatures, sign_batch(batch), strict=True):
+        assert in_runs.tolist() == signatures.tolist()
+        assert in_runs.dtype == signatures.dtype
 
 
 def test_blank_and_nearly_blank_pages_have_none() -> None:
     sketches, profiles = sign_batch(TokenBatch.of(PAGES))
-    signed = [len(tokens(page)) >= LEAST_TOKENS for page in PAGES]
-    assert sketches.any(axis=1).tolist() == signed
-    assert not profiles[[not each for each in signed]].any()
+    has_signatures = [len(tokens(page)) >= LEAST_TOKENS for page in PAGES]
+    assert sketches.any(axis=1).tolist() == has_signatures
+    assert not profiles[[not each for each in has_signatures]].any()
 
 
 @pytest.mark.parametrize("count", [0, 1, 5_000])

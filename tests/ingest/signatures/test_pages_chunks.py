@@ -33,10 +33,10 @@ def test_the_lowest_places_are_those_of_the_plain_definition(seed: int, size: in
 
 
 def test_an_insertion_moves_no_cut_that_is_far_behind_it() -> None:
-    before = make_hashes(1, 20_000)
-    after = np.concatenate((before[:5_000], make_hashes(2, 37), before[5_000:]))
-    cuts = {int(cut) for cut in chunk_starts(before) if cut > 7_000}
-    assert len(cuts & {int(cut) - 37 for cut in chunk_starts(after)}) >= 0.9 * len(cuts)
+    hashes = make_hashes(1, 20_000)
+    hashes_after = np.concatenate((hashes[:5_000], make_hashes(2, 37), hashes[5_000:]))
+    cuts = {int(cut) for cut in chunk_starts(hashes) if cut > 7_000}
+    assert len(cuts & {int(cut) - 37 for cut in chunk_starts(hashes_after)}) >= 0.9 * len(cuts)
 
 
 def test_a_text_of_one_repeated_word_is_cut_all_the_same() -> None:

@@ -69,7 +69,7 @@ def test_the_order_of_the_words_makes_no_difference(words: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "signed"),
+    ("words", "has_profile"),
     [
         ("aaa bbb ccc ddd eee", True),
         ("aaa bbb ccc ddd", False),
@@ -78,15 +78,15 @@ def test_the_order_of_the_words_makes_no_difference(words: list[str]) -> None:
         ("aa bb cc dd ee ff", False),
     ],
 )
-def test_fewer_than_five_kept_words_make_no_profile(words: str, signed: bool) -> None:
-    assert bool(text_profile.sign(words.split())) == signed
+def test_fewer_than_five_kept_words_make_no_profile(words: str, has_profile: bool) -> None:
+    assert bool(text_profile.sign(words.split())) == has_profile
 
 
 def test_a_logarithm_moves_less_than_a_count() -> None:
     text = ["the", "the", "the", "the", "the", "court", "court", "law", "law", "act", "act", "rule", "rule"]
-    more = [*text, "the", "the"]
-    assert text_profile.sign(text, log=True) == text_profile.sign(more, log=True)
-    assert text_profile.sign(text) != text_profile.sign(more)
+    words_more = [*text, "the", "the"]
+    assert text_profile.sign(text, log=True) == text_profile.sign(words_more, log=True)
+    assert text_profile.sign(text) != text_profile.sign(words_more)
 
 
 def test_profiles_of_two_schemes_and_missing_ones_are_never_equal() -> None:

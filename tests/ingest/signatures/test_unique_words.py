@@ -57,19 +57,21 @@ def test_the_longest_common_subsequence_is_that_of_the_textbook(a: list[int], b:
 @given(st.integers(100, 9_000), st.integers(100, 9_000))
 def test_the_least_length_is_where_a_score_reaches_its_threshold(a: int, b: int) -> None:
     bound = least_common_length(a, b)
-    below = bound - 2
-    assert below < 2 or (sequence_similarity(below, a, b) < ITS and (below < LEAST_ALIGNED or below / sqrt(a * b) < CS))
+    shortest = bound - 2
+    assert shortest < 2 or (
+        sequence_similarity(shortest, a, b) < ITS and (shortest < LEAST_ALIGNED or shortest / sqrt(a * b) < CS)
+    )
 
 
 def test_a_batch_is_signed_as_one_by_one() -> None:
     texts = [" ".join(SHUFFLED[:900] + SHUFFLED[200:300] + ["12", "no"]), "too short a text", " ".join(WORDS[:500])]
     batch = TokenBatch.of(texts)
-    signed, places = sign_batch(batch, TermGroups.of(batch))
+    signatures, places = sign_batch(batch, TermGroups.of(batch))
     for number, text in enumerate(texts):
-        plain = sign(tokens(text))
-        assert signed[number].words.tolist() == plain.words.tolist()
-        assert signed[number].alphabetical == plain.alphabetical
-        assert len(places[number]) == len(plain.words)
+        value = sign(tokens(text))
+        assert signatures[number].words.tolist() == value.words.tolist()
+        assert signatures[number].alphabetical == value.alphabetical
+        assert len(places[number]) == len(value.words)
     assert [batch.token(at) for at in places[0][198:202]] == [SHUFFLED[at] for at in (198, 199, 300, 301)]
 
 
@@ -97,6 +99,6 @@ def test_other_texts_and_short_ones_are_not_aligned() -> None:
 
 
 def test_a_part_and_its_whole_meet_in_sampled_pairs_though_their_steps_differ() -> None:
-    whole, part = sign(SHUFFLED), sign(SHUFFLED[1_000:1_400])
-    assert 40 <= whole.sample_keys().size <= 160
-    assert np.intersect1d(whole.sample_keys(), part.sample_keys()).size >= 2
+    words_a, part = sign(SHUFFLED), sign(SHUFFLED[1_000:1_400])
+    assert 40 <= words_a.sample_keys().size <= 160
+    assert np.intersect1d(words_a.sample_keys(), part.sample_keys()).size >= 2

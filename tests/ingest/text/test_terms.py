@@ -51,8 +51,8 @@ def test_every_digit_in_every_place_is_seen(digit: str) -> None:
 
 def test_a_selection_of_tokens_may_be_looked_at() -> None:
     batch = TokenBatch.of(["twelve 12 fédération"])
-    chosen = np.array([2, 1])
-    shapes = TokenShapes.of(batch.buffer, batch.starts[chosen], batch.ends[chosen], batch.leading[chosen])
+    documents = np.array([2, 1])
+    shapes = TokenShapes.of(batch.buffer, batch.starts[documents], batch.ends[documents], batch.leading[documents])
     assert shapes.characters.tolist() == [10, 2]
 
 
@@ -76,8 +76,8 @@ def test_groups_are_the_distinct_tokens_of_each_document(several: Sequence[str])
 
 
 def test_hashes_that_agree_in_their_top_bits_are_told_apart() -> None:
-    near = np.array([8, 9, 8, 9, 1 << 60, 8], np.uint64)
-    assert terms.sorted_places(near).tolist() == [0, 2, 5, 1, 3, 4]
+    values = np.array([8, 9, 8, 9, 1 << 60, 8], np.uint64)
+    assert terms.sorted_places(values).tolist() == [0, 2, 5, 1, 3, 4]
 
 
 def test_tokens_are_put_in_the_order_of_hash_and_place() -> None:

@@ -30,7 +30,7 @@ CHANGED_SINCE = {0x295: "Lo"}
 """Letters whose category Unicode moved after 14.0."""
 
 
-def category_of(kind: int) -> str:
+def read_category(kind: int) -> str:
     return {"l": "Ll", "L": "L", "S": "L", "M": "M", "D": "Nd", "s": "Nd"}.get(chr(kind), "")
 
 
@@ -39,7 +39,7 @@ def test_the_pinned_kinds_are_the_categories_that_this_python_knows() -> None:
         point: category
         for point, pinned in enumerate(kinds().tolist())
         if pinned not in (UNASSIGNED, OTHER)
-        and not (category := unicodedata.category(chr(point))).startswith(category_of(pinned))
+        and not (category := unicodedata.category(chr(point))).startswith(read_category(pinned))
     }
     assert differing.items() <= CHANGED_SINCE.items()
 
@@ -53,8 +53,8 @@ def test_this_python_normalises_all_known_characters_as_the_first_one_did() -> N
     digest = sha256()
     for point, pinned in enumerate(kinds().tolist()):
         if pinned != UNASSIGNED:
-            folded = unicodedata.normalize("NFKC", chr(point)).lower()
-            digest.update(unicodedata.normalize("NFKC", folded).encode("utf-8", "surrogatepass") + b"\n")
+            letters = unicodedata.normalize("NFKC", chr(point)).lower()
+            digest.update(unicodedata.normalize("NFKC", letters).encode("utf-8", "surrogatepass") + b"\n")
     assert digest.hexdigest() == "a704358dc87d6871176b8a01492f6ff88d67c527254509cc8b8a6366bef51967"
 
 
@@ -82,7 +82,7 @@ def test_no_character_stands_for_more_than_the_widest() -> None:
     )
 
 
-broken = st.text(st.sampled_from("aB1é\u0301-\u2010¬\u00ad \t\r\n\f."), max_size=30)
+texts = st.text(st.sampled_from("aB1é\u0301-\u2010¬\u00ad \t\r\n\f."), max_size=30)
 
 
 def naive(text: str) -> str:
@@ -92,13 +92,13 @@ def naive(text: str) -> str:
     while at < len(text):
         space = re.compile(r"[ \t]*(\r?\n[ \t]*)?\f[ \t]*(\r?\n[ \t]*)?|[ \t]*\r?\n[ \t]*").match(text, at + 1)
         hyphen = text[at]
-        before = text[:at].rstrip("\u0301")[-1:]
-        lower = before and space and text[space.end() : space.end() + 1]
+        previous = text[:at].rstrip("\u0301")[-1:]
+        lower = previous and space and text[space.end() : space.end() + 1]
         soft = hyphen in "\u00ad\u2223"
         hard = (
             hyphen in "-\u2010\u2011¬"
             and lower
-            and all(unicodedata.category(letter) == "Ll" for letter in (before, text[space.end()]))
+            and all(unicodedata.category(letter) == "Ll" for letter in (previous, text[space.end()]))
         )
         if space and (soft or hard):
             out += "\x00" * space[0].count("\f")
@@ -111,18 +111,18 @@ def naive(text: str) -> str:
     return out.replace("\x00", "\f")
 
 
-@given(broken)
+@given(texts)
 def test_joining_is_as_the_definition_says(text: str) -> None:
     assert join_broken_words(text) == naive(text)
 
 
-@given(broken)
+@given(texts)
 def test_a_text_keeps_its_number_of_pages(text: str) -> None:
     assert join_broken_words(text).count("\f") == text.count("\f")
 
 
 @pytest.mark.parametrize(
-    ("text", "joined"),
+    ("text", "text_joined"),
     [
         ("appel-\nlant", "appellant"),
         ("appel- \t\r\n  lant", "appellant"),
@@ -136,12 +136,12 @@ def test_a_text_keeps_its_number_of_pages(text: str) -> None:
         ("con-\n\nstitution", "con-\n\nstitution"),
     ],
 )
-def test_a_hyphen_goes_only_where_one_word_goes_on(text: str, joined: str) -> None:
-    assert join_broken_words(text) == joined
+def test_a_hyphen_goes_only_where_one_word_goes_on(text: str, text_joined: str) -> None:
+    assert join_broken_words(text) == text_joined
 
 
 @pytest.mark.parametrize(
-    ("pages", "joined"),
+    ("pages", "text_joined"),
     [
         ("the hol-\fding was", "the holding\f was"),
         ("the hol-\n\f\nding was", "the holding\f was"),
@@ -152,8 +152,8 @@ def test_a_hyphen_goes_only_where_one_word_goes_on(text: str, joined: str) -> No
         ("x\u00ad\f, y", "x\f, y"),
     ],
 )
-def test_a_word_over_a_page_break_belongs_to_the_first_page(pages: str, joined: str) -> None:
-    assert join_broken_words(pages) == joined
+def test_a_word_over_a_page_break_belongs_to_the_first_page(pages: str, text_joined: str) -> None:
+    assert join_broken_words(pages) == text_joined
 
 
 def test_a_text_without_broken_words_is_handed_back_itself() -> None:

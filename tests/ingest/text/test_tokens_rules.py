@@ -104,7 +104,7 @@ def test_no_text_at_all_is_a_batch_of_none() -> None:
 
 def test_a_broken_word_is_joined_in_every_text_of_a_batch() -> None:
     texts = [f"begin{'x' * pad} appel-\nlant end" for pad in range(20)]
-    assert [joined.split()[1] for joined in TokenBatch.of(texts).join_tokens()] == [b"appellant"] * 20
+    assert [text.split()[1] for text in TokenBatch.of(texts).join_tokens()] == [b"appellant"] * 20
 
 
 @given(st.lists(st.booleans(), max_size=40))

@@ -122,23 +122,25 @@ def stories(count: int, turn: int = 0) -> dict[str, Source]:
 
 
 @pytest.fixture(params=KINDS)
-def theirs(request: pytest.FixtureRequest) -> Iterator[Theirs]:
+def foreign_index(request: pytest.FixtureRequest) -> Iterator[Theirs]:
     """A server without indexes of these tests."""
-    theirs = Theirs(request.getfixturevalue(request.param))
-    theirs.remove()
-    yield theirs
-    theirs.remove()
+    index = Theirs(request.getfixturevalue(request.param))
+    index.remove()
+    yield index
+    index.remove()
 
 
 @pytest.fixture
-def at_theirs(theirs: Theirs, tables_folder: Path) -> Settings:
+def foreign_settings(foreign_index: Theirs, tables_folder: Path) -> Settings:
     """Settings for their index, by its alias."""
-    return Settings(engine=theirs.address, index=ALIAS, fields=FIELDS, tables=tables_folder, concurrency=1, patience=1)
+    return Settings(
+        engine=foreign_index.address, index=ALIAS, fields=FIELDS, tables=tables_folder, concurrency=1, patience=1
+    )
 
 
 @pytest.fixture
-def their_engine(at_theirs: Settings) -> Iterator[Engine]:
+def foreign_engine(foreign_settings: Settings) -> Iterator[Engine]:
     """Their index, as ibidem sees it."""
-    engine = open_engine(at_theirs.address, at_theirs.index)
+    engine = open_engine(foreign_settings.address, foreign_settings.index)
     yield engine
     engine.close()

@@ -35,11 +35,11 @@ def context(settings: Settings, engine: Engine) -> BackfillContext:
     )
 
 
-def all_of(context: BackfillContext, **about: object) -> BackfillBatch:
+def make_batch(context: BackfillContext, **changes: object) -> BackfillBatch:
     all_names: list[Name] = [
         name for each in all_writes(context.source.newest()) for name in names(context.source, each)
     ]
-    return BackfillBatch("by-hand", 0, all_names, **about)  # type: ignore[arg-type]
+    return BackfillBatch("by-hand", 0, all_names, **changes)  # type: ignore[arg-type]
 
 
 @pytest.mark.slow
@@ -48,15 +48,17 @@ def test_a_document_that_the_kernels_fail_on_is_refused_and_the_others_are_done(
 ) -> None:
     right = pages.is_current
 
-    def wrong(document: pages.SourceDocument, tables: Tables) -> bool:
+    def fail(document: pages.SourceDocument, tables: Tables) -> bool:
         if document.name.id == "d4":
             raise ZeroDivisionError("division by zero")
         return right(document, tables)
 
-    monkeypatch.setattr(pages, "is_current", wrong)
-    account = sign_batch(context, all_of(context)).account
+    monkeypatch.setattr(pages, "is_current", fail)
+    account = sign_batch(context, make_batch(context)).account
     assert account.unchanged == 9
-    assert [(one.id, one.why) for one in account.refusals] == [("d4", "ZeroDivisionError: division by zero")]
+    assert [(refusal.id, refusal.why) for refusal in account.refusals] == [
+        ("d4", "ZeroDivisionError: division by zero")
+    ]
 
 
 @pytest.mark.slow
@@ -66,7 +68,7 @@ def test_an_engine_that_takes_nothing_more_ends_it(context: BackfillContext, mon
 
     monkeypatch.setattr(pages, "is_current", full)
     with pytest.raises(Permanent, match="the disk is full"):
-        sign_batch(context, all_of(context))
+        sign_batch(context, make_batch(context))
     assert not list(context.engine.get_records("runs", "by-hand/"))
 
 
@@ -76,20 +78,20 @@ def test_a_document_that_others_change_all_the_time_is_given_up(
 ) -> None:
     turns = []
 
-    def never(signed: Sequence[Signed]) -> list[None]:
-        turns.append(len(signed))
-        return [None] * len(signed)
+    def never(documents: Sequence[Signed]) -> list[None]:
+        turns.append(len(documents))
+        return [None] * len(documents)
 
     monkeypatch.setattr(pages, "is_current", lambda *_: False)
     monkeypatch.setattr(context.source, "sign", never)
-    account = sign_batch(context, all_of(context)).account
+    account = sign_batch(context, make_batch(context)).account
     assert turns == [10] * ROUNDS
-    assert {one.why for one in account.refusals} == {"other writers change it all the time; try again"}
+    assert {refusal.why for refusal in account.refusals} == {"other writers change it all the time; try again"}
 
 
 @pytest.mark.slow
 def test_what_an_ended_run_wrote_is_counted_with_the_rest_of_its_page(context: BackfillContext) -> None:
-    account = sign_batch(context, all_of(context, before=3)).account
+    account = sign_batch(context, make_batch(context, before=3)).account
     assert (account.indexed, account.unchanged) == (3, 10)
 
 
@@ -100,20 +102,20 @@ def test_what_a_killed_process_had_under_way_counts_as_written_when_its_page_is_
     tables = Tables(tmp_path)
     tables.use(Table.of("en", 9_000, {"people": 10.0, "union": 9.0}, "another"))
     context = replace(context, tables=tables)
-    page = all_of(context)
+    page = make_batch(context)
     sign_batch(context, replace(page, names=page.names[:4]))
     account = sign_batch(context, replace(page, before=3, is_resumed=True)).account
     assert (account.indexed, account.unchanged) == (13, 0)
-    account = sign_batch(context, replace(all_of(context), is_resumed=True)).account
+    account = sign_batch(context, replace(make_batch(context), is_resumed=True)).account
     assert (account.indexed, account.unchanged) == (0, 10)
 
 
 @pytest.mark.slow
 def test_the_account_is_noted_under_the_page(context: BackfillContext) -> None:
-    written = sign_batch(context, all_of(context, changes_only=True))
+    outcome = sign_batch(context, make_batch(context, changes_only=True))
     ((key, noted),) = context.engine.get_records("runs", "by-hand/")
-    assert (key, noted) == ("by-hand/00000000", written.account.as_json())
-    assert (written.account.documents, written.own) == (0, [])
+    assert (key, noted) == ("by-hand/00000000", outcome.account.as_json())
+    assert (outcome.account.documents, outcome.own) == (0, [])
 
 
 @pytest.mark.slow
@@ -121,7 +123,7 @@ def test_our_own_writes_are_told(context: BackfillContext, monkeypatch: pytest.M
     monkeypatch.setattr(pages, "is_current", lambda document, _: document.name.id != "d3")
     last = next(iter(context.source.newest().values()))
     context.engine.write([])
-    assert sign_batch(context, all_of(context)).account.documents == 10
+    assert sign_batch(context, make_batch(context)).account.documents == 10
     assert next(iter(context.source.newest().values())) in {last, last + 1}
 
 
@@ -130,9 +132,9 @@ def test_portions_of_a_page_are_written_at_the_same_time_and_counted_once(
     kind: str, request: pytest.FixtureRequest, tables_folder: Path
 ) -> None:
     address: str = request.getfixturevalue(kind)
-    theirs = Theirs(address)
-    theirs.remove()
-    theirs.make(shards=1)
+    foreign_index = Theirs(address)
+    foreign_index.remove()
+    foreign_index.make(shards=1)
     together, lock, left = threading.Barrier(4), threading.Lock(), [4]
 
     def plan(request: Request) -> Answer | None:
@@ -147,9 +149,9 @@ def test_portions_of_a_page_are_written_at_the_same_time_and_counted_once(
         return BUSY if turn == -1 else None
 
     try:
-        theirs.write({f"t{at}": story(at) for at in range(40)}, FIRST)
+        foreign_index.write({f"t{at}": story(at) for at in range(40)}, FIRST)
         with between(address, plan) as server:
-            there = Settings(
+            settings_there = Settings(
                 engine=server.address(kind),
                 index=FIRST,
                 fields=FIELDS,
@@ -157,13 +159,15 @@ def test_portions_of_a_page_are_written_at_the_same_time_and_counted_once(
                 concurrency=1,
                 patience=30,
             )
-            with open_for_backfill(there) as (engine, source):
+            with open_for_backfill(settings_there) as (engine, source):
                 source.prepare()
-                context = BackfillContext(engine, source, None, Tables(there.tables), there, Portions(4, 100_000))
-                outcome = sign_batch(context, all_of(context))
-                again = sign_batch(context, replace(all_of(context), number=1))
+                context = BackfillContext(
+                    engine, source, None, Tables(settings_there.tables), settings_there, Portions(4, 100_000)
+                )
+                outcome = sign_batch(context, make_batch(context))
+                outcome_again = sign_batch(context, replace(make_batch(context), number=1))
     finally:
-        theirs.remove()
+        foreign_index.remove()
     assert (outcome.account.indexed, len(set(outcome.own)), outcome.account.documents) == (40, len(outcome.own), 40)
-    assert (again.account.unchanged, again.account.documents) == (40, 40)
+    assert (outcome_again.account.unchanged, outcome_again.account.documents) == (40, 40)
     assert left[0] < -1, "none was rejected"

@@ -19,9 +19,9 @@ from ibidem_workers.settings import Settings
 def source_document(settings: Settings, engine: Engine) -> SourceDocument:
     ingest_documents([Document("a", "We the People of the United States", version=5)], settings)
     source = open_reindex_source(settings.address, settings.index)
-    ((one,),) = read_all(source, source.newest())
+    ((document,),) = read_all(source, source.newest())
     source.close()
-    return one
+    return document
 
 
 @pytest.mark.slow
@@ -49,12 +49,12 @@ def test_a_record_keeps_the_version_of_the_document(source_document: SourceDocum
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("fault", "most", "why"), [("it is missing", 100, "IBIDEM_FIELDS"), ("", 5, "IBIDEM_MAX_TEXT")]
+    ("fault", "limit", "why"), [("it is missing", 100, "IBIDEM_FIELDS"), ("", 5, "IBIDEM_MAX_TEXT")]
 )
 def test_a_refusal_names_document_field_and_what_to_do(
-    source_document: SourceDocument, fault: str, most: int, why: str
+    source_document: SourceDocument, fault: str, limit: int, why: str
 ) -> None:
-    result = refusal(replace(source_document, fault=fault), "body.content", most)
+    result = refusal(replace(source_document, fault=fault), "body.content", limit)
     assert result is not None
     assert (result.where, result.id, result.field) == ("index ibidem", "a", "body.content")
     assert why in result.why

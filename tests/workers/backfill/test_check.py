@@ -17,12 +17,12 @@ from workers.backfill.conftest import FIRST, Theirs, stories, story
 
 
 def test_what_others_changed_is_listed_and_what_no_signature_looks_at_is_not(
-    theirs: Theirs, at_theirs: Settings
+    foreign_index: Theirs, foreign_settings: Settings
 ) -> None:
-    theirs.make()
-    theirs.write(stories(8))
-    backfill_in_place(at_theirs)
-    assert check(at_theirs).as_json() == {
+    foreign_index.make()
+    foreign_index.write(stories(8))
+    backfill_in_place(foreign_settings)
+    assert check(foreign_settings).as_json() == {
         "read": 8,
         "unchanged": 8,
         "changed": 0,
@@ -32,15 +32,19 @@ def test_what_others_changed_is_listed_and_what_no_signature_looks_at_is_not(
         "documents": [],
         "refusals": [],
     }
-    theirs.write({"t2": {"body": {"content": "another people"}}, "t3": {"published": "1990/01/01"}}, verb="update")
-    theirs.write({"t4": {"views": 7}, "t5": {"body": {"content": story(5)["body"]["content"].upper()}}}, verb="update")
-    theirs.write({"t6": {"headline": "another"}, "t7": {"body": {"content": None}}}, verb="update")
-    theirs.write({"t9": story(9)})
-    report = check(at_theirs)
+    foreign_index.write(
+        {"t2": {"body": {"content": "another people"}}, "t3": {"published": "1990/01/01"}}, verb="update"
+    )
+    foreign_index.write(
+        {"t4": {"views": 7}, "t5": {"body": {"content": story(5)["body"]["content"].upper()}}}, verb="update"
+    )
+    foreign_index.write({"t6": {"headline": "another"}, "t7": {"body": {"content": None}}}, verb="update")
+    foreign_index.write({"t9": story(9)})
+    report = check(foreign_settings)
     assert sorted(report.first_changed) == [(FIRST, "t2"), (FIRST, "t3"), (FIRST, "t7")]
     assert (report.read, report.unchanged, report.changed, report.unsigned, report.refused) == (9, 5, 3, 1, 0)
-    backfill_in_place(at_theirs)
-    assert check(at_theirs).changed == 0
+    backfill_in_place(foreign_settings)
+    assert check(foreign_settings).changed == 0
 
 
 @pytest.mark.slow

@@ -39,11 +39,11 @@ NAMES = [Name("news", f"d{at}", at + 1) for at in range(2_000)]
 @given(st.lists(st.lists(st.integers(0, 10_000_000), max_size=5), max_size=5), st.integers(0, 2_000))
 def test_every_name_is_in_one_portion_whatever_the_lengths_were(lengths: list[list[int]], count: int) -> None:
     portions = Portions()
-    for some in lengths:
-        portions.learn(some)
+    for batch in lengths:
+        portions.learn(batch)
     cut = list(portions.cut(NAMES[:count]))
-    assert [name for some in cut for name in some] == NAMES[:count]
-    assert all(1 <= len(some) <= PAGE for some in cut)
+    assert [name for batch in cut for name in batch] == NAMES[:count]
+    assert all(1 <= len(batch) <= PAGE for batch in cut)
 
 
 def test_long_documents_are_read_one_by_one_and_short_ones_a_page_at_once() -> None:
@@ -62,7 +62,7 @@ def test_everything_is_read_once_in_the_order_of_writing(settings: Settings, eng
     )
     source = open_reindex_source(settings.address, settings.index)
     upto = source.newest()
-    ids = [each.document.id for some in read_all(source, upto) for each in some]
+    ids = [each.document.id for batch in read_all(source, upto) for each in batch]
     assert len(ids) == len(set(ids)) == 1_200
     (stretch,) = all_writes(upto)
     assert [name.id for page in paginate(names(source, stretch)) for name in page] == ids
@@ -73,25 +73,25 @@ PART = ShardRef("news", 1)
 
 
 def test_a_page_that_was_handed_out_is_open_until_it_is_accounted_for() -> None:
-    one = Checkpoint("r", 0.0, "news", upto=marks_as_record({PART: 30}))
-    first = one.hand_out(SeqNoRange(PART, 0, 10), 7)
-    second = one.hand_out(SeqNoRange(PART, 10, 20), 5)
-    assert (first.number, second.number, one.stretch(PART)) == (0, 1, SeqNoRange(PART, 20, 30))
-    one.settle(first.number, 7)
-    assert ([page.number for page in one.pages], one.documents) == ([1], 7)
-    assert one.pages[0].stretch == SeqNoRange(PART, 10, 20)
+    checkpoint = Checkpoint("r", 0.0, "news", upto=marks_as_record({PART: 30}))
+    first = checkpoint.hand_out(SeqNoRange(PART, 0, 10), 7)
+    second = checkpoint.hand_out(SeqNoRange(PART, 10, 20), 5)
+    assert (first.number, second.number, checkpoint.stretch(PART)) == (0, 1, SeqNoRange(PART, 20, 30))
+    checkpoint.settle(first.number, 7)
+    assert ([page.number for page in checkpoint.pages], checkpoint.documents) == ([1], 7)
+    assert checkpoint.pages[0].stretch == SeqNoRange(PART, 10, 20)
 
 
 def test_what_was_noted_is_read_again(engine: Engine) -> None:
     assert load_checkpoint(engine) is None
-    one = Checkpoint(
+    checkpoint = Checkpoint(
         "r", 0.0, "news", tables={"en": "00"}, marks=marks_as_record({PART: 3}), state="swapped", alias="news"
     )
-    one.hand_out(SeqNoRange(PART, 0, 10), 7)
-    engine.put_records("runs", {one.key: one.as_json()})
-    assert load_checkpoint(engine) == one
+    checkpoint.hand_out(SeqNoRange(PART, 0, 10), 7)
+    engine.put_records("runs", {checkpoint.key: checkpoint.as_json()})
+    assert load_checkpoint(engine) == checkpoint
     assert load_checkpoint(engine, "other") is None
-    assert parse_marks(one.marks) == {PART: 3}
+    assert parse_marks(checkpoint.marks) == {PART: 3}
 
 
 def test_another_table_of_a_language_in_use_signs_otherwise_and_a_new_language_does_not(
@@ -99,9 +99,9 @@ def test_another_table_of_a_language_in_use_signs_otherwise_and_a_new_language_d
 ) -> None:
     shutil.copytree(tables_folder, tmp_path / "tables")
     tables = Tables(tmp_path / "tables")
-    one = Checkpoint("r", 0.0, "news", tables=dict(tables.current()))
+    checkpoint = Checkpoint("r", 0.0, "news", tables=dict(tables.current()))
     tables.use(Table.of("la", 9_000, {"populus": 10.0}, "Latin"))
-    assert one.signs_alike(tables)
+    assert checkpoint.signs_alike(tables)
     tables.use(Table.of("en", 9_000, {"people": 10.0}, "another"))
-    assert not one.signs_alike(tables)
+    assert not checkpoint.signs_alike(tables)
     assert not Checkpoint("r", 0.0, "news", schema="0").signs_alike(tables)

@@ -11,25 +11,29 @@ NUMBERS = st.lists(st.integers(1, 40), max_size=30)
 
 
 @given(st.lists(NUMBERS, max_size=4), st.integers(0, 40), st.integers(0, 40))
-def test_the_gaps_are_all_that_is_not_our_own(batches: list[list[int]], after: int, upto: int) -> None:
-    own = OwnWrites()
+def test_the_gaps_are_all_that_is_not_our_own(batches: list[list[int]], start: int, upto: int) -> None:
+    own_writes = OwnWrites()
     for batch in batches:
-        own.add(PART, batch)
-    gaps = [number for gap in own.gaps(SeqNoRange(PART, after, upto)) for number in range(gap.after + 1, gap.upto + 1)]
-    ours = {number for batch in batches for number in batch}
-    assert gaps == [number for number in range(after + 1, upto + 1) if number not in ours]
+        own_writes.add(PART, batch)
+    gaps = [
+        number
+        for gap in own_writes.gaps(SeqNoRange(PART, start, upto))
+        for number in range(gap.after + 1, gap.upto + 1)
+    ]
+    numbers = {number for batch in batches for number in batch}
+    assert gaps == [number for number in range(start + 1, upto + 1) if number not in numbers]
 
 
 @given(NUMBERS)
 def test_writes_without_gaps_are_kept_as_one_run(numbers: list[int]) -> None:
-    own = OwnWrites()
-    own.add(PART, numbers)
+    own_writes = OwnWrites()
+    own_writes.add(PART, numbers)
     runs = sum(number - 1 not in numbers for number in set(numbers))
-    assert len(own._first[PART]) == len(own._last[PART]) == runs
+    assert len(own_writes._first[PART]) == len(own_writes._last[PART]) == runs
 
 
 def test_another_part_has_writes_of_its_own() -> None:
-    own = OwnWrites()
-    own.add(PART, [1, 2])
+    own_writes = OwnWrites()
+    own_writes.add(PART, [1, 2])
     other = SeqNoRange(ShardRef("news", 2), 0, 2)
-    assert list(own.gaps(other)) == [other]
+    assert list(own_writes.gaps(other)) == [other]

@@ -23,4 +23,4 @@ def test_one_process_or_several_give_the_same_account(settings: Settings, engine
         assert signers.at_once == (1 if documents < FEW else 2 * settings.workers)
         waiting = [signers.sign(BackfillBatch("run", at, all_names[at::2])) for at in range(2)]
         accounts = [wait().account for wait in waiting]
-    assert [(one.unchanged, one.documents) for one in accounts] == [(10, 10), (10, 10)]
+    assert [(account.unchanged, account.documents) for account in accounts] == [(10, 10), (10, 10)]

@@ -57,33 +57,37 @@ class Following:
         self._asked.set()
         self._thread.join()
 
-    def until(self, done: Any) -> None:
+    def until(self, result: Any) -> None:
         """Wait until something is so; fails after a minute."""
         last = time.monotonic() + 60
-        while not done():
+        while not result():
             assert time.monotonic() < last, self.said
             assert self._thread.is_alive()
             time.sleep(0.02)
 
 
-def test_what_is_added_and_what_is_changed_is_signed(theirs: Theirs, at_theirs: Settings, their_engine: Engine) -> None:
-    theirs.make()
-    theirs.write(stories(10))
-    with Following(at_theirs) as following:
+def test_what_is_added_and_what_is_changed_is_signed(
+    foreign_index: Theirs, foreign_settings: Settings, foreign_engine: Engine
+) -> None:
+    foreign_index.make()
+    foreign_index.write(stories(10))
+    with Following(foreign_settings) as following:
         following.until(lambda: following.said)
-        old = theirs.signed()
-        theirs.write({"t20": story(20), "t21": story(21)})
-        theirs.write({"t3": {"body": {"content": "another people"}}}, verb="update")
-        following.until(lambda: {"t20", "t21"} <= theirs.signed().keys() and theirs.signed()["t3"] != old["t3"])
-    assert check(at_theirs).changed == 0
-    counts = summary(their_engine, following.run)
+        old = foreign_index.signed()
+        foreign_index.write({"t20": story(20), "t21": story(21)})
+        foreign_index.write({"t3": {"body": {"content": "another people"}}}, verb="update")
+        following.until(
+            lambda: {"t20", "t21"} <= foreign_index.signed().keys() and foreign_index.signed()["t3"] != old["t3"]
+        )
+    assert check(foreign_settings).changed == 0
+    counts = summary(foreign_engine, following.run)
     assert (counts["indexed"], counts["unchanged"], counts["state"]) == (13, 0, "done")
     assert following.said[0].startswith("10 documents looked at")
 
 
-def test_an_engine_that_is_away_is_waited_for(theirs: Theirs, at_theirs: Settings) -> None:
-    theirs.make()
-    theirs.write(stories(5))
+def test_an_engine_that_is_away_is_waited_for(foreign_index: Theirs, foreign_settings: Settings) -> None:
+    foreign_index.make()
+    foreign_index.write(stories(5))
     away = threading.Event()
 
     def plan(_: object) -> Answer | None:
@@ -93,16 +97,16 @@ def test_an_engine_that_is_away_is_waited_for(theirs: Theirs, at_theirs: Setting
             else None
         )
 
-    kind = theirs.address.partition("+")[0]
-    with between(theirs.address, plan) as server:
-        settings = at_theirs.changed(engine=server.address(kind))
+    kind = foreign_index.address.partition("+")[0]
+    with between(foreign_index.address, plan) as server:
+        settings = foreign_settings.changed(engine=server.address(kind))
         with Following(settings) as following:
             following.until(lambda: following.said)
             away.set()
             following.until(lambda: any("waiting" in line for line in following.said))
-            theirs.write({"t20": story(20)})
+            foreign_index.write({"t20": story(20)})
             away.clear()
-            following.until(lambda: "t20" in theirs.signed())
+            following.until(lambda: "t20" in foreign_index.signed())
             following.until(lambda: "it answers again" in following.said)
 
 
@@ -115,259 +119,272 @@ def into_second(settings: Settings, alias: str = "") -> ReplaceResult:
 
 class TestTheirIndex:
     def test_the_alias_moves_to_a_copy_that_has_all_as_it_was_and_signatures(
-        self, theirs: Theirs, at_theirs: Settings
+        self, foreign_index: Theirs, foreign_settings: Settings
     ) -> None:
-        theirs.make()
-        theirs.write(stories(40))
-        theirs.write({"t100": {"headline": "no text", "price": 1.5}})
-        theirs.write({"t7": story(7, 1)})
-        before = theirs.all()
-        done = into_second(at_theirs)
-        assert (done.source, done.alias, done.pruned) == (FIRST, ALIAS, 0)
-        after = theirs.all()
+        foreign_index.make()
+        foreign_index.write(stories(40))
+        foreign_index.write({"t100": {"headline": "no text", "price": 1.5}})
+        foreign_index.write({"t7": story(7, 1)})
+        before = foreign_index.all()
+        result = into_second(foreign_settings)
+        assert (result.source, result.alias, result.pruned) == (FIRST, ALIAS, 0)
+        after = foreign_index.all()
         assert {hit["_index"] for hit in after.values()} == {SECOND}
         fields = ("_id", "_version", "_routing")
         assert {name: [hit.get(each) for each in fields] for name, hit in after.items()} == {
             name: [hit.get(each) for each in fields] for name, hit in before.items()
         }
-        assert {name: json.dumps(one) for name, one in theirs.sources().items()} == {
+        assert {name: json.dumps(source) for name, source in foreign_index.sources().items()} == {
             name: json.dumps(hit["_source"]) for name, hit in before.items()
         }
-        assert theirs.signed().keys() == before.keys() - {"t100"}
-        assert not theirs.signed(FIRST)
-        engine = open_engine(at_theirs.address, SECOND)
-        assert summary(engine, done.run)["refused"] == 1
+        assert foreign_index.signed().keys() == before.keys() - {"t100"}
+        assert not foreign_index.signed(FIRST)
+        engine = open_engine(foreign_settings.address, SECOND)
+        assert summary(engine, result.run)["refused"] == 1
         engine.close()
 
-    def test_every_byte_of_a_document_stays_as_it_is(self, theirs: Theirs, at_theirs: Settings) -> None:
-        theirs.make({"dynamic": False, "properties": {}})
+    def test_every_byte_of_a_document_stays_as_it_is(self, foreign_index: Theirs, foreign_settings: Settings) -> None:
+        foreign_index.make({"dynamic": False, "properties": {}})
         numbers = '"price" : 1.50, "exact": 12345678901234567890.123456789, "n": [1E2]'
         raw = f'{{ {numbers},  "body": {{"content": "\\u0070eople"}} }}'
-        ask(theirs.address, "PUT", f"/{ALIAS}/_doc/t1?refresh=true", raw)
-        replace_index(Replacement(SECOND), at_theirs.changed(fields="text=body.content,meta="))
-        host = theirs.address.partition("://")[2]
+        ask(foreign_index.address, "PUT", f"/{ALIAS}/_doc/t1?refresh=true", raw)
+        replace_index(Replacement(SECOND), foreign_settings.changed(fields="text=body.content,meta="))
+        host = foreign_index.address.partition("://")[2]
         with closing(HTTPConnection(host)) as connection:
             connection.request("GET", f"/{SECOND}/_source/t1")
             body = connection.getresponse().read().decode()
         assert body.startswith(raw[:-1] + ',"ibidem":{')
 
-    def test_mapping_and_settings_are_those_of_the_first_index(self, theirs: Theirs, at_theirs: Settings) -> None:
-        theirs.make(shards=3)
-        changed = {"index": {"refresh_interval": "7s", "number_of_replicas": 0, "max_result_window": 20_000}}
-        ask(theirs.address, "PUT", f"/{FIRST}/_settings", json.dumps(changed))
-        theirs.write(stories(3))
-        into_second(at_theirs)
-        definition = ask(theirs.address, "GET", f"/{SECOND}")[SECOND]
+    def test_mapping_and_settings_are_those_of_the_first_index(
+        self, foreign_index: Theirs, foreign_settings: Settings
+    ) -> None:
+        foreign_index.make(shards=3)
+        index_settings = {"index": {"refresh_interval": "7s", "number_of_replicas": 0, "max_result_window": 20_000}}
+        ask(foreign_index.address, "PUT", f"/{FIRST}/_settings", json.dumps(index_settings))
+        foreign_index.write(stories(3))
+        into_second(foreign_settings)
+        definition = ask(foreign_index.address, "GET", f"/{SECOND}")[SECOND]
         for name in ("refresh_interval", "number_of_shards", "max_result_window"):
             assert (
                 definition["settings"]["index"][name]
                 == {"refresh_interval": "7s", "number_of_shards": "3", "max_result_window": "20000"}[name]
             )
         fields = {name: field for name, field in definition["mappings"]["properties"].items() if name != "ibidem"}
-        first = ask(theirs.address, "GET", f"/{FIRST}")[FIRST]["mappings"]
+        first = ask(foreign_index.address, "GET", f"/{FIRST}")[FIRST]["mappings"]
         assert fields == first["properties"]
         assert definition["mappings"]["dynamic"] == "strict"
 
     def test_what_is_written_and_deleted_meanwhile_is_there_afterwards(
-        self, theirs: Theirs, at_theirs: Settings
+        self, foreign_index: Theirs, foreign_settings: Settings
     ) -> None:
-        theirs.make()
-        theirs.write(stories(600))
+        foreign_index.make()
+        foreign_index.write(stories(600))
         last = stories(600)
-        with writing(theirs, last) as turns:
-            into_second(at_theirs)
+        with writing(foreign_index, last) as turns:
+            into_second(foreign_settings)
             swapped = len(turns)
             while len(turns) < swapped + 5:
                 pass
-        assert theirs.sources() == last
-        assert {hit["_index"] for hit in theirs.all().values()} == {SECOND}
+        assert foreign_index.sources() == last
+        assert {hit["_index"] for hit in foreign_index.all().values()} == {SECOND}
 
     def test_what_is_written_just_before_the_alias_moves_follows_and_never_over_what_came_after(
-        self, theirs: Theirs, at_theirs: Settings, monkeypatch: pytest.MonkeyPatch
+        self, foreign_index: Theirs, foreign_settings: Settings, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        theirs.make()
-        theirs.write(stories(20))
+        foreign_index.make()
+        foreign_index.write(stories(20))
         finish = ClusterReindexTarget.finish
 
         def between(self: ClusterReindexTarget, alias: str) -> None:
-            theirs.write({"t3": story(3, 1), "t4": story(4, 1), "t50": story(50)})
-            theirs.delete("t5")
+            foreign_index.write({"t3": story(3, 1), "t4": story(4, 1), "t50": story(50)})
+            foreign_index.delete("t5")
             finish(self, alias)
-            theirs.write({"t4": story(4, 2), "t51": story(51)})
+            foreign_index.write({"t4": story(4, 2), "t51": story(51)})
 
         monkeypatch.setattr(ClusterReindexTarget, "finish", between)
-        into_second(at_theirs)
-        expected = {name: one for name, one in stories(20).items() if name != "t5"}
+        into_second(foreign_settings)
+        expected = {name: source for name, source in stories(20).items() if name != "t5"}
         expected |= {"t3": story(3, 1), "t4": story(4, 2), "t50": story(50), "t51": story(51)}
-        assert theirs.sources() == expected
-        assert {"t3", "t50"} <= theirs.signed().keys()
+        assert foreign_index.sources() == expected
+        assert {"t3", "t50"} <= foreign_index.signed().keys()
 
     def test_what_was_on_its_way_when_the_alias_moved_is_taken_over(
-        self, theirs: Theirs, at_theirs: Settings, monkeypatch: pytest.MonkeyPatch
+        self, foreign_index: Theirs, foreign_settings: Settings, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        theirs.make()
-        theirs.write(stories(20))
+        foreign_index.make()
+        foreign_index.write(stories(20))
         on_its_way = [story(50)]
 
         def arrives(_: float) -> None:
             if on_its_way:
-                ask(theirs.address, "PUT", f"/{FIRST}/_doc/t50?refresh=true", json.dumps(on_its_way.pop()))
+                ask(foreign_index.address, "PUT", f"/{FIRST}/_doc/t50?refresh=true", json.dumps(on_its_way.pop()))
 
         monkeypatch.setattr(replace, "time", SimpleNamespace(time=time.time, sleep=arrives))
-        into_second(at_theirs)
-        assert theirs.sources() == stories(20) | {"t50": story(50)}
-        assert {hit["_index"] for hit in theirs.all().values()} == {SECOND}
+        into_second(foreign_settings)
+        assert foreign_index.sources() == stories(20) | {"t50": story(50)}
+        assert {hit["_index"] for hit in foreign_index.all().values()} == {SECOND}
 
     def test_a_run_that_was_stopped_goes_on_at_any_point(
-        self, theirs: Theirs, at_theirs: Settings, monkeypatch: pytest.MonkeyPatch
+        self, foreign_index: Theirs, foreign_settings: Settings, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        theirs.make()
-        theirs.write(stories(700))
+        foreign_index.make()
+        foreign_index.write(stories(700))
 
         def stop(*_: object) -> None:
             raise KeyboardInterrupt
 
         with pytest.raises(Interruption):
-            replace_index(Replacement(SECOND), at_theirs, stop)
-        theirs.write({"t3": story(3, 1)})
-        theirs.delete("t4")
+            replace_index(Replacement(SECOND), foreign_settings, stop)
+        foreign_index.write({"t3": story(3, 1)})
+        foreign_index.delete("t4")
         with monkeypatch.context() as patch:
             patch.setattr(ClusterReindexTarget, "take_late", stop)
             patch.setattr(ClusterReindexTarget, "finish", stop)
             with pytest.raises(KeyboardInterrupt):
-                into_second(at_theirs)
-        theirs.write({"t5": story(5, 1)})
-        into_second(at_theirs)
-        expected = {name: one for name, one in stories(700).items() if name != "t4"}
-        assert theirs.sources() == expected | {"t3": story(3, 1), "t5": story(5, 1)}
-        assert len(theirs.signed()) == 699
+                into_second(foreign_settings)
+        foreign_index.write({"t5": story(5, 1)})
+        into_second(foreign_settings)
+        expected = {name: source for name, source in stories(700).items() if name != "t4"}
+        assert foreign_index.sources() == expected | {"t3": story(3, 1), "t5": story(5, 1)}
+        assert len(foreign_index.signed()) == 699
 
     def test_without_an_alias_the_same_command_catches_up_and_an_alias_can_be_given(
-        self, theirs: Theirs, at_theirs: Settings
+        self, foreign_index: Theirs, foreign_settings: Settings
     ) -> None:
-        theirs.make()
-        theirs.write(stories(10))
+        foreign_index.make()
+        foreign_index.write(stories(10))
         ask(
-            theirs.address, "POST", "/_aliases", json.dumps({"actions": [{"remove": {"index": FIRST, "alias": ALIAS}}]})
+            foreign_index.address,
+            "POST",
+            "/_aliases",
+            json.dumps({"actions": [{"remove": {"index": FIRST, "alias": ALIAS}}]}),
         )
-        settings = at_theirs.changed(index=FIRST)
+        settings = foreign_settings.changed(index=FIRST)
         assert into_second(settings).alias == ""
-        theirs.write({"t3": story(3, 1)}, FIRST)
-        theirs.delete("t4", FIRST)
+        foreign_index.write({"t3": story(3, 1)}, FIRST)
+        foreign_index.delete("t4", FIRST)
         assert into_second(settings).pruned == 1
-        assert theirs.sources(SECOND) == {
-            **{name: one for name, one in stories(10).items() if name != "t4"},
+        assert foreign_index.sources(SECOND) == {
+            **{name: source for name, source in stories(10).items() if name != "t4"},
             "t3": story(3, 1),
         }
         with pytest.raises(UsageError, match=f"'{FIRST}' is an index, so it can be no alias"):
             into_second(settings, FIRST)
         assert into_second(settings, ALIAS).alias == ALIAS
-        assert len(theirs.all()) == 9
+        assert len(foreign_index.all()) == 9
 
-    def test_what_cannot_be_done_is_refused_before_anything_is(self, theirs: Theirs, at_theirs: Settings) -> None:
-        theirs.make()
-        theirs.write(stories(3))
-        ask(theirs.address, "PUT", f"/{SECOND}")
+    def test_what_cannot_be_done_is_refused_before_anything_is(
+        self, foreign_index: Theirs, foreign_settings: Settings
+    ) -> None:
+        foreign_index.make()
+        foreign_index.write(stories(3))
+        ask(foreign_index.address, "PUT", f"/{SECOND}")
         with pytest.raises(UsageError, match=f"index '{SECOND}' is there already"):
-            into_second(at_theirs)
+            into_second(foreign_settings)
         with pytest.raises(UsageError, match=f"'{ALIAS}' stands for '{FIRST}' already"):
-            replace_index(Replacement(FIRST), at_theirs)
+            replace_index(Replacement(FIRST), foreign_settings)
         actions = {"actions": [{"add": {"index": SECOND, "alias": ALIAS}}]}
-        ask(theirs.address, "POST", "/_aliases", json.dumps(actions))
+        ask(foreign_index.address, "POST", "/_aliases", json.dumps(actions))
         with pytest.raises(UsageError, match=f"several indexes are behind '{ALIAS}': {FIRST}, {SECOND}"):
-            replace_index(Replacement(f"{ALIAS}-3"), at_theirs)
+            replace_index(Replacement(f"{ALIAS}-3"), foreign_settings)
 
-    @pytest.mark.parametrize("theirs", KINDS[:1], indirect=True)  # no data streams among Elasticsearch's jars in Maven
-    def test_a_data_stream_is_refused_by_name(self, theirs: Theirs, at_theirs: Settings) -> None:
+    @pytest.mark.parametrize(
+        "foreign_index", KINDS[:1], indirect=True
+    )  # no data streams among Elasticsearch's jars in Maven
+    def test_a_data_stream_is_refused_by_name(self, foreign_index: Theirs, foreign_settings: Settings) -> None:
         template = {"index_patterns": [f"{ALIAS}-stream"], "data_stream": {}, "priority": 500}
-        ask(theirs.address, "PUT", f"/_index_template/{ALIAS}", json.dumps(template))
-        ask(theirs.address, "PUT", f"/_data_stream/{ALIAS}-stream")
+        ask(foreign_index.address, "PUT", f"/_index_template/{ALIAS}", json.dumps(template))
+        ask(foreign_index.address, "PUT", f"/_data_stream/{ALIAS}-stream")
         try:
             with pytest.raises(UsageError, match=f"'{ALIAS}-stream' is a data stream"):
-                into_second(at_theirs.changed(index=f"{ALIAS}-stream"))
+                into_second(foreign_settings.changed(index=f"{ALIAS}-stream"))
         finally:
-            ask(theirs.address, "DELETE", f"/_data_stream/{ALIAS}-stream")
-            ask(theirs.address, "DELETE", f"/_index_template/{ALIAS}")
+            ask(foreign_index.address, "DELETE", f"/_data_stream/{ALIAS}-stream")
+            ask(foreign_index.address, "DELETE", f"/_index_template/{ALIAS}")
 
     def test_pipelines_see_no_document_twice_and_are_there_afterwards(
-        self, theirs: Theirs, at_theirs: Settings
+        self, foreign_index: Theirs, foreign_settings: Settings
     ) -> None:
-        theirs.make(MAPPING | {"dynamic": False})
-        theirs.write(stories(3))
-        ask(theirs.address, "PUT", f"/{FIRST}/_settings", json.dumps({"index": {"default_pipeline": "no-such"}}))
-        into_second(at_theirs)
-        settings = ask(theirs.address, "GET", f"/{SECOND}/_settings")[SECOND]["settings"]["index"]
+        foreign_index.make(MAPPING | {"dynamic": False})
+        foreign_index.write(stories(3))
+        ask(foreign_index.address, "PUT", f"/{FIRST}/_settings", json.dumps({"index": {"default_pipeline": "no-such"}}))
+        into_second(foreign_settings)
+        settings = ask(foreign_index.address, "GET", f"/{SECOND}/_settings")[SECOND]["settings"]["index"]
         assert settings["default_pipeline"] == "no-such"
-        assert theirs.sources() == stories(3)
+        assert foreign_index.sources() == stories(3)
 
-    def test_a_routing_of_its_own_finds_the_copy(self, theirs: Theirs, at_theirs: Settings) -> None:
-        theirs.make()
-        theirs.write(stories(7))
-        into_second(at_theirs)
+    def test_a_routing_of_its_own_finds_the_copy(self, foreign_index: Theirs, foreign_settings: Settings) -> None:
+        foreign_index.make()
+        foreign_index.write(stories(7))
+        into_second(foreign_settings)
         for name in stories(7):
             query = "&".join(f"{key}={value}" for key, value in routing(name).items())
-            assert ask(theirs.address, "GET", f"/{ALIAS}/_doc/{name}?{query}")["found"]
+            assert ask(foreign_index.address, "GET", f"/{ALIAS}/_doc/{name}?{query}")["found"]
 
 
 class TestSqlite:
     @pytest.fixture
-    def own(self, settings: Settings, tables_folder: Path, tmp_path: Path) -> Settings:
+    def sqlite_settings(self, settings: Settings, tables_folder: Path, tmp_path: Path) -> Settings:
         shutil.copytree(tables_folder, tmp_path / "tables")
         return settings.changed(tables=tmp_path / "tables", concurrency=1)
 
     @pytest.mark.slow
     def test_a_new_table_is_put_into_use_by_a_copy_and_both_can_be_searched_meanwhile(
-        self, own: Settings, engine: Engine
+        self, sqlite_settings: Settings, engine: Engine
     ) -> None:
-        ingest_documents([Document(f"d{at}", story(at)["body"]["content"]) for at in range(20)], own)
+        ingest_documents([Document(f"d{at}", story(at)["body"]["content"]) for at in range(20)], sqlite_settings)
         for ledger in get_args(Ledger):
             engine.put_records(ledger, {"a/b": {"a": "d1", "b": "d2", "word": "same"}})
         engine.put_records("runs", {KEYS: {"run": "a run in place"}})
-        Tables(own.tables).use(OTHER)
-        done = replace_index(Replacement("second"), own)
-        second = open_engine(own.address, "second")
+        Tables(sqlite_settings.tables).use(OTHER)
+        result = replace_index(Replacement("second"), sqlite_settings)
+        second = open_engine(sqlite_settings.address, "second")
         assert (dict(second.info().tables), second.info().documents) == ({OTHER.name: 20}, 20)
         assert OTHER.name not in engine.info().tables
-        assert summary(second, done.run)["indexed"] == 20
+        assert summary(second, result.run)["indexed"] == 20
         assert all("a/b" in dict(second.get_records(ledger)) for ledger in get_args(Ledger))
         assert KEYS not in dict(second.get_records("runs"))
         second.close()
 
     @pytest.mark.slow
-    def test_a_table_that_came_while_it_was_filled_needs_another_copy(self, own: Settings, engine: Engine) -> None:
-        ingest_documents([Document("a", "We the People")], own)
-        replace_index(Replacement("second"), own)
-        Tables(own.tables).use(OTHER)
+    def test_a_table_that_came_while_it_was_filled_needs_another_copy(
+        self, sqlite_settings: Settings, engine: Engine
+    ) -> None:
+        ingest_documents([Document("a", "We the People")], sqlite_settings)
+        replace_index(Replacement("second"), sqlite_settings)
+        Tables(sqlite_settings.tables).use(OTHER)
         with pytest.raises(UsageError, match="'second' was begun with another idf table"):
-            replace_index(Replacement("second"), own)
+            replace_index(Replacement("second"), sqlite_settings)
 
     @pytest.mark.slow
     def test_what_was_deleted_meanwhile_goes_when_the_command_is_given_again(
-        self, own: Settings, engine: Engine
+        self, sqlite_settings: Settings, engine: Engine
     ) -> None:
-        ingest_documents([Document(name, f"We the People {name}") for name in "abc"], own)
-        replace_index(Replacement("second"), own)
+        ingest_documents([Document(name, f"We the People {name}") for name in "abc"], sqlite_settings)
+        replace_index(Replacement("second"), sqlite_settings)
         engine.delete(["b"], version=2**60)
-        ingest_documents([Document("d", "in Order to form")], own)
-        assert replace_index(Replacement("second"), own).pruned == 1
-        second = open_engine(own.address, "second")
+        ingest_documents([Document("d", "in Order to form")], sqlite_settings)
+        assert replace_index(Replacement("second"), sqlite_settings).pruned == 1
+        second = open_engine(sqlite_settings.address, "second")
         assert sorted(hit.id for hits in second.scan() for hit in hits) == ["a", "c", "d"]
         second.close()
 
     @pytest.mark.slow
-    def test_there_are_no_aliases(self, own: Settings, engine: Engine) -> None:
-        ingest_documents([Document("a", "We the People")], own)
+    def test_there_are_no_aliases(self, sqlite_settings: Settings, engine: Engine) -> None:
+        ingest_documents([Document("a", "We the People")], sqlite_settings)
         with pytest.raises(UsageError, match=r"SQLite has no aliases.*IBIDEM_INDEX=second"):
-            replace_index(Replacement("second", "news"), own)
+            replace_index(Replacement("second", "news"), sqlite_settings)
 
     @pytest.mark.slow
-    def test_an_index_of_another_schema_is_copied_into_one_of_now(self, own: Settings, engine: Engine) -> None:
-        ingest_documents([Document("a", "We the People")], own)
+    def test_an_index_of_another_schema_is_copied_into_one_of_now(
+        self, sqlite_settings: Settings, engine: Engine
+    ) -> None:
+        ingest_documents([Document("a", "We the People")], sqlite_settings)
         engine._file.run("""update "ibidem.{index}.state" set value = '0' where name = 'schema'""")  # type: ignore[attr-defined]
         engine.close()
-        replace_index(Replacement("second"), own)
-        second = open_engine(own.address, "second")
+        replace_index(Replacement("second"), sqlite_settings)
+        second = open_engine(sqlite_settings.address, "second")
         assert list(second.info().schema) == [SCHEMA]
         second.close()
         with pytest.raises(Exception, match="written with layout 2 and signature schema 0"):
-            backfill_in_place(own)
+            backfill_in_place(sqlite_settings)

@@ -53,65 +53,74 @@ def expected_counts(**counted: int) -> dict[str, int]:
 
 class TestTheirIndex:
     def test_every_document_is_signed_and_nothing_else_of_it_changes(
-        self, theirs: Theirs, at_theirs: Settings, their_engine: Engine
+        self, foreign_index: Theirs, foreign_settings: Settings, foreign_engine: Engine
     ) -> None:
-        theirs.make()
-        theirs.write(stories(30))
-        before, mappings = theirs.sources(), ask(theirs.address, "GET", f"/{FIRST}/_mapping")[FIRST]["mappings"]
-        run = backfill_in_place(at_theirs)
-        assert counts(their_engine, run) == expected_counts(read=30, indexed=30)
-        assert summary(their_engine, run)["duplicates"] == {"identical": 3, "near": 0}
-        now = theirs.sources()
+        foreign_index.make()
+        foreign_index.write(stories(30))
+        before, mappings = (
+            foreign_index.sources(),
+            ask(foreign_index.address, "GET", f"/{FIRST}/_mapping")[FIRST]["mappings"],
+        )
+        run = backfill_in_place(foreign_settings)
+        assert counts(foreign_engine, run) == expected_counts(read=30, indexed=30)
+        assert summary(foreign_engine, run)["duplicates"] == {"identical": 3, "near": 0}
+        now = foreign_index.sources()
         assert {name: json.dumps(each) for name, each in now.items()} == {
             name: json.dumps(each) for name, each in before.items()
         }
-        after = ask(theirs.address, "GET", f"/{FIRST}/_mapping")[FIRST]["mappings"]
+        after = ask(foreign_index.address, "GET", f"/{FIRST}/_mapping")[FIRST]["mappings"]
         assert {name: field for name, field in after["properties"].items() if name != "ibidem"} == mappings[
             "properties"
         ]
         assert after["dynamic"] == "strict"
-        signed = theirs.signed()
-        assert len(signed) == 30
-        assert signed["t8"] == signed["t9"] != signed["t7"]
-        dates = {hit["_source"]["ibidem"]["date"][0] for hit in theirs.all().values()}
+        values = foreign_index.signed()
+        assert len(values) == 30
+        assert values["t8"] == values["t9"] != values["t7"]
+        dates = {hit["_source"]["ibidem"]["date"][0] for hit in foreign_index.all().values()}
         assert {"1987-03-01", "1987-03-28"} <= dates
-        assert their_engine.info().unsigned == 0
+        assert foreign_engine.info().unsigned == 0
 
     @pytest.mark.parametrize("pipeline", ["default_pipeline", "final_pipeline"])
-    def test_pipelines_see_no_document_twice(self, theirs: Theirs, at_theirs: Settings, pipeline: str) -> None:
-        theirs.make()
-        theirs.write(stories(3))
-        ask(theirs.address, "PUT", f"/{FIRST}/_settings", json.dumps({"index": {pipeline: "no-such"}}))
-        backfill_in_place(at_theirs)
-        assert theirs.sources() == stories(3)
-        assert len(theirs.signed()) == 3
+    def test_pipelines_see_no_document_twice(
+        self, foreign_index: Theirs, foreign_settings: Settings, pipeline: str
+    ) -> None:
+        foreign_index.make()
+        foreign_index.write(stories(3))
+        ask(foreign_index.address, "PUT", f"/{FIRST}/_settings", json.dumps({"index": {pipeline: "no-such"}}))
+        backfill_in_place(foreign_settings)
+        assert foreign_index.sources() == stories(3)
+        assert len(foreign_index.signed()) == 3
 
     def test_a_second_run_finds_them_unchanged_and_writes_nothing(
-        self, theirs: Theirs, at_theirs: Settings, their_engine: Engine
+        self, foreign_index: Theirs, foreign_settings: Settings, foreign_engine: Engine
     ) -> None:
-        theirs.make()
-        theirs.write(stories(12))
-        backfill_in_place(at_theirs)
-        before = {name: hit["_version"] for name, hit in theirs.all().items()}
-        assert counts(their_engine, backfill_in_place(at_theirs)) == expected_counts(read=12, unchanged=12)
-        assert {name: hit["_version"] for name, hit in theirs.all().items()} == before
+        foreign_index.make()
+        foreign_index.write(stories(12))
+        backfill_in_place(foreign_settings)
+        before = {name: hit["_version"] for name, hit in foreign_index.all().items()}
+        assert counts(foreign_engine, backfill_in_place(foreign_settings)) == expected_counts(read=12, unchanged=12)
+        assert {name: hit["_version"] for name, hit in foreign_index.all().items()} == before
 
     def test_what_others_changed_since_is_signed_anew_and_what_is_no_longer_there_is_unset(
-        self, theirs: Theirs, at_theirs: Settings, their_engine: Engine
+        self, foreign_index: Theirs, foreign_settings: Settings, foreign_engine: Engine
     ) -> None:
-        theirs.make()
-        theirs.write(stories(6))
-        backfill_in_place(at_theirs)
-        old = theirs.signed()
-        theirs.write({"t4": {"body": {"content": "another people, another union"}, "published": None}}, verb="update")
-        assert counts(their_engine, backfill_in_place(at_theirs)) == expected_counts(read=6, indexed=1, unchanged=5)
-        assert {name for name, content in theirs.signed().items() if content != old[name]} == {"t4"}
-        assert theirs.all()["t4"]["_source"]["ibidem"].get("date") is None
+        foreign_index.make()
+        foreign_index.write(stories(6))
+        backfill_in_place(foreign_settings)
+        old = foreign_index.signed()
+        foreign_index.write(
+            {"t4": {"body": {"content": "another people, another union"}, "published": None}}, verb="update"
+        )
+        assert counts(foreign_engine, backfill_in_place(foreign_settings)) == expected_counts(
+            read=6, indexed=1, unchanged=5
+        )
+        assert {name for name, content in foreign_index.signed().items() if content != old[name]} == {"t4"}
+        assert foreign_index.all()["t4"]["_source"]["ibidem"].get("date") is None
 
     def test_texts_that_are_none_are_refused_by_name_and_the_others_are_signed(
-        self, theirs: Theirs, at_theirs: Settings, their_engine: Engine
+        self, foreign_index: Theirs, foreign_settings: Settings, foreign_engine: Engine
     ) -> None:
-        theirs.make({"dynamic": False, "properties": {"headline": {"type": "text"}}})
+        foreign_index.make({"dynamic": False, "properties": {"headline": {"type": "text"}}})
         wrong: dict[str, Any] = {
             "t1": {"headline": "None"},
             "t2": {"body": {"content": {"html": "<p>"}}},
@@ -124,81 +133,89 @@ class TestTheirIndex:
             "t7": {"body": [{"content": "one"}, {"content": "two"}]},
         }
         empty = {"t8": {"body": {"content": ""}}}
-        theirs.write(wrong | right | empty)
-        run = backfill_in_place(at_theirs.changed(max_text=1_000, fields="title=headline,text=body.content,meta="))
-        assert counts(their_engine, run) == expected_counts(read=8, indexed=3, refused=5, unsigned=1)
-        refusals: Any = summary(their_engine, run)["refusals"]
-        assert {one["id"]: one["field"] for one in refusals} == dict.fromkeys(wrong, "body.content")
-        assert {one["where"] for one in refusals} == {f"index {FIRST}"}
-        assert set(theirs.signed()) == {"t6", "t7", "t8"}
-        assert "IBIDEM_MAX_TEXT" in next(one["why"] for one in refusals if one["id"] == "t5")
+        foreign_index.write(wrong | right | empty)
+        run = backfill_in_place(
+            foreign_settings.changed(max_text=1_000, fields="title=headline,text=body.content,meta=")
+        )
+        assert counts(foreign_engine, run) == expected_counts(read=8, indexed=3, refused=5, unsigned=1)
+        refusals: Any = summary(foreign_engine, run)["refusals"]
+        assert {entry["id"]: entry["field"] for entry in refusals} == dict.fromkeys(wrong, "body.content")
+        assert {entry["where"] for entry in refusals} == {f"index {FIRST}"}
+        assert set(foreign_index.signed()) == {"t6", "t7", "t8"}
+        assert "IBIDEM_MAX_TEXT" in next(entry["why"] for entry in refusals if entry["id"] == "t5")
 
     def test_a_date_that_may_mean_two_days_is_none_and_stays_where_it_is(
-        self, theirs: Theirs, at_theirs: Settings
+        self, foreign_index: Theirs, foreign_settings: Settings
     ) -> None:
-        theirs.make(MAPPING | {"dynamic": False, "properties": {}})
+        foreign_index.make(MAPPING | {"dynamic": False, "properties": {}})
         dates: list[object] = ["10/11/1987", 561600000000, "19.10.1987", "Mon, 19 Oct 1987 09:30:00 GMT", "1987-10"]
-        theirs.write({f"t{at}": story(at) | {"published": date} for at, date in enumerate(dates)})
-        backfill_in_place(at_theirs)
-        documents = theirs.all()
+        foreign_index.write({f"t{at}": story(at) | {"published": date} for at, date in enumerate(dates)})
+        backfill_in_place(foreign_settings)
+        documents = foreign_index.all()
         assert [documents[f"t{at}"]["_source"]["published"] for at in range(5)] == dates
         days = [documents[f"t{at}"]["_source"]["ibidem"].get("date") for at in range(5)]
         assert days == [None, ["1987-10-19"], ["1987-10-19"], ["1987-10-19"], ["1987-10-01", "1987-10-31"]]
 
-    def test_names_of_fields_that_it_does_not_have_are_said(self, theirs: Theirs, at_theirs: Settings) -> None:
-        theirs.make()
-        theirs.write(stories(3))
-        wrong = at_theirs.changed(fields="title=heading,text=body.text,source=paper")
+    def test_names_of_fields_that_it_does_not_have_are_said(
+        self, foreign_index: Theirs, foreign_settings: Settings
+    ) -> None:
+        foreign_index.make()
+        foreign_index.write(stories(3))
+        wrong = foreign_settings.changed(fields="title=heading,text=body.text,source=paper")
         with pytest.raises(
             UsageError, match=rf"'{ALIAS}' has no field 'body\.text', 'heading', 'paper'.*IBIDEM_FIELDS"
         ):
             backfill_in_place(wrong)
-        assert not theirs.signed()
+        assert not foreign_index.signed()
 
     def test_an_index_that_does_not_keep_its_documents_whole_is_refused(
-        self, theirs: Theirs, at_theirs: Settings
+        self, foreign_index: Theirs, foreign_settings: Settings
     ) -> None:
-        theirs.make(MAPPING | {"_source": {"excludes": ["price"]}})
-        theirs.write(stories(3))
+        foreign_index.make(MAPPING | {"_source": {"excludes": ["price"]}})
+        foreign_index.write(stories(3))
         with pytest.raises(Permanent, match=f"{FIRST}.*does not keep its documents whole"):
-            backfill_in_place(at_theirs)
+            backfill_in_place(foreign_settings)
 
     def test_documents_that_others_change_between_reading_and_writing_are_read_again(
-        self, theirs: Theirs, at_theirs: Settings, their_engine: Engine, monkeypatch: pytest.MonkeyPatch
+        self, foreign_index: Theirs, foreign_settings: Settings, foreign_engine: Engine, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        theirs.make()
-        theirs.write(stories(20))
+        foreign_index.make()
+        foreign_index.write(stories(20))
         read = reindex_source.ClusterReindexSource.read
         turns = iter(range(2))
 
         def then_written(self: Any, names: Sequence[Name], *, raw: bool = False) -> list[SourceDocument]:
             lines = read(self, names, raw=raw)
             if (turn := next(turns, None)) is not None:
-                theirs.write({f"t{number}": story(number, turn + 1) for number in range(0, 20, 2)})
-                theirs.delete("t1")
+                foreign_index.write({f"t{number}": story(number, turn + 1) for number in range(0, 20, 2)})
+                foreign_index.delete("t1")
             return lines
 
         monkeypatch.setattr(reindex_source.ClusterReindexSource, "read", then_written)
-        run = backfill_in_place(at_theirs)
-        result = counts(their_engine, run)
+        run = backfill_in_place(foreign_settings)
+        result = counts(foreign_engine, run)
         assert result["refused"] == 0
-        assert sorted(theirs.signed()) == sorted(theirs.sources()) == sorted(f"t{at}" for at in range(20) if at != 1)
-        assert theirs.sources()["t2"] == story(2, 2)
-        assert counts(their_engine, backfill_in_place(at_theirs)) == expected_counts(read=19, unchanged=19)
+        assert (
+            sorted(foreign_index.signed())
+            == sorted(foreign_index.sources())
+            == sorted(f"t{at}" for at in range(20) if at != 1)
+        )
+        assert foreign_index.sources()["t2"] == story(2, 2)
+        assert counts(foreign_engine, backfill_in_place(foreign_settings)) == expected_counts(read=19, unchanged=19)
 
     def test_a_writer_that_never_stops_loses_nothing(
-        self, theirs: Theirs, at_theirs: Settings, their_engine: Engine
+        self, foreign_index: Theirs, foreign_settings: Settings, foreign_engine: Engine
     ) -> None:
-        theirs.make()
-        theirs.write(stories(600))
+        foreign_index.make()
+        foreign_index.write(stories(600))
         last = stories(600)
-        with writing(theirs, last) as turns:
-            backfill_in_place(at_theirs)
+        with writing(foreign_index, last) as turns:
+            backfill_in_place(foreign_settings)
         assert turns
-        assert theirs.sources() == last
-        backfill_in_place(at_theirs)
-        assert len(theirs.signed()) == len(last)
-        assert counts(their_engine, backfill_in_place(at_theirs)) == expected_counts(
+        assert foreign_index.sources() == last
+        backfill_in_place(foreign_settings)
+        assert len(foreign_index.signed()) == len(last)
+        assert counts(foreign_engine, backfill_in_place(foreign_settings)) == expected_counts(
             read=len(last), unchanged=len(last)
         )
 
@@ -206,8 +223,8 @@ class TestTheirIndex:
 class writing:  # noqa: N801 - a context that reads like one
     """A program that writes to an index while the block runs, and knows the expected documents."""
 
-    def __init__(self, theirs: Theirs, last: dict[str, Any]) -> None:
-        self.theirs, self.last, self.turns = theirs, last, [0]
+    def __init__(self, foreign_index: Theirs, last: dict[str, Any]) -> None:
+        self.theirs, self.last, self.turns = foreign_index, last, [0]
         self.ended = threading.Event()
         self.thread = threading.Thread(target=self.go_on)
 
@@ -247,22 +264,22 @@ VALUES = st.recursive(
 
 class TestAnyDocument:
     @pytest.fixture
-    def any_theirs(self, theirs: Theirs) -> Theirs:
-        theirs.make({"dynamic": False, "properties": {"body": {"type": "object", "enabled": False}}})
-        return theirs
+    def any_foreign_index(self, foreign_index: Theirs) -> Theirs:
+        foreign_index.make({"dynamic": False, "properties": {"body": {"type": "object", "enabled": False}}})
+        return foreign_index
 
     @trials(max_examples=examples(10), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(more=st.lists(st.dictionaries(st.text("xyzé", min_size=1), VALUES, max_size=4), min_size=1, max_size=20))
     def test_whatever_else_stands_in_a_document_stays_as_it_is(
-        self, any_theirs: Theirs, at_theirs: Settings, more: list[dict[str, Any]]
+        self, any_foreign_index: Theirs, foreign_settings: Settings, more: list[dict[str, Any]]
     ) -> None:
         documents = {f"t{at}": {**each, "body": {"content": f"people {at}"}} for at, each in enumerate(more)}
-        any_theirs.write(documents)
-        before = any_theirs.sources()
-        backfill_in_place(at_theirs.changed(fields="text=body.content,meta="))
-        after = any_theirs.sources()
-        assert {name: json.dumps(one) for name, one in after.items()} == {
-            name: json.dumps(one) for name, one in before.items()
+        any_foreign_index.write(documents)
+        before = any_foreign_index.sources()
+        backfill_in_place(foreign_settings.changed(fields="text=body.content,meta="))
+        after = any_foreign_index.sources()
+        assert {name: json.dumps(entry) for name, entry in after.items()} == {
+            name: json.dumps(entry) for name, entry in before.items()
         }
 
 
@@ -288,22 +305,22 @@ class TestGoingOn:
             assert list(engine.info().tables.values()) == [4_000]
 
     def test_a_killed_run_over_their_index_goes_on_and_nothing_is_lost(
-        self, theirs: Theirs, at_theirs: Settings, their_engine: Engine, tmp_path: Path
+        self, foreign_index: Theirs, foreign_settings: Settings, foreign_engine: Engine, tmp_path: Path
     ) -> None:
-        theirs.make()
-        theirs.write(stories(4_000))
-        before = theirs.sources()
-        several = at_theirs.changed(concurrency=2)
+        foreign_index.make()
+        foreign_index.write(stories(4_000))
+        before = foreign_index.sources()
+        several = foreign_settings.changed(concurrency=2)
         kill_in_the_middle(several, tmp_path)
         kill_in_the_middle(several, tmp_path)
-        theirs.write({"t7": story(7, 1), "t9000": story(9_000)})
+        foreign_index.write({"t7": story(7, 1), "t9000": story(9_000)})
         run = backfill_in_place(several)
-        assert summary(their_engine, run)["indexed"] in (4_001, 4_002)  # t7 twice, when it was signed before
-        assert summary(their_engine, run)["refused"] == 0
-        assert theirs.sources() == before | {"t7": story(7, 1), "t9000": story(9_000)}
-        assert len(theirs.signed()) == 4_001
-        again = backfill_in_place(several)
-        assert (again != run, counts(their_engine, again)) == (True, expected_counts(read=4_001, unchanged=4_001))
+        assert summary(foreign_engine, run)["indexed"] in (4_001, 4_002)  # t7 twice, when it was signed before
+        assert summary(foreign_engine, run)["refused"] == 0
+        assert foreign_index.sources() == before | {"t7": story(7, 1), "t9000": story(9_000)}
+        assert len(foreign_index.signed()) == 4_001
+        account = backfill_in_place(several)
+        assert (account != run, counts(foreign_engine, account)) == (True, expected_counts(read=4_001, unchanged=4_001))
 
     @pytest.mark.slow
     def test_a_document_that_ends_its_process_is_refused_and_all_others_are_signed(
@@ -316,7 +333,7 @@ class TestGoingOn:
         run = backfill_in_place(settings)
         assert counts(engine, run) == expected_counts(read=30, unchanged=29, refused=1)
         refusals: Any = summary(engine, run)["refusals"]
-        assert [(one["id"], one["where"]) for one in refusals] == [("d14", "index ibidem")]
+        assert [(entry["id"], entry["where"]) for entry in refusals] == [("d14", "index ibidem")]
         assert "ended the process" in refusals[0]["why"]
 
     @pytest.mark.slow
@@ -353,9 +370,9 @@ def kill_in_the_middle(settings: Settings, folder: Path) -> None:
     children = [int(pid) for pid in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()]
     process.send_signal(signal.SIGKILL)
     process.wait()
-    until = time.monotonic() + 30
+    deadline = time.monotonic() + 30
     while any(alive(pid) for pid in children):
-        assert time.monotonic() < until
+        assert time.monotonic() < deadline
         time.sleep(0.01)
 
 
@@ -363,8 +380,8 @@ def accounts(engine: Engine) -> int:
     """Count the pages that are accounted for, of the run that is noted last; the ledger may just be in the making."""
 
     def count() -> int:
-        one = load_checkpoint(engine)
-        return sum(1 for _ in engine.get_records("runs", f"{one.run}/")) if one else 0
+        entry = load_checkpoint(engine)
+        return sum(1 for _ in engine.get_records("runs", f"{entry.run}/")) if entry else 0
 
     return retry_unavailable(count, 10)
 

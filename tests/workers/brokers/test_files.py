@@ -46,8 +46,8 @@ def lay_link_to_a_message(path: Path) -> None:
 
 
 def lay_socket(path: Path) -> None:
-    with socket.socket(socket.AF_UNIX) as one:
-        one.bind(os.path.relpath(path))  # absolute paths of sockets may be too long
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.bind(os.path.relpath(path))  # absolute paths of sockets may be too long
 
 
 def lay_large_file(path: Path) -> None:

@@ -32,9 +32,9 @@ def test_a_message_is_taken_by_one_of_many(folder: SpoolDirectory) -> None:
 
 def test_a_message_whose_taker_is_gone_goes_back_with_one_more_try(folder: SpoolDirectory) -> None:
     folder.put(b"poison")
-    for tried in range(3):
+    for attempt in range(3):
         (name,) = folder.names()
-        assert tries(name) == tried
+        assert tries(name) == attempt
         folder.take(name, "nobody~1~gone")
         assert folder.recover() == 1
     assert tries(folder.names()[0]) == 3

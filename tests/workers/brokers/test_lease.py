@@ -25,11 +25,11 @@ time.sleep(60)
 
 
 def test_a_lease_holds_until_it_is_ended(tmp_path: Path) -> None:
-    own = Lease(tmp_path, 60)
-    assert not lease.has_lapsed(tmp_path, own.name, 60)
+    own_lease = Lease(tmp_path, 60)
+    assert not lease.has_lapsed(tmp_path, own_lease.name, 60)
     assert lease.count_living(tmp_path, 60) == 1
-    own.end()
-    assert lease.has_lapsed(tmp_path, own.name, 60)
+    own_lease.end()
+    assert lease.has_lapsed(tmp_path, own_lease.name, 60)
     assert lease.count_living(tmp_path, 60) == 0
 
 
@@ -54,29 +54,29 @@ def test_a_lease_of_another_machine_lapses_by_the_clock(tmp_path: Path) -> None:
 
 
 def test_a_holder_that_hangs_loses_its_lease(tmp_path: Path) -> None:
-    own = Lease(tmp_path, 60)
+    own_lease = Lease(tmp_path, 60)
     long_ago = time.time() - 61
-    os.utime(tmp_path / own.name, (long_ago, long_ago))
-    assert lease.has_lapsed(tmp_path, own.name, 60)
-    own.end()
+    os.utime(tmp_path / own_lease.name, (long_ago, long_ago))
+    assert lease.has_lapsed(tmp_path, own_lease.name, 60)
+    own_lease.end()
 
 
 def test_a_living_lease_is_renewed(tmp_path: Path) -> None:
-    own = Lease(tmp_path, 0.06)
-    os.utime(tmp_path / own.name, (0, 0))
-    until = time.monotonic() + 10
-    while lease.has_lapsed(tmp_path, own.name, 60) and time.monotonic() < until:
+    own_lease = Lease(tmp_path, 0.06)
+    os.utime(tmp_path / own_lease.name, (0, 0))
+    deadline = time.monotonic() + 10
+    while lease.has_lapsed(tmp_path, own_lease.name, 60) and time.monotonic() < deadline:
         time.sleep(0.01)
-    assert not lease.has_lapsed(tmp_path, own.name, 60)
-    own.end()
+    assert not lease.has_lapsed(tmp_path, own_lease.name, 60)
+    own_lease.end()
 
 
 def test_signs_of_life_that_were_left_behind_are_removed(tmp_path: Path) -> None:
     (tmp_path / f"{lease.HOST}~1~abc").touch()
-    own = Lease(tmp_path, 60)
+    own_lease = Lease(tmp_path, 60)
     lease.remove_lapsed(tmp_path, 60)
-    assert [path.name for path in tmp_path.iterdir()] == [own.name]
-    own.end()
+    assert [path.name for path in tmp_path.iterdir()] == [own_lease.name]
+    own_lease.end()
 
 
 TELLS = "from ibidem_workers.brokers.lease import this_process; print(this_process(), flush=True); input()"
@@ -86,12 +86,12 @@ TELLS = "from ibidem_workers.brokers.lease import this_process; print(this_proce
 def test_a_process_is_there_until_it_is_killed_also_before_anybody_has_taken_note_of_its_end() -> None:
     with subprocess.Popen(
         [sys.executable, "-c", TELLS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as one:
-        assert one.stdout is not None
-        name = one.stdout.readline().strip()
+    ) as first_lease:
+        assert first_lease.stdout is not None
+        name = first_lease.stdout.readline().strip()
         assert not has_exited(name)
-        one.kill()
-        os.waitid(os.P_PID, one.pid, os.WEXITED | os.WNOWAIT)
+        first_lease.kill()
+        os.waitid(os.P_PID, first_lease.pid, os.WEXITED | os.WNOWAIT)
         assert has_exited(name)
     assert has_exited(name)
 

@@ -11,7 +11,7 @@ from ibidem_workers.settings import Settings
 
 
 @pytest.mark.parametrize(
-    ("error", "ours", "remedy"),
+    ("error", "error_class", "remedy"),
     [
         (AccessRefused("no"), Permanent, "IBIDEM_BROKER"),
         (NotAllowed("no"), Permanent, "NAME"),
@@ -19,9 +19,11 @@ from ibidem_workers.settings import Settings
         (RecoverableConnectionError("gone"), Unavailable, "again"),
     ],
 )
-def test_each_refusal_has_its_class_and_its_remedy(error: AMQPError, ours: type[EngineError], remedy: str) -> None:
+def test_each_refusal_has_its_class_and_its_remedy(
+    error: AMQPError, error_class: type[EngineError], remedy: str
+) -> None:
     failure = translate_error(error, "amqp://me:secret@mq//")
-    assert type(failure) is ours
+    assert type(failure) is error_class
     assert "amqp://***@mq//" in failure.what
     assert remedy in failure.remedy
 

@@ -41,16 +41,16 @@ def name() -> str:
 
 @pytest.fixture
 def queue(redis: str, name: str) -> Iterator[Stream]:
-    opened = stream(redis, name, SHORT)
-    yield opened
-    opened.close()
+    channel = stream(redis, name, SHORT)
+    yield channel
+    channel.close()
     Redis.from_url(redis).delete(f"ibidem:{name}")
 
 
 def next_message(queue: Stream) -> QueuedMessage:
     """Take a message as soon as there is one."""
-    until = time.monotonic() + PATIENCE
-    while time.monotonic() < until:
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
         if message := queue.get():
             return message
     raise AssertionError("no message came")
@@ -69,9 +69,9 @@ def taken_by_one_that_is_killed(redis: str, name: str) -> int:
 def test_what_a_killed_worker_held_comes_again_with_the_number_of_tries(queue: Stream, redis: str, name: str) -> None:
     queue.put(b"poison")
     assert [taken_by_one_that_is_killed(redis, name) for _ in range(2)] == [0, 1]
-    again = next_message(queue)
-    assert (again.message, again.tries) == (b"poison", 2)
-    queue.requeue(again)
+    message = next_message(queue)
+    assert (message.message, message.tries) == (b"poison", 2)
+    queue.requeue(message)
     assert next_message(queue).tries == 2
 
 
@@ -79,8 +79,8 @@ def test_a_message_stays_with_one_who_lives_however_long_that_takes(queue: Strea
     queue.put(b"slow")
     message = next_message(queue)
     other = stream(redis, name, SHORT)
-    until = time.monotonic() + 4 * SHORT
-    while time.monotonic() < until:
+    deadline = time.monotonic() + 4 * SHORT
+    while time.monotonic() < deadline:
         assert other.get() is None
     other.close()
     queue.ack(message)
@@ -96,7 +96,7 @@ def test_a_worker_that_ends_leaves_what_it_holds_to_others(queue: Stream, redis:
 
 
 def test_a_message_that_could_not_be_acknowledged_keeps_no_worker_from_the_next(redis: str, name: str) -> None:
-    with network(redis) as (through, address):
+    with network(redis) as (proxy, address):
         options = {"url": address, "lease": SHORT, "body_encoding": None}
         with Connection(address, transport=Transport, transport_options=options) as connection:
             channel = connection.default_channel
@@ -104,14 +104,14 @@ def test_a_message_that_could_not_be_acknowledged_keeps_no_worker_from_the_next(
             for text in ("first", "second"):
                 connection.Producer().publish(text, routing_key=name, serializer="json")
             first = channel.basic_get(name)
-            through.cut()
+            proxy.cut()
             with pytest.raises(exceptions.ConnectionError):
                 first.ack()
-            through.mend()
+            proxy.mend()
             assert channel.qos.can_consume()
             texts: set[str] = set()
-            until = time.monotonic() + PATIENCE
-            while len(texts) < 2 and time.monotonic() < until:
+            deadline = time.monotonic() + PATIENCE
+            while len(texts) < 2 and time.monotonic() < deadline:
                 if message := channel.basic_get(name):
                     texts.add(message.decode())
     assert texts == {"first", "second"}

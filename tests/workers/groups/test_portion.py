@@ -14,7 +14,7 @@ from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_workers.groups.checkpoint import POLICY
 from ibidem_workers.groups.pairs import content_keys, find_candidates, near_keys
 from ibidem_workers.groups.portion import Override, Overrides, Row, Rules, group_portion, index_overrides
-from support.windows import SampleWindow, few, pack_signatures, signatures, value, windows, with_slots
+from support.windows import SampleWindow, example_settings, pack_signatures, signatures, value, windows, with_slots
 
 Groups = dict[str, str]
 
@@ -76,7 +76,7 @@ def carries(lead: Row, row: Row, rules: Rules, overrides: Overrides, *, copies: 
 POLICIES = (POLICY, POLICY.within(30), POLICY.at("identical"), Policy(), PRESETS["scans"].policy)
 
 
-@few
+@example_settings
 @given(windows, st.integers(1, 20), st.sampled_from(POLICIES))
 def test_portions_of_any_size_give_what_one_pass_over_all_gives(
     window: SampleWindow, size: int, policy: Policy
@@ -85,7 +85,7 @@ def test_portions_of_any_size_give_what_one_pass_over_all_gives(
     assert in_portions(rows, rules, size) == plain(rows, rules)
 
 
-@few
+@example_settings
 @given(windows, st.integers(1, 20), st.randoms(use_true_random=False))
 def test_what_readers_said_is_followed_in_portions_of_any_size(
     window: SampleWindow, size: int, rng: random.Random
@@ -97,7 +97,7 @@ def test_what_readers_said_is_followed_in_portions_of_any_size(
     assert in_portions(rows, rules, size, words) == plain(rows, rules)
 
 
-@few
+@example_settings
 @given(windows, st.sampled_from(POLICIES))
 def test_no_pair_that_the_decision_passes_is_left_out(window: SampleWindow, policy: Policy) -> None:
     rows = rows_of(window)
@@ -110,7 +110,7 @@ def test_no_pair_that_the_decision_passes_is_left_out(window: SampleWindow, poli
         assert {at for at in pairs[row] if at < row} <= set(candidates) <= set(range(row))
 
 
-@few
+@example_settings
 @given(windows)
 def test_who_joins_was_compared_with_its_lead_itself(window: SampleWindow) -> None:
     rows, policy = rows_of(window), POLICY

@@ -29,7 +29,7 @@ from ibidem_workers.groups.portion import Overrides
 from ibidem_workers.groups.service import Follower, group_store, regroup
 from ibidem_workers.groups.settle import Settler, make_row
 from support.signed_records import make_record
-from support.windows import counts, documents, few
+from support.windows import counts, documents, example_settings
 
 Groups = dict[str, str]
 
@@ -101,7 +101,7 @@ def check(engine: Engine) -> None:
 
 
 @pytest.mark.slow
-@few
+@example_settings
 @given(st.integers(0, 2**32), st.integers(1, 7), st.randoms(use_true_random=False))
 def test_groups_are_those_of_one_pass_however_writing_and_grouping_take_turns(
     seed: int, size: int, rng: random.Random
@@ -124,7 +124,7 @@ class Killed(BaseException):
 
 
 @pytest.mark.slow
-@few
+@example_settings
 @given(st.integers(0, 2**32), st.integers(1, 7), st.randoms(use_true_random=False))
 def test_killed_at_any_point_and_gone_on_they_are_the_same(seed: int, size: int, rng: random.Random) -> None:
     with index() as engine:
@@ -157,7 +157,7 @@ def test_killed_at_any_point_and_gone_on_they_are_the_same(seed: int, size: int,
 
 
 @pytest.mark.slow
-@few
+@example_settings
 @given(st.integers(0, 2**32), st.integers(1, 7), st.integers(2, 8), st.randoms(use_true_random=False))
 def test_any_number_of_processes_settle_the_same_groups(seed: int, size: int, workers: int, rng: random.Random) -> None:
     """Processes take turns between any two calls to the engine."""
@@ -191,7 +191,7 @@ def turns(engine: Engine, size: int) -> Iterator[str]:
 
 
 @pytest.mark.slow
-@few
+@example_settings
 @given(st.integers(0, 2**32), st.randoms(use_true_random=False))
 def test_whatever_is_rewritten_deleted_or_said_each_group_has_one_lead_that_all_its_documents_duplicate(
     seed: int, rng: random.Random
@@ -293,7 +293,7 @@ def test_regrouping_mends_groups_that_others_made_wrong(everything: bool) -> Non
 
 
 @pytest.mark.parametrize("policy", [replace(POLICY.similar(60), window_days=300), replace(POLICY.similar(85))])
-@few
+@example_settings
 @given(seed=st.integers(0, 1_000), size=st.integers(1, 40))
 def test_other_figures_give_the_groups_of_one_plain_pass_by_them(policy: Policy, seed: int, size: int) -> None:
     writes = signed(seed)
