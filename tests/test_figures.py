@@ -17,14 +17,14 @@ MEASURED = re.compile(r"\d[\d.,]* ?(?:ms|µs|[Kk]B|documents a second)\b|(?<![\d
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_every_figure_that_a_page_links_stands_on_the_page_of_its_benchmark(page: Path) -> None:
+def test_every_figure_that_a_page_links_is_on_the_page_of_its_benchmark(page: Path) -> None:
     for figure, target in LINK.findall(page.read_text(encoding="utf-8")):
         measured = NUMBER.findall((page.parent / target).read_text(encoding="utf-8"))
         assert not set(NUMBER.findall(figure)) - set(measured), f"{page.name}: {figure!r} is not in {target}"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_no_measured_figure_stands_on_a_page_without_a_link_to_its_benchmark(page: Path) -> None:
+def test_no_measured_figure_is_on_a_page_without_a_link_to_its_benchmark(page: Path) -> None:
     claims = LINK.sub("", SHOWN.sub("", page.read_text(encoding="utf-8")))
     assert not MEASURED.findall(claims), f"{page.name}: write [figure](figures/….md)"
 

@@ -21,7 +21,7 @@ def printed(capsys: pytest.CaptureFixture[str], tables: Path, a: str, b: str) ->
     return capsys.readouterr().out.splitlines()
 
 
-def test_words_that_differ_stand_in_brackets_in_their_own_column(
+def test_words_that_differ_are_in_brackets_in_their_own_column(
     capsys: pytest.CaptureFixture[str], tables_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "63")

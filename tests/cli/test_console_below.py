@@ -18,13 +18,13 @@ def printed(entry: Indented, width: int = 40) -> list[str]:
 
 
 @given(st.lists(st.text("abc", min_size=1, max_size=9), min_size=1, max_size=30), st.integers(0, 12))
-def test_every_line_stands_under_the_first_and_no_word_is_lost(words: list[str], columns: int) -> None:
+def test_every_line_is_under_the_first_and_no_word_is_lost(words: list[str], columns: int) -> None:
     lines = printed(Indented(Text(" ".join(words)), columns))
     assert all(line.startswith(" " * columns) and line == line.rstrip() and len(line) <= 40 for line in lines)
     assert " ".join(lines).split() == words
 
 
-def test_a_head_stands_left_of_the_first_line_only() -> None:
+def test_a_head_is_left_of_the_first_line_only() -> None:
     assert printed(Indented(Text("one two three four five six seven"), 4, " 1"), 24) == [
         " 1  one two three four",
         "    five six seven",

@@ -55,7 +55,7 @@ def test_a_lead_is_numbered_and_says_whence_it_is() -> None:
     assert lines[:3] == ["11  Title of a", "    1987-03-01 · Reuter · a", f"    {TEXT}"]
 
 
-def test_a_duplicate_stands_indented_under_its_lead_with_level_reason_and_what_differs() -> None:
+def test_a_duplicate_is_indented_under_its_lead_with_level_reason_and_what_differs() -> None:
     lines = printed(response(hit("a"), duplicate("b", TEXT.replace("12.1", "12.3"))))
     assert lines[3:7] == [
         "    └ Title of b",
@@ -91,13 +91,13 @@ def test_a_group_of_which_some_duplicates_are_shown_says_how_many_more_there_are
     assert "    + 1 more duplicate, shown with --max-per-group" in printed(response(hit("a", size=3), duplicate("b")))
 
 
-def test_copies_that_were_only_counted_are_told_below_their_lead() -> None:
+def test_copies_that_were_only_counted_are_reported_below_their_lead() -> None:
     lines = printed(response(hit("a", size=3, only_counted=8500), duplicate("b")))
     at = lines.index("    + 1 more duplicate, shown with --max-per-group")
     assert lines[at + 1] == "    + 8,500 further copies matched and counted, not listed"
 
 
-def test_late_documents_stand_above_the_list() -> None:
+def test_late_documents_are_above_the_list() -> None:
     lines = printed(response(hit("a"), late=[{"id": f"late-{n}", "group": "g", "page": 1} for n in range(12)]))
     assert lines[0] == "12 more members of groups on earlier pages:"
     assert lines[1] == "    late-0 (page 1)"

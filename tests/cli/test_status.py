@@ -80,7 +80,7 @@ def test_a_reason_from_outside_cannot_steer_the_terminal() -> None:
     assert "\x07" not in render(refusals=[refusal])
 
 
-def test_status_tells_how_the_last_run_stands_and_leaves_with_three_when_some_were_refused(
+def test_status_tells_how_the_last_run_is_and_leaves_with_three_when_some_were_refused(
     run: Run, answer: Answer
 ) -> None:
     code, out, _ = run("status")

@@ -28,7 +28,7 @@ def rewritten(run: Run) -> None:
 
 
 @pytest.mark.slow
-def test_the_curve_is_printed_and_the_choice_beside_the_default(run: Run) -> None:
+def test_the_curve_is_printed_and_the_choice_next_to_the_default(run: Run) -> None:
     code, out, _ = run("tune", "pairs.jsonl", "labels.csv")
     assert code == 0
     assert "60 documents, 30 pairs of duplicates in 30 sets" in out

@@ -40,7 +40,7 @@ def test_a_whole_answer_is_exact() -> None:
     assert make_response()["hits"]["hits"][0]["_source"] == {"title": "A"}
 
 
-def test_a_time_that_ran_out_is_told_and_nothing_is_exact() -> None:
+def test_a_time_that_ran_out_is_reported_and_nothing_is_exact() -> None:
     response = make_response(timed_out=True)
     assert response["timed_out"]
     assert not response["dedupe"]["groups"]["exact"]

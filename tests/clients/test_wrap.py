@@ -181,7 +181,7 @@ def test_other_options_keep_a_client_wrapped(kind: str, wrapped_client: Any) -> 
     assert page["hits"] == wrapped_client.search(index=INDEX, body=BODY, dedupe="indent")["hits"]
 
 
-def test_type_checkers_are_told_every_parameter() -> None:
+def test_type_checkers_know_every_parameter() -> None:
     tree = ast.parse(Path(wrap.__file__).read_text(encoding="utf-8"))
     typed = [node for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
     searches = [

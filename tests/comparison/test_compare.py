@@ -42,7 +42,7 @@ def test_texts_that_share_nothing_have_no_level_and_no_passage(tables: Tables) -
     assert comparison.shared == ()
 
 
-def test_of_a_text_without_words_only_the_lengths_are_told(tables: Tables) -> None:
+def test_of_a_text_without_words_only_the_lengths_are_reported(tables: Tables) -> None:
     comparison = compare(Document("a", "* * *"), Document("b", LEASE), tables)
     assert set(comparison.signals) == {"length", "overlap"}
 

@@ -41,7 +41,7 @@ def test_nothing_of_the_texts_is_lost_and_nothing_comes_twice(tables: Tables, a:
 
 
 @given(TEXTS, TEXTS)
-def test_each_passage_stands_once_and_links_to_one_in_the_other_text(tables: Tables, a: str, b: str) -> None:
+def test_each_passage_is_listed_once_and_links_to_one_in_the_other_text(tables: Tables, a: str, b: str) -> None:
     sides = linked(compare(Document("a", a), Document("b", b), tables))
     ids = [[part.passage for part in side if part.passage] for side in sides]
     for id_, other, side in zip(ids, ids[::-1], sides, strict=True):
@@ -61,7 +61,7 @@ def test_only_the_words_that_differ_are_marked(tables: Tables) -> None:
     assert [stretch.text for part in right for stretch in part.stretches if stretch.differs] == ["York"]
 
 
-def test_pages_begin_where_their_number_stands() -> None:
+def test_pages_begin_where_their_number_is() -> None:
     text = PagedText.of("one\f\fthree")
     assert [(each.page, each.text) for each in text.stretches(0, 10)] == [(1, "one"), (2, ""), (3, "three")]
     assert [(each.page, each.text) for each in text.stretches(1, 3)] == [(0, "ne")]

@@ -21,7 +21,7 @@ def test_pages_in_the_same_order_are_a_diagonal() -> None:
     assert [(dot.column, dot.row, dot.share) for dot in plot.dots] == [(page, page, 1.0) for page in range(4)]
 
 
-def test_a_part_stands_where_the_whole_holds_it() -> None:
+def test_a_part_is_where_the_whole_holds_it() -> None:
     plot = plotted("\f".join(PAGES[2:]), "\f".join(PAGES))
     assert [(dot.column, dot.row) for dot in plot.dots] == [(0, 2), (1, 3)]
     assert [plot.pages(dot) for dot in plot.dots] == [((1, 1), (3, 3)), ((2, 2), (4, 4))]

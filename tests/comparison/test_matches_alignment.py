@@ -30,7 +30,7 @@ def test_one_changed_word_cuts_no_passage_in_two() -> None:
     assert [block.same for block in blocks(passage, a, b)] == [True, False, True]
 
 
-def test_a_phrase_that_stands_elsewhere_too_cuts_no_passage_in_two() -> None:
+def test_a_phrase_that_is_elsewhere_too_cuts_no_passage_in_two() -> None:
     parts = passages([Run(0, 0, 10), Run(12, 500, 8), Run(22, 22, 10)])
     assert [(passage.a, passage.words) for passage in parts] == [((0, 32), 20), ((12, 20), 8)]
 

@@ -71,7 +71,7 @@ def test_case_punctuation_and_line_breaks_are_no_difference(duplicate: str) -> N
     assert word_diff("The court held", duplicate) == []
 
 
-def test_words_that_only_one_text_has_stand_alone() -> None:
+def test_words_that_only_one_text_has_are_alone() -> None:
     assert only("duplicate", word_diff("it is so", "it is not so")) == ["not"]
     assert only("lead", word_diff("it is not so", "it is so")) == ["not"]
 
@@ -92,7 +92,7 @@ def test_a_text_does_not_differ_from_itself(words: list[str]) -> None:
     assert word_diff(" ".join(words), " ".join(words)) == []
 
 
-def test_no_more_places_are_told_than_asked_and_a_gap_says_that_there_are_more() -> None:
+def test_no_more_places_are_reported_than_asked_and_a_gap_says_that_there_are_more() -> None:
     lead = " ".join(f"same same same same {number}" for number in range(20))
     diff = word_diff(lead, lead.replace("1", "x"), most=2)
     assert sum(piece.kind == "lead" for piece in diff) == 2

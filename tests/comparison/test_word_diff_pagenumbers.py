@@ -6,7 +6,7 @@ from ibidem.comparison.word_diff import PART, PageNumbers, token_offsets
 from ibidem.grouped_search.explanations import page_range
 
 
-def test_words_stand_on_the_page_behind_the_last_break_before_them() -> None:
+def test_words_are_on_the_page_behind_the_last_break_before_them() -> None:
     text = "one two\fthree\f\ffour"
     numbers = PageNumbers.of(text, token_offsets(text))
     assert (numbers.count, numbers.of_word.tolist(), numbers.name) == (4, [0, 0, 1, 3], "page")

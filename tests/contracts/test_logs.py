@@ -74,5 +74,5 @@ def test_a_gateway_logs_these_events_with_these_fields(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_these_events_stand_in_the_source_and_no_others() -> None:
+def test_these_events_are_in_the_source_and_no_others() -> None:
     Golden.check_names("logs/events", capture())

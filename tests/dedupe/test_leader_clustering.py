@@ -130,7 +130,7 @@ def test_evidence_is_the_strongest_of_the_pair_or_none() -> None:
     assert window.evidence(3, 0) is None
 
 
-def test_not_beats_every_evidence_and_same_stands_where_there_is_none() -> None:
+def test_not_beats_every_evidence_and_same_counts_where_there_is_none() -> None:
     window = Window.of(HITS, Policy(), [word(0, 1, "not"), word(2, 3, "same")])
     assert window.grouping.lead.tolist() == [0, 1, 2, 2]
     assert window.evidence(1, 0) is None

@@ -72,7 +72,7 @@ def test_law_1_all_pages_and_what_came_late_are_the_window_each_document_once(
 
 @example_settings
 @given(windows, STEPS, SIZES)
-def test_law_1_groups_stand_in_the_order_of_their_first_members(window: SampleWindow, step: int, size: int) -> None:
+def test_law_1_groups_are_in_the_order_of_their_first_members(window: SampleWindow, step: int, size: int) -> None:
     responses = pages(FakeEngine(window), size, window=step)
     leads = [hit["_id"] for response in responses for hit in response["hits"]["hits"] if not hit["_dedupe"]["indent"]]
     assert leads == sorted(leads)

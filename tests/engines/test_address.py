@@ -43,7 +43,7 @@ def test_a_name_with_a_dot_is_found_as_it_is_written() -> None:
     assert read_path({"article.body": "text"}, "article.body") == "text"
 
 
-def test_nothing_is_found_where_nothing_stands() -> None:
+def test_nothing_is_found_where_nothing_is() -> None:
     assert read_path({"article": "text"}, "article.body") is None
 
 

@@ -254,7 +254,7 @@ class TestDelete:
         assert engine.fetch([(engine.index, "b")]) == []
         assert [hit.id for part in engine.scan() for hit in part] == ["a"]
 
-    def test_outcomes_stand_in_the_order_asked(self, engine: Engine, record: Make) -> None:
+    def test_outcomes_are_in_the_order_asked(self, engine: Engine, record: Make) -> None:
         store(engine, record("a", version=5), record("b", version=1))
         outcomes = engine.delete(["missing", "b", "a"], 2)
         assert [each.id for each in outcomes] == ["missing", "b", "a"]
@@ -279,7 +279,7 @@ class TestDelete:
         ]
         assert store(engine, record("a", version=version))[0].fate is WriteStatus.STALE
 
-    def test_a_stale_deletion_says_which_version_stands_there(self, engine: Engine, record: Make) -> None:
+    def test_a_stale_deletion_says_which_version_is_there(self, engine: Engine, record: Make) -> None:
         store(engine, record("a", version=5))
         (outcome,) = engine.delete(["a"], 4)
         assert (outcome.field, outcome.why) == ("version", "version 4 is older than the one in the index, 5")
@@ -323,7 +323,7 @@ class TestWindow:
         store(engine, original)
         assert engine.search(parse_query("grain"), 1).hits[0].packed == original.packed
 
-    def test_the_better_match_stands_first(self, engine: Engine, record: Make) -> None:
+    def test_the_better_match_is_first(self, engine: Engine, record: Make) -> None:
         other_records = [record(f"x{number}", "nothing of interest today") for number in range(10)]
         store(engine, record("long", f"grain {LONG}"), record("short", "grain prices"), *other_records)
         hits = engine.search(parse_query("grain"), 10).hits
@@ -351,7 +351,7 @@ class TestWindow:
         assert list(engine.search(query, 3, all_of_them.cursor, [content]).hits)[:3] == list(answer_without.hits)[:3]
 
     @pytest.mark.parametrize("size", [1, 3, 5, 8])
-    def test_equal_scores_stand_in_the_order_of_ids(self, engine: Engine, record: Make, size: int) -> None:
+    def test_equal_scores_are_in_the_order_of_ids(self, engine: Engine, record: Make, size: int) -> None:
         names = ["e", "b", "h", "a", "g", "c", "f", "d"]
         store(engine, *(record(name) for name in names), *(record(f"x{number}", "other words") for number in range(20)))
         assert ids(engine.search(parse_query("grain"), size)) == sorted(names)[:size]

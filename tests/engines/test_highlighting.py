@@ -48,7 +48,7 @@ def test_a_mark_that_the_text_holds_is_taken_for_none() -> None:
     assert cut(f"a {HIGHLIGHT[0]}false{HIGHLIGHT[1]} grain", "grain") == "a false [grain]"
 
 
-def test_the_passage_begins_with_the_sentence_in_which_the_word_stands() -> None:
+def test_the_passage_begins_with_the_sentence_in_which_the_word_is() -> None:
     assert cut(f"{FILLING}The duty on grain was raised. {FILLING}", "grain").startswith("…The duty on [grain] was")
 
 
@@ -84,7 +84,7 @@ def test_a_text_in_which_no_word_occurs_is_cut_at_its_beginning() -> None:
     assert excerpt.endswith("…")
 
 
-def test_a_word_that_stands_everywhere_in_a_book_is_marked_where_it_first_stands() -> None:
+def test_a_word_that_is_everywhere_in_a_book_is_marked_where_it_first_is() -> None:
     text = "the whale and the sea " * 100_000
     assert cut(text, "the", "sea", "unheard").startswith("[the] whale and [the] [sea]")
 

@@ -46,7 +46,7 @@ AROUND = st.text(st.characters(codec="utf-8", exclude_characters="&"), max_size=
 
 
 @given(SCHEMES, st.sampled_from(PLACES), NAMES, AROUND, AROUND)
-def test_a_secret_is_not_shown_wherever_it_stands_in_an_address(
+def test_a_secret_is_not_shown_wherever_it_is_in_an_address(
     scheme: str, place: str, name: str, prefix: str, suffix: str
 ) -> None:
     url = place.format(scheme=scheme, name=name, secret=f"{prefix}{SECRET}{suffix}")

@@ -59,7 +59,7 @@ def test_ids_that_only_the_labels_know_are_named_and_filtered_or_refused_ones_ar
     assert evaluate([*DOCS, refusal], clusters, tables, filters=[Filter("source", "AP")]).unknown == []
 
 
-def test_the_worst_mistakes_are_told_with_their_reasons(tables: Tables, tmp_path: Path) -> None:
+def test_the_worst_mistakes_are_reported_with_their_reasons(tables: Tables, tmp_path: Path) -> None:
     path = tmp_path / "clusters.tsv"
     path.write_text("id\tcluster\na\t1\nd\t1\n")
     mistakes = [each.as_json() for each in evaluate(DOCS, Labels(path), tables).mistakes]

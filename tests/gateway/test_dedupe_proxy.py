@@ -45,7 +45,7 @@ def test_neither_callers_nor_names_of_indexes_are_remembered_without_end() -> No
         (ApiRequest("POST", "/_msearch", lines=[{}, {}]), None),
     ],
 )
-def test_a_request_is_told_by_what_it_asks_for(ask: ApiRequest, stage: str | None) -> None:
+def test_a_request_is_identified_by_its_options(ask: ApiRequest, stage: str | None) -> None:
     assert search_stage(ask) == stage
 
 

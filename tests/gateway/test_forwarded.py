@@ -51,7 +51,7 @@ def test_the_judge_sees_in_every_attack_what_it_is_after(name: str) -> None:
 
 
 @pytest.mark.parametrize("attack", attacks())
-def test_no_engine_answers_with_what_stands_in_an_index_that_is_not_open(
+def test_no_engine_answers_with_what_is_in_an_index_that_is_not_open(
     leases: Leases, gateway: str, vault: str, attack: str
 ) -> None:
     status, content = send(gateway, attacks(leases.index, vault)[attack])

@@ -142,7 +142,7 @@ def test_several_searches_are_each_asked_with_the_callers_account(leases: Leases
     assert find_accounts(guarded) == {GUEST}
 
 
-def test_who_may_not_write_beside_the_index_says_nothing_there(url: str) -> None:
+def test_who_may_not_write_next_to_the_index_says_nothing_there(url: str) -> None:
     answer = get(url, "/ibidem/overrides", GUEST, "POST", {"a": "lease", "b": "draft", "verdict": "not"})
     assert (answer.status_code, answer.json()["error"]["type"]) == (403, "security_exception")
     assert get(url, "/ibidem/overrides", CLERK).json() == {"overrides": []}

@@ -156,7 +156,7 @@ def test_a_path_that_the_engine_would_part_otherwise_never_reaches_it(method: st
         assert not engine.asked
 
 
-def test_no_header_of_a_request_is_made_of_what_stands_in_its_address() -> None:
+def test_no_header_of_a_request_is_made_of_what_is_in_its_address() -> None:
     with (
         between(plan=lambda _: Answer(200, {})) as engine,
         run_gateway(Settings(engine=engine.address("opensearch"))) as url,

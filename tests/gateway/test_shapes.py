@@ -72,9 +72,7 @@ def search(url: str, index: str, body: Any, query: str = "dedupe=indent", action
     return answer.json()
 
 
-def test_with_typed_keys_the_groups_of_a_bucket_stand_in_the_meta_of_their_aggregation(
-    url: str, leases: Leases
-) -> None:
+def test_with_typed_keys_the_groups_of_a_bucket_are_in_the_meta_of_their_aggregation(url: str, leases: Leases) -> None:
     aggs = {"by": {"terms": {"field": "source"}, "meta": {"own": 1}}}
     body = {"query": {"match": {"text": "rent"}}, "aggs": aggs}
     aggregation = search(url, leases.index, body)["aggregations"]["by"]
@@ -107,7 +105,7 @@ def test_hits_within_buckets_show_what_matched_inside_them(leases: Leases, url: 
     assert response["aggregations"]["top"]["hits"]["hits"][0]["inner_hits"]["parties"]["hits"]["total"]["value"] == 1
 
 
-def test_inner_hits_named_as_the_layers_own_are_refused_where_both_would_stand(url: str, index: str) -> None:
+def test_inner_hits_named_as_the_layers_own_are_refused_where_both_would_be(url: str, index: str) -> None:
     body = {"nested": TENANTS["nested"] | {"inner_hits": {"name": "duplicates"}}}
     assert search(url, index, {"query": body})["hits"]["hits"][0]["inner_hits"]["duplicates"]
     answer = httpx2.post(f"{url}/{index}/_search?dedupe=collapse", json={"query": body})

@@ -44,7 +44,7 @@ def test_each_hit_carries_its_document_and_a_passage(library: Engine, records: l
     assert hit["highlight"]["text"]
 
 
-def test_the_total_is_exact_and_the_time_is_told(library: Engine, records: list[Record]) -> None:
+def test_the_total_is_exact_and_the_time_is_reported(library: Engine, records: list[Record]) -> None:
     response = answer(library, window=20)
     matching = sum("said" in each.document.text.split() for each in records)
     assert response["hits"]["total"] == {"value": matching, "relation": "eq"}
@@ -86,7 +86,7 @@ def test_a_page_that_no_window_reaches_is_refused(library: Engine, page: int, si
         answer(library, page=page, size=size)
 
 
-def test_manual_decisions_kept_beside_the_index_are_followed() -> None:
+def test_manual_decisions_kept_next_to_the_index_are_followed() -> None:
     window = make_window(11, 40)
     engine = FakeEngine(window)
     hits = answer(engine, size=40)["hits"]["hits"]

@@ -131,7 +131,7 @@ def make_request(cursor_text: str, **changes: object) -> DedupeRequest:
 
 
 @given(st.text(max_size=200))
-def test_the_engine_s_cursor_comes_back_as_it_was_and_may_stand_in_a_url(place: str) -> None:
+def test_the_engine_s_cursor_comes_back_as_it_was_and_may_be_in_a_url(place: str) -> None:
     cursor_text = backend.write_cursor(place, QUERY, REQUEST)
     assert backend.read_cursor(QUERY, make_request(cursor_text)) == place
     assert cursor_text.replace("-", "").replace("_", "").isalnum()

@@ -79,7 +79,7 @@ def test_a_reason_says_the_figure_and_the_guards_that_matter(why: dict[str, obje
 
 
 @pytest.mark.slow
-def test_pages_that_share_a_third_each_are_told_with_their_share(tmp_path: Path) -> None:
+def test_pages_that_share_a_third_each_are_reported_with_their_share(tmp_path: Path) -> None:
     first = [page(number) for number in range(20)]
     second = [words[: len(words) // 3] + page(100 + at)[len(words) // 3 :] for at, words in enumerate(first)]
     a, b = (Document(name, "\f".join(map(" ".join, pages))) for name, pages in (("a", first), ("b", second)))
@@ -92,7 +92,7 @@ def test_a_document_that_is_not_named_is_it() -> None:
     assert reason({"signature": "pages", "relation": "contains", **PLACES}) == "contains it, page 3 of 20"
 
 
-def test_two_that_are_named_stand_in_one_sentence() -> None:
+def test_two_that_are_named_are_in_one_sentence() -> None:
     why = {"signature": "pages", "relation": "part_of", **PLACES}
     assert reason(why, "B", "A").replace(DASH, "-") == "A is part of B, pages 12-31 of 402"
     assert reason({**why, "relation": "contains"}, "B", "A") == "A contains B, page 3 of 20"

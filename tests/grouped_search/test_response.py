@@ -108,7 +108,7 @@ def test_a_lead_has_no_reason_and_a_duplicate_has_one() -> None:
     ]
 
 
-def test_why_is_told_when_it_is_asked_for() -> None:
+def test_why_is_reported_when_it_is_asked_for() -> None:
     why = marks(answer(CHAIN, explain=True))["0001"]["why"]
     assert (why["signature"], why["shared"], why["days_apart"]) == ("minhash", 51, 4)
 
@@ -153,7 +153,7 @@ def test_a_document_that_has_gone_since_is_said_to_be() -> None:
     assert hit["_dedupe"]["notes"] == ["no longer in the index"]
 
 
-def test_manual_decisions_are_told() -> None:
+def test_manual_decisions_are_reported() -> None:
     overrides = [
         Override(("news", "0001"), ("news", "0003"), "same", "Ada", date="2026-01-05"),
         Override(("news", "0000"), ("news", "0002"), "not", "Bob", "other court"),

@@ -16,14 +16,14 @@ def grouping(leads: list[int]) -> Grouping:
 EXAMPLE = grouping([0, 1, 0, 3, 1, 5, 0, 7, 3, 9])
 
 
-def test_a_page_stands_on_the_fewest_steps_that_fill_it() -> None:
+def test_a_page_uses_the_fewest_steps_that_fill_it() -> None:
     pages = Pages(EXAMPLE, step=2, size=2)
     assert [pages.steps_needed(page) for page in (1, 2, 3, 4)] == [1, 3, 5, None]
     assert [pages.steps_used(page) for page in (0, 1, 2, 3, 4)] == [0, 1, 3, 5, 5]
     assert [pages.leads(page) for page in (1, 2, 3, 4)] == [[0, 1], [3, 5], [7, 9], []]
 
 
-def test_what_a_step_adds_to_groups_of_earlier_pages_is_told_on_the_first_page_that_needed_the_step() -> None:
+def test_what_a_step_adds_to_groups_of_earlier_pages_is_reported_on_the_first_page_that_needed_the_step() -> None:
     pages = Pages(EXAMPLE, step=2, size=2)
     assert list(pages.late_rows(1)) == []
     assert list(pages.late_rows(2)) == [(2, 1), (4, 1)]

@@ -135,7 +135,7 @@ def test_all_pages_together_hold_each_match_once_and_the_account_adds_up(
         assert account["duplicates"] == len(match_ids) - len(set(groups))
 
 
-def test_groups_stand_where_their_best_document_stands_and_hold_those_of_their_name(engine: Engine) -> None:
+def test_groups_are_where_their_best_document_is_and_hold_those_of_their_name(engine: Engine) -> None:
     groups_by_id = read_groups(engine)
     expected: defaultdict[str, list[str]] = defaultdict(list)
     for name in ranked(engine, "said"):
@@ -253,7 +253,7 @@ def test_a_text_with_very_many_copies_is_counted_and_shown_in_part(empty_index: 
     assert len(answer["hits"]["hits"]) == 1_203
 
 
-def test_what_is_not_settled_stands_alone_and_is_counted(empty_index: Any) -> None:
+def test_what_is_not_settled_is_alone_and_is_counted(empty_index: Any) -> None:
     engine = empty_index(make_record("a", f"{TEXT} grain"), make_record("b", f"{TEXT} grain"))
     engine.write([make_record("c", f"{TEXT} grain"), make_record("d", f"{TEXT} grain")])
     engine.refresh()
@@ -278,7 +278,7 @@ def test_what_is_written_after_the_first_page_stays_out_of_the_later_ones(empty_
     assert sorted(names) == [f"a{at}" for at in range(6)]
 
 
-def test_an_override_stands_in_the_notes(empty_index: Any) -> None:
+def test_an_override_is_in_the_notes(empty_index: Any) -> None:
     engine = empty_index(make_record("a", f"{TEXT} grain"), make_record("b", f"{TEXT} grain"))
     word = Override((engine.index, "a"), (engine.index, "b"), "same", "Ada")
     response = search(engine, parse_query("grain"), make_request(explain=True), overrides=[word])

@@ -31,7 +31,7 @@ def test_documents_are_read_by_id_and_those_that_are_not_there_are_left_out(engi
     assert sorted(hit.id for hit in fetch_hits(engine, ["lease", "nosuch", "letter"])) == ["lease", "letter"]
 
 
-def test_copies_stand_behind_the_documents_that_were_named(engine: Engine) -> None:
+def test_copies_are_behind_the_documents_that_were_named(engine: Engine) -> None:
     assert find_copies(engine, ["letter", "copy"]).ids == ["letter", "copy", "lease"]
 
 

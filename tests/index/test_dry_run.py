@@ -99,7 +99,7 @@ def test_an_index_of_others_stays_as_it_is(settings: Settings, opensearch: str) 
 
 
 @pytest.mark.slow
-def test_what_signing_takes_is_told_by_the_documents_that_were_signed(
+def test_the_cost_of_signing_is_estimated_from_the_documents_that_were_signed(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ingest_documents(DOCUMENTS, settings)

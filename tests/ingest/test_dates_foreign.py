@@ -35,7 +35,7 @@ def test_what_may_be_two_days_or_none_is_no_date(value: object) -> None:
 
 
 @given(st.text() | st.integers() | st.floats())
-def test_whatever_stands_there_is_a_date_or_none(value: object) -> None:
+def test_whatever_is_there_is_a_date_or_none(value: object) -> None:
     interval(iso_date(value))
 
 

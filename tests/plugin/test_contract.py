@@ -139,7 +139,7 @@ def test_a_preset_that_is_stored_with_an_index_is_followed_whoever_groups(
         engine.close()
 
 
-def test_manual_decisions_are_followed_and_told(cluster: str, plain_client: Any, wrapped_client: Any) -> None:
+def test_manual_decisions_are_followed_and_reported(cluster: str, plain_client: Any, wrapped_client: Any) -> None:
     """They are kept for five seconds, so the index is one that no other test asks for."""
     first = through_layer(ibidem.wrap(plain_client), "heard", QUERY, INDENT)
     mark, name = next((hit["_dedupe"], hit["_id"]) for hit in first["hits"]["hits"] if hit["_dedupe"]["indent"])

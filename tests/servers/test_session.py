@@ -56,7 +56,7 @@ def test_all_that_are_wanted_start_together_and_one_that_cannot_harms_no_other()
 
 
 @pytest.mark.slow
-def test_a_command_is_run_with_the_addresses_and_its_end_is_told() -> None:
+def test_a_command_is_run_with_the_addresses_and_its_end_is_reported() -> None:
     environment = {"IBIDEM_TEST_REDIS": "redis://elsewhere", "PYTHONPATH": str(Path(__file__).parents[1])}
     command = [sys.executable, "-m", "servers", "redis", "--", "/bin/sh", "-c", "echo $IBIDEM_TEST_REDIS; exit 3"]
     process = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)

@@ -43,11 +43,11 @@ class Runner:
         url: The address.
         requests: What each request is called, and which paths and parameters it has.
         version: The server's.
-        again: Whether searches are sent again with `dedupe=off`, and have to be answered alike.
+        retry: Whether searches are sent again with `dedupe=off`, and have to be answered alike.
     """
 
     def __init__(self, url: str, requests: Mapping[str, Any], version: tuple[int, ...], *, retry: bool = False) -> None:
-        self._requests, self._version, self._again = requests, version, retry
+        self._requests, self._version, self._retry = requests, version, retry
         self._client = httpx2.Client(base_url=url, timeout=SECONDS)
         self._stash: dict[str, Any] = {}
         self._answers: list[Any] = []
@@ -107,7 +107,7 @@ class Runner:
         parameters = self._filled(arguments or {})
         first = self._sent(name, parameters, instruction)
         self._answers = [first]
-        if self._again and name in SEARCHES:
+        if self._retry and name in SEARCHES:
             self._answers.append(self._sent(name, {**parameters, "dedupe": "off"}, instruction))
 
     def _sent(self, name: str, parameters: dict[str, Any], instruction: Mapping[str, Any]) -> Any:

@@ -47,7 +47,7 @@ def run(name: str, answer: Answer, **options: Any) -> tuple[str, list[str]]:
 
 
 def test_a_search_is_sent_again_with_dedupe_off_and_both_answers_are_checked() -> None:
-    why, requests = run("found", Answer(200, {"took": 3, "hits": [{"_id": "a"}]}), again=True)
+    why, requests = run("found", Answer(200, {"took": 3, "hits": [{"_id": "a"}]}), retry=True)
     assert (why, requests) == ("", ["/news", "/news/_search?size=1", "/news/_search?size=1&dedupe=off"])
 
 

@@ -96,7 +96,7 @@ def test_a_worker_unpacks_what_submitters_pack_up_to_a_size_and_nothing_else(
 
 
 @pytest.mark.slow
-def test_what_stands_in_strings_is_not_dense() -> None:
+def test_what_is_in_strings_is_not_dense() -> None:
     assert too_dense(b"[]," * (MOST_STRUCTURE // 3 + 1))
     assert not too_dense(orjson.dumps(["[]," * (MOST_STRUCTURE // 3 + 1), '"\\']))
 
@@ -209,7 +209,7 @@ def test_a_batch_holds_no_more_than_it_may_unless_it_is_one_document(sizes: list
         assert len(batch.records) == 1 or sum(len(str(record["text"])) for record in batch.records) <= characters
 
 
-def test_fields_beside_the_text_fill_a_batch_too() -> None:
+def test_fields_next_to_the_text_fill_a_batch_too() -> None:
     long = [{"id": str(number), "text": "x", "meta": {"note": "n" * 300}} for number in range(4)]
     assert [len(batch.records) for batch in cut(map(serialize, long), 100)] == [1, 1, 1, 1]
 

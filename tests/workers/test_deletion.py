@@ -31,7 +31,7 @@ def test_a_version_can_be_named(engine: Engine, settings: Settings) -> None:
     assert (write(engine, settings, 5), write(engine, settings, 6)) == (WriteStatus.STALE, WriteStatus.INDEXED)
 
 
-def test_a_deletion_beats_whatever_version_stands_there(engine: Engine, settings: Settings) -> None:
+def test_a_deletion_beats_whatever_version_is_there(engine: Engine, settings: Settings) -> None:
     write(engine, settings, LARGEST_VERSION)
     assert [outcome.fate for outcome in delete(engine, ["a"])] == [WriteStatus.DELETED]
     assert engine.info().documents == 0

@@ -60,7 +60,7 @@ def test_an_action_on_a_state_names_it() -> None:
     assert orjson.loads(head) == {"delete": {"_index": "news", "_id": "a", "if_seq_no": 7, "if_primary_term": 1}}
 
 
-def test_a_refused_document_is_told_with_its_cause() -> None:
+def test_a_refused_document_is_reported_with_its_cause() -> None:
     error = {"type": "mapper_parsing_exception", "reason": "failed", "caused_by": {"type": "x", "reason": "not a date"}}
     (outcome,) = run(ClusterClient("here", lambda: Taking({"status": 400, "error": error})), actions(1))
     assert outcome == ActionOutcome(400, reason="failed: not a date")

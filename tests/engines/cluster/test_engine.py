@@ -441,7 +441,7 @@ def everything_said(error: BaseException) -> str:
 
 
 class TestOtherWriters:
-    def test_of_many_writers_of_one_document_the_newest_version_stands(self, address: str) -> None:
+    def test_of_many_writers_of_one_document_the_newest_version_stays(self, address: str) -> None:
         engines = [at(address) for _ in range(4)]
         outcomes: list[WriteStatus] = []
 
@@ -466,7 +466,7 @@ class TestOtherWriters:
         assert [outcome.fate for outcome in outcomes] == [WriteStatus.STALE, WriteStatus.INDEXED]
         assert find_ids(at(address)) == ["d1"]
 
-    def test_a_document_written_between_reading_and_writing_is_decided_anew(self, address: str, kind: str) -> None:
+    def test_a_document_written_between_reading_and_writing_is_decided_again(self, address: str, kind: str) -> None:
         def newer(_: Request) -> None:
             at(address).write([make_record("d0", "wheat", version=7)])
 
@@ -477,9 +477,7 @@ class TestOtherWriters:
 
 
 class TestRequests:
-    def test_what_stands_in_the_index_is_not_looked_at_while_most_documents_are_new(
-        self, address: str, kind: str
-    ) -> None:
+    def test_what_is_in_the_index_is_not_looked_at_while_most_documents_are_new(self, address: str, kind: str) -> None:
         with between(address) as server:
             engine = at(server.address(kind))
 
@@ -516,7 +514,7 @@ class TestRequests:
             assert len(searches(server)) == 1
         assert len(answers) == 60
 
-    def test_a_text_that_stands_there_very_often_takes_nothing_from_the_others(self, address: str, kind: str) -> None:
+    def test_a_text_that_is_there_very_often_takes_nothing_from_the_others(self, address: str, kind: str) -> None:
         form = [make_record(f"form{number:04}", "this form is filled in by hand") for number in range(1_100)]
         pair = [make_record(name, "the wheat crop of the year was large") for name in ("p", "q")]
         engine = at(address)

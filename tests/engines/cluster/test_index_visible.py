@@ -106,7 +106,7 @@ def test_an_index_whose_copies_have_no_node_is_whole(address: str, engine: Clust
     assert engine.search(GRAIN, 5).total == 0
 
 
-def test_records_beside_an_index_are_never_taken_for_none_while_they_are_nowhere(
+def test_records_next_to_an_index_are_never_taken_for_none_while_they_are_nowhere(
     address: str, engine: ClusterEngine
 ) -> None:
     bring_back(address)

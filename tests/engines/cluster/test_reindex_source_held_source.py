@@ -13,7 +13,7 @@ from ibidem_engines.requests import Answer
 
 
 @given(st.lists(OBJECTS | st.none(), max_size=3), STYLES)
-def test_each_document_has_the_json_that_stands_there(
+def test_each_document_has_the_json_that_is_there(
     sources: list[dict[str, object] | None], style: tuple[str, str]
 ) -> None:
     raws = ["" if source is None else write_json(source, style, is_plain=True) for source in sources]

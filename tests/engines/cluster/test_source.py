@@ -88,7 +88,7 @@ def test_an_unsigned_record_claims_no_schema() -> None:
     assert not own_part.keys() & {"schema", "packed", "content", "keys", "length"}
 
 
-def test_the_lean_layout_repeats_no_hash_beside_the_packed_value_but_that_of_the_content() -> None:
+def test_the_lean_layout_repeats_no_hash_next_to_the_packed_value_but_that_of_the_content() -> None:
     own_part = orjson.loads(as_source(make_record("a"), OWN, "lean"))["ibidem"]
     assert not own_part.keys() & {"fingerprint", "fingerprint_binned", "profile"}
     assert len(own_part["keys"].split()) == 33 + 3

@@ -59,7 +59,7 @@ def test_a_member_that_is_there_is_replaced_in_its_place(
 
 
 @given(OBJECTS, STYLES)
-def test_members_stand_where_they_are_told_to(source: dict[str, object], style: tuple[str, str]) -> None:
+def test_members_are_where_they_are_told_to(source: dict[str, object], style: tuple[str, str]) -> None:
     raw = write_json(source, style, is_plain=True)
     assert {name: json.loads(raw[begin:end]) for name, (begin, end) in members(raw)} == source
 

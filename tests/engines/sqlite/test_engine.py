@@ -56,7 +56,7 @@ def test_a_closed_engine_opens_again(library: Engine, record: Make) -> None:
     assert library.info().documents == 1
 
 
-def test_an_index_that_stands_beside_others_is_apart(library: Engine, url: str, record: Make) -> None:
+def test_an_index_that_is_next_to_others_is_apart(library: Engine, url: str, record: Make) -> None:
     other = open_engine(url, "news-2")
     other.create()
     library.write([record("a")])

@@ -147,7 +147,7 @@ def test_a_damaged_file_is_named(file: SqliteFile, path: Path) -> None:
         file.run('select sum(length(entry)) from "ibidem.{index}.ledger"').fetchall()
 
 
-def test_a_full_disk_harms_nothing_that_stands_there(file: SqliteFile) -> None:
+def test_a_full_disk_harms_nothing_that_is_there(file: SqliteFile) -> None:
     put(file, "a")
     with file.reading():
         (pages,) = file.run("pragma page_count").fetchone()
@@ -286,7 +286,7 @@ def test_no_statement_runs_for_longer_than_it_may(path: Path) -> None:
     file.close()
 
 
-def test_what_stands_in_a_file_s_schema_is_not_trusted(file: SqliteFile) -> None:
+def test_what_is_in_a_file_s_schema_is_not_trusted(file: SqliteFile) -> None:
     with file.reading():
         assert file.run("pragma trusted_schema").fetchone() == (0,)
 

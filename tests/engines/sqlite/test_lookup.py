@@ -118,7 +118,7 @@ def test_marks_are_read_only_where_look_ups_would_cost_more(library: Engine, rec
 
 
 @pytest.mark.slow
-def test_an_index_that_outgrows_what_is_known_of_it_is_read_anew(library: Engine, record: Make) -> None:
+def test_an_index_that_outgrows_what_is_known_of_it_is_read_again(library: Engine, record: Make) -> None:
     finder = library._finder  # type: ignore[attr-defined]
     for start in range(0, 600, 200):
         batch = [record(f"d{number}", f"story {number}") for number in range(start, start + 200)]

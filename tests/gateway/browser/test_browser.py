@@ -134,7 +134,7 @@ def test_a_reader_says_that_two_are_no_duplicates_and_takes_it_back(visit: Open)
     expect(page.get_by_text("No manual decision on")).to_be_visible()
 
 
-def test_the_copies_of_a_document_stand_on_a_line_of_time(visit: Open) -> None:
+def test_the_copies_of_a_document_are_on_a_line_of_time(visit: Open) -> None:
     page = visit("/ibidem/page/inspect?id=lease")
     expect(page.locator("circle")).to_have_count(3)
     page.locator("circle:not(.own)").last.click()

@@ -6,7 +6,7 @@ from ibidem_ingest.document import Document
 OWN = Document("own", "text", date="1987-03-01", source="AP", title="A story")
 
 
-def test_the_first_copy_stands_at_the_left_and_the_last_at_the_right() -> None:
+def test_the_first_copy_is_at_the_left_and_the_last_at_the_right() -> None:
     later, undated = Document("b", "text", date="1987-03-11", source="Reuters"), Document("c", "text")
     marks = timeline(OWN, [later, undated])
     assert marks is not None

@@ -9,7 +9,7 @@ def hit(id_: str, text: str, **mark: object) -> dict[str, object]:
     return {"_id": id_, "_source": {"text": text, "date": "1987", "source": "AP"}, "_dedupe": {"group": "g", **mark}}
 
 
-def test_duplicates_stand_under_their_lead_with_reason_and_difference() -> None:
+def test_duplicates_are_under_their_lead_with_reason_and_difference() -> None:
     why = {"signature": "minhash", "shared": 73, "of": 100}
     hits = [hit("a", "rent rose", size=3, indent=0), hit("b", "rent fell", size=3, indent=1, level="near", why=why)]
     (group,) = page_groups({"hits": {"hits": hits}, "dedupe": {"mode": "indent"}}, 11)
@@ -28,14 +28,14 @@ def test_a_collapsed_lead_carries_its_duplicates_closed() -> None:
 
 
 @pytest.mark.parametrize(("level", "is_shown"), [("near", True), ("partial", False)])
-def test_what_differs_is_told_where_the_texts_share_most_of_their_words(level: str, *, is_shown: bool) -> None:
+def test_what_differs_is_reported_where_the_texts_share_most_of_their_words(level: str, *, is_shown: bool) -> None:
     duplicate = hit("b", "the rent of York", indent=1, level=level)
     lead = hit("a", "the rent of London", size=2, indent=0)
     (group,) = page_groups({"hits": {"hits": [lead, duplicate]}, "dedupe": {"mode": "indent"}}, 1)
     assert bool(group.duplicates[0].differs) == is_shown
 
 
-def test_copies_that_were_only_counted_are_told_with_their_lead() -> None:
+def test_copies_that_were_only_counted_are_reported_with_their_lead() -> None:
     lead = hit("a", "rent", size=1, indent=0, only_counted=1)
     (group,) = page_groups({"hits": {"hits": [lead]}, "dedupe": {"mode": "indent"}}, 1)
     assert group.further == "1 further copy matched and counted, not listed"

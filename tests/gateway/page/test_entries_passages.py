@@ -18,7 +18,7 @@ def test_the_words_of_the_query_are_pieces_of_their_own() -> None:
     assert [(each.text, each.kind) for each in pieces] == [("Rent", "word"), (" and ", "same"), ("roof", "word")]
 
 
-def test_what_differs_is_told_apart() -> None:
+def test_what_differs_is_distinguished() -> None:
     pieces = diff("Profit rose to 12", "Profit fell to 12")
     assert [(each.text, each.kind) for each in pieces] == [
         ("Profit", "same"),

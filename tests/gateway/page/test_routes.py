@@ -50,7 +50,7 @@ def test_a_browser_gets_the_page_and_a_client_what_the_engine_says(client: TestC
     assert client.get("/", headers={"accept": "*/*"}).json()["name"] == "ibidem"
 
 
-def test_duplicates_stand_below_their_lead_with_level_reason_and_what_differs(read: Read) -> None:
+def test_duplicates_are_below_their_lead_with_level_reason_and_what_differs(read: Read) -> None:
     page = read("/?q=drains")
     assert set(places(page)) == {"lease", "copy", "draft"}
     assert "2 duplicates" in page
@@ -141,7 +141,7 @@ def test_the_copies_of_a_document_are_shown_by_date_and_each_can_be_compared(rea
     assert places(read("/ibidem/page/inspect?id=lease&level=identical")) == ["copy"]
 
 
-def test_two_documents_stand_side_by_side_with_what_they_share(read: Read) -> None:
+def test_two_documents_are_side_by_side_with_what_they_share(read: Read) -> None:
     page = read("/ibidem/page/compare?a=lease&b=draft")
     assert "shared.css" in page
     assert "York" in page

@@ -344,7 +344,7 @@ def test_while_not_all_indexes_are_open_the_same_rules_hold_for_what_is_signed(s
     assert reply["count"] == 3
 
 
-def test_an_index_that_is_made_anew_through_the_gateway_without_our_fields_gets_no_signatures(start: Start) -> None:
+def test_an_index_that_is_made_again_through_the_gateway_without_our_fields_gets_no_signatures(start: Start) -> None:
     signing_gateway = start()
     bulk(signing_gateway, {"index": {"_id": "a"}}, {"text": LEASE})
     assert read_own_fields(signing_gateway, "a")

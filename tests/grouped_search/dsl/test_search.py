@@ -149,7 +149,7 @@ def test_collapse_carries_duplicates_inside_their_lead(wrapped_client: Any) -> N
     assert sorted([*inside, *ids(collapsed)]) == sorted(ids(indented))
 
 
-def test_what_stands_beside_the_hits_is_answered_of_all_that_matches(plain_client: Any, wrapped_client: Any) -> None:
+def test_what_is_next_to_the_hits_is_answered_of_all_that_matches(plain_client: Any, wrapped_client: Any) -> None:
     body = {
         "query": QUERY,
         "size": 2,
@@ -385,7 +385,7 @@ def parted(kind: str, url: str, signed_records: list[Record]) -> Iterator[str]:
     remove_indices(url, "parted")
 
 
-def test_inner_hits_of_a_query_stand_in_each_hit_also_beside_duplicates(
+def test_inner_hits_of_a_query_are_in_each_hit_also_next_to_duplicates(
     plain_client: Any, wrapped_client: Any, parted: str
 ) -> None:
     body = {"query": {"bool": {"must": [NESTED, {"match": {"body": "said"}}]}}, "size": ALL}

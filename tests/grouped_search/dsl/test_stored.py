@@ -193,7 +193,7 @@ def test_beyond_the_groups_that_a_server_counts_off_the_cursor_goes_on(
     assert sorted(ids(hits)) == matching(plain_client)
 
 
-def test_documents_without_a_stored_group_stand_alone_where_they_rank(plain_client: Any, url: str) -> None:
+def test_documents_without_a_stored_group_are_alone_where_they_rank(plain_client: Any, url: str) -> None:
     response_of_client = [f"theirs{at}" for at in range(5)]
     for name in response_of_client:
         ask(url, "PUT", f"/{INDEX}/_doc/{name}?refresh=true", json.dumps({"text": "said said"}))

@@ -49,7 +49,7 @@ def test_other_clusters_are_refused_and_dates_in_a_name_are_not() -> None:
     assert read_search("<news-{now/d{yyyy.MM.dd|+12:00}}>", {}, {}, INDENT).page == 1
 
 
-def test_an_index_beside_a_point_in_time_is_refused() -> None:
+def test_an_index_next_to_a_point_in_time_is_refused() -> None:
     with pytest.raises(UsageError, match="an index together with pit"):
         read_search("news", {"pit": {"id": "x"}}, {}, INDENT)
 

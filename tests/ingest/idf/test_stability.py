@@ -43,7 +43,7 @@ def test_a_table_agrees_with_itself_and_changes_nothing() -> None:
     assert changed_fingerprints([" ".join(TERMS)], rare_table, rare_table) == dict.fromkeys(LENGTHS, 0.0)
 
 
-def test_a_fingerprint_changes_from_the_first_term_on_that_stands_elsewhere() -> None:
+def test_a_fingerprint_changes_from_the_first_term_on_that_is_elsewhere() -> None:
     old_table = table({term: 5 + at for at, term in enumerate(TERMS)})
     swapped = {term: 5 + at for at, term in enumerate(TERMS)} | {TERMS[9]: 15, TERMS[10]: 14}
     shares = changed_fingerprints(

@@ -19,7 +19,7 @@ def test_a_dictionary_gives_the_same_ranks(terms: list[int], others: list[int]) 
     assert [rank(slots, term) for term in keys] == expected
 
 
-def test_terms_that_begin_at_one_slot_stand_side_by_side() -> None:
+def test_terms_that_begin_at_one_slot_are_side_by_side() -> None:
     terms = [(1 << 60) + place for place in range(40)]
     slots = layout_slots(np.array(terms, np.uint64))
     assert ranks(slots, np.array([*terms, (1 << 60) + 99], np.uint64)).tolist() == [*range(40), ABSENT]

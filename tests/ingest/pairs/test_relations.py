@@ -139,7 +139,7 @@ def test_every_filter_stays_between_0_and_1() -> None:
             assert all(0 <= share(value) <= 1 for value in np.linspace(-0.5, 1.5, 41))
 
 
-def test_a_stray_page_does_not_widen_the_part_that_is_told() -> None:
+def test_a_stray_page_does_not_widen_the_part_that_is_reported() -> None:
     novel, part = prose(3, 60_000), BOOK[:6_000]
     stray = [*novel[:300], *part[:40], *novel[340:45_000], *part, *novel[45_000:]]
     relation = relate_texts(paged(part, 300), paged(stray, 300))

@@ -17,7 +17,7 @@ def bare(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("bare")
 @pytest.mark.parametrize("format_", [Format.HTML, Format.PDF])
-def test_a_missing_library_is_told_before_anything_is_read(format_: Format) -> None:
+def test_a_missing_library_is_reported_before_anything_is_read(format_: Format) -> None:
     why = r"which is not installed; install it, from a copy of the repository, with: pip install '\.\[readers\]'"
     with pytest.raises(UsageError, match=why):
         require(format_)

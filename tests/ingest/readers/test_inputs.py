@@ -76,7 +76,7 @@ def test_reading_goes_step_by_step(folder: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_prefix_stands_before_every_id(folder: Path) -> None:
+def test_a_prefix_is_before_every_id(folder: Path) -> None:
     plain_ids = [document.id for document in read([folder]) if isinstance(document, Document)]
     assert [
         document.id for document in read([folder], Choice(id_prefix="case-7/")) if isinstance(document, Document)

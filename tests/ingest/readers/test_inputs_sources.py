@@ -120,7 +120,7 @@ def test_a_folder_that_is_gone_when_its_turn_comes_is_a_refusal(tmp_path: Path) 
         ("bad\x00name", None, "null"),
     ],
 )
-def test_what_cannot_be_meant_is_told_first(tmp_path: Path, name: str, format_: Format | None, why: str) -> None:
+def test_what_cannot_be_meant_is_reported_first(tmp_path: Path, name: str, format_: Format | None, why: str) -> None:
     (tmp_path / "LICENSE").touch()
     with pytest.raises(UsageError, match=why):
         check([tmp_path, tmp_path / name], Choice(format_))
@@ -136,7 +136,7 @@ def test_what_cannot_be_meant_is_told_first(tmp_path: Path, name: str, format_: 
         ({"id_from": "title"}, "no ids from 'title'; they are from path, name, hash"),
     ],
 )
-def test_a_choice_that_cannot_be_meant_is_told_first(arguments: dict[str, Any], why: str) -> None:
+def test_a_choice_that_cannot_be_meant_is_reported_first(arguments: dict[str, Any], why: str) -> None:
     with pytest.raises(UsageError, match=why):
         Choice(**arguments)
 

@@ -100,7 +100,7 @@ def test_a_broken_mail_is_read_or_refused(tmp_path: Path, data: bytes) -> None:
 
 @given(st.binary(max_size=300))
 @settings(max_examples=examples(150), suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_whatever_stands_below_a_header_is_read_or_refused(tmp_path: Path, data: bytes) -> None:
+def test_whatever_is_below_a_header_is_read_or_refused(tmp_path: Path, data: bytes) -> None:
     with suppress(Unreadable):
         read_mail(tmp_path, b"Subject: a\n" + data)
 

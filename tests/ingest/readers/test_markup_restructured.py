@@ -73,7 +73,7 @@ def test_what_shows_nothing_is_refused(tmp_path: Path, text: str) -> None:
 
 @given(st.text(alphabet="a *`_:|<>.=-~+[]\n\\", max_size=300))
 @settings(max_examples=examples(200), suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_whatever_stands_there_is_read_or_refused(tmp_path: Path, text: str) -> None:
+def test_whatever_is_there_is_read_or_refused(tmp_path: Path, text: str) -> None:
     with suppress(Unreadable):
         assert read(tmp_path, text)["text"]
 

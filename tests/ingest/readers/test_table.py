@@ -33,7 +33,7 @@ def test_a_row_without_an_id_has_its_number_and_cells_may_hold_lines(tmp_path: P
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
-def test_what_separates_cells_is_told_by_the_first_line(tmp_path: Path, separator: str) -> None:
+def test_the_first_line_tells_the_separator_of_cells(tmp_path: Path, separator: str) -> None:
     (row,) = outcomes(tmp_path, f"\ufeffid{separator}text\na{separator}x\n", name="a.tsv")
     assert row == Document("a", "x")
 

@@ -52,7 +52,7 @@ def test_a_batch_is_as_one_by_one(several: Sequence[str], bin_size: int) -> None
     assert fingerprint.sign_batch(batch, rarest, bin_size).rows() == expected
 
 
-def test_what_stands_before_the_first_of_the_six_does_not_matter() -> None:
+def test_what_is_before_the_first_of_the_six_does_not_matter() -> None:
     text = " ".join(WORDS[:6])
     assert fingerprint.sign(tokens("of the of " + text), TABLE) == fingerprint.sign(tokens(text), TABLE)
 

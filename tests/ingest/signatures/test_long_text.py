@@ -27,7 +27,7 @@ def test_a_text_has_them_with_two_pages_or_a_thousand_tokens() -> None:
     assert (paged.parts, paged.tokens.tolist()) == ("pages", [1, 0, 0, 1])
 
 
-def test_a_word_broken_over_a_page_break_stands_on_the_page_where_it_begins() -> None:
+def test_a_word_broken_over_a_page_break_is_on_the_page_where_it_begins() -> None:
     long_signatures = sign_long(Document("a", "the defen-\fdant was there\fand so on"))
     assert long_signatures is not None
     assert long_signatures.tokens.tolist() == [2, 2, 3]

@@ -75,7 +75,7 @@ def test_groups_are_the_distinct_tokens_of_each_document(several: Sequence[str])
         } == expected
 
 
-def test_hashes_that_agree_in_their_top_bits_are_told_apart() -> None:
+def test_hashes_that_agree_in_their_top_bits_are_distinguished() -> None:
     values = np.array([8, 9, 8, 9, 1 << 60, 8], np.uint64)
     assert terms.sorted_places(values).tolist() == [0, 2, 5, 1, 3, 4]
 

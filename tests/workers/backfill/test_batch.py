@@ -119,7 +119,7 @@ def test_the_account_is_noted_under_the_page(context: BackfillContext) -> None:
 
 
 @pytest.mark.slow
-def test_our_own_writes_are_told(context: BackfillContext, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_our_own_writes_are_reported(context: BackfillContext, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pages, "is_current", lambda document, _: document.name.id != "d3")
     last = next(iter(context.source.newest().values()))
     context.engine.write([])

@@ -101,7 +101,7 @@ class TestTheirIndex:
         assert counts(foreign_engine, backfill_in_place(foreign_settings)) == expected_counts(read=12, unchanged=12)
         assert {name: hit["_version"] for name, hit in foreign_index.all().items()} == before
 
-    def test_what_others_changed_since_is_signed_anew_and_what_is_no_longer_there_is_unset(
+    def test_what_others_changed_since_is_signed_again_and_what_is_no_longer_there_is_unset(
         self, foreign_index: Theirs, foreign_settings: Settings, foreign_engine: Engine
     ) -> None:
         foreign_index.make()
@@ -270,7 +270,7 @@ class TestAnyDocument:
 
     @trials(max_examples=examples(10), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(more=st.lists(st.dictionaries(st.text("xyzé", min_size=1), VALUES, max_size=4), min_size=1, max_size=20))
-    def test_whatever_else_stands_in_a_document_stays_as_it_is(
+    def test_whatever_else_is_in_a_document_stays_as_it_is(
         self, any_foreign_index: Theirs, foreign_settings: Settings, more: list[dict[str, Any]]
     ) -> None:
         documents = {f"t{at}": {**each, "body": {"content": f"people {at}"}} for at, each in enumerate(more)}

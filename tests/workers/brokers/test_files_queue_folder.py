@@ -58,7 +58,7 @@ def test_a_message_that_is_handed_back_counts_no_try(folder: SpoolDirectory) -> 
     assert tries(folder.names()[0]) == 0
 
 
-def test_a_message_that_was_put_back_stands_behind_the_others(folder: SpoolDirectory) -> None:
+def test_a_message_that_was_put_back_is_behind_the_others(folder: SpoolDirectory) -> None:
     folder.put(b"first")
     folder.put(b"second")
     folder.take(folder.names()[0], "nobody~1~gone")
