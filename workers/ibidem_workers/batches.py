@@ -62,7 +62,7 @@ def compress(data: bytes) -> bytes:
     return zstandard.ZstdCompressor(level=LEVEL).compress(data)
 
 
-def decompress(data: bytes, most: int) -> bytes:
+def decompress(data: bytes, limit: int) -> bytes:
     """Decompress zstd, at most into so many bytes.
 
     Raises:
@@ -73,8 +73,8 @@ def decompress(data: bytes, most: int) -> bytes:
     """
     try:
         size = zstandard.frame_content_size(data)
-        if size > most:
-            raise ValueError(f"it unpacks into more than {most:,} bytes")
+        if size > limit:
+            raise ValueError(f"it unpacks into more than {limit:,} bytes")
         if size < 0:
             raise ValueError("it does not say into how many bytes it unpacks")
         return zstandard.ZstdDecompressor().decompress(data, allow_extra_data=False)  # and never more than it says
@@ -82,19 +82,19 @@ def decompress(data: bytes, most: int) -> bytes:
         raise ValueError(f"its compression is damaged or cut off, or something follows it: {error}") from error
 
 
-def register_compression(most: int) -> None:
+def register_compression(limit: int) -> None:
     """Register our zstd with Kombu, with a limit of size; Kombu's own needs another library."""
     register: Any = compression.register  # kombu publishes no types for it
-    register(compress, lambda data: decompress(data, most), COMPRESSION, ["zstd"])
+    register(compress, lambda data: decompress(data, limit), COMPRESSION, ["zstd"])
 
 
-def restrict_serializers(most: int) -> None:
+def restrict_serializers(limit: int) -> None:
     """Let this process decompress and parse messages up to a size, and only in the formats that submitters use."""
     register: Any = compression.register  # kombu publishes no types for it
     encoders: Any = compression.encoders
     for kind in encoders():
         register(_refuse, _refuse, kind)
-    register_compression(most)
+    register_compression(limit)
     # Kombu's own parser takes twice as long, and turns objects with certain names into times and decimals.
     read: Any = serialization.register
     read("json", None, json.loads, "application/json")
@@ -122,20 +122,20 @@ MOST_NUMBER = 10**12
 _RUN = re.compile(r"[\w.:-]{1,100}", re.ASCII)
 
 
-def check(message: Message, most: int) -> None:
+def check(message: Message, limit: int) -> None:
     """Refuse a message that no submitter has sent.
 
     Args:
         message: As the broker handed it out.
-        most: The most bytes of its body.
+        limit: The most bytes of its body.
 
     Raises:
         ValueError: It was sent by no submitter; says why.
     """
     _check_headers(message.headers)
     body = message.body.encode() if isinstance(message.body, str) else message.body
-    if len(body) > most:
-        raise ValueError(f"it has {len(body):,} bytes, at most {most:,} are taken")
+    if len(body) > limit:
+        raise ValueError(f"it has {len(body):,} bytes, at most {limit:,} are taken")
     if too_dense(body):
         raise ValueError("it holds far more lists or numbers than any document")
     arguments, keywords, embed = message.payload
@@ -169,8 +169,8 @@ def _check_arguments(run: object, number: object, records: object, part: object 
         raise ValueError("it holds no documents")
 
 
-def _is_count(value: object, most: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= most
+def _is_count(value: object, limit: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= limit
 
 
 BYTES_A_CHARACTER = 4
@@ -358,7 +358,7 @@ NO_RESULT = BatchResult(at=0.0)
 
 def refusals_as_json(refusals: Iterable[Refusal]) -> list[list[str]]:
     """Return refusals as short lists."""
-    return [[one.where, one.id, one.field, one.why] for one in refusals]
+    return [[refusal.where, refusal.id, refusal.field, refusal.why] for refusal in refusals]
 
 
 def refusals_from_json(value: object) -> list[Refusal]:
@@ -367,14 +367,14 @@ def refusals_from_json(value: object) -> list[Refusal]:
     Raises:
         DamagedRecord: It is no such list.
     """
-    return [parse_record(Refusal, one) for one in _refusal_records(value)]
+    return [parse_record(Refusal, record) for record in _refusal_records(value)]
 
 
 def _refusal_records(lists: object) -> list[dict[str, object]]:
     """Turn short lists into records."""
     names = [member.name for member in fields(Refusal)]
-    return [dict(zip(names, one, strict=False)) for one in lists] if _are_lists(lists) else []
+    return [dict(zip(names, values, strict=False)) for values in lists] if _are_lists(lists) else []
 
 
 def _are_lists(value: object) -> TypeGuard[list[list[object]]]:
-    return isinstance(value, list) and all(isinstance(one, list) for one in value)
+    return isinstance(value, list) and all(isinstance(item, list) for item in value)

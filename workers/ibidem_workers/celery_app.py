@@ -136,10 +136,10 @@ class RabbitMq(Broker):
         except AMQPError as error:
             raise translate_error(error, broker) from error
         except (OperationalError, OSError) as error:
-            what = f"the broker {redact(broker)} does not answer: {redacted_message(error, broker)}"
-            raise Unavailable(what, "try again") from error
-        what = f"{FOREIGN}, or that ended its workers too often"
-        return RejectedMessages(count, what, f"queue {name}", f"rabbitmqctl purge_queue {name}")
+            message = f"the broker {redact(broker)} does not answer: {redacted_message(error, broker)}"
+            raise Unavailable(message, "try again") from error
+        message = f"{FOREIGN}, or that ended its workers too often"
+        return RejectedMessages(count, message, f"queue {name}", f"rabbitmqctl purge_queue {name}")
 
     @property
     def _dead_queue(self) -> str:
@@ -296,8 +296,8 @@ def connect_broker(settings: Settings) -> None:
     except AMQPError as error:
         raise translate_error(error, settings.broker) from error
     except (OperationalError, OSError) as error:
-        what = f"the broker {redact(settings.broker)} does not answer: {redacted_message(error, settings.broker)}"
-        raise Unavailable(what, "start it, or mend IBIDEM_BROKER") from error
+        message = f"the broker {redact(settings.broker)} does not answer: {redacted_message(error, settings.broker)}"
+        raise Unavailable(message, "start it, or mend IBIDEM_BROKER") from error
 
 
 def _connect(connection: Connection) -> None:

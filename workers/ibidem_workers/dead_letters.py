@@ -42,14 +42,14 @@ class DeadLetter:
     def as_json(self) -> dict[str, object]:
         """Return an entry of `ibidem dead list --json`, with the field, the place and the run."""
         when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self.when))
-        one = self.refusal
+        refusal = self.refusal
         return {
-            "id": one.id,
-            "why": one.why,
+            "id": refusal.id,
+            "why": refusal.why,
             "tries": self.tries,
             "when": when,
-            "field": one.field,
-            "where": one.where,
+            "field": refusal.field,
+            "where": refusal.where,
             "run": self.run,
         }
 
@@ -67,9 +67,9 @@ def letters(engine: Engine, ids: Collection[str] = ()) -> list[DeadLetter]:
     """
     last: dict[str, DeadLetter] = {}
     for letter in _read_all(engine):
-        one = letter.refusal.id
-        if (not ids or one in ids) and (one not in last or last[one].when < letter.when):
-            last[one] = letter
+        id_ = letter.refusal.id
+        if (not ids or id_ in ids) and (id_ not in last or last[id_].when < letter.when):
+            last[id_] = letter
     missing = sorted(set(ids) - last.keys())
     if missing:
         raise UsageError(f"no failed document {', '.join(map(repr, missing))}", "see: ibidem dead list")
@@ -93,14 +93,16 @@ def read_again(letters: Iterable[DeadLetter], max_text: int) -> Iterator[Documen
     for letter in letters:
         try:
             yield read_record(letter.record, f"failed document of run {letter.run}", max_text)
-        except Refused as refused:
-            yield refused.refusal
+        except Refused as error:
+            yield error.refusal
 
 
 def forget(engine: Engine, letters: Iterable[DeadLetter]) -> None:
     """Delete dead letters, and older ones of the same documents."""
     last = {letter.refusal.id: letter.when for letter in letters}
-    engine.delete_records("dead", [one.key for one in _read_all(engine) if one.when <= last.get(one.refusal.id, 0.0)])
+    engine.delete_records(
+        "dead", [entry.key for entry in _read_all(engine) if entry.when <= last.get(entry.refusal.id, 0.0)]
+    )
 
 
 def _read_all(engine: Engine) -> Iterator[DeadLetter]:

@@ -44,8 +44,8 @@ def set_up(settings: Settings, otherwise: Level = "warning") -> None:
     """
     level = getattr(logging, (settings.log or otherwise).upper())
     handler = StandardError()
-    hidden = secrets((settings.engine, settings.broker))
-    handler.setFormatter(_OnDemand(lambda: formatter(hidden, terminal=sys.stderr.isatty())))
+    secret_values = secrets((settings.engine, settings.broker))
+    handler.setFormatter(_OnDemand(lambda: formatter(secret_values, terminal=sys.stderr.isatty())))
     root = logging.getLogger()
     for old in [each for each in root.handlers if isinstance(each, StandardError)]:
         root.removeHandler(old)
@@ -220,8 +220,8 @@ def log_batch(account: BatchResult, stages: Stages, tries: int, rejections: int 
         event = {"tries": tries, "documents": account.parts}
         _log.warning("batch ended its workers and was sent again as single documents", extra=event)
         return
-    for one in account.refusals:
-        _log.info("document refused", extra={"document": one.id, "field": one.field, "why": one.why})
+    for refusal in account.refusals:
+        _log.info("document refused", extra={"document": refusal.id, "field": refusal.field, "why": refusal.why})
     if _log.isEnabledFor(logging.INFO):
         counts = {"tries": tries, "rejections": rejections}
         extra_counts = {name: count for name, count in counts.items() if count}

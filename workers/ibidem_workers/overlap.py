@@ -12,7 +12,7 @@ from typing import TypeVar
 Result = TypeVar("Result")
 
 
-def overlap(calls: Iterable[Callable[[], Result]], most: int) -> Iterator[Result]:
+def overlap(calls: Iterable[Callable[[], Result]], limit: int) -> Iterator[Result]:
     """Make calls, so many at once, and yield their results in the order of the calls.
 
     `calls` is iterated in this thread, at most so many calls ahead. When a call raises, the calls under way end, no
@@ -20,19 +20,19 @@ def overlap(calls: Iterable[Callable[[], Result]], most: int) -> Iterator[Result
 
     Args:
         calls: The calls.
-        most: How many are under way at the same time; one: each in this thread.
+        limit: How many are under way at the same time; one: each in this thread.
 
     >>> list(overlap((lambda number=number: number * 2 for number in range(5)), 3))
     [0, 2, 4, 6, 8]
     """
-    if most == 1:
+    if limit == 1:
         yield from (call() for call in calls)
         return
     under_way: deque[Future[Result]] = deque()
-    with ThreadPoolExecutor(most) as threads:
+    with ThreadPoolExecutor(limit) as threads:
         try:
             for call in calls:
-                if len(under_way) == most:
+                if len(under_way) == limit:
                     yield under_way.popleft().result()
                 under_way.append(threads.submit(copy_context().run, call))
             while under_way:

@@ -91,10 +91,10 @@ class Pool:
         """Ask all workers to end, and kill the rest after a grace period."""
         for worker in self._workers:
             worker.process.terminate()
-        until = time.monotonic() + GRACE
+        deadline = time.monotonic() + GRACE
         for worker in self._workers:
             try:
-                worker.process.wait(max(0.0, until - time.monotonic()))
+                worker.process.wait(max(0.0, deadline - time.monotonic()))
             except subprocess.TimeoutExpired:
                 worker.process.kill()
                 worker.process.wait()

@@ -49,7 +49,7 @@ def retry_unavailable(
         retry=retry_if_exception_type(Unavailable),
         stop=lambda state: state.idle_for >= seconds or has_ended(),
         wait=lambda state: min(BACKOFF(state), seconds - state.idle_for),
-        sleep=lambda rest: _pause(rest, has_ended, pause),
+        sleep=lambda pause_s: _pause(pause_s, has_ended, pause),
         before_sleep=warn,
         reraise=True,
     )
@@ -59,7 +59,7 @@ def retry_unavailable(
     return answer
 
 
-def _pause(rest: float, has_ended: Callable[[], bool], pause: Callable[[float], None]) -> None:
-    while rest > 0 and not has_ended():
-        pause(min(rest, HEEDS_AFTER))
-        rest -= HEEDS_AFTER
+def _pause(pause_s: float, has_ended: Callable[[], bool], pause: Callable[[float], None]) -> None:
+    while pause_s > 0 and not has_ended():
+        pause(min(pause_s, HEEDS_AFTER))
+        pause_s -= HEEDS_AFTER

@@ -300,16 +300,16 @@ def _find_repeat(engine: Engine, record: RunRecord) -> str:
     """Return the last run of the same files after this one was broken off; empty when there is none."""
     if record.state != "interrupted" or not set(record.paths) - NO_FILES:
         return ""
-    later = [one.run for one in runs(engine) if one.paths == record.paths and one.started > record.started]
+    later = [other.run for other in runs(engine) if other.paths == record.paths and other.started > record.started]
     return later[-1] if later else ""
 
 
 def _count_joined(engine: Engine, record: RunRecord) -> dict[str, int]:
     """Count the documents that joined a group since a run began, and before the next one did."""
     records = [RunRecord.from_json(entry) for _, entry in engine.get_records("runs", HEADS) if "started" in entry]
-    later = [one.joined for one in records if one.started > record.started]
-    until = later[0] if later else count_joined(engine)
-    return {level: max(0, until.get(level, 0) - record.joined.get(level, 0)) for level in LEVELS}
+    later = [other.joined for other in records if other.started > record.started]
+    end = later[0] if later else count_joined(engine)
+    return {level: max(0, end.get(level, 0) - record.joined.get(level, 0)) for level in LEVELS}
 
 
 def _unread(engine: Engine, record: RunRecord) -> list[Refusal]:
@@ -317,11 +317,13 @@ def _unread(engine: Engine, record: RunRecord) -> list[Refusal]:
     return [refusal for _, entry in slices for refusal in refusals_from_json(entry["refusals"])]
 
 
-def _summary(record: RunRecord, sums: BatchResult, progress: Progress, unread: list[Refusal]) -> dict[str, object]:
-    refusals = [*unread, *sums.refusals]
+def _summary(
+    record: RunRecord, sums: BatchResult, progress: Progress, unread_refusals: list[Refusal]
+) -> dict[str, object]:
+    refusals = [*unread_refusals, *sums.refusals]
     return {
         "run": record.run,
-        "read": sums.documents + len(unread),
+        "read": sums.documents + len(unread_refusals),
         "indexed": sums.indexed,
         "replaced": sums.replaced,
         "unchanged": sums.unchanged,

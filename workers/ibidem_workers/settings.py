@@ -377,9 +377,9 @@ def _usage_error(
         return UsageError(
             f"no setting is called {redact_text(name)}", f"settings are: {', '.join(Settings.model_fields)}"
         )
-    what = redact_text(str(first["msg"]).removeprefix("Value error, "))
+    message = redact_text(str(first["msg"]).removeprefix("Value error, "))
     where = (origins or {}).get(name, "the caller")
     return UsageError(
-        f"{variable(name)} (from {where}) is {redacted_value(name, values[name])!r}: {what}",
+        f"{variable(name)} (from {where}) is {redacted_value(name, values[name])!r}: {message}",
         Settings.model_fields[name].description or "",
     )

@@ -59,12 +59,12 @@ def read_toml(kind: Kind, path: Path) -> Values:
     return values
 
 
-def _refuse_unknown(names: Iterable[str], allowed: Iterable[str], where: str) -> None:
-    unknown = sorted(set(names) - set(allowed))
+def _refuse_unknown(names: Iterable[str], choices: Iterable[str], where: str) -> None:
+    unknown = sorted(set(names) - set(choices))
     if unknown:
         raise UsageError(
             f"{where}: no setting is called {', '.join(map(redact_text, unknown))}",
-            f"the settings are: {', '.join(sorted(allowed))}",
+            f"the settings are: {', '.join(sorted(choices))}",
         )
 
 
@@ -103,16 +103,16 @@ def check_scheme(url: str, schemes: Iterable[str]) -> str:
     Raises:
         ValueError: It is of another, or no address.
     """
-    scheme, separator, rest = url.partition("://")
+    scheme, separator, tail = url.partition("://")
     if not separator or scheme not in schemes or not is_address(url):
         begins = ", ".join(f"{scheme_name}://" for scheme_name in schemes)
         raise ValueError(f"it is not understood; an address begins with one of: {begins}, and escapes what is special")
-    if scheme in {"sqlite", "filesystem"} and len(rest) < 2:
+    if scheme in {"sqlite", "filesystem"} and len(tail) < 2:
         raise ValueError(f"a path follows {scheme}:///")
     return url
 
 
-def check_options(url: str, allowed: Collection[str]) -> str:
+def check_options(url: str, choices: Collection[str]) -> str:
     """Return an address whose options are all known.
 
     Raises:
@@ -120,8 +120,8 @@ def check_options(url: str, allowed: Collection[str]) -> str:
     """
     names = [name for name, _ in parse_qsl(urlsplit(url).query, keep_blank_values=True)]
     for number, name in enumerate(names, 1):
-        if name not in allowed:
-            right = f"the account is before the host, and options are: {', '.join(allowed)}"
+        if name not in choices:
+            right = f"the account is before the host, and options are: {', '.join(choices)}"
             raise ValueError(f"option number {number} is unknown; {right}")
     return url
 

@@ -59,7 +59,7 @@ def settings_rows(settings: Settings) -> list[SettingRow]:
 
 def page() -> str:
     """Return the page in Markdown."""
-    rows = (f"| `{one.variable}` | {_code(one.default)} | {one.meaning} |\n" for one in settings_rows(Settings()))
+    rows = (f"| `{row.variable}` | {_code(row.default)} | {row.meaning} |\n" for row in settings_rows(Settings()))
     return _HEAD + "".join(rows)
 
 

@@ -57,11 +57,11 @@ class SeenIds:
 
     def add(self, ids: Sequence[str]) -> None:
         """Add ids, and count repeated ones; the first twenty of these are kept to be shown."""
-        hashes = np.fromiter((xxhash.xxh3_64_intdigest(one.encode()) for one in ids), np.uint64, len(ids))
-        again = self._is_known(hashes) | _mark_repeats(hashes)
-        self.count += int(again.sum())
-        self.ids += [ids[at] for at in np.flatnonzero(again)[: max(0, SHOWN - len(self.ids))]]
-        self._keep(np.unique(hashes[~again]))
+        hashes = np.fromiter((xxhash.xxh3_64_intdigest(id_.encode()) for id_ in ids), np.uint64, len(ids))
+        repeats = self._is_known(hashes) | _mark_repeats(hashes)
+        self.count += int(repeats.sum())
+        self.ids += [ids[at] for at in np.flatnonzero(repeats)[: max(0, SHOWN - len(self.ids))]]
+        self._keep(np.unique(hashes[~repeats]))
 
     def _is_known(self, hashes: Hashes) -> NDArray[np.bool_]:
         mask = np.zeros(len(hashes), np.bool_)
@@ -155,26 +155,26 @@ class Submission:
 
     def _records(self, source: Source) -> Iterator[SerializedDocument]:
         version = 0
-        for number, one in enumerate(source, 1):
-            if isinstance(one, Refusal):
-                self._refuse(one)
+        for number, item in enumerate(source, 1):
+            if isinstance(item, Refusal):
+                self._refuse(item)
                 continue
             version = max(version + 1, time.time_ns() // 1_000)
             try:
-                record = serialize({"version": version} | one.as_record())
+                record = serialize({"version": version} | item.as_record())
                 why = self._refusal_reason(record.json)
             except TypeError as error:
                 why = f"it is not JSON: {error}"
             if why:
-                self._refuse(Refusal(f"document {number}", one.id, "meta", why))
+                self._refuse(Refusal(f"document {number}", item.id, "meta", why))
             else:
                 yield record
 
     def _refusal_reason(self, record: bytes) -> str:
         """Return why a record cannot be sent; empty when it can."""
-        size, most = len(record), most_of_record(self._settings)
-        if size > most:
-            return f"the document has {size:,} bytes as JSON, at most {most:,} are taken; shorten what is not its text"
+        size, limit = len(record), most_of_record(self._settings)
+        if size > limit:
+            return f"the document has {size:,} bytes as JSON, at most {limit:,} are taken; shorten what is not its text"
         if size > MOST_STRUCTURE and too_dense(record):
             return "it holds too many lists and numbers; keep to what describes the document"
         return ""
@@ -209,8 +209,13 @@ class Submission:
             self._refusals, self._slices = [], self._slices + 1
 
     def _log_event(self, event: str) -> None:
-        one = self.record
-        figures = {"run": one.run, "documents": one.documents, "batches": one.batches, "refused": one.refused}
+        record = self.record
+        figures = {
+            "run": record.run,
+            "documents": record.documents,
+            "batches": record.batches,
+            "refused": record.refused,
+        }
         _log.info(event, extra=figures)
 
     def _note(self, state: State) -> None:

@@ -158,13 +158,13 @@ def sign_and_write(context: WorkerContext, delivery: Delivery, send: Callable[[B
             lambda: _is_noted(context.engine, delivery.key), context.settings.patience, context.has_ended
         ):
             return None
-        before = context.engine.rejections
+        rejections = context.engine.rejections
         account, letters = _account(context, delivery, send)
         with delivery.stages("note"):
             retry_unavailable(
                 lambda: _note(context.engine, delivery, account, letters), context.settings.patience, context.has_ended
             )
-        log_batch(account, delivery.stages, delivery.tries, context.engine.rejections - before)
+        log_batch(account, delivery.stages, delivery.tries, context.engine.rejections - rejections)
         return account
 
 
@@ -191,7 +191,7 @@ def _account(
         return BatchResult(parts=len(parts)), ()
     else:
         account = BatchResult(refusals=[_refusal(delivery, f"it ended its worker {delivery.tries} times")])
-    account = replace(account, refusals=[printable(one) for one in account.refusals])
+    account = replace(account, refusals=[printable(refusal) for refusal in account.refusals])
     return account, _letters(delivery, account.refusals)
 
 
@@ -222,12 +222,12 @@ def _portions(context: WorkerContext, delivery: Delivery) -> list[Delivery]:
 
     Which of two documents of one id is the newer is decided where both are written together.
     """
-    batch, most = delivery.batch, context.settings.writes
-    if not context.engine.parallel_writes or most == 1:
+    batch, limit = delivery.batch, context.settings.writes
+    if not context.engine.parallel_writes or limit == 1:
         return [delivery]
     if len({printable_id(record) for record in batch.records}) < len(batch.records):
         return [delivery]
-    return [replace(delivery, batch=part) for part in batch.portions(context.settings.batch_characters // most)]
+    return [replace(delivery, batch=part) for part in batch.portions(context.settings.batch_characters // limit)]
 
 
 def _writes(context: WorkerContext, delivery: Delivery) -> Iterator[Callable[[], BatchResult]]:
@@ -249,8 +249,8 @@ def _writes(context: WorkerContext, delivery: Delivery) -> Iterator[Callable[[],
 
 def _sign_portion(context: WorkerContext, delivery: Delivery) -> _Portion:
     with delivery.stages("read"):
-        most = largest_version(context.settings.max_version)
-        documents, refusals = _read(delivery, context.settings.max_text, most)
+        max_version = largest_version(context.settings.max_version)
+        documents, refusals = _read(delivery, context.settings.max_text, max_version)
     with delivery.stages("sign"), context.time_limit():
         return _Portion(delivery, list(records(documents, context.tables, context.settings.distinct)), refusals)
 
@@ -267,7 +267,7 @@ def _write_portion(context: WorkerContext, portion: _Portion) -> BatchResult:
         refusal = _document_refusal(portion.delivery, portion.records[0].document.id, why)
         return BatchResult(refusals=[*portion.refusals, refusal])
     singles = (_Portion(portion.delivery, [record], ()) for record in portion.records)
-    return sum((_write_portion(context, one) for one in singles), BatchResult(refusals=portion.refusals))
+    return sum((_write_portion(context, single) for single in singles), BatchResult(refusals=portion.refusals))
 
 
 def _outcomes(context: WorkerContext, portion: _Portion) -> list[Outcome]:
@@ -287,7 +287,11 @@ def _outcomes(context: WorkerContext, portion: _Portion) -> list[Outcome]:
 
 def _portion_account(portion: _Portion, outcomes: Sequence[Outcome]) -> BatchResult:
     where = portion.delivery.where
-    refusals = [Refusal(where, one.id, one.field, one.why) for one in outcomes if one.fate is WriteStatus.REFUSED]
+    refusals = [
+        Refusal(where, refusal.id, refusal.field, refusal.why)
+        for refusal in outcomes
+        if refusal.fate is WriteStatus.REFUSED
+    ]
     return BatchResult(
         indexed=_count(outcomes, WriteStatus.INDEXED),
         unchanged=_count(outcomes, WriteStatus.UNCHANGED),
@@ -306,8 +310,8 @@ def _read(delivery: Delivery, max_text: int, max_version: int) -> tuple[list[Doc
     for record in delivery.batch.records:
         try:
             document = read_record(record, delivery.where, max_text)
-        except Refused as refused:
-            refusals.append(refused.refusal)
+        except Refused as error:
+            refusals.append(error.refusal)
             continue
         if document.version is not None and document.version > max_version:
             why = f"{document.version} is larger than {max_version}, so that nothing newer could replace the document"

@@ -176,9 +176,9 @@ def register(app: Celery, context: WorkerContext) -> list[EngineError]:
 
 def _delivery(task: Task, run: str, batch: Batch) -> Delivery:
     """Read a batch's tries from its message: the queue's count, and the header of a batch that was sent again."""
-    before = task.request.get(TRIES_BEFORE)
-    tries = int(task.request.get(TRIES) or 0) + int(before or 0)
-    return Delivery(run, batch, tries, again=before is not None)
+    earlier_tries = task.request.get(TRIES_BEFORE)
+    tries = int(task.request.get(TRIES) or 0) + int(earlier_tries or 0)
+    return Delivery(run, batch, tries, again=earlier_tries is not None)
 
 
 def _set_aside(delivery: Delivery) -> str:

@@ -107,19 +107,19 @@ class ElasticsearchSearch(DedupeSearch):
 class DedupeElasticsearch(ElasticsearchSearch, SyncSearchMixin):
     """Stands before `Elasticsearch`."""
 
-    def _would_send(self, args: tuple[Any, ...], own: Mapping[str, Any]) -> CapturedRequest:
+    def _would_send(self, args: tuple[Any, ...], options: Mapping[str, Any]) -> CapturedRequest:
         twin = copy_client(self)
         twin.perform_request = _capture
-        return capture_request(super(SyncSearchMixin, twin).search(*args, **own))  # type: ignore[misc] # the client's own
+        return capture_request(super(SyncSearchMixin, twin).search(*args, **options))  # type: ignore[misc] # the client's own
 
 
 class AsyncDedupeElasticsearch(ElasticsearchSearch, AsyncSearchMixin):
     """Stands before `AsyncElasticsearch`."""
 
-    def _would_send(self, args: tuple[Any, ...], own: Mapping[str, Any]) -> CapturedRequest:
+    def _would_send(self, args: tuple[Any, ...], options: Mapping[str, Any]) -> CapturedRequest:
         twin = copy_client(self)
         twin.perform_request = _sent_waiting
-        return capture_request(super(AsyncSearchMixin, twin).search(*args, **own))  # type: ignore[misc] # the client's own
+        return capture_request(super(AsyncSearchMixin, twin).search(*args, **options))  # type: ignore[misc] # the client's own
 
 
 def _capture(

@@ -33,14 +33,16 @@ class OpenSearchAdapter(ClientAdapter):
 
     @override
     def start(self, ask: ApiRequest) -> Any:
-        own = {name: self.sent.params[name] for name in CLIENT_S_OWN if name in self.sent.params}
+        client_options = {name: self.sent.params[name] for name in CLIENT_S_OWN if name in self.sent.params}
         headers = {**self.sent.headers, "content-type": JSON if ask.lines is None else LINES}
-        ignored = own.get("ignore", ())
-        own["ignore"] = (*([ignored] if isinstance(ignored, int) else ignored), *ask.passed_over)
+        ignored = client_options.get("ignore", ())
+        client_options["ignore"] = (*([ignored] if isinstance(ignored, int) else ignored), *ask.passed_over)
         body, transport = request_json(ask), self.client.transport
         if ask.packed:
             transport = read_fast(transport, "deserializer", reads_json_plainly)
-        return transport.perform_request(ask.method, ask.path, params={**ask.params, **own}, headers=headers, body=body)
+        return transport.perform_request(
+            ask.method, ask.path, params={**ask.params, **client_options}, headers=headers, body=body
+        )
 
     @override
     def read(self, ask: ApiRequest, answer: Any) -> Any:
@@ -85,19 +87,19 @@ class OpenSearchSearch(DedupeSearch):
 class DedupeOpenSearch(OpenSearchSearch, SyncSearchMixin):
     """Stands before `OpenSearch`."""
 
-    def _would_send(self, args: tuple[Any, ...], own: Mapping[str, Any]) -> CapturedRequest:
+    def _would_send(self, args: tuple[Any, ...], options: Mapping[str, Any]) -> CapturedRequest:
         twin = copy_client(self)
         twin.transport = _Transport()
-        return capture_request(super(SyncSearchMixin, twin).search(*args, **own))  # type: ignore[misc] # the client's own
+        return capture_request(super(SyncSearchMixin, twin).search(*args, **options))  # type: ignore[misc] # the client's own
 
 
 class AsyncDedupeOpenSearch(OpenSearchSearch, AsyncSearchMixin):
     """Stands before `AsyncOpenSearch`."""
 
-    def _would_send(self, args: tuple[Any, ...], own: Mapping[str, Any]) -> CapturedRequest:
+    def _would_send(self, args: tuple[Any, ...], options: Mapping[str, Any]) -> CapturedRequest:
         twin = copy_client(self)
         twin.transport = _AsyncTransport()
-        return capture_request(super(AsyncSearchMixin, twin).search(*args, **own))  # type: ignore[misc] # the client's own
+        return capture_request(super(AsyncSearchMixin, twin).search(*args, **options))  # type: ignore[misc] # the client's own
 
 
 class _Transport:

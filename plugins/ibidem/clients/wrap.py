@@ -98,10 +98,10 @@ class ClientAdapter(ABC):
         """Read what would have been sent, and search."""
         body = self.sent.body
         text = body if isinstance(body, str | bytes) or body is None else self.dump(body)
-        whole = orjson.loads(text) if text else {}
-        if not isinstance(whole, dict):
+        source = orjson.loads(text) if text else {}
+        if not isinstance(source, dict):
             raise UsageError("the body of the search is no JSON object", "write {'query': …}")
-        return grouped_search(read_search(self.sent.index, whole, self.params(), request), metadata)
+        return grouped_search(read_search(self.sent.index, source, self.params(), request), metadata)
 
 
 class DedupeSearch:
@@ -112,15 +112,15 @@ class DedupeSearch:
     def _search(self, args: tuple[Any, ...], arguments: Mapping[str, Any]) -> tuple[ClientAdapter | None, Any]:
         """Tell who speaks where dedupe is asked for; else only the search's own arguments."""
         options = {name: value for name, value in arguments.items() if is_dedupe_name(name)}
-        own = {name: value for name, value in arguments.items() if name not in options}
+        client_arguments = {name: value for name, value in arguments.items() if name not in options}
         request = parse_options(options)
         if request is None or request.mode == "off":
-            return None, own
-        adapter = self._speaker(self, self._would_send(args, own))
-        around = IndexMetadataCache() if "authorization" in adapter.sent.headers else metadata_cache(self)
-        return adapter, adapter.flow(request, around)
+            return None, client_arguments
+        adapter = self._speaker(self, self._would_send(args, client_arguments))
+        cache = IndexMetadataCache() if "authorization" in adapter.sent.headers else metadata_cache(self)
+        return adapter, adapter.flow(request, cache)
 
-    def _would_send(self, args: tuple[Any, ...], own: Mapping[str, Any]) -> CapturedRequest:
+    def _would_send(self, args: tuple[Any, ...], options: Mapping[str, Any]) -> CapturedRequest:
         """Let the client's own method make its request, and take it before it is sent."""
         raise NotImplementedError
 
@@ -130,13 +130,13 @@ class SyncSearchMixin(DedupeSearch):
 
     def search(self, *args: Any, **arguments: Any) -> Any:
         """Search as the client does; with `dedupe` and `dedupe_…` the duplicates are grouped."""
-        adapter, rest = self._search(args, arguments)
+        adapter, call = self._search(args, arguments)
         if adapter is None:
-            return super().search(*args, **rest)  # type: ignore[misc] # the client's own, which follows
+            return super().search(*args, **call)  # type: ignore[misc] # the client's own, which follows
         try:
-            return adapter.to_response(run_sync(rest, lambda ask: adapter.read(ask, adapter.start(ask))))
-        except IgnoredStatus as ignored:
-            return ignored.answer
+            return adapter.to_response(run_sync(call, lambda ask: adapter.read(ask, adapter.start(ask))))
+        except IgnoredStatus as status:
+            return status.answer
         except Failure as failure:
             raise adapter.exception(failure) from failure
 
@@ -146,25 +146,25 @@ class AsyncSearchMixin(DedupeSearch):
 
     async def search(self, *args: Any, **arguments: Any) -> Any:
         """Search as the client does; with `dedupe` and `dedupe_…` the duplicates are grouped."""
-        adapter, rest = self._search(args, arguments)
+        adapter, call = self._search(args, arguments)
         if adapter is None:
-            return await super().search(*args, **rest)  # type: ignore[misc] # the client's own, which follows
+            return await super().search(*args, **call)  # type: ignore[misc] # the client's own, which follows
 
         async def send(ask: ApiRequest) -> Any:
             return adapter.read(ask, await adapter.start(ask))
 
         try:
-            return adapter.to_response(await run_async(rest, send))
-        except IgnoredStatus as ignored:
-            return ignored.answer
+            return adapter.to_response(await run_async(call, send))
+        except IgnoredStatus as status:
+            return status.answer
         except Failure as failure:
             raise adapter.exception(failure) from failure
 
 
 def metadata_cache(client: Any) -> IndexMetadataCache:
     """Give what a client has read of indexes lately."""
-    around: IndexMetadataCache = client.__dict__.setdefault(METADATA, IndexMetadataCache())
-    return around
+    cache: IndexMetadataCache = client.__dict__.setdefault(METADATA, IndexMetadataCache())
+    return cache
 
 
 def capture_request(result: Any) -> CapturedRequest:
@@ -174,8 +174,8 @@ def capture_request(result: Any) -> CapturedRequest:
     try:
         result.send(None)
     except StopIteration as stop:
-        sent: CapturedRequest = stop.value
-        return sent
+        request: CapturedRequest = stop.value
+        return request
     raise RuntimeError("the client waited before it sent its search")
 
 
@@ -222,16 +222,16 @@ class FastJson:
         return getattr(self._own, name)
 
 
-def read_fast(transport: Any, decoders: str, plain: Callable[[Any], bool]) -> Any:
+def read_fast(transport: Any, decoders: str, is_plain: Callable[[Any], bool]) -> Any:
     """Return a view of a transport that reads JSON by orjson; itself where its owner changed how JSON is read.
 
     Args:
         transport: A client's transport.
         decoders: Name of the attribute that holds its decoders.
-        plain: Returns whether these read JSON as the library does.
+        is_plain: Returns whether these read JSON as the library does.
     """
     attributes = vars(transport)
-    if decoders not in attributes or not plain(attributes[decoders]):
+    if decoders not in attributes or not is_plain(attributes[decoders]):
         return transport
     view: Any = object.__new__(_view(transport.__class__, decoders))
     view.__dict__ = attributes
@@ -241,8 +241,8 @@ def read_fast(transport: Any, decoders: str, plain: Callable[[Any], bool]) -> An
 @lru_cache(maxsize=64)
 def _view(kind: type, decoders: str) -> type:
     """Make the class of a transport's view: all it holds is the transport's, except for the decoders."""
-    fast = property(lambda self: FastJson(vars(self)[decoders]))
-    return type(kind.__name__, (kind,), {decoders: fast, "__module__": __name__})
+    view = property(lambda self: FastJson(vars(self)[decoders]))
+    return type(kind.__name__, (kind,), {decoders: view, "__module__": __name__})
 
 
 if TYPE_CHECKING:
@@ -351,13 +351,13 @@ def wrap(client: Any) -> Any:
     ibidem_ingest.errors.UsageError: a str cannot be wrapped; give a client: elasticsearch.Elasticsearch, \
 elasticsearch.AsyncElasticsearch, opensearchpy.OpenSearch, opensearchpy.AsyncOpenSearch
     """
-    before = _wrapper_class(client)
-    if isinstance(client, before):
+    kind = _wrapper_class(client)
+    if isinstance(client, kind):
         return client
-    wrapped = copy.copy(client)
-    wrapped.__class__ = type(type(client).__name__, (before, type(client)), {"__module__": __name__})
-    wrapped._ibidem_wrapped = client  # noqa: SLF001 - parts of a client know it by a weak reference
-    return wrapped
+    wrapper = copy.copy(client)
+    wrapper.__class__ = type(type(client).__name__, (kind, type(client)), {"__module__": __name__})
+    wrapper._ibidem_wrapped = client  # noqa: SLF001 - parts of a client know it by a weak reference
+    return wrapper
 
 
 def _wrapper_class(client: object) -> type:

@@ -367,20 +367,20 @@ class TermCounts:
         number[order] = np.searchsorted(self.codes, terms.ravel()[order])
         return number.reshape(terms.shape)
 
-    def prefixes(self, columns: PackedColumns, rows: Rows, least: int) -> tuple[Rows, Rows]:
+    def prefixes(self, columns: PackedColumns, rows: Rows, min_shared: int) -> tuple[Rows, Rows]:
         """Return the rarest terms of some rows' sets, as far as another set holds them too.
 
         Args:
             columns: The packed values.
             rows: Whose sets.
-            least: How many terms a set shares at least with its duplicate.
+            min_shared: How many terms a set shares at least with its duplicate.
 
         Returns:
             Numbers of terms, and for each the row that holds it.
         """
         number = self.numbers(columns.terms[rows])
         rarest = np.sort(self.counts[number] << 32 | number, axis=1)
-        size = columns.term_count[rows].astype(np.int64) - least + 1
+        size = columns.term_count[rows].astype(np.int64) - min_shared + 1
         prefix = (np.arange(rarest.shape[1]) < size[:, None]) & (rarest >> 32 > 1)
         return rarest[prefix] & 0xFFFFFFFF, np.repeat(rows, np.count_nonzero(prefix, axis=1))
 

@@ -111,8 +111,8 @@ class AppliedOverrides:
     @property
     def constraints(self) -> PairConstraints:
         """Constraints that the grouping has to follow."""
-        same = frozenset(pair for pair, word in self.valid.items() if word.verdict == "same")
-        return PairConstraints(same, frozenset(self.valid) - same)
+        must_link = frozenset(pair for pair, word in self.valid.items() if word.verdict == "same")
+        return PairConstraints(must_link, frozenset(self.valid) - must_link)
 
     def head(self, rows: int) -> "AppliedOverrides":
         """Return the words about pairs of the first rows."""

@@ -100,9 +100,9 @@ class Pairs:
         """Whether the numbers agree: `decision.numbers_agree`."""
         counts = self.columns.numbers
         agree = np.minimum(counts[self.a], counts[self.b]) < FEW
-        others = np.flatnonzero(~agree)
-        shared_terms, union = common_numbers(self.columns.number_sketch, self.a[others], self.b[others])
-        agree[others] = shared_terms / np.maximum(1, union) >= LEAST_SHARE
+        pairs_left = np.flatnonzero(~agree)
+        shared_terms, union = common_numbers(self.columns.number_sketch, self.a[pairs_left], self.b[pairs_left])
+        agree[pairs_left] = shared_terms / np.maximum(1, union) >= LEAST_SHARE
         return agree
 
 
@@ -110,11 +110,11 @@ def common_numbers(sketches: NDArray[np.int32], a: Rows, b: Rows) -> tuple[Rows,
     """Return for each pair how many of the 16 smallest numbers of both sketches are shared, and how many there are."""
     if loops.IN_USE:
         return loops.IN_USE.shared_smallest(sketches, (a, b), NO_NUMBER)
-    both = np.sort(np.concatenate((sketches[a], sketches[b]), axis=1), axis=1)
-    real = both != NO_NUMBER
-    repeats = np.zeros_like(real)
-    repeats[:, 1:] = (both[:, 1:] == both[:, :-1]) & real[:, 1:]
-    distinct = np.cumsum(real & ~repeats, axis=1)
+    numbers = np.sort(np.concatenate((sketches[a], sketches[b]), axis=1), axis=1)
+    is_number = numbers != NO_NUMBER
+    repeats = np.zeros_like(is_number)
+    repeats[:, 1:] = (numbers[:, 1:] == numbers[:, :-1]) & is_number[:, 1:]
+    distinct = np.cumsum(is_number & ~repeats, axis=1)
     return (repeats & (distinct <= SKETCH)).sum(axis=1), np.minimum(distinct[:, -1], SKETCH)
 
 
@@ -208,8 +208,10 @@ def count_shared(terms: NDArray[np.int32], a: Rows, b: Rows) -> NDArray[np.int64
     """Count the terms that pairs of rows share; each row has a term once, filling aside."""
     if loops.IN_USE:
         return loops.IN_USE.shared_values(terms, (a, b), NO_TERM)
-    both = np.sort(np.concatenate((terms[a], terms[b]), axis=1), axis=1)
-    shared_terms: NDArray[np.int64] = ((both[:, 1:] == both[:, :-1]) & (both[:, 1:] != NO_TERM)).sum(axis=1)
+    all_terms = np.sort(np.concatenate((terms[a], terms[b]), axis=1), axis=1)
+    shared_terms: NDArray[np.int64] = ((all_terms[:, 1:] == all_terms[:, :-1]) & (all_terms[:, 1:] != NO_TERM)).sum(
+        axis=1
+    )
     return shared_terms
 
 
@@ -253,9 +255,9 @@ def misread(pairs: Pairs, policy: Policy) -> Bools:
     selection = selection[pairs.take(selection).lengths >= rule.lengths]
     blocks = pairs.columns.noise
     selection = selection[is_noisy(blocks[pairs.a[selection]]) | is_noisy(blocks[pairs.b[selection]])]
-    equal, two, band = equal_runs(blocks, pairs.a[selection], pairs.b[selection])
+    equal, slot_pairs, band = equal_runs(blocks, pairs.a[selection], pairs.b[selection])
     share = ESTIMATES[equal]
-    positions = np.flatnonzero((share >= rule.share) & band & (two >= rule.pairs))
+    positions = np.flatnonzero((share >= rule.share) & band & (slot_pairs >= rule.pairs))
     selection, share = selection[positions], share[positions]
     subset = pairs.take(selection)
     a, b = NoiseFigures.of(pairs.columns, subset.a), NoiseFigures.of(pairs.columns, subset.b)
@@ -297,8 +299,8 @@ def containment(equal_slots: Rows, a: Rows, b: Rows) -> NDArray[np.float64]:
 def are_long(pairs: Pairs) -> Bools:
     """`decision.are_long` for many pairs."""
     long: Bools = (pairs.columns.flags & LONG) > 0
-    both: Bools = long[pairs.a] & long[pairs.b]
-    return both
+    result: Bools = long[pairs.a] & long[pairs.b]
+    return result
 
 
 Rule = Callable[[Pairs, Policy], Bools]

@@ -317,11 +317,11 @@ def expand_pairs(entries: KeyIndex, postings: CandidateRanges, size: int) -> Ite
     rows, times, first = entries.row[order].astype(np.int64), postings.times[order], postings.first[order]
     weak = entries.key[order] >= entries.first_weak
     for start, end in slices(rows, times):
-        some = rows[start:end], weak[start:end], first[start:end], times[start:end]
+        chunk = rows[start:end], weak[start:end], first[start:end], times[start:end]
         if loops.IN_USE:
-            yield loops.IN_USE.pairs(some, postings.rows, size, entries.min_shared)
+            yield loops.IN_USE.pairs(chunk, postings.rows, size, entries.min_shared)
         else:
-            yield filter_by_shared_keys(repeat_pairs(some, postings.rows, size), entries.min_shared)
+            yield filter_by_shared_keys(repeat_pairs(chunk, postings.rows, size), entries.min_shared)
 
 
 def order_by_row(entries: KeyIndex, postings: CandidateRanges, size: int) -> Rows:

@@ -161,8 +161,8 @@ def days(value: str) -> int | None:
         return None
     try:
         return parse_integer(0, 1_000_000, "days")(value)
-    except InvalidValue as wrong:
-        raise InvalidValue(f"none, or {wrong}") from wrong
+    except InvalidValue as error:
+        raise InvalidValue(f"none, or {error}") from error
 
 
 def parse_preset(value: str) -> str:

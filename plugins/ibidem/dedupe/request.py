@@ -192,8 +192,8 @@ def pair_policy(
     Raises:
         UsageError: As `parse_request`.
     """
-    named = {name: value for name, value in parameters.items() if value}
-    return parse_request({"dedupe_level": level} | named, presets=presets).policy
+    values = {name: value for name, value in parameters.items() if value}
+    return parse_request({"dedupe_level": level} | values, presets=presets).policy
 
 
 def read(name: str, value: object) -> Any:

@@ -302,15 +302,15 @@ def group_here(source: EngineBackend, page_request: PageRequest, *, facets: bool
     """Return a page that is grouped here, from a window or from stored groups, or the engine's own list."""
     if page_request.request.mode == "off":
         return list_here(source, page_request)
-    stored = run_offline(stored_page(source, page_request)) if page_request.request.by == "stored" else None
-    page = stored.page if stored is not None else run_offline(grouped_page(source, page_request))
+    stored_answer = run_offline(stored_page(source, page_request)) if page_request.request.by == "stored" else None
+    page = stored_answer.page if stored_answer is not None else run_offline(grouped_page(source, page_request))
     counts = count_facets(page.window) if facets else Facets()
     result = replace(
         build_answer(source, page.ranking, page.hits, page.account | {"by": "client"}),
         window=page.window,
         facets=counts,
     )
-    return result if stored is None else replace(result, best=stored.best, further=stored.further)
+    return result if stored_answer is None else replace(result, best=stored_answer.best, further=stored_answer.further)
 
 
 def list_here(source: EngineBackend, page_request: PageRequest) -> Answer:
@@ -321,9 +321,9 @@ def list_here(source: EngineBackend, page_request: PageRequest) -> Answer:
     )
     ranking = run_offline(source.window(depth))
     hits = ranking.hits[start : start + page_request.size]
-    stored = run_offline(source.fetch([(hit.index, hit.id) for hit in hits]))
+    documents = run_offline(source.fetch([(hit.index, hit.id) for hit in hits]))
     account = ungrouped_stats(ranking.hits, len(hits), page_request.request, ranking.total)
-    json_hits = [to_hit(hit, stored.get((hit.index, hit.id)), hit.score) for hit in hits]
+    json_hits = [to_hit(hit, documents.get((hit.index, hit.id)), hit.score) for hit in hits]
     return build_answer(source, ranking, json_hits, account)
 
 

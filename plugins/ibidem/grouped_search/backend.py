@@ -124,7 +124,7 @@ def build_lookup(packed: Packed, policy: Policy, long: LongSignatures | None = N
     values = {clue: keys for clue, keys in lookup_keys(packed).items() if clue in fields}
     values |= long_clues(long)
     min_shared = dict(LEAST) if policy.characters is None else {**LEAST, "characters": policy.characters.pairs}
-    return SignatureLookup(values, {clue: least for clue, least in min_shared.items() if clue in values}, own=packed.id)
+    return SignatureLookup(values, {clue: count for clue, count in min_shared.items() if clue in values}, own=packed.id)
 
 
 def counted_fields(policy: Policy) -> Mapping[LookupField, bool]:
@@ -302,15 +302,15 @@ def next_page(request: DedupeRequest) -> NextPage | None:
     parts = read_parts(request.cursor) if request.cursor else []
     if len(parts) <= PLAIN:
         return None
-    page, after = parts[PLAIN:]
-    return NextPage(int(page), orjson.loads(after))
+    page, position = parts[PLAIN:]
+    return NextPage(int(page), orjson.loads(position))
 
 
 def start_place(page_request: PageRequest) -> Place:
     """Return where a page of a collapsed ranking begins."""
     begins = next_page(page_request.request)
-    after = begins.after if begins is not None and begins.page == page_request.page else None
-    return Place((page_request.page - 1) * page_request.size, after)
+    position = begins.after if begins is not None and begins.page == page_request.page else None
+    return Place((page_request.page - 1) * page_request.size, position)
 
 
 def read_parts(cursor: str) -> list[str]:

@@ -164,8 +164,8 @@ def place(why: Why, side: str) -> str:
     if not isinstance(span, Mapping):
         return ""
     phrase = f"{page_range(str(why['parts']).removesuffix('s'), span['from'], span['to'])} of {span['of']:,}"
-    shared, whole = common_share(why, side), (span["to"] - span["from"] + 1) / max(1, span["of"])
-    if shared is None or shared >= SHARE_BELOW * whole:
+    shared, share = common_share(why, side), (span["to"] - span["from"] + 1) / max(1, span["of"])
+    if shared is None or shared >= SHARE_BELOW * share:
         return phrase
     return f"{phrase} (about {percent(shared)} of its text)"
 

@@ -154,8 +154,8 @@ class WindowReader:
             self.matching[self.surplus[0]] = self.ranking.total - ranking.total
         self._exhausted = len(ranking.hits) < size
         names = {(hit.index, hit.id) for hit in self.ranking.hits}
-        fresh = [hit for hit in ranking.hits if (hit.index, hit.id) not in names]
-        self.ranking = replace(self.ranking, hits=[*self.ranking.hits, *fresh][:depth])
+        new_hits = [hit for hit in ranking.hits if (hit.index, hit.id) not in names]
+        self.ranking = replace(self.ranking, hits=[*self.ranking.hits, *new_hits][:depth])
 
     def _group(self) -> RequestFlow[None]:
         overrides, hits = self._source.overrides(), self.ranking.hits
@@ -257,10 +257,10 @@ def grouped_page(source: SearchBackend, page_request: PageRequest) -> RequestFlo
     if (portion := page_request.portion) is not None:
         groups = [group.portion(portion.offset, portion.size) for group in groups if group.id == portion.group]
     yield from read_long(source, window, [row for group in groups if group.duplicates for row in group.shown_rows])
-    unread = count_unread(window, (yield from count_capped(source, read)), scope_matches.outside)
+    unread_count = count_unread(window, (yield from count_capped(source, read)), scope_matches.outside)
     sources = yield from source.fetch([window.name(row) for group in groups for row in group.shown_rows])
     account = response_stats(
-        window, groups, request, ranking.total, page_request.tables, page_request.deepest, unread
+        window, groups, request, ranking.total, page_request.tables, page_request.deepest, unread_count
     ) | {
         "late": [
             each.as_json()
@@ -272,7 +272,7 @@ def grouped_page(source: SearchBackend, page_request: PageRequest) -> RequestFlo
     return GroupedPage(
         ranking,
         window,
-        ResponseRenderer(window, groups, request, sources, scope_matches.outside, unread).hits(),
+        ResponseRenderer(window, groups, request, sources, scope_matches.outside, unread_count).hits(),
         account,
     )
 

@@ -256,20 +256,20 @@ class ResponseRenderer:
 
     def reason(self, group: Group, row: int, notes: list[str]) -> Json:
         """Return why a duplicate is one: against the lead that is shown, else against the first occurrence."""
-        of = group.lead
-        evidence = self.window.evidence(row, of)
+        target = group.lead
+        evidence = self.window.evidence(row, target)
         if evidence is None:
-            notes.append(f"would not pass against {self.window.hits[of].id} alone")
-            of = self.through.get(group.first, group.first)
-            evidence = self.window.evidence(row, of) if row != of else None
-        by_stored_lead = group.first in self.through and of not in (group.lead, row)
-        through = {"through": self.window.hits[of].id} if by_stored_lead else {}
+            notes.append(f"would not pass against {self.window.hits[target].id} alone")
+            target = self.through.get(group.first, group.first)
+            evidence = self.window.evidence(row, target) if row != target else None
+        by_stored_lead = group.first in self.through and target not in (group.lead, row)
+        details = {"through": self.window.hits[target].id} if by_stored_lead else {}
         if evidence is None:
-            return through
-        return through | {
+            return details
+        return details | {
             "level": evidence.level,
             "score": evidence.score,
-            "of": self.window.hits[of].id,
+            "of": self.window.hits[target].id,
             "why": dict(evidence.why) if self.request.explain else None,
         }
 
@@ -311,8 +311,8 @@ def to_hit(hit: Hit, source: Json | None, score: float | None) -> Json:
     return result | ({"sort": list(hit.sort)} if hit.sort else {})
 
 
-def to_source(stored: StoredDocument) -> Json:
+def to_source(entry: StoredDocument) -> Json:
     """Write a document as a hit holds it."""
-    highlights = {"title": [stored.title] if stored.title else [], "text": list(stored.snippets)}
+    highlights = {"title": [entry.title] if entry.title else [], "text": list(entry.snippets)}
     highlight = {field: passages for field, passages in highlights.items() if passages}
-    return {"_source": stored.document.as_record()} | ({"highlight": highlight} if highlight else {})
+    return {"_source": entry.document.as_record()} | ({"highlight": highlight} if highlight else {})

@@ -74,27 +74,27 @@ def with_stored_policy(request: DedupeRequest, checkpoint: Checkpoint) -> Dedupe
     Raises:
         UsageError: It asks for others.
     """
-    stored = parse_policy(checkpoint.policy)
-    policy = requested_policy(request, stored)
-    if policy != stored:
+    stored_policy = parse_policy(checkpoint.policy)
+    policy = requested_policy(request, stored_policy)
+    if policy != stored_policy:
         figures = ", ".join(f"{name}={value}" for name, value in request.figures)
-        current = describe_policy(stored)
+        current = describe_policy(stored_policy)
         raise UsageError(
             f"dedupe_by=stored does not go with {figures}: groups are stored by other figures ({current})",
             "leave that out, or use dedupe_by=window; ibidem regroup --all --preset NAME stores groups by others",
         )
-    return replace(request, policy=stored)
+    return replace(request, policy=stored_policy)
 
 
-def requested_policy(request: DedupeRequest, stored: Policy) -> Policy:
+def requested_policy(request: DedupeRequest, stored_policy: Policy) -> Policy:
     """Return the figures that a request names, the others as groups are stored."""
     figures = dict(request.figures)
     if figures.keys() & {"dedupe_preset", "dedupe_similarity"}:
         policy = request.policy
-        return replace(policy, characters=None) if stored.characters is None else policy  # groups do without
-    level = request.policy.level if "dedupe_level" in figures else stored.level
-    days = request.policy.window_days if "dedupe_window_days" in figures else stored.window_days
-    base = stored.similar(int(figures["dedupe_similarity"])) if "dedupe_similarity" in figures else stored
+        return replace(policy, characters=None) if stored_policy.characters is None else policy  # groups do without
+    level = request.policy.level if "dedupe_level" in figures else stored_policy.level
+    days = request.policy.window_days if "dedupe_window_days" in figures else stored_policy.window_days
+    base = stored_policy.similar(int(figures["dedupe_similarity"])) if "dedupe_similarity" in figures else stored_policy
     return base.at(level).within(days)
 
 
@@ -206,8 +206,10 @@ class PageGroups:
         lead = choose_lead(self.window.columns, rows, self.request.keep)
         duplicates = tuple(row for row in rows if row != lead)
         limit = len(duplicates) if self.request.max_per_group is None else self.request.max_per_group
-        unread = self.sizes[first] - len(rows)
-        return Group(self.window.group_id(first), first, lead, duplicates, min(len(duplicates), limit), unread=unread)
+        unread_count = self.sizes[first] - len(rows)
+        return Group(
+            self.window.group_id(first), first, lead, duplicates, min(len(duplicates), limit), unread=unread_count
+        )
 
 
 def build_window(

@@ -288,14 +288,14 @@ def _sign_in_place(
     def write() -> _Round:
         """Sign in place, and count the documents that were signed before."""
         outcomes = retry_unavailable(lambda: context.source.sign(pairs), context.settings.patience) if pairs else []
-        changed = [each.name for each, outcome in zip(targets, outcomes, strict=True) if outcome is None]
+        conflicts = [each.name for each, outcome in zip(targets, outcomes, strict=True) if outcome is None]
         results = [(pair, outcome) for pair, outcome in zip(pairs, outcomes, strict=True) if outcome is not None]
         context.own.extend(outcome.order for _, outcome in results if outcome.order)
         own_count = sum(each.order != each.name.order for each in skips) if page.is_resumed else 0
         skip_account = BatchResult(
             indexed=own_count, unchanged=len(skips) - own_count, unsigned=sum(not has_words(each) for each in skips)
         )
-        return _Round(skip_account + _account(results), changed)
+        return _Round(skip_account + _account(results), conflicts)
 
     return write
 

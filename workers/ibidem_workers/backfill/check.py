@@ -59,7 +59,7 @@ class CheckResult:
             "outdated": self.outdated,
             "refused": self.refused,
             "documents": [{"index": index, "id": name} for index, name in self.first_changed],
-            "refusals": [one.as_json() for one in self.refusals],
+            "refusals": [refusal.as_json() for refusal in self.refusals],
         }
 
 

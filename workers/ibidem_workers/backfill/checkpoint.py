@@ -43,8 +43,8 @@ class Portions:
     [20, 20, 10]
     """
 
-    def __init__(self, most: int = PAGE, characters: int = CHARACTERS) -> None:
-        self._size, self._most, self._characters = min(FIRST, most), most, characters
+    def __init__(self, limit: int = PAGE, characters: int = CHARACTERS) -> None:
+        self._size, self._most, self._characters = min(FIRST, limit), limit, characters
 
     def cut(self, names: Sequence[Name]) -> Iterator[Sequence[Name]]:
         """Cut names into portions; each is as large as the ones before allow."""
@@ -83,8 +83,8 @@ def interleave(sources: Iterable[Iterator[Item]]) -> Iterator[Item]:
     queue = deque(sources)
     while queue:
         source = queue.popleft()
-        for one in islice(source, 1):
-            yield one
+        for item in islice(source, 1):
+            yield item
             queue.append(source)
 
 
@@ -297,15 +297,15 @@ class OwnWrites:
     def gaps(self, stretch: SeqNoRange) -> Iterator[SeqNoRange]:
         """Yield the parts of a stretch that others wrote."""
         first, last = self._first[stretch.part], self._last[stretch.part]
-        after = stretch.after
-        for at in range(bisect_left(last, after + 1), len(first)):
+        start = stretch.after
+        for at in range(bisect_left(last, start + 1), len(first)):
             if first[at] > stretch.upto:
                 break
-            if first[at] - 1 > after:
-                yield SeqNoRange(stretch.part, after, first[at] - 1)
-            after = max(after, last[at])
-        if after < stretch.upto:
-            yield SeqNoRange(stretch.part, after, stretch.upto)
+            if first[at] - 1 > start:
+                yield SeqNoRange(stretch.part, start, first[at] - 1)
+            start = max(start, last[at])
+        if start < stretch.upto:
+            yield SeqNoRange(stretch.part, start, stretch.upto)
 
     @staticmethod
     def _add(first: list[int], last: list[int], number: int) -> None:

@@ -72,8 +72,8 @@ class Signers:
         if self._count == 1:
             self._own = self._job.context()
         else:
-            fresh = multiprocessing.get_context("spawn")
-            self._pool = ProcessPoolExecutor(self._count, fresh, initializer=_initialize, initargs=(self._job,))
+            context = multiprocessing.get_context("spawn")
+            self._pool = ProcessPoolExecutor(self._count, context, initializer=_initialize, initargs=(self._job,))
         return self
 
     def __exit__(self, *_: object) -> None:

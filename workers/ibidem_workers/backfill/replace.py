@@ -92,8 +92,8 @@ class _Following:
             documents = self._backfill.checkpoint.documents
             self._notify(f"{documents:,} documents looked at; following what others write")
         while not self._has_ended(self._pause):
-            before = self._backfill.checkpoint.documents
-            if self._try(self._look) and (count := self._backfill.checkpoint.documents - before):
+            total = self._backfill.checkpoint.documents
+            if self._try(self._look) and (count := self._backfill.checkpoint.documents - total):
                 self._notify(f"{time.strftime('%H:%M:%S')}  {count:,} signed")
 
     def _look(self) -> None:
@@ -171,14 +171,14 @@ def replace_index(replacement: Replacement, settings: Settings, report: Report =
     check_name(replacement.into)
     engine = open_engine(settings.address, replacement.into)
     try:
-        one = load_checkpoint(engine, replacement.into)
-        if one is not None and one.state == "swapped":
-            source = open_reindex_source(settings.address, one.source)
+        checkpoint = load_checkpoint(engine, replacement.into)
+        if checkpoint is not None and checkpoint.state == "swapped":
+            source = open_reindex_source(settings.address, checkpoint.source)
         else:
             source = open_reindex_source(settings.address, settings.index)
         try:
             source.check("copy")
-            return _Replacing(engine, source, replacement, settings, report).run(one)
+            return _Replacing(engine, source, replacement, settings, report).run(checkpoint)
         finally:
             source.close()
     finally:
@@ -210,26 +210,26 @@ class _Replacing:
         self._prune_count = 0
         self._copy = source.copy_to(replacement.into)
 
-    def run(self, one: Checkpoint | None) -> ReplaceResult:
+    def run(self, checkpoint: Checkpoint | None) -> ReplaceResult:
         """Copy, catch up, take the place."""
-        if one is not None and one.state == "swapped":
-            self._alias = one.alias
+        if checkpoint is not None and checkpoint.state == "swapped":
+            self._alias = checkpoint.alias
         self._check()
-        one = self._checkpoint(one)
-        backfill = Backfill(self._engine, self._source, one, self._settings, self._report)
-        if one.state != "swapped":
+        checkpoint = self._checkpoint(checkpoint)
+        backfill = Backfill(self._engine, self._source, checkpoint, self._settings, self._report)
+        if checkpoint.state != "swapped":
             self._fill(backfill)
             self._prune(backfill)
             self._copy_records()
-            one.marks, one.alias = marks_as_record(self._copy.newest()), self._alias
-            one.state = "swapped" if self._alias else "done"
+            checkpoint.marks, checkpoint.alias = marks_as_record(self._copy.newest()), self._alias
+            checkpoint.state = "swapped" if self._alias else "done"
             backfill.note()
         self._copy.finish(self._alias)
         if self._alias:
             self._follow(backfill)
-        one.state = "done"
+        checkpoint.state = "done"
         backfill.note("submitted")
-        return ReplaceResult(one.run, one.source, self._alias, self._prune_count)
+        return ReplaceResult(checkpoint.run, checkpoint.source, self._alias, self._prune_count)
 
     def _check(self) -> None:
         """Refuse an impossible request before anything is written."""
@@ -243,17 +243,17 @@ class _Replacing:
         if self._alias:
             self._copy.check_alias(self._alias)
 
-    def _checkpoint(self, one: Checkpoint | None) -> Checkpoint:
+    def _checkpoint(self, checkpoint: Checkpoint | None) -> Checkpoint:
         tables = Tables(self._settings.tables)
         into, (source, *_) = self._replacement.into, [part.index for part in self._source.parts()]
         if self._copy.exists():
-            if one is None or one.source != source:
+            if checkpoint is None or checkpoint.source != source:
                 raise UsageError(f"index {into!r} is there already", "name a new one with --into")
-            if not one.signs_alike(tables):
+            if not checkpoint.signs_alike(tables):
                 raise UsageError(
                     f"index {into!r} was begun with another idf table", "delete it, or name a new one with --into"
                 )
-            return one
+            return checkpoint
         deletions = self._source.deletions()
         self._copy.create()
         self._engine.create()
@@ -279,11 +279,11 @@ class _Replacing:
 
     def _prune(self, backfill: Backfill, *, after_swap: bool = False) -> None:
         """Delete from the new index the documents that were deleted from the first one."""
-        one = backfill.checkpoint
+        checkpoint = backfill.checkpoint
         deletions = self._source.deletions()
-        if deletions != one.deletions:
-            self._prune_count += self._copy.prune(parse_marks(one.marks) if after_swap else self._copy.newest())
-            one.deletions = deletions
+        if deletions != checkpoint.deletions:
+            self._prune_count += self._copy.prune(parse_marks(checkpoint.marks) if after_swap else self._copy.newest())
+            checkpoint.deletions = deletions
 
     def _copy_records(self) -> None:
         """Copy the ledgers to the new index, where its name changes."""

@@ -111,11 +111,13 @@ class Backfill:
         self.checkpoint.upto = marks_as_record(upto)
         stretches = [self.checkpoint.stretch(part) for part in upto]
         gaps = {stretch: list(self._own.gaps(stretch)) for stretch in stretches if stretch.after < stretch.upto}
-        again = self._resume_pages()
+        pages_left = self._resume_pages()
         documents = sum(self._source.count(gap) for page_names in gaps.values() for gap in page_names)
-        self._total = self.checkpoint.documents + documents + sum(len(page.names) + page.before for page, _ in again)
+        self._total = (
+            self.checkpoint.documents + documents + sum(len(page.names) + page.before for page, _ in pages_left)
+        )
         with self._interruptible(), Signers(self._job(), documents) as signers:
-            for page, part in again:
+            for page, part in pages_left:
                 self._hand_out(signers, page, part)
                 if page.number in self._suspects:
                     self._settle()
@@ -129,18 +131,18 @@ class Backfill:
 
     def note(self, state: State = "reading") -> None:
         """Save the progress."""
-        one = self.checkpoint
+        checkpoint = self.checkpoint
         read = RunRecord(
-            one.run,
-            [f"index {one.source}"],
-            one.started,
+            checkpoint.run,
+            [f"index {checkpoint.source}"],
+            checkpoint.started,
             state,
-            one.documents,
-            one.number,
+            checkpoint.documents,
+            checkpoint.number,
             holder=this_process(),
-            joined=one.joined,
+            joined=checkpoint.joined,
         )
-        self._engine.put_records("runs", {one.key: one.as_json(), HEADS + one.run: read.as_json()})
+        self._engine.put_records("runs", {checkpoint.key: checkpoint.as_json(), HEADS + checkpoint.run: read.as_json()})
 
     def _job(self) -> SigningJob:
         return SigningJob(self._settings, self.checkpoint.source, self.checkpoint.into)
@@ -153,10 +155,12 @@ class Backfill:
 
     def _hand_out_next(self, signers: Signers, part: ShardRef, page_names: list[Name], like: BackfillBatch) -> None:
         """Note the next page of a part, and hand it out."""
-        one = self.checkpoint
-        page = one.hand_out(SeqNoRange(part, one.stretch(part).after, page_names[-1].order), len(page_names))
+        checkpoint = self.checkpoint
+        page = checkpoint.hand_out(
+            SeqNoRange(part, checkpoint.stretch(part).after, page_names[-1].order), len(page_names)
+        )
         self.note()
-        self._hand_out(signers, replace(like, run=one.run, number=page.number, names=page_names), part)
+        self._hand_out(signers, replace(like, run=checkpoint.run, number=page.number, names=page_names), part)
 
     def _bury(self) -> None:
         """Note the pages in hand when a process ended; they are signed page by page, then document by document.
@@ -262,13 +266,18 @@ def start_in_place(engine: Engine, source: ReindexSource, settings: Settings, re
     check_fields(source)
     source.prepare()
     tables = Tables(settings.tables)
-    one = load_checkpoint(engine)
+    checkpoint = load_checkpoint(engine)
     parts = set(map(str, source.parts()))
-    if one is None or one.state == "done" or not one.signs_alike(tables) or not one.upto.keys() <= parts:
-        one = Checkpoint(
+    if (
+        checkpoint is None
+        or checkpoint.state == "done"
+        or not checkpoint.signs_alike(tables)
+        or not checkpoint.upto.keys() <= parts
+    ):
+        checkpoint = Checkpoint(
             new_run(), time.time(), source.index, tables=dict(tables.current()), joined=count_joined(engine)
         )
-    return Backfill(engine, source, one, settings, report)
+    return Backfill(engine, source, checkpoint, settings, report)
 
 
 def check_fields(source: ReindexSource) -> None:

@@ -71,7 +71,7 @@ class StripResult:
         """Return the JSON of `ibidem strip --json`."""
         names = ("read", "stripped", "bytes", "refused", "left", "pruned", "alias", "fields")
         return {name: getattr(self, name) for name in names} | {
-            "refusals": [one.as_json() for one in self.refusals],
+            "refusals": [refusal.as_json() for refusal in self.refusals],
         }
 
     def count(self, original: SourceDocument, bare: SourceDocument) -> None:
@@ -175,12 +175,12 @@ class _Copying:
     def run(self) -> None:
         """Copy all documents, then those written during the copy, move the alias, and copy the last writes."""
         self._begin()
-        after = self._fill()
+        position = self._fill()
         self.result.pruned = self.copy.prune(self.copy.newest())
         marks = self.copy.newest()
         self.copy.finish(self.result.alias)
         if self.result.alias:
-            self._copy(after, self.source.newest(), switch_marks=marks)
+            self._copy(position, self.source.newest(), switch_marks=marks)
         self.engine.delete_records("runs", [NOTE + self.copy.name])
 
     def _begin(self) -> None:
@@ -197,17 +197,17 @@ class _Copying:
             raise UsageError(f"index {name!r} is there already", "name a new one with --into")
 
     def _fill(self) -> Marks:
-        after: Marks = {}
+        position: Marks = {}
         for _ in range(MOST_PASSES):
             upto = self.source.newest()
-            if not self._copy(after, upto):
+            if not self._copy(position, upto):
                 return upto
-            after = upto
-        return after
+            position = upto
+        return position
 
-    def _copy(self, after: Marks, upto: Marks, switch_marks: Marks | None = None) -> int:
+    def _copy(self, position: Marks, upto: Marks, switch_marks: Marks | None = None) -> int:
         """Copy the documents of some writes without their signatures; returns how many there were."""
-        stretches = [SeqNoRange(part, after.get(part, NONE), last) for part, last in upto.items()]
+        stretches = [SeqNoRange(part, position.get(part, NONE), last) for part, last in upto.items()]
         documents = sum(map(self.source.count, stretches))
         total = self.result.read + documents
         for originals in read_ranges(self.source, stretches, raw=True):

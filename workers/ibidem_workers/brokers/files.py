@@ -120,7 +120,7 @@ class SpoolDirectory:
         return len(names)
 
 
-def read_whole(path: Path, most: int) -> bytes | None:
+def read_whole(path: Path, limit: int) -> bytes | None:
     """Read a message; None when it is not a regular file of at most so many bytes; links are not followed.
 
     Raises:
@@ -134,10 +134,10 @@ def read_whole(path: Path, most: int) -> bytes | None:
         raise
     try:
         stat = os.fstat(handle)
-        if not S_ISREG(stat.st_mode) or stat.st_size > most:
+        if not S_ISREG(stat.st_mode) or stat.st_size > limit:
             return None
         with os.fdopen(handle, "rb", closefd=False) as file:
-            return file.read(most)
+            return file.read(limit)
     finally:
         os.close(handle)
 
@@ -168,8 +168,8 @@ class FileQueue:
         most: The most bytes of a message.
     """
 
-    def __init__(self, folder: SpoolDirectory, most: int) -> None:
-        self._folder, self._most = folder, most
+    def __init__(self, folder: SpoolDirectory, limit: int) -> None:
+        self._folder, self._most = folder, limit
         self._lease: Lease | None = None
         self._backlog: deque[str] = deque()
         self._last_recovery = 0.0

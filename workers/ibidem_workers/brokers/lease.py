@@ -140,12 +140,12 @@ def has_exited(name: str) -> bool:
     >>> has_exited(this_process())
     False
     """
-    machine, _, rest = name.partition("~")
-    number, _, began = rest.partition("~")
+    machine, _, tail = name.partition("~")
+    number, _, began = tail.partition("~")
     if machine != _machine() or not number.isdecimal():
         return False
-    born = _start_time(int(number))
-    return born is None or bool(born and began and born != began)
+    start_time = _start_time(int(number))
+    return start_time is None or bool(start_time and began and start_time != began)
 
 
 def is_alive(name: str) -> bool:
@@ -154,8 +154,8 @@ def is_alive(name: str) -> bool:
     >>> is_alive(this_process()), is_alive("")
     (True, False)
     """
-    machine, _, rest = name.partition("~")
-    return machine == _machine() and rest.partition("~")[0].isdecimal() and not has_exited(name)
+    machine, _, tail = name.partition("~")
+    return machine == _machine() and tail.partition("~")[0].isdecimal() and not has_exited(name)
 
 
 def host_name(name: str) -> str:
@@ -183,8 +183,8 @@ def _start_time(number: int) -> str | None:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     except OSError:
         return "" if _exists(number) else None
-    state, *rest = fields.split()
-    return None if state == ZOMBIE else f"{rest[START_FIELD - 4]}/{boot}"
+    state, *tail = fields.split()
+    return None if state == ZOMBIE else f"{tail[START_FIELD - 4]}/{boot}"
 
 
 def _exists(number: int) -> bool:

@@ -47,7 +47,7 @@ def translate_error(error: AMQPError, broker: str) -> EngineError:
         broker: Its address.
     """
     address, message = redact(broker), redacted_message(error, broker)
-    for client_type, error_type, what, remedy in REFUSED:
+    for client_type, error_type, reason, remedy in REFUSED:
         if isinstance(error, client_type):
-            return error_type(f"the broker {address} {what}: {message}", remedy)
+            return error_type(f"the broker {address} {reason}: {message}", remedy)
     return Unavailable(f"the broker {address} broke off: {message}", "look at its log, then run the same command again")

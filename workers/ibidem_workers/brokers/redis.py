@@ -106,29 +106,29 @@ class Stream:
     def ack(self, entry: QueuedMessage) -> None:
         """Remove a message for good."""
         self._message_ids.discard(entry.name)  # first: should the server be away, the lease is to lapse
-        with self._client.pipeline(transaction=True) as both:
-            self._remove(both, entry)
-            both.execute()
+        with self._client.pipeline(transaction=True) as transaction:
+            self._remove(transaction, entry)
+            transaction.execute()
 
     def reject(self, entry: QueuedMessage) -> None:
         """Move the message to the stream of rejected messages."""
         self._message_ids.discard(entry.name)
-        with self._client.pipeline(transaction=True) as both:
-            both.xadd(self._name + GIVEN_UP, _fields(entry.message, entry.tries))
-            self._remove(both, entry)
-            both.execute()
+        with self._client.pipeline(transaction=True) as transaction:
+            transaction.xadd(self._name + GIVEN_UP, _fields(entry.message, entry.tries))
+            self._remove(transaction, entry)
+            transaction.execute()
 
     def requeue(self, entry: QueuedMessage) -> None:
         """Lay the message down again, and remove the one in hand, in one step."""
         self._message_ids.discard(entry.name)
-        with self._client.pipeline(transaction=True) as both:
-            both.xadd(self._name, _fields(entry.message, entry.tries))
-            self._remove(both, entry)
-            both.execute()
+        with self._client.pipeline(transaction=True) as transaction:
+            transaction.xadd(self._name, _fields(entry.message, entry.tries))
+            self._remove(transaction, entry)
+            transaction.execute()
 
-    def _remove(self, both: Any, entry: QueuedMessage) -> None:
-        both.xack(self._name, GROUP, entry.name)
-        both.xdel(self._name, entry.name)
+    def _remove(self, transaction: Any, entry: QueuedMessage) -> None:
+        transaction.xack(self._name, GROUP, entry.name)
+        transaction.xdel(self._name, entry.name)
 
     def size(self) -> int:
         """Count the messages without a lease."""
@@ -204,8 +204,8 @@ def open_client(url: str) -> Iterator[Any]:
     try:
         yield client
     except (RedisError, OSError) as error:
-        what = f"the broker {redact(url)} does not answer: {redacted_message(error, url)}"
-        raise Unavailable(what, "start it, or try again") from error
+        message = f"the broker {redact(url)} does not answer: {redacted_message(error, url)}"
+        raise Unavailable(message, "start it, or try again") from error
     finally:
         client.close()
 

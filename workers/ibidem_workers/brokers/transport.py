@@ -31,20 +31,20 @@ MAGIC = b"\x28\xb5\x2f\xfd"
 UNBOUNDED = 1 << 32
 
 
-def read_message(data: bytes, most: int | None = None) -> dict[str, Any] | None:
+def read_message(data: bytes, limit: int | None = None) -> dict[str, Any] | None:
     """Read a message; None for one that is too large or not built as Celery builds them.
 
     Args:
         data: Its bytes, compressed or not.
-        most: The most bytes that are read.
+        limit: The most bytes that are read.
 
     >>> read_message(b"not a message") is None
     True
     """
     try:
         if data.startswith(MAGIC):
-            data = decompress(data, UNBOUNDED if most is None else most)
-        if most is not None and (len(data) > most or too_dense(data)):
+            data = decompress(data, UNBOUNDED if limit is None else limit)
+        if limit is not None and (len(data) > limit or too_dense(data)):
             return None
         message = orjson.loads(data)
     except ValueError:  # JSON's errors too

@@ -215,7 +215,7 @@ class DslBackend(SearchBackend):
         search, aggs = self.search, self.search.aggregations
         all_read = page.window.ranked == page.ranking.total and not search.ranking.keys() & {"post_filter", "min_score"}
         is_whole = all_read and not leaves_query(aggs) and not self.first.get("timed_out")
-        counted = BucketGroups(page.window, is_whole)
+        bucket_groups = BucketGroups(page.window, is_whole)
         parts = {name: part for name, part in search.ranking.items() if name in AGGREGATION_PARTS}
         if "query" in parts:
             parts["query"] = search.display["query"]
@@ -223,11 +223,11 @@ class DslBackend(SearchBackend):
         body |= {
             "size": 0,
             "track_total_hits": False,
-            "aggs": counted.request_counts(aggs) if has_countable_buckets(aggs) else aggs,
+            "aggs": bucket_groups.request_counts(aggs) if has_countable_buckets(aggs) else aggs,
         }
         answer = yield search.target.search(body, request_cache="false")
         check_complete(answer)
-        aggregations = counted.write_counts(answer["aggregations"])
+        aggregations = bucket_groups.write_counts(answer["aggregations"])
         typed_keys = search.target.params.get("typed_keys", "false").lower() in ("", "true")
         return {"aggregations": write_meta(aggregations) if typed_keys else aggregations}
 
@@ -295,8 +295,8 @@ class DslBackend(SearchBackend):
         indices = {index for index, _ in names}
         # With several indexes, another one may hold an id too.
         is_one_index = len(indices) == 1 and self.layout.indices == tuple(indices)
-        among = id_clause if is_one_index else {"bool": {"should": documents(names), "minimum_should_match": 1}}
-        query: Json = {"bool": {"filter": [among]}}
+        clause = id_clause if is_one_index else {"bool": {"should": documents(names), "minimum_should_match": 1}}
+        query: Json = {"bool": {"filter": [clause]}}
         if self.search.display.get("query"):
             query["bool"]["should"] = [self.search.display["query"]]
         body = {**self.search.display, "query": query, "size": len(names), "track_total_hits": False}
