@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** A grouped search answers with the page that the Python layer makes of the same ranking, asking for what it needs. */
 class GroupedSearchTest {
-    private static final Set<String> NOT_TOLD = Set.of("took_ms", "cursor", "tables", "by", "remedy");
+    private static final Set<String> UNSTABLE_KEYS = Set.of("took_ms", "cursor", "tables", "by", "remedy");
     private static final int BEST = 1_000_000;
 
     static Stream<Arguments> pages() {
@@ -53,7 +53,7 @@ class GroupedSearchTest {
                 ranking.search(request, from(page), page.get("size").asInt());
         assertTrue(Golden.same(page.get("hits"), Golden.written(documents(ranking))), page::toString);
         ObjectNode account = Golden.written(list.account()).deepCopy();
-        assertTrue(Golden.same(page.get("account"), account.without(NOT_TOLD)), page::toString);
+        assertTrue(Golden.same(page.get("account"), account.without(UNSTABLE_KEYS)), page::toString);
         assertEquals(0, ranking.memoryBytes, "no memory is kept");
         assertEquals(1, ranking.windows.stream().filter(Depth::first).count());
     }
