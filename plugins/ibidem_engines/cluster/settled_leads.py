@@ -18,6 +18,7 @@ from ibidem_engines.rare_postings import LAST_PLACE, Places, RarePostings
 from ibidem_engines.stored_groups import LeadKeys, Several
 from ibidem_ingest.signatures.lookup_keys import LookupField, lookup_keys_batch
 from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_ingest.signatures.schema import BANDS
 
 WORTH = 30
 """Leads that are read in about the time that the values of one document take a server to look up."""
@@ -30,8 +31,8 @@ SLICE = 5_000
 FILTERED: tuple[LookupField, ...] = ("content", "fingerprint", "profile", "bands")
 """Classes of which one value is enough."""
 
-VALUES = 36
-"""Values of a lead in these classes: one of each, and 33 bands."""
+VALUES = 3 + BANDS
+"""Values of a lead in these classes."""
 
 GROWTH = 4
 """How many times the values that were seen a further filter makes room for."""
@@ -42,7 +43,7 @@ Read = Callable[[int, int], Sequence[tuple[int, bytes]]]
 
 @dataclass(frozen=True, slots=True)
 class LeadSearch:
-    """What a shard has to be asked for.
+    """Values and writes that a shard is asked for.
 
     Args:
         keys: Values that its leads may carry.

@@ -1,4 +1,4 @@
-"""What is held of settled leads loses none that a document may join."""
+"""Settled leads in memory lose none that a document may join."""
 
 from collections.abc import Sequence
 from dataclasses import replace
