@@ -110,7 +110,7 @@ def measure_window(window: Sequence[bytes], policy: Policy, rounds: int) -> Wind
     decode, total = [], []
     for _ in range(rounds):
         start = time.process_time()
-        columns = PackedColumns.of(window)
+        columns = PackedColumns.decode(window)
         decode.append(time.process_time() - start)
         grouping = group(columns, policy)
         total.append(time.process_time() - start)

@@ -80,11 +80,11 @@ def memory_growth(collections: Path, tables: Tables, signatures: Sequence[bytes]
     yield measure_growth(
         "a window of newswire, grouped",
         1_000,
-        lambda size: group(PackedColumns.of(signatures[:size]), Policy()),
+        lambda size: group(PackedColumns.decode(signatures[:size]), Policy()),
         rounds,
     )
     yield measure_growth(
-        "a whole index of pages, grouped", 9_000, lambda size: group(PackedColumns.of(pages[:size]), Policy()), 1
+        "a whole index of pages, grouped", 9_000, lambda size: group(PackedColumns.decode(pages[:size]), Policy()), 1
     )
 
 

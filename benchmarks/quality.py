@@ -220,7 +220,7 @@ def own_rows(truth: Truth, collection: Collection, target: LabelledCollection) -
 def tune_row(truth: Truth, collection: Collection) -> Row:
     """Measure the thresholds that `ibidem tune` chooses on the first half."""
     rows = [row for row, name in enumerate(truth.ids) if name not in truth.second]
-    columns = PackedColumns.of([collection.columns.values[row] for row in rows])
+    columns = PackedColumns.decode([collection.columns.values[row] for row in rows])
     half = Collection([truth.ids[row] for row in rows], columns, {}, frozenset(), 0)
     half_ids = set(half.ids)
     pair_sets = (

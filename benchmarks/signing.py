@@ -57,8 +57,8 @@ def documents(collections: Path, count: int) -> list[Document]:
 def our_minhash(several: Sequence[Document]) -> None:
     """Make min-hash sketches alone."""
     for batch in batches(several):
-        tokens = TokenBatch.of([document.text for document in batch])
-        minhash.sign_batch(Shingles.of(tokens.hashes, tokens.offsets))
+        tokens = TokenBatch.tokenize([document.text for document in batch])
+        minhash.sign_batch(Shingles.hash(tokens.hashes, tokens.offsets))
 
 
 def gaoya_minhash(texts: Sequence[str]) -> None:

@@ -104,13 +104,13 @@ def compare_signing(collections: Path, tables: Tables, rounds: int) -> Iterator[
 def compare_grouping(signatures: Sequence[bytes], rounds: int) -> Comparison:
     """Compare the grouping of a window with a naive one: sets of rare terms, every pair compared."""
     window = signatures[:WINDOW]
-    sets = [frozenset(row.tolist()) for row in PackedColumns.of(window).terms]
+    sets = [frozenset(row.tolist()) for row in PackedColumns.decode(window).terms]
 
     def compare_pairs() -> int:
         return sum(len(a & b) >= 40 for a, b in combinations(sets, 2))
 
     names = (f"a window of {WINDOW} grouped by all signatures", "rare terms of every pair as Python sets")
-    return compare(names, lambda: group(PackedColumns.of(window), Policy()), compare_pairs, rounds)
+    return compare(names, lambda: group(PackedColumns.decode(window), Policy()), compare_pairs, rounds)
 
 
 def compare_queue(collections: Path, rounds: int) -> Iterator[Comparison]:

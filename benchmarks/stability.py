@@ -109,7 +109,7 @@ class Grown:
             for text in new:
                 counts.update({token for token in tokens(text) if is_term(token)})
             position += len(new)
-            tables[name] = Table.of("en", position, dict(counts), f"up to {name}")
+            tables[name] = Table.build("en", position, dict(counts), f"up to {name}")
         first = [each.text for each in by_date if each.date < next(iter(ends.values()))]
         lot = random.Random(1)  # noqa: S311 - a sample, nothing secret
         return cls(documents, tables, lot.sample(first, min(SAMPLED, len(first))))
@@ -186,7 +186,7 @@ def rows(grown: Grown, truth: Truth, policy: Policy, folder: str) -> Iterator[st
     """Measure duplicates with different tables."""
     rare = replace(policy, slots=None)
     for name, values in signings(grown, folder):
-        collection = Collection(list(values), PackedColumns.of(list(values.values())), {}, set(), 0)
+        collection = Collection(list(values), PackedColumns.decode(list(values.values())), {}, set(), 0)
         full = np.count_nonzero(collection.columns.flags & FULL) / len(values)
         figures = [truth.figures(found_pairs(collection, each)) for each in (policy, rare)]
         text = " | ".join(f"{each.precision:.3f} | {each.recall:.3f} | {each.f1:.3f}" for each in figures)

@@ -101,7 +101,7 @@ def test_index_queue_and_tables_are_their_owner_s_alone(tmp_path: Path) -> None:
         engine.create()
         engine.put_records("runs", {"a": {}})
         ingest_documents([Document("a", "We the People")], settings, wait=False)
-        Tables(settings.tables).use(Table.of("en", 1_000, {"people": 10.0}, "a test"))
+        Tables(settings.tables).use(Table.build("en", 1_000, {"people": 10.0}, "a test"))
         lease = SpoolDirectory(folder / "queue" / settings.queue, 60).take_lease()
         paths = [folder, *folder.rglob("*")]
         readable = [str(path) for path in paths if path.stat().st_mode & 0o077]

@@ -105,8 +105,8 @@ def read_record(record: Mapping[str, object], where: str, max_text: int = MAX_TE
     """
     try:
         return _document(record, max_text)
-    except _FieldError as wrong:
-        raise Refused(Refusal(where, printable_id(record), wrong.field, wrong.why)) from wrong
+    except _FieldError as error:
+        raise Refused(Refusal(where, printable_id(record), error.field, error.why)) from error
 
 
 def check(document: Document) -> None:
@@ -172,7 +172,7 @@ def _text(record: Mapping[str, object], max_text: int) -> str:
         raise _FieldError("text", _length_error(len(text), max_text))
     if len(text) * WIDEST > max_text and not text.isascii() and (size := normal_length(text)) > max_text:
         raise _FieldError("text", f"{len(text):,} characters that stand for {_length_error(size, max_text)}")
-    return _clean("text", text)
+    return _check_characters("text", text)
 
 
 def _length_error(size: int, max_text: int) -> str:
@@ -198,14 +198,17 @@ def _check_pages(page_text: str, text: str | None) -> str:
     """Return the paged text once it is known to agree with the text given next to it."""
     if text is None or text == page_text:
         return page_text
-    one, other = "".join(text.split()), "".join(page_text.split())
-    if one == other:
+    letters, page_letters = "".join(text.split()), "".join(page_text.split())
+    if letters == page_letters:
         return page_text
-    at = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    at = next(
+        (at for at, (a, b) in enumerate(zip(letters, page_letters, strict=False)) if a != b),
+        min(len(letters), len(page_letters)),
+    )
     raise _FieldError(
         "pages",
-        f"it disagrees with `text`, white space aside, at character {at}: {short_repr(other[at : at + 20])}, "
-        f"while `text` has {short_repr(one[at : at + 20])}; give one of the two, or the same words in both",
+        f"it disagrees with `text`, white space aside, at character {at}: {short_repr(page_letters[at : at + 20])}, "
+        f"while `text` has {short_repr(letters[at : at + 20])}; give one of the two, or the same words in both",
     )
 
 
@@ -215,13 +218,13 @@ def _string(record: Mapping[str, object], name: str) -> str:
     if value is None:
         return ""
     if isinstance(value, str):
-        return _clean(name, value)
+        return _check_characters(name, value)
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 64:
         return str(int(value))
     raise _FieldError(name, f"{short_repr(value)} is {kind(value)}; write a string")
 
 
-def _clean(name: str, value: str) -> str:
+def _check_characters(name: str, value: str) -> str:
     """Return a string that holds neither a null byte nor half a surrogate pair, which no engine stores."""
     if "\x00" in value:
         raise _FieldError(name, f"a null byte at character {value.index(chr(0))}{_excerpt(value, value.index(chr(0)))}")

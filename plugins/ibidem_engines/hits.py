@@ -176,7 +176,7 @@ class HitColumns(Sequence[Hit]):
 
 def packed_of(hits: Sequence[Hit]) -> PackedValues:
     """Give the packed values of hits."""
-    return hits.packed if isinstance(hits, HitColumns) else PackedValues.of([hit.packed for hit in hits])
+    return hits.packed if isinstance(hits, HitColumns) else PackedValues.join([hit.packed for hit in hits])
 
 
 @dataclass(frozen=True, eq=False, slots=True)

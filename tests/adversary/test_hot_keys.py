@@ -72,7 +72,7 @@ def count_comparisons(values: Sequence[bytes], block: int) -> tuple[Grouping, in
         patch.object(leader_clustering, "MOST_LEADS", LEADS),
         patch.object(leader_clustering, "BLOCK", block),
     ):
-        return group(PackedColumns.of(values), Policy()), sum(compared)
+        return group(PackedColumns.decode(values), Policy()), sum(compared)
 
 
 @pytest.mark.slow

@@ -69,5 +69,5 @@ def test_all_slots_of_a_text_can_be_had_by_a_third_of_its_words_and_it_is_near_a
 def test_forged_texts_below_a_text_never_take_its_lead() -> None:
     forgeries = [packed(f"forged{at}", forged(VICTIM)) for at in range(5)]
     values = [packed("victim", VICTIM), *forgeries, packed("copy", VICTIM)]
-    grouping = group(PackedColumns.of(values), Policy())
+    grouping = group(PackedColumns.decode(values), Policy())
     assert grouping.lead.tolist() == [0] * len(values)

@@ -40,7 +40,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Engine:
 
 @pytest.fixture
 def table() -> Table:
-    return Table.of("en", 10_000, dict(counts([VICTIM, FORGED])), "a test")
+    return Table.build("en", 10_000, dict(counts([VICTIM, FORGED])), "a test")
 
 
 def test_words_of_one_hash_are_found_in_a_moment_so_none_of_this_relies_on_there_being_none() -> None:

@@ -25,7 +25,7 @@ def own_tables(tmp_path: Path, run: Run, tables_folder: Path, monkeypatch: pytes
     return tables
 
 
-OTHER = Table.of("en", 9_000, {"tenant": 10.0, "landlord": 9.0}, "another")
+OTHER = Table.build("en", 9_000, {"tenant": 10.0, "landlord": 9.0}, "another")
 
 
 def test_what_is_signed_already_is_unchanged(answer: Answer) -> None:

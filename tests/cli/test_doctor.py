@@ -184,7 +184,7 @@ class Misconfigured:
     def other_table(self) -> None:
         shutil.copytree(load().tables, "tables")
         self.set(tables="tables")
-        Tables(Path("tables")).use(Table.of("en", 9_000, {"drains": 4.0, "repair": 9.0}, "another test"))
+        Tables(Path("tables")).use(Table.build("en", 9_000, {"drains": 4.0, "repair": 9.0}, "another test"))
 
     def no_table(self) -> None:
         self.set(tables="no-tables")

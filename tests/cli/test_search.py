@@ -219,12 +219,12 @@ def test_only_what_an_older_table_signed_is_counted_as_such(
     shutil.copytree(tables_folder, folder)
     monkeypatch.setenv("IBIDEM_TABLES", str(folder))
     words = ["mietvertrag", "wohnung", "vermieter", "drains"]
-    Tables(folder).use(Table.of("de", 10_000, dict.fromkeys(words, 10.0), "a test"))
+    Tables(folder).use(Table.build("de", 10_000, dict.fromkeys(words, 10.0), "a test"))
     german = [{"id": f"de-{number}", "text": f"{' '.join(words)} {number}", "language": "de"} for number in (1, 2)]
     (tmp_path / "german.jsonl").write_text("\n".join(map(json.dumps, german)), encoding="utf-8")
     run("ingest", "german.jsonl")
     assert answer("search", "drains")["dedupe"]["mixed_tables"] == 0
-    Tables(folder).use(Table.of("de", 20_000, dict.fromkeys(words, 20.0), "a newer test"))
+    Tables(folder).use(Table.build("de", 20_000, dict.fromkeys(words, 20.0), "a newer test"))
     assert answer("search", "drains")["dedupe"]["mixed_tables"] == 2
     assert "2 signed with another idf table" in run("search", "drains")[1]
 

@@ -32,7 +32,7 @@ POLICIES = st.sampled_from(
 
 def meeting(window: SampleWindow, policy: Policy) -> set[tuple[int, int]]:
     """The pairs of rows that share enough keys."""
-    index, size = build_key_index(PackedColumns.of(window.values), policy), len(window.values)
+    index, size = build_key_index(PackedColumns.decode(window.values), policy), len(window.values)
     pairs = [pair for part in expand_pairs(index, CandidateRanges.build(index), size) for pair in part.tolist()]
     assert len(pairs) == len(set(pairs))
     return {(pair % size, pair // size) for pair in pairs}
@@ -93,7 +93,7 @@ def test_compiled_loops_find_the_same_holders_of_keys_as_numpy(window: SampleWin
     compiled = loops.load()
     if compiled is None:
         pytest.skip("the loops are not compiled")
-    columns = PackedColumns.of(window.values)
+    columns = PackedColumns.decode(window.values)
     with patch.object(loops, "IN_USE", compiled):
         key_index = build_key_index(columns, policy)
     with patch.object(loops, "IN_USE", None):

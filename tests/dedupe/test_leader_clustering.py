@@ -27,7 +27,7 @@ POLICIES = st.sampled_from(
 
 
 def group_window(window: SampleWindow, policy: Policy, constraints: PairConstraints | None = None) -> list[int]:
-    leads: list[int] = group(PackedColumns.of(window.values), policy, constraints).lead.tolist()
+    leads: list[int] = group(PackedColumns.decode(window.values), policy, constraints).lead.tolist()
     return leads
 
 
@@ -75,7 +75,7 @@ def test_real_signatures_of_texts_with_versions_group_as_the_plain_loop_does(new
 @example_settings
 @given(windows)
 def test_the_evidence_is_what_joined_a_row_to_its_lead(window: SampleWindow) -> None:
-    grouping = group(PackedColumns.of(window.values), Policy())
+    grouping = group(PackedColumns.decode(window.values), Policy())
     values = window.packed
     for row, (lead, code) in enumerate(zip(grouping.lead.tolist(), grouping.evidence.tolist(), strict=True)):
         a, b = values[row], values[lead]
@@ -108,7 +108,7 @@ def test_no_hits_make_no_groups() -> None:
 def test_members_are_given_in_rank_order_the_first_occurrence_first() -> None:
     a, b = signatures(1), signatures(2)
     window = SampleWindow([value(each, f"{at}") for at, each in enumerate([a, b, a, b, a])])
-    grouping = group(PackedColumns.of(window.values), Policy())
+    grouping = group(PackedColumns.decode(window.values), Policy())
     assert grouping.members([1, 0]) == {1: [1, 3], 0: [0, 2, 4]}
 
 

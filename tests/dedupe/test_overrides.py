@@ -9,7 +9,7 @@ from support.windows import signatures, value
 
 A, B, C = ("news", "a"), ("news", "b"), ("news", "c")
 SIGNED = [signatures(1), signatures(2)]
-COLUMNS = PackedColumns.of([value(SIGNED[0], "a"), value(SIGNED[1], "b"), None])
+COLUMNS = PackedColumns.decode([value(SIGNED[0], "a"), value(SIGNED[1], "b"), None])
 NAMES = [A, B, C]
 CONTENTS = [each.content for each in SIGNED]
 WORD = Override(A, B, "same", "Ada", "one event", "2026-01-05", CONTENTS[0], CONTENTS[1])

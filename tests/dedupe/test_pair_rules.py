@@ -50,7 +50,7 @@ def expected(window: SampleWindow, policy: Policy) -> list[str]:
 def test_many_pairs_at_once_get_the_verdict_of_one_pair(window: SampleWindow, policy: Policy) -> None:
     size = len(window.values)
     a, b = np.repeat(np.arange(size), size), np.tile(np.arange(size), size)
-    codes = verify(PackedColumns.of(window.values), a, b, policy)
+    codes = verify(PackedColumns.decode(window.values), a, b, policy)
     assert [SIGNATURES[code] for code in codes] == expected(window, policy)
 
 
@@ -61,7 +61,7 @@ def test_generated_windows_hold_every_kind_of_evidence() -> None:
 
 def test_pairs_beyond_one_slice_are_decided_alike() -> None:
     window = make_window(3, 40)
-    columns = PackedColumns.of(window.values)
+    columns = PackedColumns.decode(window.values)
     a = np.arange(2 * SLICE + 5) % 40
     b = (np.arange(2 * SLICE + 5) * 7) % 40
     assert (
@@ -116,7 +116,7 @@ def test_equal_runs_are_counted_alone_in_pairs_and_in_bands(seed: int, values: i
 @example_settings
 @given(windows, POLICIES)
 def test_no_pair_that_a_rule_takes_is_screened_out(window: SampleWindow, policy: Policy) -> None:
-    columns, size = PackedColumns.of(window.values), len(window.values)
+    columns, size = PackedColumns.decode(window.values), len(window.values)
     pairs = Pairs(columns, *np.divmod(np.arange(size * size), size))
     passing = screen(columns, pairs.a, pairs.b, policy)
     assert passing[strongest(pairs, policy) > 0].all()

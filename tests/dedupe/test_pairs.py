@@ -96,7 +96,7 @@ def test_what_is_given_beyond_the_bound_counts_as_short() -> None:
 @example_settings
 @given(windows)
 def test_all_pairs_of_duplicates_are_found_each_once(window: SampleWindow) -> None:
-    result = duplicates(PackedColumns.of(window.values), Policy())
+    result = duplicates(PackedColumns.decode(window.values), Policy())
     values = window.packed
     size = range(len(values))
     expected = [(a, b) for a in size for b in range(a) if joins(values, a, b, Policy(), PairConstraints())]

@@ -54,7 +54,7 @@ def test_books_takes_a_scan_in_which_every_eighth_word_is_misread() -> None:
 def test_books_leaves_apart_what_shares_its_rarest_terms_in_a_licence_alone() -> None:
     licence = [word(number, "l") for number in range(80)]
     common = [word(number) for number in range(200)]
-    table = Table.of("en", 100_000, dict.fromkeys(licence, 2.0) | dict.fromkeys(common, 50_000.0), "a test")
+    table = Table.build("en", 100_000, dict.fromkeys(licence, 2.0) | dict.fromkeys(common, 50_000.0), "a test")
     rng = random.Random(5)  # noqa: S311 - made-up data keeps no secret
     a, b = ([*rng.choices(common, k=3_000), *map(str, range(year, year + 30)), *licence] for year in (1811, 1847))
     rarest = Terms(lengths=0.8, numbers=False)
@@ -65,7 +65,7 @@ def test_books_leaves_apart_what_shares_its_rarest_terms_in_a_licence_alone() ->
 def test_books_takes_a_misread_book_in_a_language_with_a_small_list_of_words() -> None:
     rng = random.Random(7)  # noqa: S311 - made-up data keeps no secret
     words = ["".join(rng.choices("abcdefghilmnoprstu", k=7)) for _ in range(1_200)]
-    table = Table.of("la", 200_000, dict.fromkeys(words[:600], 900.0), "a test")
+    table = Table.build("la", 200_000, dict.fromkeys(words[:600], 900.0), "a test")
     clean, other = rng.choices(words, k=1_500), rng.choices(words, k=1_500)
     scan = [misread_text(each, rng) if at % 4 == 0 else each for at, each in enumerate(clean)]
     runs = replace(PRESETS["books"].policy, slots=None, terms=None, fingerprint=None)

@@ -12,7 +12,7 @@ from support.signed_records import make_record
 
 TEXTS = [" ".join(f"word{at}" for at in range(start, start + 70)) for start in range(0, 60, 6)]
 PACKED = [make_record(f"d{at}", text).packed for at, text in enumerate(TEXTS)] + [make_record("short", "few").packed]
-FULL, KEYS = rare_batch(PackedColumns.of(PACKED))
+FULL, KEYS = rare_batch(PackedColumns.decode(PACKED))
 TERMS = dict(zip([at for at, full in enumerate(FULL.tolist()) if full], KEYS, strict=True))
 
 LEADS = st.lists(st.sampled_from(range(len(PACKED))), max_size=25)

@@ -23,7 +23,7 @@ DOCS = [
 @pytest.fixture
 def collection(tables: Tables) -> SignedDocuments:
     packed = [pack(each, signatures) for each, signatures in zip(DOCS, sign(DOCS, tables), strict=True)]
-    return SignedDocuments([each.id for each in DOCS], PackedColumns.of(packed), Policy())
+    return SignedDocuments([each.id for each in DOCS], PackedColumns.decode(packed), Policy())
 
 
 def test_missed_pairs_come_most_alike_first_and_wrong_ones_least_alike_first(collection: SignedDocuments) -> None:

@@ -10,5 +10,5 @@ from support.worker_settings import WORDS
 def small_table(folder: Path) -> Path:
     """Make a folder with the table of the words that texts are made of, and return it."""
     tables = folder / "tables"
-    Tables(tables).use(Table.of("en", 10_000, {word: 10.0 * at for at, word in enumerate(WORDS, 1)}, "a test"))
+    Tables(tables).use(Table.build("en", 10_000, {word: 10.0 * at for at, word in enumerate(WORDS, 1)}, "a test"))
     return tables

@@ -50,7 +50,7 @@ LONG = 7_000
 def table() -> Table:
     """Return a small English table."""
     words = dict.fromkeys(word for text in TEXTS for word in tokens(text) if is_term(word))
-    return Table.of("en", 10_000, {word: 5.0 + at for at, word in enumerate(words)}, "fuzz")
+    return Table.build("en", 10_000, {word: 5.0 + at for at, word in enumerate(words)}, "fuzz")
 
 
 @cache
@@ -69,7 +69,7 @@ def kernels(data: bytes) -> None:
     signatures = sign_one(document, table())
     assert sign_batch([Document("b", TEXTS[1]), document, Document("c", "")], table())[1] == signatures
     words = tokens(text)
-    batch = TokenBatch.of([text, TEXTS[0]])
+    batch = TokenBatch.tokenize([text, TEXTS[0]])
     assert [batch.token(at) for at in range(int(batch.lengths[0]))] == words
     assert batch.hashes[: len(words)].tolist() == [wh1(word) for word in words]
 
@@ -77,8 +77,8 @@ def kernels(data: bytes) -> None:
 def packed(data: bytes) -> None:
     """Read a packed value by itself, as a column, and out of a server's answer; then compare it."""
     value = unpack(data)
-    columns = PackedColumns.of([data, None, make_packed(0), data, make_packed(5)])
-    assert columns.signed.tolist() == [value is not None, False, True, value is not None, True]
+    columns = PackedColumns.decode([data, None, make_packed(0), data, make_packed(5)])
+    assert columns.is_signed.tolist() == [value is not None, False, True, value is not None, True]
     read_id(data)
     answer = {"_index": "i", "_id": "a", "_score": 1.0, "fields": {PACKED: [as_any_text(data)]}}
     read_hits({"hits": {"hits": [answer, answer | {"fields": {PACKED: [base64.b64encode(data).decode()]}}]}})
@@ -146,7 +146,7 @@ def pointer(data: bytes) -> None:
 def stored_table() -> bytes:
     """Return the file of a table."""
     path = folder() / "example.idf"
-    Table.of("en", 1_000, {"rare": 6, "court": 600, "naïve": 40}, "three words").save(path)
+    Table.build("en", 1_000, {"rare": 6, "court": 600, "naïve": 40}, "three words").save(path)
     return path.read_bytes()
 
 

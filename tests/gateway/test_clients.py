@@ -63,7 +63,7 @@ def test_a_search_with_dedupe_in_its_body_indents_the_duplicates(client: Any, le
 
 
 def test_what_another_table_than_the_gateways_signed_is_counted(leases: Leases, tmp_path: Path) -> None:
-    Tables(tmp_path).use(Table.of("en", 10_000, {"rent": 10.0}, "another test"))
+    Tables(tmp_path).use(Table.build("en", 10_000, {"rent": 10.0}, "another test"))
     with run_gateway(leases.settings) as first_gateway, run_gateway(leases.settings.changed(tables=tmp_path)) as other:
         for url, count in ((first_gateway, 0), (other, 4)):
             address = f"{url}/{leases.index}/_search?dedupe=indent&q=text:rent"

@@ -15,7 +15,7 @@ MEMBERS = [
     ("1987-12-31", 230, "AP"),
     ("1987-01-01", 210, "Globe"),
 ]
-COLUMNS = PackedColumns.of(
+COLUMNS = PackedColumns.decode(
     [value(signatures(1, length=length), f"{at}", date, source) for at, (date, length, source) in enumerate(MEMBERS)]
 )
 

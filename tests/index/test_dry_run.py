@@ -36,7 +36,7 @@ def settings(tmp_path: Path) -> Settings:
         concurrency=1,
         patience=1,
     )
-    Tables(settings.tables).use(Table.of("en", 10_000, {word: 10.0 + at for at, word in enumerate(WORDS)}, "a test"))
+    Tables(settings.tables).use(Table.build("en", 10_000, {word: 10.0 + at for at, word in enumerate(WORDS)}, "a test"))
     return settings
 
 

@@ -9,7 +9,7 @@ from ibidem_ingest.idf.table import Table
 
 SENTENCE = "the court said that the rent was due and that the tenant had not paid it for a year of the lease "
 GESAGT = "das gericht sagte dass die miete fällig war und der mieter sie seit einem jahr nicht bezahlt hatte und "
-TABLE = Table.of("en", 1_000, dict.fromkeys(("the", "and", "that", "was", "had", "for", "not"), 500.0), "a test")
+TABLE = Table.build("en", 1_000, dict.fromkeys(("the", "and", "that", "was", "had", "for", "not"), 500.0), "a test")
 
 
 def texts(english: int, german: int) -> list[str]:

@@ -37,7 +37,7 @@ PAIRS = [
 def way(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Way]:
     engine, broker = request.param
     address = f"sqlite:///{tmp_path}/index.sqlite" if engine == "sqlite" else request.getfixturevalue(engine)
-    Tables(tmp_path / "tables").use(Table.of("en", 10_000, dict(counts(STORIES)), "a test"))
+    Tables(tmp_path / "tables").use(Table.build("en", 10_000, dict(counts(STORIES)), "a test"))
     program = Way(tmp_path, address, request.getfixturevalue(broker))
     yield program
     program.end()

@@ -71,7 +71,7 @@ def written_meanwhile(address: str, index: str, tables: Path) -> Iterator[subpro
 @pytest.mark.slow
 def test_a_search_meanwhile_shows_each_document_once_and_wholly_signed(place: tuple[str, str], tmp_path: Path) -> None:
     stories = documents(9, FAMILIES, VERSIONS)
-    Tables(tmp_path / "tables").use(Table.of("en", 10_000, dict(counts(stories)), "a test"))
+    Tables(tmp_path / "tables").use(Table.build("en", 10_000, dict(counts(stories)), "a test"))
     engine = open_engine(*place)
     titles = set()
     with written_meanwhile(*place, tmp_path / "tables") as process:

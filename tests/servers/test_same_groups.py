@@ -74,7 +74,7 @@ class SameOrder:
 @pytest.fixture(scope="module")
 def records(tmp_path_factory: pytest.TempPathFactory) -> list[Record]:
     tables = Tables(tmp_path_factory.mktemp("tables"))
-    tables.use(Table.of("en", 10_000, dict(counts(STORIES)), "a test"))
+    tables.use(Table.build("en", 10_000, dict(counts(STORIES)), "a test"))
     pairs = zip(STORIES, sign(STORIES, tables), strict=True)
     return [
         Record(each, signatures, 1, f"{at:032x}", pack(each, signatures)) for at, (each, signatures) in enumerate(pairs)

@@ -37,7 +37,7 @@ def english_tables(folder: Path, counts: dict[str, float]) -> Tables:
         counts: In how many of ten thousand documents each word occurs.
     """
     tables = Tables(folder)
-    tables.use(Table.of("en", 10_000, counts, "a test"))
+    tables.use(Table.build("en", 10_000, counts, "a test"))
     return tables
 
 

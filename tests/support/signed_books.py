@@ -41,7 +41,7 @@ class Shelf:
 
     @property
     def columns(self) -> PackedColumns:
-        return PackedColumns.of(self.packed)
+        return PackedColumns.decode(self.packed)
 
     @property
     def names(self) -> list[DocumentRef]:

@@ -14,7 +14,7 @@ from ibidem_workers.ingest import ingest_documents
 from ibidem_workers.runs import summary
 from ibidem_workers.settings import Settings
 
-OTHER = Table.of("en", 9_000, {"people": 10.0, "union": 9.0}, "another test")
+OTHER = Table.build("en", 9_000, {"people": 10.0, "union": 9.0}, "another test")
 
 
 @pytest.fixture
@@ -44,6 +44,6 @@ def test_the_first_table_back_in_use_or_one_of_another_language_is_no_reason(
     ingest_documents([Document("a", "We the People of the United States")], ingest_settings)
     tables.use(OTHER)
     tables.use(first)
-    tables.use(Table.of("la", 9_000, {"populus": 10.0}, "Latin"))
+    tables.use(Table.build("la", 9_000, {"populus": 10.0}, "Latin"))
     run = ingest_documents([Document("b", "populus romanus", language="la")], ingest_settings)
     assert summary(engine, run)["indexed"] == 1

@@ -41,8 +41,8 @@ def correlation(a: Table, b: Table) -> Correlation:
         a: One table.
         b: The other.
 
-    >>> old = Table.of("en", 1000, {"tort": 5, "lien": 7, "court": 600}, "old")
-    >>> new = Table.of("en", 1100, {"tort": 8, "lien": 7, "court": 650, "byte": 9}, "new")
+    >>> old = Table.build("en", 1000, {"tort": 5, "lien": 7, "court": 600}, "old")
+    >>> new = Table.build("en", 1100, {"tort": 8, "lien": 7, "court": 650, "byte": 9}, "new")
     >>> correlation(old, new)
     Correlation(common=3, spearman=0.5)
     """
@@ -96,4 +96,4 @@ def changed_fingerprints(texts: Iterable[str], a: Table, b: Table) -> Mapping[in
 def equal_prefixes(left: list[str], right: list[str]) -> Iterable[bool]:
     """Yield for each length whether the first terms are the same in the same order."""
     pairs = (left[at : at + 1] == right[at : at + 1] for at in range(len(LENGTHS)))
-    return accumulate(pairs, lambda before, now: before and now)
+    return accumulate(pairs, lambda prefix, pair: prefix and pair)

@@ -43,7 +43,7 @@ def count_terms(texts: Iterable[str], language: str, origin: str) -> Table:
         documents += 1
     if documents < LEAST:
         raise TableError(f"{documents} documents are too few for an idf table", f"count at least {LEAST:,}")
-    return Table.of(language, documents, dict(counts), origin)
+    return Table.build(language, documents, dict(counts), origin)
 
 
 DOCUMENTS = 3_100_000
@@ -72,7 +72,7 @@ def build_general(language: str) -> Table | None:
         frequencies = wordfreq.get_frequency_dict(language, "best")
     words = ((_fix_final_sigma(word), frequency) for word, frequency in frequencies.items())
     counts = {word: DOCUMENTS * (1 - (1 - f) ** WORDS) for word, f in words if is_one_term(word)}
-    return Table.of(language, DOCUMENTS, counts, f"wordfreq {language} best")
+    return Table.build(language, DOCUMENTS, counts, f"wordfreq {language} best")
 
 
 def is_one_term(word: str) -> bool:

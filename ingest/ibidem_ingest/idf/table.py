@@ -170,7 +170,7 @@ class Table:
             part.setflags(write=False)
 
     @classmethod
-    def of(cls, language: str, documents: int, counts: dict[str, float], origin: str) -> "Table":
+    def build(cls, language: str, documents: int, counts: dict[str, float], origin: str) -> "Table":
         """Build a table from counts; terms in fewer than 5 documents are left out.
 
         Args:
@@ -182,7 +182,7 @@ class Table:
         Raises:
             TableError: There are more terms than ranks of 24 bits.
 
-        >>> table = Table.of("en", 1000, {"rare": 6, "court": 600, "typo": 1}, "three words")
+        >>> table = Table.build("en", 1000, {"rare": 6, "court": 600, "typo": 1}, "three words")
         >>> [table.term(rank) for rank in range(table.size)], table.first_allowed
         (['rare', 'court'], 0)
         """
@@ -219,14 +219,14 @@ class Table:
     def idf_norm(self, rank: int) -> float:
         """Return log((N + 0.5) / n) / log(N + 1) of the term of a rank (Conrad 2003, formula 1).
 
-        >>> round(Table.of("en", 1000, {"court": 600}, "one word").idf_norm(0), 3)
+        >>> round(Table.build("en", 1000, {"court": 600}, "one word").idf_norm(0), 3)
         0.074
         """
         return log((self.documents + 0.5) / float(self.counts[rank])) / log(self.documents + 1)
 
-    def hashes(self, most: int | None = None) -> Hashes:
+    def hashes(self, limit: int | None = None) -> Hashes:
         """Return `wh1` of the terms in the order of ranks, of the first ones when a number is given."""
-        ends = self.ends[:most]
+        ends = self.ends[:limit]
         return hash_tokens(self.letters.tobytes() + bytes(8), np.concatenate(([0], ends[:-1])), ends)[0]
 
     def term(self, rank: int) -> str:

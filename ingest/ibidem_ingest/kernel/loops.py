@@ -108,22 +108,22 @@ class Loops:
     def groups(
         self, buffer: bytes, starts: Places, ends: Places, hashes: Hashes, offsets: Places
     ) -> tuple[Sequence[Places], Places]:
-        """Run `TermGroups.of` in compiled code, document by document.
+        """Run `TermGroups.group` in compiled code, document by document.
 
         Returns:
             Word, document, first place and count of each group; and a place of each word.
         """
         columns = [np.empty(hashes.size, np.int64) for _ in range(4)]
-        one, words = np.empty(hashes.size, np.int64), np.empty(1, np.int64)
+        place, words = np.empty(hashes.size, np.int64), np.empty(1, np.int64)
         tokens = (buffer, starts, ends, hashes, offsets, offsets.size - 1, self._salt)
-        count = self._call("ibidem_groups", *tokens, *columns, one, words)
-        return [column[:count] for column in columns], one[: words[0]]
+        count = self._call("ibidem_groups", *tokens, *columns, place, words)
+        return [column[:count] for column in columns], place[: words[0]]
 
     def shapes(self, buffer: bytes, starts: Places, ends: Places) -> tuple[Octets, Octets]:
         """Return which tokens hold ASCII digits, and which hold bytes outside ASCII."""
-        digit, high = np.empty(starts.size, np.uint8), np.empty(starts.size, np.uint8)
-        self._call("ibidem_shapes", buffer, starts, ends, starts.size, digit, high)
-        return digit, high
+        digit, non_ascii = np.empty(starts.size, np.uint8), np.empty(starts.size, np.uint8)
+        self._call("ibidem_shapes", buffer, starts, ends, starts.size, digit, non_ascii)
+        return digit, non_ascii
 
     def ranks(self, slots: Hashes, bits: int, hashes: Hashes, absent: int) -> Places:
         """Run `table.ranks` in compiled code, with the slot bits of a hash and the rank of an absent term."""
@@ -134,7 +134,7 @@ class Loops:
     def rarest(
         self, groups: Sequence[Places], words: tuple[Places, Octets, Hashes], limits: tuple[int, int], documents: int
     ) -> tuple[Places, Places, Places, Hashes, Places]:
-        """Run `RarestTerms.of` in compiled code; its fields in their order.
+        """Run `RarestTerms.look_up` in compiled code; its fields in their order.
 
         Args:
             groups: Word, document and first place of each group, document by document.
@@ -171,7 +171,7 @@ class Loops:
         return codes[:size], counts
 
     def shingles(self, hashes: Hashes, offsets: Places) -> Hashes:
-        """Run `Shingles.of` in compiled code."""
+        """Run `Shingles.hash` in compiled code."""
         values = np.empty(hashes.size, np.uint64)
         self._call("ibidem_shingles", hashes, offsets, offsets.size - 1, values)
         return values
@@ -215,14 +215,14 @@ class Loops:
         return counts, sketch, sizes
 
     def fingerprints(
-        self, words: tuple[bytes, Places, Places], rarest: tuple[Places, Places], most: int, bin_size: int
+        self, words: tuple[bytes, Places, Places], rarest: tuple[Places, Places], terms: int, bin_size: int
     ) -> tuple[bytes, list[int]]:
         """Write the terms and offsets of which the fingerprints of documents are hashed.
 
         Args:
             words: Buffer, starts and ends of all tokens.
             rarest: First place of each term, and where each document's terms begin and the end.
-            most: Terms of a fingerprint.
+            terms: Terms of a fingerprint.
             bin_size: Tokens in a bin.
 
         Returns:
@@ -232,7 +232,7 @@ class Loops:
         size = offsets.size - 1
         text = np.empty(2 * (len(words[0]) + _LONGEST_NUMBER * first.size), np.uint8)
         bounds = np.empty(2 * size + 1, np.int64)
-        self._call("ibidem_fingerprints", *words, first, offsets, size, most, bin_size, text, bounds)
+        self._call("ibidem_fingerprints", *words, first, offsets, size, terms, bin_size, text, bounds)
         return text[: bounds[-1]].tobytes(), bounds.tolist()
 
     def profiles(
@@ -321,30 +321,30 @@ class Loops:
         count = self._call("ibidem_by_row", row, times, row.size, size, order)
         return order[:count]
 
-    def pairs(self, entries: Sequence[Array], others: Array, size: int, least: int) -> Places:
+    def pairs(self, entries: Sequence[Array], partners: Array, size: int, minimum: int) -> Places:
         """Run `pairs.filter_by_shared_keys` in compiled code, of entries whose pairs are not spread out yet.
 
         Args:
             entries: Row, whether the key is faint, where the partners begin and how many they are; ascending by row.
-            others: Rows, each below `size`; the partners of an entry side by side.
+            partners: Rows, each below `size`; the partners of an entry side by side.
             size: Number of rows.
-            least: How many faint keys a pair has to share that shares no other.
+            minimum: How many faint keys a pair has to share that shares no other.
 
         Returns:
             Distinct pairs as `row * size + partner`, ascending.
         """
-        _check(others, size)
-        _check(entries[2], others.size)
-        _check(entries[2] + entries[3], others.size + 1)
+        _check(partners, size)
+        _check(entries[2], partners.size)
+        _check(entries[2] + entries[3], partners.size + 1)
         pairs = np.empty(int(entries[3].sum()), np.int64)
-        count = self._call("ibidem_pairs", *entries, entries[0].size, others, size, least, pairs)
+        count = self._call("ibidem_pairs", *entries, entries[0].size, partners, size, minimum, pairs)
         return pairs[:count]
 
-    def similar_slots(self, slots: Array, pairs: tuple[Places, Places], least: int, bands: int) -> NDArray[np.bool_]:
+    def similar_slots(self, slots: Array, pairs: tuple[Places, Places], minimum: int, bands: int) -> NDArray[np.bool_]:
         """Return which pairs of rows have so many equal slots, and one equal band of three."""
         _check(pairs, len(slots))
         similar = np.empty(pairs[0].size, np.uint8)
-        self._call("ibidem_equal_slots", slots, slots.shape[1], *pairs, similar.size, least, bands, similar)
+        self._call("ibidem_equal_slots", slots, slots.shape[1], *pairs, similar.size, minimum, bands, similar)
         return similar.view(bool)
 
     def shared_values(self, values: Array, pairs: tuple[Places, Places], filling: int) -> Places:
@@ -368,9 +368,9 @@ class Loops:
         """Return for pairs of noise blocks the equal slots and pairs of slots, and whether a band is equal."""
         _check(pairs, len(blocks))
         size = pairs[0].size
-        equal, two, band = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.uint8)
-        self._call("ibidem_equal_runs", blocks, blocks.shape[1], *pairs, size, *distances, equal, two, band)
-        return equal, two, band.view(bool)
+        equal, slot_pairs, band = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.uint8)
+        self._call("ibidem_equal_runs", blocks, blocks.shape[1], *pairs, size, *distances, equal, slot_pairs, band)
+        return equal, slot_pairs, band.view(bool)
 
     def screen(
         self, columns: Sequence[Array], figures: Sequence[int], lengths: Sequence[float], pairs: tuple[Places, Places]

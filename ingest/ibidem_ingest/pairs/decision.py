@@ -171,25 +171,27 @@ def same_profile(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Eviden
     return build_evidence("near", "profile", 1.0, {}, guards)
 
 
-def misread(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Evidence | None:
+def similar_characters(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Evidence | None:
     """Near by characters: enough runs of characters are shared, and the differing words look misread."""
     rule = policy.characters
     if rule is None or not same_table(a, b) or guards.length_ratio < rule.lengths:
         return None
-    one, other = noise.read(a.noise), noise.read(b.noise)
-    if not one.run or one.run != other.run or (one.poor and not rule.few):
+    noise_a, noise_b = noise.read(a.noise), noise.read(b.noise)
+    if not noise_a.run or noise_a.run != noise_b.run or (noise_a.poor and not rule.few):
         return None
-    if not (one.noisy or other.noisy):
+    if not (noise_a.noisy or noise_b.noisy):
         return None
-    equal = minhash.equal_slots(one.slots, other.slots)
+    equal = minhash.equal_slots(noise_a.slots, noise_b.slots)
     share = noise.estimate(equal)
-    if share < rule.share or not noise.shares_keys(one.slots, other.slots, rule.pairs):
+    if share < rule.share or not noise.shares_keys(noise_a.slots, noise_b.slots, rule.pairs):
         return None
-    runs, terms = noise.estimate_difference(share, one.runs, other.runs), noise.estimate_unknown(one, other)
+    runs, terms = noise.estimate_difference(share, noise_a.runs, noise_b.runs), noise.estimate_unknown(noise_a, noise_b)
     words = max(1.0, runs / noise.RUNS_OF_A_WORD)
-    least = rule.unknown + rule.numbers * (differing_numbers(unpack_numbers(a), unpack_numbers(b)) / words)
+    minimum = rule.unknown + rule.numbers * (differing_numbers(unpack_numbers(a), unpack_numbers(b)) / words)
     unknown = terms / words
-    if unknown < least or terms * (one.runs + other.runs) < rule.lift * runs * (one.unknown + other.unknown):
+    if unknown < minimum or terms * (noise_a.runs + noise_b.runs) < rule.lift * runs * (
+        noise_a.unknown + noise_b.unknown
+    ):
         return None
     figures = {"shared": equal, "of": noise.SLOTS, "estimate": round(share, 3), "unknown": round(min(1.0, unknown), 2)}
     return build_evidence("near", "characters", share, figures, guards)
@@ -223,23 +225,24 @@ Rule = Callable[[Packed, Packed, Policy, Guards], Evidence | None]
 
 RULES: Mapping[Level, tuple[Rule, ...]] = {
     "identical": (same_content,),
-    "near": (similar_shingles, shared_terms, same_fingerprint, same_profile, misread),
+    "near": (similar_shingles, shared_terms, same_fingerprint, same_profile, similar_characters),
     "partial": (contained_shingles,),
 }
 """For each level the rules that put a pair there, the strongest first."""
 
 
-Long = tuple[LongSignatures, LongSignatures]
+LongPair = tuple[LongSignatures, LongSignatures]
 
 DIRECTED: Mapping[str, str] = {"a": "contains", "b": "part_of"}
 """Relation of a document to another, by which of the two contains the other."""
 
 
-def relation_evidence(a: Packed, b: Packed, long: Long, policy: Policy, guards: Guards) -> Evidence | None:
+def relation_evidence(a: Packed, b: Packed, long_pair: LongPair, policy: Policy, guards: Guards) -> Evidence | None:
     """Partial by a relation of two long texts, named from the first document's side."""
     is_swap = (a.content, a.id) > (b.content, b.id)
     relation = relate(
-        *(long[::-1] if is_swap else long), similarity=minhash.correct_for_chance(minhash.compare(a.slots, b.slots))
+        *(long_pair[::-1] if is_swap else long_pair),
+        similarity=minhash.correct_for_chance(minhash.compare(a.slots, b.slots)),
     )
     if policy.related is None or relation is None or relation.confidence < policy.related:
         return None
@@ -248,12 +251,12 @@ def relation_evidence(a: Packed, b: Packed, long: Long, policy: Policy, guards: 
         "relation": relation.label,
         **({"direction": DIRECTED[relation.contains]} if relation.contains else {}),
         "confidence": round(relation.confidence, 3),
-        "parts": long[0].parts,
-        "own": {"from": relation.a[0], "to": relation.a[1], "of": len(long[0])},
-        "other": {"from": relation.b[0], "to": relation.b[1], "of": len(long[1])},
+        "parts": long_pair[0].parts,
+        "own": {"from": relation.a[0], "to": relation.a[1], "of": len(long_pair[0])},
+        "other": {"from": relation.b[0], "to": relation.b[1], "of": len(long_pair[1])},
         "signals": dict(relation.signals),
     }
-    return build_evidence("partial", long[0].parts, relation.confidence, figures, guards)
+    return build_evidence("partial", long_pair[0].parts, relation.confidence, figures, guards)
 
 
 def are_long(a: Packed, b: Packed) -> bool:
@@ -261,14 +264,14 @@ def are_long(a: Packed, b: Packed) -> bool:
     return bool(a.flags & b.flags & LONG)
 
 
-def decide(a: Packed, b: Packed, policy: Policy, long: Long | None = None) -> Evidence | None:
+def decide(a: Packed, b: Packed, policy: Policy, long_pair: LongPair | None = None) -> Evidence | None:
     """Decide whether two documents are duplicates under a policy.
 
     Args:
         a: One document's packed signatures.
         b: The other's; their order does not matter.
         policy: The level asked for, and all figures.
-        long: The long signatures of both, where both have them; only `partial` looks at them.
+        long_pair: The long signatures of both, where both have them; only `partial` looks at them.
 
     Returns:
         The strongest evidence, with the relation of two long texts added to `why`; None when the two are no
@@ -278,9 +281,9 @@ def decide(a: Packed, b: Packed, policy: Policy, long: Long | None = None) -> Ev
         return None
     guards = Guards.compare(a, b)
     evidence = strongest(a, b, policy, guards)
-    if long is None or policy.level != "partial" or not guards.are_within(policy.window_days):
+    if long_pair is None or policy.level != "partial" or not guards.are_within(policy.window_days):
         return evidence
-    relation = relation_evidence(a, b, long, policy, guards)
+    relation = relation_evidence(a, b, long_pair, policy, guards)
     return replace(evidence, why={**relation.why, **evidence.why}) if evidence and relation else evidence or relation
 
 

@@ -151,10 +151,10 @@ def min_equal_slots(percent: int) -> int:
     return -(-SLOTS * percent // (200 - percent))
 
 
-def min_shared_terms(share: float, of: int) -> int:
+def min_shared_terms(share: float, size: int) -> int:
     """Return the fewest shared terms that make a score.
 
     >>> min_shared_terms(40 / 60, 60), min_shared_terms(0.8, 35)
     (40, 28)
     """
-    return ceil(share * of - ROUNDING)
+    return ceil(share * size - ROUNDING)

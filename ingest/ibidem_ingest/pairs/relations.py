@@ -151,7 +151,7 @@ def relate(a: LongSignatures, b: LongSignatures, similarity: float = 0.0) -> Rel
     matches = match_parts(a, b, alignment)
     if not len(matches):
         return None
-    statistics = PartStatistics.of(a, b, matches)
+    statistics = PartStatistics.compute(a, b, matches)
     if max(statistics.matched_a, statistics.matched_b) < LEAST_MATCHED:
         return None
     signals = {
@@ -182,7 +182,7 @@ class PartStatistics:
     similar: float
 
     @classmethod
-    def of(cls, a: LongSignatures, b: LongSignatures, matches: Matches) -> "PartStatistics":
+    def compute(cls, a: LongSignatures, b: LongSignatures, matches: Matches) -> "PartStatistics":
         """Compute the statistics of the matching parts of two texts."""
         tokens = a.tokens[matches.a].astype(float) + b.tokens[matches.b]
         overlap = matches.similar * tokens / (1 + matches.similar)
@@ -201,16 +201,16 @@ class PartStatistics:
 
     def signals(self) -> dict[str, float]:
         """Return the signals that filters look at."""
-        less, more = sorted((self.covered_a, self.covered_b))
+        minimum, maximum = sorted((self.covered_a, self.covered_b))
         noisy = min(self.matched_a, self.matched_b) >= NEARLY_ALL
-        alike = more / (2 - more)
+        alike = maximum / (2 - maximum)
         return {
             "matched_a": self.matched_a,
             "matched_b": self.matched_b,
             "covered_a": self.covered_a,
             "covered_b": self.covered_b,
             "held": self.matched_a if self.subset_side == "a" else self.matched_b,
-            "fullness": (less / more if more else 1.0) if noisy else less,
+            "fullness": (minimum / maximum if maximum else 1.0) if noisy else minimum,
             "in_step": self.similar / alike if alike else 0.0,
         }
 
@@ -239,8 +239,8 @@ def fit_line(a: LongSignatures, b: LongSignatures, matches: Matches) -> dict[str
     if np.ptp(first) == 0:
         return {}
     slope, offset = np.polyfit(first, second, 1, w=np.maximum(matches.similar, 0.01))
-    rest = float(second.max() - (slope * first.max() + offset))
-    return {"slope": float(slope), "rest": rest, "consecutive": consecutive_correlation(a, b, matches)}
+    remainder = float(second.max() - (slope * first.max() + offset))
+    return {"slope": float(slope), "rest": remainder, "consecutive": consecutive_correlation(a, b, matches)}
 
 
 def consecutive_correlation(a: LongSignatures, b: LongSignatures, matches: Matches) -> float:
@@ -290,6 +290,6 @@ def common_part(parts: Places) -> tuple[int, int]:
     """
     numbers = np.unique(parts)
     stretches = np.split(numbers, np.flatnonzero(np.diff(numbers) > max(FAR, len(numbers))) + 1)
-    least = max(map(len, stretches)) / 4
-    long_stretches = [stretch for stretch in stretches if len(stretch) > least]
+    minimum = max(map(len, stretches)) / 4
+    long_stretches = [stretch for stretch in stretches if len(stretch) > minimum]
     return int(long_stretches[0][0]) + 1, int(long_stretches[-1][-1]) + 1

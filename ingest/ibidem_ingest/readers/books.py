@@ -141,14 +141,14 @@ def _chapters(book: zipfile.ZipFile, folder: str, root: Any, max_text: int) -> I
 
 def _read(book: zipfile.ZipFile, name: str, max_text: int) -> bytes:
     """Read one of its files, and never more of it than a text may have."""
-    most = max_text * BYTES_A_CHARACTER
+    limit = max_text * BYTES_A_CHARACTER
     try:
         with book.open(name) as file:
-            data = file.read(most + 1)
+            data = file.read(limit + 1)
     except (RuntimeError, NotImplementedError) as error:
         raise Unreadable(f"{name} in it cannot be read ({error}); save it without a password", "text") from error
-    if len(data) > most:
-        raise Unreadable(f"{name} in it has more than {most:,} bytes; split it or raise IBIDEM_MAX_TEXT", "text")
+    if len(data) > limit:
+        raise Unreadable(f"{name} in it has more than {limit:,} bytes; split it or raise IBIDEM_MAX_TEXT", "text")
     return data
 
 
@@ -168,8 +168,8 @@ def _text(data: bytes) -> str:
     if not data.strip():
         return ""
     tree = html.document_fromstring(data, parser=html.HTMLParser(encoding="utf-8"))
-    for hidden in tree.xpath("//script|//style|//head|//comment()"):
-        hidden.drop_tree()
+    for element in tree.xpath("//script|//style|//head|//comment()"):
+        element.drop_tree()
     for block in tree.xpath("|".join(f"//{name}" for name in BLOCKS.split("|"))):
         block.tail = f"\n{block.tail or ''}"
     lines = (" ".join(line.split()) for line in tree.text_content().splitlines())

@@ -188,13 +188,13 @@ def is_code(language: str) -> bool:
     return _CODE.fullmatch(language) is not None
 
 
-def are_related(one: str, other: str) -> bool:
+def are_related(a: str, b: str) -> bool:
     """Return whether two languages are equal, or so close that a short text cannot distinguish them.
 
     >>> are_related("nb", "no"), are_related("de", "nl")
     (True, False)
     """
-    return one == other or any({one, other} <= relatives for relatives in RELATIVES)
+    return a == b or any({a, b} <= relatives for relatives in RELATIVES)
 
 
 @cache

@@ -223,8 +223,8 @@ def _documents(
     items: Iterator[InputFile | Refusal], choice: Choice, pool: SandboxPool, tally: Tally
 ) -> Iterator[Document | Refusal]:
     with ExitStack() as folders, pool as readers:
-        for source, one in readers.results(_outcomes(items, choice, readers.max_text, tally, folders)):
-            yield one if isinstance(one, Refusal) else _add_prefix(one, choice.id_prefix, source)
+        for source, outcome in readers.results(_outcomes(items, choice, readers.max_text, tally, folders)):
+            yield outcome if isinstance(outcome, Refusal) else _add_prefix(outcome, choice.id_prefix, source)
 
 
 def _outcomes(
@@ -235,13 +235,13 @@ def _outcomes(
         if isinstance(source, Refusal):
             yield source.where, source
         elif source.path is None or source.format is Format.JSONL:
-            for one in lines_of(source.path, source.where, max_text, tally, choice.choose_language):
-                yield source.where, one
+            for outcome in lines_of(source.path, source.where, max_text, tally, choice.choose_language):
+                yield source.where, outcome
         elif source.format is Format.MBOX:
             yield from _read_mailbox(source, source.path, max_text, choice, folders)
         elif source.format is Format.CSV:
-            for one in _read_table(source, source.path, max_text, choice):
-                yield source.where, one
+            for outcome in _read_table(source, source.path, max_text, choice):
+                yield source.where, outcome
         elif source.format is Format.TEXT:
             yield source.where, _document(source, partial(text_record, source.path, max_text), max_text, choice)
         else:
@@ -270,14 +270,14 @@ def _read_mailbox(
         with translate_errors(), path.open("rb") as stream:
             folder = Path(folders.enter_context(TemporaryDirectory(prefix="ibidem-")))
             for number, mail in enumerate(mails(stream, max_text), 1):
-                one = _part(source, number, Format.EML)
+                part = _part(source, number, Format.EML)
                 if mail is None:
                     why = "it is larger than IBIDEM_MAX_TEXT allows; split it"
-                    yield one.where, Refusal(one.where, one.id, "text", why)
+                    yield part.where, Refusal(part.where, part.id, "text", why)
                 else:
                     copy = folder / f"{number}.eml"
                     copy.write_bytes(mail)
-                    yield partial(_read_copy, one, copy, choice)
+                    yield partial(_read_copy, part, copy, choice)
     except Unreadable as error:
         yield source.where, Refusal(source.where, source.id, error.field, error.why)
     else:
@@ -290,14 +290,14 @@ def _read_table(source: InputFile, path: Path, max_text: int, choice: Choice) ->
     """Make a document of each row; one that names itself is no file's."""
     try:
         for number, record in rows(path, choice.text_column, max_text):
-            one = _part(source, number, Format.CSV)
+            part = _part(source, number, Format.CSV)
             text = str(record["text"])
-            identity = {} if record.get("id") else {"id": one.id or text_hash(text), ORIGIN: one.origin}
+            identity = {} if record.get("id") else {"id": part.id or text_hash(text), ORIGIN: part.origin}
             language = record.get("language") or choice.choose_language(text)
             try:
-                yield read_record(record | identity | {"language": language}, one.where, max_text)
-            except Refused as refused:
-                yield refused.refusal
+                yield read_record(record | identity | {"language": language}, part.where, max_text)
+            except Refused as error:
+                yield error.refusal
     except Unreadable as error:
         yield Refusal(source.where, source.id, error.field, error.why)
 
@@ -330,8 +330,8 @@ def _document(
         return read_record(record | identity | {"language": language}, source.where, max_text)
     except Unreadable as error:
         return Refusal(source.where, source.id, error.field, error.why)
-    except Refused as refused:
-        return refused.refusal
+    except Refused as error:
+        return error.refusal
 
 
 def _text(record: Mapping[str, object]) -> str:

@@ -195,14 +195,14 @@ def read(
         choose_language: Returns the language of a text whose record names none; empty when it cannot.
     """
     number = 0
-    empty = True
+    is_empty = True
     try:
         with translate_errors(), open_compressed(path) as stream:
             if stream.peek(len(BOM)).startswith(BOM):
                 stream.read(len(BOM))
             for number, (line, is_whole) in enumerate(lines(stream, _limit(max_text)), 1):
                 if not line.isspace():
-                    empty = False
+                    is_empty = False
                     place = f"{where}:{number}"
                     if is_whole:
                         yield _read_line(line, place, max_text, tally, choose_language)
@@ -214,7 +214,7 @@ def read(
         else:
             yield Refusal(where, "", "", error.why)
     else:
-        if empty:
+        if is_empty:
             yield Refusal(where, "", "", EMPTY)
 
 
@@ -229,8 +229,8 @@ def _read_line(line: bytes, where: str, max_text: int, tally: Tally, choose_lang
         document = read_record(record, where, max_text)
     except orjson.JSONDecodeError as error:
         return _not_json(line, where, max_text, error)
-    except Refused as refused:
-        return refused.refusal
+    except Refused as error:
+        return error.refusal
     if names := meta_fields(record):
         tally.moved.update(names)
     if not record.get("language") and (language := choose_language(document.text)):
@@ -242,18 +242,18 @@ def _not_json(line: bytes, where: str, max_text: int, error: orjson.JSONDecodeEr
     """Return the fault of a line that is not JSON."""
     try:
         text = line.decode()
-    except UnicodeDecodeError as bad:
-        return Refusal(where, _leading_id(line), "", decoding_error(bad))
+    except UnicodeDecodeError as decode_error:
+        return Refusal(where, _leading_id(line), "", decoding_error(decode_error))
     if "surrogate" in error.msg:
         # The standard library lets lone surrogates through, so that the refusal can name the field.
         try:
             return read_record(json.loads(text), where, max_text)
-        except Refused as refused:
-            return refused.refusal
+        except Refused as rejection:
+            return rejection.refusal
         except (ValueError, RecursionError):
             pass
-    around = short_repr(text[max(0, error.pos - 20) : error.pos + 20].strip())
-    why = f"not JSON: {error.msg} (column {error.colno}, at {around}); write one JSON object a line"
+    excerpt = short_repr(text[max(0, error.pos - 20) : error.pos + 20].strip())
+    why = f"not JSON: {error.msg} (column {error.colno}, at {excerpt}); write one JSON object a line"
     return Refusal(where, _leading_id(line), "", why)
 
 

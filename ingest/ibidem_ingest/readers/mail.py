@@ -49,18 +49,18 @@ def mails(stream: BinaryIO, max_text: int) -> Iterator[bytes | None]:
     """
     limit = max_text * BYTES_A_CHARACTER
     lines: list[bytes] = []
-    size, begun, blank = 0, False, True
+    size, is_open, blank = 0, False, True
     while line := stream.readline(limit + 1):
         if blank and line.startswith(BEGIN):
-            if begun:
+            if is_open:
                 yield b"".join(lines) if size <= limit else None
-            lines, size, begun = [], 0, True
-        elif begun:
+            lines, size, is_open = [], 0, True
+        elif is_open:
             size += len(line)
             if size <= limit:
                 lines.append(line[1:] if line.startswith(b">From ") else line)
         blank = not line.strip()
-    if begun:
+    if is_open:
         yield b"".join(lines) if size <= limit else None
 
 

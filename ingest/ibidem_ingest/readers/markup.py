@@ -153,25 +153,25 @@ def _is_title(line: str, next_line: str) -> bool:
 
 def _visible_lines(lines: list[str]) -> Iterator[str]:
     """Yield the lines that readers see."""
-    hidden = -1
+    hidden_indent = -1
     """How far a line is indented whose block is not shown; -1 outside of one."""
     for line in lines:
         indent = len(line) - len(line.lstrip())
-        if hidden >= 0 and line.strip() and indent <= hidden:
-            hidden = -1
-        if hidden >= 0 or _LINE.fullmatch(line) or _TABLE.fullmatch(line):
+        if hidden_indent >= 0 and line.strip() and indent <= hidden_indent:
+            hidden_indent = -1
+        if hidden_indent >= 0 or _LINE.fullmatch(line) or _TABLE.fullmatch(line):
             continue
         explicit = _EXPLICIT.match(line)
         if explicit is None:
             if not (indent and _FIELD.fullmatch(line)):  # an option of a directive that is shown
                 yield strip_marks(line)
             continue
-        what = explicit["what"] or ""
-        note, directive = _NOTE.match(what), _DIRECTIVE.match(what)
+        body = explicit["what"] or ""
+        note, directive = _NOTE.match(body), _DIRECTIVE.match(body)
         if note:
             yield strip_marks(note["text"])
         elif directive and directive["name"] in SHOWN:
             if directive["argument"] and "code" not in directive["name"]:
                 yield strip_marks(directive["argument"])
         else:
-            hidden = indent
+            hidden_indent = indent

@@ -109,9 +109,9 @@ class SandboxedReader:
             Unreadable: It took too long.
         """
         pieces: list[bytes] = []
-        until = time.monotonic() + self.seconds
+        deadline = time.monotonic() + self.seconds
         while not pieces or not pieces[-1].endswith(b"\n"):
-            if not select.select([pipe], [], [], max(0.0, until - time.monotonic()))[0]:
+            if not select.select([pipe], [], [], max(0.0, deadline - time.monotonic()))[0]:
                 self._end()
                 why = f"reading it takes more than {self.seconds:g} seconds"
                 raise Unreadable(f"{why}; save it as text, or raise IBIDEM_READ_SECONDS", "text")
@@ -122,9 +122,9 @@ class SandboxedReader:
         return b"".join(pieces)
 
     def _start(self) -> subprocess.Popen[bytes]:
-        most = str(MEMORY + MEMORY_A_CHARACTER * self.max_text)
+        memory = str(MEMORY + MEMORY_A_CHARACTER * self.max_text)
         return subprocess.Popen(  # noqa: S603 - this very module
-            [*self.command, most, str(self.seconds + GRACE)],
+            [*self.command, memory, str(self.seconds + GRACE)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=_environment(),
@@ -231,8 +231,8 @@ class SandboxPool:
             items: Outcomes, and parses that are still to be done.
         """
         waiting: deque[T | Future[T]] = deque()
-        for one in items:
-            waiting.append(self._submit(one) if callable(one) else one)
+        for item in items:
+            waiting.append(self._submit(item) if callable(item) else item)
             while waiting and (len(waiting) >= AHEAD * self.processes or _is_ready(waiting[0])):
                 yield _result(waiting.popleft())
         while waiting:
@@ -251,9 +251,9 @@ class SandboxPool:
             self._free.put(reader)
 
 
-def _is_ready(one: object) -> bool:
-    return not isinstance(one, Future) or one.done()
+def _is_ready(item: object) -> bool:
+    return not isinstance(item, Future) or item.done()
 
 
-def _result(one: T | Future[T]) -> T:
-    return one.result() if isinstance(one, Future) else one
+def _result(item: T | Future[T]) -> T:
+    return item.result() if isinstance(item, Future) else item

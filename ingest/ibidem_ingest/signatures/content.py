@@ -46,9 +46,7 @@ def sign(tokens: Sequence[str], name: str, title: str = "") -> str:
 
 def sign_batch(batch: TokenBatch, titles: Sequence[str]) -> list[bytes]:
     """Hash the documents of a batch, as `sign` does each; the hash alone, and none of a text without words."""
-    return [
-        _digest(joined, title) if joined else b"" for joined, title in zip(batch.join_tokens(), titles, strict=True)
-    ]
+    return [_digest(words, title) if words else b"" for words, title in zip(batch.join_tokens(), titles, strict=True)]
 
 
 def format_hash(digest: bytes, name: str) -> str:

@@ -47,7 +47,7 @@ class RarestTerms:
     strange_offsets: Places
 
     @classmethod
-    def of(cls, batch: TokenBatch, groups: TermGroups, table: Table) -> "RarestTerms":
+    def look_up(cls, batch: TokenBatch, groups: TermGroups, table: Table) -> "RarestTerms":
         """Look up the terms of a batch.
 
         Args:
@@ -151,7 +151,7 @@ def sign(tokens: Sequence[str], table: Table) -> FeatureSet:
         table: The idf table of its language.
 
     >>> words = [f"{a}{b}" for a in "abcd" for b in ("one", "two", "six", "ten", "ate")]
-    >>> table = Table.of("en", 99, {word: 5.0 for word in words}, "twenty words")
+    >>> table = Table.build("en", 99, {word: 5.0 for word in words}, "twenty words")
     >>> sign(words, table).codes[:3], sign(words[1:], table).codes
     ((0, 1, 2), ())
     """
@@ -176,7 +176,7 @@ class FeatureColumns(NamedTuple):
         """Return the feature sets document by document."""
         codes, ends = self.codes.tolist(), self.counts.cumsum().tolist()
         bounds = zip([0, *ends], ends, self.full.tolist(), strict=False)
-        return [FeatureSet(tuple(codes[start:end]), full) for start, end, full in bounds]
+        return [FeatureSet(tuple(codes[start:end]), is_full) for start, end, is_full in bounds]
 
 
 def none_batch(documents: int) -> FeatureColumns:
@@ -187,17 +187,19 @@ def none_batch(documents: int) -> FeatureColumns:
 def sign_batch(rarest: RarestTerms, table: Table) -> FeatureColumns:
     """Collect the feature sets of several documents, as `sign` does each."""
     counts = np.minimum(np.diff(rarest.offsets), TERMS)
-    full = counts == TERMS
+    is_full = counts == TERMS
     if loops.IN_USE:
-        known, strange = (rarest.rank, rarest.offsets), (rarest.strange, rarest.strange_offsets)
-        return FeatureColumns(*loops.IN_USE.features(known, strange, (table.size, _CODES), (LEAST, TERMS)), full)
+        table_terms, strange = (rarest.rank, rarest.offsets), (rarest.strange, rarest.strange_offsets)
+        return FeatureColumns(
+            *loops.IN_USE.features(table_terms, strange, (table.size, _CODES), (LEAST, TERMS)), is_full
+        )
     counts[counts < LEAST] = 0
     ranks = np.repeat(np.arange(counts.size), counts) << _CODE_BITS
     ranks |= rarest.rank.take(_first_places(rarest.offsets[:-1], counts))
-    pads = _pads(rarest, table.size, np.where(full | (counts == 0), 0, TERMS - counts))
+    pads = _pads(rarest, table.size, np.where(is_full | (counts == 0), 0, TERMS - counts))
     codes = np.concatenate((ranks, pads))
     codes.sort()
-    return FeatureColumns(codes & (_CODES - 1), np.bincount(codes >> _CODE_BITS, minlength=counts.size), full)
+    return FeatureColumns(codes & (_CODES - 1), np.bincount(codes >> _CODE_BITS, minlength=counts.size), is_full)
 
 
 def _pads(rarest: RarestTerms, size: int, room: Places) -> Places:
@@ -232,8 +234,8 @@ def score(a: FeatureSet, b: FeatureSet) -> float:
     return len(set(a.codes) & set(b.codes)) / smaller if smaller else 0.0
 
 
-def shares(a: FeatureSet, b: FeatureSet, least: int) -> bool:
-    """Return whether two sets share at least `least` terms, comparing the rarest first.
+def shares(a: FeatureSet, b: FeatureSet, minimum: int) -> bool:
+    """Return whether two sets share at least `minimum` terms, comparing the rarest first.
 
     It stops as soon as the rest cannot reach, or need not; the paper needed 15 comparisons on average.
 
@@ -241,8 +243,8 @@ def shares(a: FeatureSet, b: FeatureSet, least: int) -> bool:
     True
     """
     common = at_a = at_b = 0
-    while common < least:
-        if common + min(len(a.codes) - at_a, len(b.codes) - at_b) < least:
+    while common < minimum:
+        if common + min(len(a.codes) - at_a, len(b.codes) - at_b) < minimum:
             return False
         code, other_code = a.codes[at_a], b.codes[at_b]
         common += code == other_code

@@ -50,7 +50,7 @@ def sign(tokens: Sequence[str], table: Table, bin_size: int = BIN) -> Fingerprin
         table: The idf table of its language.
         bin_size: Tokens in a bin of the binned fingerprint.
 
-    >>> table = Table.of("en", 9, {"res": 5, "ipsa": 6, "loquitur": 7}, "three words")
+    >>> table = Table.build("en", 9, {"res": 5, "ipsa": 6, "loquitur": 7}, "three words")
     >>> sign("the thing speaks: res ipsa loquitur".split(), table).strict
     'fp1:51e8193accd53ece8d53862a8d2da19965a7d9dd'
     >>> sha1(b"res:0 ipsa:1 loquitur:2").hexdigest()
@@ -85,8 +85,8 @@ class FingerprintColumns(NamedTuple):
         """Return the fingerprints document by document."""
         rows = zip(self.strict, self.binned, self.terms, strict=True)
         return [
-            Fingerprint(STRICT + one.hex(), self.scheme + other.hex(), terms < TERMS) if terms else NONE
-            for one, other, terms in rows
+            Fingerprint(STRICT + strict.hex(), self.scheme + binned.hex(), terms < TERMS) if terms else NONE
+            for strict, binned, terms in rows
         ]
 
 
@@ -119,10 +119,10 @@ def sign_batch(batch: TokenBatch, rarest: RarestTerms, bin_size: int = BIN) -> F
 
 def _interleave(terms: Sequence[bytes], offsets: Sequence[int]) -> list[bytes | int]:
     """Return a term, its offset, the next term, and so on."""
-    both: list[bytes | int] = [0] * (2 * len(terms))
-    both[0::2] = terms
-    both[1::2] = offsets
-    return both
+    entries: list[bytes | int] = [0] * (2 * len(terms))
+    entries[0::2] = terms
+    entries[1::2] = offsets
+    return entries
 
 
 def _scheme(bin_size: int) -> str:

@@ -48,7 +48,7 @@ class LongSignatures:
         sketches: (p, 34) min-hash slots; zeros for a part without signatures.
         profiles: (p,) eight bytes of the text profile; 0 for none.
         tokens: (p,) tokens.
-        once: (p,) how many of the unique words are in each part.
+        unique_counts: (p,) how many of the unique words are in each part.
         words: The unique words.
     """
 
@@ -56,7 +56,7 @@ class LongSignatures:
     sketches: Sketches
     profiles: Profiles
     tokens: Counts
-    once: Counts
+    unique_counts: Counts
     words: UniqueWords
 
     def __len__(self) -> int:
@@ -71,7 +71,7 @@ class LongSignatures:
     @cached_property
     def part_of_word(self) -> NDArray[np.int64]:
         """(n,) the part in which each unique word is."""
-        return np.repeat(np.arange(len(self)), self.once)
+        return np.repeat(np.arange(len(self)), self.unique_counts)
 
     def encode(self) -> bytes:
         """Return the value that is stored."""
@@ -80,7 +80,7 @@ class LongSignatures:
             self.sketches,
             self.profiles,
             self.tokens,
-            self.once,
+            self.unique_counts,
             self.words.words,
         ]
         head = _HEAD.pack(SCHEME, flags, len(self), self.words.words.size)
@@ -98,15 +98,15 @@ class LongSignatures:
         for kind, count in zip(_KINDS, (parts * pages.SLOTS, parts, parts, parts, words), strict=True):
             read.append(np.frombuffer(value, kind, count, at))
             at += read[-1].nbytes
-        sketches, profiles, tokens, once, unique = read
-        if int(once.sum()) != words:
+        sketches, profiles, tokens, unique_counts, unique = read
+        if int(unique_counts.sum()) != words:
             return None
         return cls(
             "chunks" if flags & CHUNKS else "pages",
             sketches.reshape(parts, pages.SLOTS),
             profiles,
             tokens,
-            once,
+            unique_counts,
             UniqueWords(unique, bool(flags & ALPHABETICAL)),
         )
 
@@ -135,17 +135,17 @@ class PagedTokens:
     first: Places
 
     @classmethod
-    def of(cls, texts: Sequence[str]) -> "PagedTokens":
+    def tokenize(cls, texts: Sequence[str]) -> "PagedTokens":
         r"""Cut texts into tokens, at page breaks too.
 
-        >>> paged = PagedTokens.of(["one two\fthree", "four"])
+        >>> paged = PagedTokens.tokenize(["one two\fthree", "four"])
         >>> paged.batch.offsets.tolist(), paged.pages.tolist(), paged.first.tolist()
         ([0, 3, 4], [0, 2, 3, 4], [0, 2, 3])
         """
         cut = [join_broken_words(text).split(PAGE_BREAK) if PAGE_BREAK in text else [text] for text in texts]
         sizes = np.array([len(pages_) for pages_ in cut], np.int64)
         first = np.concatenate(([0], sizes.cumsum()))
-        batch = TokenBatch.of([page for pages_ in cut for page in pages_], np.repeat(sizes > 1, sizes))
+        batch = TokenBatch.tokenize([page for pages_ in cut for page in pages_], np.repeat(sizes > 1, sizes))
         return cls(divide_tokens(batch, batch.offsets[first]), batch.offsets, first)
 
     def parts(self, text: int, sequences: Shingles) -> tuple[Parts, Places]:
@@ -169,10 +169,10 @@ def sign_long(document: Document) -> LongSignatures | None:
     >>> signed and (signed.parts, len(signed), signed.tokens.tolist())
     ('pages', 2, [3, 2])
     """
-    page_tokens = PagedTokens.of([document.text])
+    page_tokens = PagedTokens.tokenize([document.text])
     place = sort_tokens(page_tokens.batch)
-    sequences = Shingles.of(page_tokens.batch.hashes, page_tokens.batch.offsets)
-    return sign_batch(page_tokens, TermGroups.of(page_tokens.batch, place), sequences, place)[0]
+    sequences = Shingles.hash(page_tokens.batch.hashes, page_tokens.batch.offsets)
+    return sign_batch(page_tokens, TermGroups.group(page_tokens.batch, place), sequences, place)[0]
 
 
 def sign_batch(
@@ -189,8 +189,10 @@ def sign_batch(
     if not ((np.diff(page_tokens.first) > 1) | (page_tokens.batch.lengths >= LEAST_TOKENS)).any():
         return [None] * len(page_tokens.batch)
     texts = [page_tokens.parts(text, sequences) for text in range(len(page_tokens.batch))]
-    long = [kind == "pages" or page_tokens.batch.lengths[text] >= LEAST_TOKENS for text, (kind, _) in enumerate(texts)]
-    if not any(long):
+    is_long = [
+        kind == "pages" or page_tokens.batch.lengths[text] >= LEAST_TOKENS for text, (kind, _) in enumerate(texts)
+    ]
+    if not any(is_long):
         return [None] * len(texts)
     ends = np.concatenate([[0], *(offsets[1:] for _, offsets in texts)])
     sketches, profiles = pages.sign_batch(divide_tokens(page_tokens.batch, ends), place)
@@ -200,10 +202,10 @@ def sign_batch(
     for text, (kind, offsets) in enumerate(texts):
         rows = slice(at, at + offsets.size - 1)
         at = rows.stop
-        once = np.diff(np.searchsorted(places[text], offsets)).astype(np.uint32)
+        unique_counts = np.diff(np.searchsorted(places[text], offsets)).astype(np.uint32)
         lengths = np.diff(offsets).astype(np.uint32)
-        signatures = LongSignatures(kind, sketches[rows], profiles[rows], lengths, once, unique[text])
-        results.append(signatures if long[text] else None)
+        signatures = LongSignatures(kind, sketches[rows], profiles[rows], lengths, unique_counts, unique[text])
+        results.append(signatures if is_long[text] else None)
     return results
 
 

@@ -82,41 +82,41 @@ def lookup_keys_batch(values: Sequence[bytes]) -> list[dict[LookupField, list[st
     Args:
         values: Their packed values.
     """
-    columns = PackedColumns.of(values)
+    columns = PackedColumns.decode(values)
     weak = (columns.flags & WEAK) != 0
     band_rows = iter(_bands_batch(columns.slots[columns.slot_count > 0]))
-    full, rarest = rare_batch(columns)
+    is_full, rarest = rare_batch(columns)
     rare_ = iter(rarest)
     has_noise = columns.noise[:, noise.SLOTS] > 0
     characters_ = iter(rows("c", character_values(columns.idf[has_noise], columns.noise[has_noise])))
     entries: list[dict[LookupField, list[str]]] = []
     for at, value in enumerate(values):
-        its: dict[LookupField, list[str]] = {}
-        entries.append(its)
-        if not columns.signed[at]:
+        entry: dict[LookupField, list[str]] = {}
+        entries.append(entry)
+        if not columns.is_signed[at]:
             continue
         scheme, hashes = f"ch{value[0]}:", value[_CONTENT_AT : _CONTENT_AT + 40].hex()
         if value[1] & NO_WORDS:
-            its["content"] = [f"{scheme}none:{columns.ids[at]}"]
+            entry["content"] = [f"{scheme}none:{columns.ids[at]}"]
             continue
-        its["content"] = [scheme + hashes[:32]]
+        entry["content"] = [scheme + hashes[:32]]
         if hashes[32:48] != _NONE_HEX and not weak[at]:
-            its["fingerprint"], its["fingerprint_binned"] = [f"fp1:{hashes[32:48]}"], [f"fb1:{hashes[48:64]}"]
+            entry["fingerprint"], entry["fingerprint_binned"] = [f"fp1:{hashes[32:48]}"], [f"fb1:{hashes[48:64]}"]
         if hashes[64:] != _NONE_HEX:
-            its["profile"] = [f"tp1:{hashes[64:]}"]
+            entry["profile"] = [f"tp1:{hashes[64:]}"]
         if columns.slot_count[at]:
-            its["bands"] = next(band_rows)
-        if full[at]:
-            its["rare"] = next(rare_)
+            entry["bands"] = next(band_rows)
+        if is_full[at]:
+            entry["rare"] = next(rare_)
         if has_noise[at]:
-            its["characters"] = next(characters_)
+            entry["characters"] = next(characters_)
     return entries
 
 
 def _bands_batch(slots: NDArray[np.uint16]) -> list[list[str]]:
     """Return `bands` of each row."""
-    three = slots[:, : BANDS * BAND_ROWS].astype(np.uint64).reshape(-1, BANDS, BAND_ROWS)
-    return rows("b", three[..., 0] | three[..., 1] << np.uint64(16) | three[..., 2] << np.uint64(32) | _BANDS)
+    bands = slots[:, : BANDS * BAND_ROWS].astype(np.uint64).reshape(-1, BANDS, BAND_ROWS)
+    return rows("b", bands[..., 0] | bands[..., 1] << np.uint64(16) | bands[..., 2] << np.uint64(32) | _BANDS)
 
 
 def rare_batch(columns: PackedColumns) -> tuple[NDArray[np.bool_], list[list[str]]]:
@@ -125,9 +125,9 @@ def rare_batch(columns: PackedColumns) -> tuple[NDArray[np.bool_], list[list[str
     Returns:
         Which rows have one, and the keys of each of them.
     """
-    full: NDArray[np.bool_] = (columns.flags & FULL) != 0
-    tables = (columns.idf[full] & np.uint64((1 << 40) - 1)) << np.uint64(24)
-    return full, rows("r", columns.terms[full, :RAREST].astype(np.uint64) | tables[:, None])
+    is_full: NDArray[np.bool_] = (columns.flags & FULL) != 0
+    tables = (columns.idf[is_full] & np.uint64((1 << 40) - 1)) << np.uint64(24)
+    return is_full, rows("r", columns.terms[is_full, :RAREST].astype(np.uint64) | tables[:, None])
 
 
 def character_values(idf: NDArray[np.uint64], blocks: NDArray[np.uint8]) -> Hashes:
@@ -140,9 +140,9 @@ def character_values(idf: NDArray[np.uint64], blocks: NDArray[np.uint8]) -> Hash
     Returns:
         (n, 32) values; none is 0 where the block says something.
     """
-    wide = blocks.astype(np.uint64)
-    tables = (idf & np.uint64((1 << 32) - 1)) << np.uint64(32) | wide[:, noise.SLOTS] << np.uint64(24)
-    values: Hashes = wide[:, noise.FIRST] | wide[:, noise.SECOND] << np.uint64(8) | _PAIRS | tables[:, None]
+    slots = blocks.astype(np.uint64)
+    tables = (idf & np.uint64((1 << 32) - 1)) << np.uint64(32) | slots[:, noise.SLOTS] << np.uint64(24)
+    values: Hashes = slots[:, noise.FIRST] | slots[:, noise.SECOND] << np.uint64(8) | _PAIRS | tables[:, None]
     return values
 
 
@@ -184,9 +184,9 @@ def characters(idf: bytes, block: bytes) -> list[str]:
     return texts("c", values)
 
 
-def long_clues(long: LongSignatures | None) -> dict[LookupField, list[str]]:
+def long_clues(signatures: LongSignatures | None) -> dict[LookupField, list[str]]:
     """Return the look-up values of a long text; none of a short one."""
-    if long is None:
+    if signatures is None:
         return {}
-    clues = long.clues()
+    clues = signatures.clues()
     return {clue: clues[clue] for clue in LONG_CLUES if clue in clues}

@@ -232,15 +232,15 @@ def sketch(hashes: Sequence[int], k: int = SLOTS) -> list[int]:
 
 def _remix(hashes: Sequence[int], multiplier: int) -> list[int]:
     """Mix shingles again for one of the later rounds."""
-    once = (each * multiplier & _MASK for each in hashes)
-    twice = ((each ^ each >> 29) * C4 & _MASK for each in once)
-    return [each ^ each >> 32 for each in twice]
+    products = (each * multiplier & _MASK for each in hashes)
+    remixed = ((each ^ each >> 29) * C4 & _MASK for each in products)
+    return [each ^ each >> 32 for each in remixed]
 
 
 def _own_minimum(hashes: Sequence[int], slot: int) -> int:
     """Return the smallest value under a slot's own function."""
-    once = (each * SLOT_MULTIPLIERS[slot] & _MASK for each in hashes)
-    return _LAST | min((each ^ each >> 32) * C2 & _MASK for each in once) >> 3
+    products = (each * SLOT_MULTIPLIERS[slot] & _MASK for each in hashes)
+    return _LAST | min((each ^ each >> 32) * C2 & _MASK for each in products) >> 3
 
 
 def sketch_batch(documents: Shingles, k: int = SLOTS) -> Hashes:
@@ -288,14 +288,14 @@ def _drop(slots: Hashes, row: Places, hashes: Hashes, number: int) -> None:
 def _fill_empty(slots: Hashes, documents: Shingles) -> None:
     """Give slots that no round has filled the ordinary min-hash of their own function."""
     counts = np.diff(documents.offsets)
-    empty = (slots == np.uint64(_EMPTY)) & (counts > 0)[:, None]
-    for document in np.flatnonzero(empty.any(axis=1) & (counts > _REPEATING)).tolist():
+    is_empty = (slots == np.uint64(_EMPTY)) & (counts > 0)[:, None]
+    for document in np.flatnonzero(is_empty.any(axis=1) & (counts > _REPEATING)).tolist():
         start, end = documents.offsets[document : document + 2]
         hashes = np.unique(documents.hashes[start:end])
-        slot = np.flatnonzero(empty[document])
+        slot = np.flatnonzero(is_empty[document])
         slots[document, slot] = _own_values(hashes, slot[:, None]).min(axis=1)
-        empty[document] = False
-    row, slot = np.nonzero(empty)
+        is_empty[document] = False
+    row, slot = np.nonzero(is_empty)
     ends = counts.take(row).cumsum()
     start = 0
     while start < row.size:

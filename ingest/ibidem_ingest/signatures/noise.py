@@ -177,8 +177,8 @@ def shares_keys(a: bytes, b: bytes, pairs: int) -> bool:
     """
     equal = [left == right for left, right in zip(a, b, strict=True)]
     second, third = APART
-    two = [equal[at] and equal[(at + second) % SLOTS] for at in range(SLOTS)]
-    return sum(two[::2]) >= pairs and any(two[at] and equal[(at + third) % SLOTS] for at in range(SLOTS))
+    slot_pairs = [equal[at] and equal[(at + second) % SLOTS] for at in range(SLOTS)]
+    return sum(slot_pairs[::2]) >= pairs and any(slot_pairs[at] and equal[(at + third) % SLOTS] for at in range(SLOTS))
 
 
 def estimate(equal: int) -> float:
@@ -306,9 +306,9 @@ def sketch(letters: Letters, counts: Places, run: Places) -> Slots:
     smallest = lowest[:-1].reshape(-1, SLOTS)
     open_ = np.flatnonzero((smallest == _EMPTY).any(axis=1) & (run > 0))
     for number in range(ROUNDS if open_.size else 0):
-        own = np.concatenate([np.arange(at, at + size) for at, size in zip(first[open_], runs[open_], strict=True)])
+        letter = np.concatenate([np.arange(at, at + size) for at, size in zip(first[open_], runs[open_], strict=True)])
         minima = np.full((counts.size, SLOTS), _EMPTY)
-        _drop(minima, _mix(hashes[own], number), np.repeat(open_, runs[open_]))
+        _drop(minima, _mix(hashes[letter], number), np.repeat(open_, runs[open_]))
         smallest = np.where(smallest == _EMPTY, minima, smallest)
         open_ = open_[(smallest[open_] == _EMPTY).any(axis=1)]
         if not open_.size:
@@ -322,28 +322,28 @@ def _tail_letters(first: Places, counts: Places, runs: Places) -> Places:
     """Return the letters at which no run of their document begins: its last ones, and all where nothing is signed."""
     sizes = counts - runs
     ends = sizes.cumsum()
-    beyond: Places = np.arange(sizes.sum())
-    beyond -= np.repeat(ends - sizes - first - runs, sizes)
-    return beyond
+    places: Places = np.arange(sizes.sum())
+    places -= np.repeat(ends - sizes - first - runs, sizes)
+    return places
 
 
 def _run_hashes(letters: Letters, counts: Places, run: Places) -> Letters:
     """Return the hash of the run that begins at each letter; runs beyond a document's end are not looked at."""
     points = np.concatenate((letters, np.zeros(LONG_RUN, np.uint32)))
     size = letters.size
-    two = points[:-1] * np.uint32(A)
-    two += points[1:]
-    four = two[:-2] * np.uint32(A * A & 0xFFFFFFFF)
-    four += two[2:]
-    five = four[:size] * np.uint32(A)
-    five += points[4 : size + 4]
-    long = run == LONG_RUN
-    if not long.any():
-        return five
-    seven = four[:size] * np.uint32(A * A * A & 0xFFFFFFFF)
-    seven += two[4 : size + 4] * np.uint32(A)
-    seven += points[6 : size + 6]
-    return np.where(np.repeat(long, counts), seven, five)
+    pair_hashes = points[:-1] * np.uint32(A)
+    pair_hashes += points[1:]
+    quad_hashes = pair_hashes[:-2] * np.uint32(A * A & 0xFFFFFFFF)
+    quad_hashes += pair_hashes[2:]
+    short_runs = quad_hashes[:size] * np.uint32(A)
+    short_runs += points[4 : size + 4]
+    is_long = run == LONG_RUN
+    if not is_long.any():
+        return short_runs
+    long_runs = quad_hashes[:size] * np.uint32(A * A * A & 0xFFFFFFFF)
+    long_runs += pair_hashes[4 : size + 4] * np.uint32(A)
+    long_runs += points[6 : size + 6]
+    return np.where(np.repeat(is_long, counts), long_runs, short_runs)
 
 
 def _mix(hashes: Letters, number: int) -> Letters:

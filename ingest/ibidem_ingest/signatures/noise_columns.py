@@ -26,9 +26,9 @@ def equal_runs(blocks: Codes, a: Rows, b: Rows) -> tuple[Rows, Rows, Bools]:
     if loops.IN_USE:
         return loops.IN_USE.equal_runs(blocks, (a, b), noise.APART)
     equal = blocks[a, : noise.SLOTS] == blocks[b, : noise.SLOTS]
-    second, third = (np.roll(equal, -by, axis=1) for by in noise.APART)
-    two = (equal & second)[:, noise.FIRST]
-    return equal.sum(axis=1), two.sum(axis=1), (equal & second & third).any(axis=1)
+    second, third = (np.roll(equal, -distance, axis=1) for distance in noise.APART)
+    slot_pairs = (equal & second)[:, noise.FIRST]
+    return equal.sum(axis=1), slot_pairs.sum(axis=1), (equal & second & third).any(axis=1)
 
 
 def is_noisy(block: Codes) -> Bools:
@@ -63,7 +63,7 @@ class NoiseFigures:
     terms: Codes
 
     @classmethod
-    def of(cls, columns: PackedColumns, rows: Rows) -> "NoiseFigures":
+    def read(cls, columns: PackedColumns, rows: Rows) -> "NoiseFigures":
         """Read the blocks of rows."""
         block = columns.noise[rows, noise.SLOTS :]
         return cls(RUNS[block[:, 1]], block[:, 2] + 256.0 * block[:, 3], block[:, 4:])

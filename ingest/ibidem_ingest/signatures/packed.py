@@ -240,11 +240,11 @@ def _value(document: Document, name: str) -> object:
 
 def _three_bytes(codes: Sequence[int]) -> bytes:
     """Write codes in three bytes each."""
-    four = struct.pack(f"<{len(codes)}I", *codes)
-    three = bytearray(TERM_BYTES * len(codes))
+    words = struct.pack(f"<{len(codes)}I", *codes)
+    octets = bytearray(TERM_BYTES * len(codes))
     for place in range(TERM_BYTES):
-        three[place::TERM_BYTES] = four[place::4]
-    return bytes(three)
+        octets[place::TERM_BYTES] = words[place::4]
+    return bytes(octets)
 
 
 def _sketch(count: int, hashes: Sequence[int]) -> tuple[int, ...]:

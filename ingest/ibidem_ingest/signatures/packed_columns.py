@@ -67,7 +67,7 @@ class PackedColumns:
     Args:
         values: The packed values themselves.
         ids: The documents' ids; empty where not signed.
-        signed: (n,) bool: whether the value is there, whole and of a known scheme: `unpack` of it is not None.
+        is_signed: (n,) bool: whether the value is there, whole and of a known scheme: `unpack` of it is not None.
         scheme: (n,) uint8: 2 or 1; 0 where not signed.
         flags: (n,) uint8: `WEAK`, `NO_SET` … of `packed`.
         length: (n,) int64, tokens.
@@ -93,7 +93,7 @@ class PackedColumns:
 
     values: Sequence[bytes | None]
     ids: Sequence[str]
-    signed: NDArray[np.bool_]
+    is_signed: NDArray[np.bool_]
     scheme: NDArray[np.uint8]
     flags: NDArray[np.uint8]
     length: Whole
@@ -117,21 +117,21 @@ class PackedColumns:
     slots: NDArray[np.uint16]
 
     @classmethod
-    def of(cls, values: Sequence[bytes | None]) -> "PackedColumns":
+    def decode(cls, values: Sequence[bytes | None]) -> "PackedColumns":
         """Decode packed values; never raises, also for damaged ones.
 
-        >>> PackedColumns.of([None, b"damaged"]).signed.tolist()
+        >>> PackedColumns.decode([None, b"damaged"]).is_signed.tolist()
         [False, False]
         """
-        values = PackedValues.of(values)
-        laid = PackedBuffer.of(values)
-        terms = _terms(laid.terms, laid.term_count)
-        signed = laid.readable(laid.whole & ~_is_disordered(terms))
-        rows = np.where(signed, laid.heads, np.zeros(1, HEAD_COLUMNS))
+        values = PackedValues.join(values)
+        buffer = PackedBuffer.cut(values)
+        terms = _terms(buffer.terms, buffer.term_count)
+        is_signed = buffer.readable(buffer.is_whole & ~_is_disordered(terms))
+        rows = np.where(is_signed, buffer.heads, np.zeros(1, HEAD_COLUMNS))
         return cls(
             values=values,
-            ids=laid.ids(signed),
-            signed=signed,
+            ids=buffer.ids(is_signed),
+            is_signed=is_signed,
             scheme=rows["scheme"].copy(),
             flags=rows["flags"].copy(),
             length=rows["length"].astype(np.int64),
@@ -149,21 +149,21 @@ class PackedColumns:
             noise=rows["noise"].copy(),
             numbers=rows["numbers"].copy(),
             number_sketch=_sketches(rows),
-            term_count=np.where(signed, laid.term_count, 0).astype(np.uint8),
-            terms=np.where(signed[:, None], terms, np.int32(NO_TERM)),
-            slot_count=np.where(signed, laid.slot_count, 0).astype(np.uint8),
-            slots=np.where(signed[:, None], laid.slots, np.uint16(0)),
+            term_count=np.where(is_signed, buffer.term_count, 0).astype(np.uint8),
+            terms=np.where(is_signed[:, None], terms, np.int32(NO_TERM)),
+            slot_count=np.where(is_signed, buffer.slot_count, 0).astype(np.uint8),
+            slots=np.where(is_signed[:, None], buffer.slots, np.uint16(0)),
         )
 
     @classmethod
-    def lazily(cls, values: Sequence[bytes | None]) -> "PackedColumns":
+    def decode_lazily(cls, values: Sequence[bytes | None]) -> "PackedColumns":
         """Hold packed values that are decoded once a column is asked for; few pages of stored groups ask for any.
 
-        >>> PackedColumns.lazily([None, b"damaged"]).signed.tolist()
+        >>> PackedColumns.decode_lazily([None, b"damaged"]).is_signed.tolist()
         [False, False]
         """
         columns = object.__new__(cls)
-        object.__setattr__(columns, "values", PackedValues.of(values))
+        object.__setattr__(columns, "values", PackedValues.join(values))
         return columns
 
     if not TYPE_CHECKING:  # else a checker would take every name for a column
@@ -172,9 +172,9 @@ class PackedColumns:
             """Decode all values, since a column was asked for that is not there yet."""
             if name not in self.__slots__:
                 raise AttributeError(name)
-            whole = PackedColumns.of(self.values)
+            columns = PackedColumns.decode(self.values)
             for column in self.__slots__:
-                object.__setattr__(self, column, getattr(whole, column))
+                object.__setattr__(self, column, getattr(columns, column))
             return getattr(self, name)
 
     def __len__(self) -> int:
@@ -193,7 +193,7 @@ class PackedBuffer:
 
     Args:
         text: All values, one behind the other.
-        whole: (n,) bool: whether the parts of a value fit together.
+        is_whole: (n,) bool: whether the parts of a value fit together.
         heads: (n,) the parts at the same place in each.
         term_count: (n,) int64.
         terms: (n, 180) uint8, three bytes a term; undefined beyond the count.
@@ -203,7 +203,7 @@ class PackedBuffer:
     """
 
     text: bytes
-    whole: NDArray[np.bool_]
+    is_whole: NDArray[np.bool_]
     heads: Rows
     term_count: Whole
     terms: NDArray[np.uint8]
@@ -212,7 +212,7 @@ class PackedBuffer:
     names: Whole
 
     @classmethod
-    def of(cls, values: PackedValues) -> "PackedBuffer":
+    def cut(cls, values: PackedValues) -> "PackedBuffer":
         """Cut values that lie side by side; a missing one is empty."""
         values = values.lift_schemes()
         octets, begin, length = values.octets, values.begin, np.maximum(values.size, 0)
@@ -227,7 +227,7 @@ class PackedBuffer:
         slots = _cut(octets, begin + np.where(inside, slots_at + 1, 0), SLOTS * 2).view("<u2")
         return cls(
             text=values.text,
-            whole=inside & (name_length == length - name_at) & _is_consistent(heads, term_count, slot_count),
+            is_whole=inside & (name_length == length - name_at) & _is_consistent(heads, term_count, slot_count),
             heads=heads,
             term_count=term_count,
             terms=_cut(octets, begin + HEAD_COLUMNS.itemsize + 1, FULL_SET * TERM_BYTES),

@@ -36,10 +36,10 @@ class PackedValues(Sequence[bytes | None]):
     size: Places
 
     @classmethod
-    def of(cls, values: Sequence[bytes | None]) -> "PackedValues":
+    def join(cls, values: Sequence[bytes | None]) -> "PackedValues":
         """Lay values side by side.
 
-        >>> list(PackedValues.of([b"one", None, b""]))
+        >>> list(PackedValues.join([b"one", None, b""]))
         [b'one', None, b'']
         """
         if isinstance(values, PackedValues):
@@ -80,7 +80,7 @@ class PackedValues(Sequence[bytes | None]):
         first = self.octets[self.begin]
         if not ((first == EARLIER) & (self.size > 0)).any():
             return self
-        return PackedValues.of([value if value is None else lift_scheme(value) for value in self])
+        return PackedValues.join([value if value is None else lift_scheme(value) for value in self])
 
     @property
     def ids(self) -> "IdColumn":
@@ -112,9 +112,9 @@ def hold_high_octets(octets: Octets, begin: Places, size: Places) -> Bools:
     """
     piece = np.repeat(np.arange(len(size)), size)
     place = np.arange(len(piece)) - np.repeat(end_places(size) - size - begin, size)
-    high: Bools = np.zeros(len(size), bool)
-    high[piece[octets[place] >= 0x80]] = True
-    return high
+    holds: Bools = np.zeros(len(size), bool)
+    holds[piece[octets[place] >= 0x80]] = True
+    return holds
 
 
 LONGEST = 64
@@ -136,10 +136,10 @@ class IdColumn(Sequence[str]):
     size: Places
 
     @classmethod
-    def of(cls, ids: Sequence[str]) -> "IdColumn":
+    def join(cls, ids: Sequence[str]) -> "IdColumn":
         """Lay ids side by side.
 
-        >>> list(IdColumn.of(["a", "", "é"]))
+        >>> list(IdColumn.join(["a", "", "é"]))
         ['a', '', 'é']
         """
         names = [each.encode("utf-8", "surrogatepass") for each in ids]

@@ -39,7 +39,7 @@ def sign_batch(batch: TokenBatch, place: Places | None = None) -> tuple[Sketches
     Returns:
         (pages, 34) slots and (pages,) profiles; zeros for pages without signatures.
 
-    >>> batch = TokenBatch.of(["the court held that the contract was void for want of consideration", "12"])
+    >>> batch = TokenBatch.tokenize(["the court held that the contract was void for want of consideration", "12"])
     >>> sketches, profiles = sign_batch(batch)
     >>> [bool(row.any()) for row in sketches], profiles.tolist()[1]
     ([True, False], 0)
@@ -74,8 +74,8 @@ def runs(offsets: Places) -> Iterator[tuple[int, int]]:
 
 def _sign(batch: TokenBatch, place: Places | None = None) -> tuple[Sketches, Profiles]:
     mask = batch.lengths >= LEAST_TOKENS
-    sketches = minhash.sign_batch(Shingles.of(batch.hashes, batch.offsets), SLOTS) * mask[:, None]
-    profiles = text_profile.sign_batch(batch, TermGroups.of(batch, place))
+    sketches = minhash.sign_batch(Shingles.hash(batch.hashes, batch.offsets), SLOTS) * mask[:, None]
+    profiles = text_profile.sign_batch(batch, TermGroups.group(batch, place))
     return sketches.astype(np.uint16), np.array([int.from_bytes(each[:8]) for each in profiles], np.uint64) * mask
 
 
@@ -85,9 +85,11 @@ def sign(pages: Sequence[Sequence[str]]) -> list[tuple[tuple[int, ...], int]]:
     Args:
         pages: The tokens of each.
     """
-    few = (0,) * SLOTS, 0
+    zeros = (0,) * SLOTS, 0
     return [
-        (minhash.sign(tokens, SLOTS), short_profile(text_profile.sign(tokens))) if len(tokens) >= LEAST_TOKENS else few
+        (minhash.sign(tokens, SLOTS), short_profile(text_profile.sign(tokens)))
+        if len(tokens) >= LEAST_TOKENS
+        else zeros
         for tokens in pages
     ]
 

@@ -134,11 +134,11 @@ def sign_batch(documents: Sequence[Document], table: Table | None) -> list[Signa
 
 def sign_columns(documents: Sequence[Document], table: Table | None) -> SignedColumns:
     """Sign documents as `sign_batch` does, and leave their signatures in columns."""
-    page_tokens = PagedTokens.of([document.text for document in documents])
+    page_tokens = PagedTokens.tokenize([document.text for document in documents])
     batch = page_tokens.batch
     place = sort_tokens(batch)
-    groups = TermGroups.of(batch, place)
-    sequences = Shingles.of(batch.hashes, batch.offsets)
+    groups = TermGroups.group(batch, place)
+    sequences = Shingles.hash(batch.hashes, batch.offsets)
     titles = content.sign_titles(batch, [document.title for document in documents])
     fingerprints, features, noisy = _sign_by_idf(batch, groups, table)
     return SignedColumns(
@@ -167,8 +167,8 @@ def encode_long(document: Document, length: int) -> bytes:
     """
     if length < LEAST_TOKENS and PAGE_BREAK not in document.text:
         return b""
-    long = long_text.sign_long(document)
-    return long.encode() if long else b""
+    signatures = long_text.sign_long(document)
+    return signatures.encode() if signatures else b""
 
 
 def _sign_by_idf(
@@ -178,7 +178,7 @@ def _sign_by_idf(
     if table is None:
         size = len(batch)
         return fingerprint.none_batch(size), feature_set.none_batch(size), noise.no_blocks(size)
-    rarest = RarestTerms.of(batch, groups, table)
+    rarest = RarestTerms.look_up(batch, groups, table)
     return (
         fingerprint.sign_batch(batch, rarest),
         feature_set.sign_batch(rarest, table),
@@ -213,8 +213,8 @@ def _map_by_table(
     for place, document in enumerate(documents):
         places[current[document.language]].append(place)
     results: dict[int, T] = {}
-    for table, these in places.items():
-        results |= zip(these, work([documents[place] for place in these], table), strict=True)
+    for table, members in places.items():
+        results |= zip(members, work([documents[place] for place in members], table), strict=True)
     return [results[place] for place in range(len(documents))]
 
 

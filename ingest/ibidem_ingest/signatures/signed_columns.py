@@ -104,9 +104,9 @@ class SignedColumns:
             distinct: Names of the fields that must not differ, as for `packed.pack`.
         """
         heads = self._heads(documents, distinct).tobytes()
-        counts, size, wide = self.features.counts, HEAD_COLUMNS.itemsize, 1 + 2 * SLOTS
+        counts, size, width = self.features.counts, HEAD_COLUMNS.itemsize, 1 + 2 * SLOTS
         terms = self.features.codes.astype("<u4").view(np.uint8).reshape(-1, 4)[:, :TERM_BYTES].tobytes()
-        slots = np.zeros((len(documents), wide), np.uint8)
+        slots = np.zeros((len(documents), width), np.uint8)
         slots[:, 0] = SLOTS
         slots[:, 1:] = self.slots.astype("<u2").view(np.uint8)
         minima = slots.tobytes()
@@ -114,11 +114,13 @@ class SignedColumns:
         rows = zip(names, counts.tolist(), (TERM_BYTES * counts.cumsum()).tolist(), self.lengths.tolist(), strict=True)
         values, head, slot = [], 0, 0
         for name, count, end, length in rows:
-            minima_part = minima[slot : slot + wide] if length else b"\0"
-            its = terms[end - TERM_BYTES * count : end]
+            minima_part = minima[slot : slot + width] if length else b"\0"
+            term_bytes = terms[end - TERM_BYTES * count : end]
             name_length = len(name).to_bytes(2, "little")
-            values.append(b"%b%c%b%b%b%b" % (heads[head : head + size], count, its, minima_part, name_length, name))
-            head, slot = head + size, slot + wide
+            values.append(
+                b"%b%c%b%b%b%b" % (heads[head : head + size], count, term_bytes, minima_part, name_length, name)
+            )
+            head, slot = head + size, slot + width
         return values
 
     def _heads(self, documents: Sequence[Document], distinct: Sequence[str]) -> NDArray[np.void]:
@@ -130,8 +132,8 @@ class SignedColumns:
         dates = [document.date for document in documents]
         days = {date: interval(date) for date in set(dates)}
         for name, end in (("date_from", 0), ("date_to", 1)):
-            its = {date: NO_DATE if each[end] is None else each[end] for date, each in days.items()}
-            heads[name] = [its[date] for date in dates]
+            numbers = {date: NO_DATE if each[end] is None else each[end] for date, each in days.items()}
+            heads[name] = [numbers[date] for date in dates]
         heads["idf"] = int.from_bytes(bytes.fromhex(self.idf), "little")
         heads["content"] = _first_words(self.contents, content.SIZE)
         heads["fingerprint"] = _first_words(self.fingerprints.strict, 8)[:, 0]
@@ -147,7 +149,7 @@ class SignedColumns:
 
     def _flags(self) -> NDArray[np.int64]:
         weak = np.array(self.fingerprints.terms) < FINGERPRINT_TERMS
-        long = np.array([bool(each) for each in self.long])
+        is_long = np.array([bool(each) for each in self.long])
         none, no_set = self.lengths == 0, self.features.counts == 0
         flags: NDArray[np.int64] = (
             WEAK * weak
@@ -155,7 +157,7 @@ class SignedColumns:
             + NO_MINHASH * none
             + NO_WORDS * none
             + FULL * self.features.full
-            + LONG * long
+            + LONG * is_long
         )
         return flags
 

@@ -124,8 +124,8 @@ def _order(vocabulary: Vocabulary, document: Places, value: Places, word: Places
 
 def _stable_order(key: Places, order: Places) -> Places:
     """Sort an order by a key of small numbers, ascending and stable."""
-    small = key.astype(np.uint16) if key.max(initial=0) < 1 << 16 else key  # 16 bits are sorted by radix
-    return order.take(np.argsort(small.take(order), kind="stable"))
+    sort_key = key.astype(np.uint16) if key.max(initial=0) < 1 << 16 else key  # 16 bits are sorted by radix
+    return order.take(np.argsort(sort_key.take(order), kind="stable"))
 
 
 def _runs(ties: "np.typing.NDArray[np.bool_]") -> list[tuple[int, int]]:

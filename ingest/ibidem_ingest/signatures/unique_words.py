@@ -123,12 +123,12 @@ def sign(tokens: Sequence[str]) -> UniqueWords:
         tokens: In text order.
     """
     counts = Counter(tokens)
-    once = [token for token in tokens if counts[token] == 1 and is_term(token)]
-    if len(once) < LEAST_WORDS:
+    words = [token for token in tokens if counts[token] == 1 and is_term(token)]
+    if len(words) < LEAST_WORDS:
         return NONE
-    leading = [token.encode()[:8] for token in once]
+    leading = [token.encode()[:8] for token in words]
     rising = sum(a <= b for a, b in pairwise(leading))
-    return UniqueWords(np.array([wh1(each) >> 32 for each in once], np.uint32), rising >= ALPHABETICAL * len(once))
+    return UniqueWords(np.array([wh1(each) >> 32 for each in words], np.uint32), rising >= ALPHABETICAL * len(words))
 
 
 def sign_batch(batch: TokenBatch, groups: TermGroups) -> tuple[list[UniqueWords], list[Places]]:
@@ -232,7 +232,7 @@ def longest(left: Places, right: Places) -> tuple[Places, Places]:
     values = right.tolist()
     tails: list[int] = []
     holders: list[int] = []
-    before = [-1] * len(values)
+    predecessors = [-1] * len(values)
     for number, value in enumerate(values):
         if not tails or value > tails[-1]:
             place = len(tails)
@@ -243,15 +243,15 @@ def longest(left: Places, right: Places) -> tuple[Places, Places]:
             tails[place] = value
             holders[place] = number
         if place:
-            before[number] = holders[place - 1]
-    return trace_back(left, right, before, holders[-1] if holders else -1)
+            predecessors[number] = holders[place - 1]
+    return trace_back(left, right, predecessors, holders[-1] if holders else -1)
 
 
-def trace_back(left: Places, right: Places, before: Sequence[int], last: int) -> tuple[Places, Places]:
+def trace_back(left: Places, right: Places, predecessors: Sequence[int], last: int) -> tuple[Places, Places]:
     """Go back from the last member of a subsequence to its first."""
     chain = []
     while last >= 0:
         chain.append(last)
-        last = before[last]
+        last = predecessors[last]
     rows = np.array(chain[::-1], np.int64)
     return left[rows], right[rows]

@@ -94,7 +94,7 @@ class TokenShapes:
     has_digit: Flags
 
     @classmethod
-    def of(cls, buffer: bytes, starts: Places, ends: Places, leading: Hashes) -> "TokenShapes":
+    def classify(cls, buffer: bytes, starts: Places, ends: Places, leading: Hashes) -> "TokenShapes":
         """Look at tokens in the buffer of a batch.
 
         Args:
@@ -105,7 +105,7 @@ class TokenShapes:
 
         >>> from ibidem_ingest.text.word_hash import hash_tokens
         >>> buffer, starts, ends = "naïve 12b ".encode() + b" " * 8, np.array([0, 7]), np.array([6, 10])
-        >>> shapes = TokenShapes.of(buffer, starts, ends, hash_tokens(buffer, starts, ends)[1])
+        >>> shapes = TokenShapes.classify(buffer, starts, ends, hash_tokens(buffer, starts, ends)[1])
         >>> shapes.characters.tolist(), shapes.is_term.tolist(), shapes.has_digit.tolist()
         ([5, 3], [True, False], [False, True])
         """
@@ -135,11 +135,11 @@ def _octets_of_tokens(buffer: bytes, starts: Places, ends: Places, leading: Hash
         digit, non_ascii = loops.IN_USE.shapes(buffer, starts, ends)
         return digit != 0, np.flatnonzero(non_ascii)
     sizes = ends - starts
-    digits, high = _digits(leading), leading & _HIGH
+    digits, non_ascii = _digits(leading), leading & _HIGH
     for tokens, further in further_words(eight_bytes(buffer), starts, sizes, _LONG):
         digits[tokens] |= _digits(further)
-        high[tokens] |= further & _HIGH
-    return digits != 0, np.flatnonzero((high != 0) | (sizes > _LONG))
+        non_ascii[tokens] |= further & _HIGH
+    return digits != 0, np.flatnonzero((non_ascii != 0) | (sizes > _LONG))
 
 
 def _digits(words: Hashes) -> Hashes:
@@ -173,7 +173,7 @@ class Vocabulary:
     buffer: bytes
 
     @classmethod
-    def of(cls, batch: TokenBatch, places: Places) -> "Vocabulary":
+    def build(cls, batch: TokenBatch, places: Places) -> "Vocabulary":
         """Read the words at some places of a batch."""
         hashes, leading = batch.hashes.take(places), batch.leading.take(places)
         return cls(hashes, leading, batch.starts.take(places), batch.ends.take(places), batch.buffer)
@@ -185,7 +185,7 @@ class Vocabulary:
     @cached_property
     def shapes(self) -> TokenShapes:
         """Kinds of characters that the words consist of."""
-        return TokenShapes.of(self.buffer, self.starts, self.ends, self.leading)
+        return TokenShapes.classify(self.buffer, self.starts, self.ends, self.leading)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -207,44 +207,44 @@ class TermGroups:
     vocabulary: Vocabulary
 
     @classmethod
-    def of(cls, batch: TokenBatch, place: Places | None = None) -> "TermGroups":
+    def group(cls, batch: TokenBatch, place: Places | None = None) -> "TermGroups":
         """Group the tokens of a batch.
 
         Args:
             batch: The tokens.
             place: `sort_tokens` of them, where it is known: it does not depend on the documents.
 
-        >>> groups = TermGroups.of(TokenBatch.of(["no means no", "no"]))
+        >>> groups = TermGroups.group(TokenBatch.tokenize(["no means no", "no"]))
         >>> words = [groups.vocabulary.word(number).decode() for number in groups.word]
         >>> sorted(zip(words, groups.document.tolist(), groups.first.tolist(), groups.count.tolist()))
         [('means', 0, 1, 1), ('no', 0, 0, 2), ('no', 1, 3, 1)]
         """
         if loops.IN_USE:
             columns = (batch.buffer, batch.starts, batch.ends, batch.hashes, batch.offsets)
-            (word, document, first, count), one = loops.IN_USE.groups(*columns)
-            return cls(word, document, first, count, Vocabulary.of(batch, one))
+            (word, document, first, count), word_place = loops.IN_USE.groups(*columns)
+            return cls(word, document, first, count, Vocabulary.build(batch, word_place))
         place = sorted_places(batch.hashes) if place is None else place
         sorted_hashes, owner = batch.hashes.take(place), batch.documents.take(place)
         new_word = np.ones(place.size, bool)
         np.not_equal(sorted_hashes[1:], sorted_hashes[:-1], out=new_word[1:])
-        new = new_word.copy()
-        new[1:] |= owner[1:] != owner[:-1]
-        begins = np.flatnonzero(new)
+        is_begin = new_word.copy()
+        is_begin[1:] |= owner[1:] != owner[:-1]
+        begins = np.flatnonzero(is_begin)
         differ = ~new_word.take(begins)
         differ[differ] = _differs_from_previous(batch, place.take(begins), np.flatnonzero(differ))
         new_word[begins.take(np.flatnonzero(differ))] = True
         words = np.flatnonzero(new_word)
-        one, sizes = place.take(words), np.diff(np.flatnonzero(new_word.take(begins)), append=begins.size)
+        word_place, sizes = place.take(words), np.diff(np.flatnonzero(new_word.take(begins)), append=begins.size)
         return cls(
             word=np.repeat(np.arange(words.size), sizes),
             document=owner.take(begins),
             first=place.take(begins),
             count=np.diff(begins, append=place.size),
-            vocabulary=Vocabulary.of(batch, one),
+            vocabulary=Vocabulary.build(batch, word_place),
         )
 
 
-def _differs_from_previous(batch: TokenBatch, place: Places, which: Places) -> Flags:
+def _differs_from_previous(batch: TokenBatch, place: Places, numbers: Places) -> Flags:
     """Return which tokens differ from the one before them with the same hash: `wh1` is no cryptographic hash.
 
     One document's words say nothing of another's so, though both are signed in one batch.
@@ -252,9 +252,9 @@ def _differs_from_previous(batch: TokenBatch, place: Places, which: Places) -> F
     Args:
         batch: The tokens.
         place: Their places.
-        which: Numbers of the tokens to check, from 1 on.
+        numbers: Numbers of the tokens to check, from 1 on.
     """
-    current, previous = place.take(which), place.take(which - 1)
+    current, previous = place.take(numbers), place.take(numbers - 1)
     starts, previous_starts = batch.starts.take(current), batch.starts.take(previous)
     sizes = batch.ends.take(current) - starts
     unlike: Flags = sizes != batch.ends.take(previous) - previous_starts
@@ -262,12 +262,12 @@ def _differs_from_previous(batch: TokenBatch, place: Places, which: Places) -> F
     open_ = np.flatnonzero(~unlike & (sizes > _STEP))
     starts, previous_starts, sizes = starts.take(open_), previous_starts.take(open_), sizes.take(open_)
     words = eight_bytes(batch.buffer)
-    both = (further_words(words, first, sizes, _LONG_TERM) for first in (starts, previous_starts))
-    for (tokens, one), (_, other) in zip(*both, strict=True):
-        unlike[open_.take(tokens)] |= one != other
+    streams = (further_words(words, first, sizes, _LONG_TERM) for first in (starts, previous_starts))
+    for (tokens, a), (_, b) in zip(*streams, strict=True):
+        unlike[open_.take(tokens)] |= a != b
     for at in np.flatnonzero(sizes > _LONG_TERM).tolist():
-        one, other = (batch.buffer[first : first + sizes[at]] for first in (starts[at], previous_starts[at]))
-        unlike[open_[at]] = one != other
+        a, b = (batch.buffer[first : first + sizes[at]] for first in (starts[at], previous_starts[at]))
+        unlike[open_[at]] = a != b
     return unlike
 
 
@@ -319,11 +319,11 @@ def _sorted_keys(hashes: Hashes) -> Places:
     Where two hashes share these top bits and their tokens alternate, which is rare, all is sorted again by the whole
     hash.
     """
-    low = np.uint64((1 << max(1, (hashes.size - 1).bit_length())) - 1)
-    keys = hashes & ~low
+    place_mask = np.uint64((1 << max(1, (hashes.size - 1).bit_length())) - 1)
+    keys = hashes & ~place_mask
     keys |= np.arange(hashes.size, dtype=np.uint64)
     keys.sort()
-    keys &= low
+    keys &= place_mask
     places: Places = keys.view(np.int64)
     sorted_hashes = hashes.take(places)
     if (sorted_hashes[1:] < sorted_hashes[:-1]).any():

@@ -107,17 +107,17 @@ def join_broken_words(text: str) -> str:
         if _is_joint(text, match):
             result = result or _JoinedText(text)
             result.cut(match)
-    return result.rest() if result else text
+    return result.finish() if result else text
 
 
 def _is_joint(text: str, match: re.Match[str]) -> bool:
     if match[1] in _SOFT:
         return True
-    before = match.start() - 1
-    while before >= 0 and kind(text[before]) == MARK:
-        before -= 1
-    after = match.end()
-    return before >= 0 and after < len(text) and kind(text[before]) == LOWER == kind(text[after])
+    start = match.start() - 1
+    while start >= 0 and kind(text[start]) == MARK:
+        start -= 1
+    end = match.end()
+    return start >= 0 and end < len(text) and kind(text[start]) == LOWER == kind(text[end])
 
 
 @dataclass(slots=True)
@@ -135,7 +135,7 @@ class _JoinedText:
         self.start = match.end()
         self.waiting += match[2].count("\f")
 
-    def rest(self) -> str:
+    def finish(self) -> str:
         """Return the text so far and the rest of it."""
         self._add(len(self.text))
         return "".join([*self.pieces, "\f" * self.waiting])
@@ -199,7 +199,7 @@ class TokenBatch:
     offsets: Places
 
     @classmethod
-    def of(cls, texts: Sequence[str], is_joined: Flags | None = None) -> "TokenBatch":
+    def tokenize(cls, texts: Sequence[str], is_joined: Flags | None = None) -> "TokenBatch":
         """Cut texts into tokens; the same tokens as `tokens` of each.
 
         Args:
@@ -207,7 +207,7 @@ class TokenBatch:
             is_joined: In which texts broken words are joined already, since to join twice would join more; in none when
                 None.
 
-        >>> batch = TokenBatch.of(["Held: affirmed.", "", "12 U.S.C."])
+        >>> batch = TokenBatch.tokenize(["Held: affirmed.", "", "12 U.S.C."])
         >>> batch.buffer, batch.offsets.tolist()
         (b' held  affirmed   12 u s c           ', [0, 2, 2, 6])
         """

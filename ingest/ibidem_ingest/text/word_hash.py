@@ -114,28 +114,28 @@ def eight_bytes(buffer: bytes) -> Hashes:
     return np.ndarray((len(buffer) - 7,), "<u8", buffer, 0, (1,))
 
 
-def further_words(words: Hashes, starts: Places, sizes: Places, most: int) -> Iterator[tuple[Places, Hashes]]:
+def further_words(words: Hashes, starts: Places, sizes: Places, limit: int) -> Iterator[tuple[Places, Hashes]]:
     """Yield the bytes after the first eight of each token, eight bytes at a time.
 
     Args:
         words: The words of eight bytes at every position of a buffer.
         starts: Position of each token.
         sizes: Its bytes.
-        most: Tokens of more bytes than this are left out.
+        limit: Tokens of more bytes than this are left out.
 
     Yields:
         The tokens that are so long, and their next eight bytes, zeros behind the last.
     """
     tokens = np.flatnonzero(sizes > 8)
-    if tokens.size and sizes.max() > most:
-        tokens = tokens[sizes.take(tokens) <= most]
+    if tokens.size and sizes.max() > limit:
+        tokens = tokens[sizes.take(tokens) <= limit]
     starts, sizes = starts.take(tokens), sizes.take(tokens)
     while tokens.size:
         starts += 8
         sizes -= 8
         yield tokens, words[starts] & _KEEP.take(sizes, mode="clip")
-        more = np.flatnonzero(sizes > 8)
-        tokens, starts, sizes = tokens.take(more), starts.take(more), sizes.take(more)
+        remainder = np.flatnonzero(sizes > 8)
+        tokens, starts, sizes = tokens.take(remainder), starts.take(remainder), sizes.take(remainder)
 
 
 def _hash_block(buffer: bytes, starts: Places, ends: Places, hashes: Hashes, leading: Hashes) -> None:
@@ -197,7 +197,7 @@ class Shingles:
     offsets: Places
 
     @classmethod
-    def of(cls, hashes: Hashes, offsets: Places) -> "Shingles":
+    def hash(cls, hashes: Hashes, offsets: Places) -> "Shingles":
         """Hash the shingles of documents.
 
         Args:
@@ -208,13 +208,13 @@ class Shingles:
             return cls(loops.IN_USE.shingles(hashes, offsets), offsets)
         mixed = _hash_all(hashes)
         lengths = np.diff(offsets)
-        short = np.flatnonzero((lengths > 0) & (lengths < SHINGLE))
+        short_documents = np.flatnonzero((lengths > 0) & (lengths < SHINGLE))
         ends = offsets[1:][lengths >= SHINGLE]
         for back in range(1, SHINGLE):
             mixed[ends - back] = mixed[ends - SHINGLE]
-        if short.size:
-            mixed[_places(offsets, lengths, short)] = np.repeat(
-                _hash_short(hashes, offsets, lengths, short), lengths[short]
+        if short_documents.size:
+            mixed[_places(offsets, lengths, short_documents)] = np.repeat(
+                _hash_short(hashes, offsets, lengths, short_documents), lengths[short_documents]
             )
         return cls(mixed, offsets)
 
@@ -244,11 +244,11 @@ def _hash_all(hashes: Hashes) -> Hashes:
     return finish(sums)
 
 
-def _hash_short(hashes: Hashes, offsets: Places, lengths: Places, short: Places) -> Hashes:
+def _hash_short(hashes: Hashes, offsets: Places, lengths: Places, documents: Places) -> Hashes:
     """Hash the one shingle of documents of one to four tokens."""
     column = np.arange(SHINGLE)
-    mask = column < lengths[short, None]
-    tokens = np.where(mask, hashes.take(np.where(mask, offsets[short, None] + column, 0)), np.uint64(0))
+    mask = column < lengths[documents, None]
+    tokens = np.where(mask, hashes.take(np.where(mask, offsets[documents, None] + column, 0)), np.uint64(0))
     return _hash_all(tokens.reshape(-1))[::SHINGLE]
 
 
@@ -291,8 +291,8 @@ def texts(letter: Letter, values: Hashes) -> list[str]:
 
 def rows(letter: Letter, values: Hashes) -> list[list[str]]:
     """Return the keys of each of several rows of values as strings."""
-    strings, wide = _strings(keys(letter, values)), values.shape[1]  # in half the time of the array's own `tolist`
-    return [strings[at : at + wide] for at in range(0, len(strings), wide)]
+    strings, width = _strings(keys(letter, values)), values.shape[1]  # in half the time of the array's own `tolist`
+    return [strings[at : at + width] for at in range(0, len(strings), width)]
 
 
 def distinct(letter: Letter, values: Hashes) -> list[str]:

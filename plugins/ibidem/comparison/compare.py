@@ -11,7 +11,7 @@ from ibidem.grouped_search.explanations import relation_name
 from ibidem_ingest.document import Document, check
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import ABSENT, Table
-from ibidem_ingest.pairs.decision import Evidence, Guards, Long, decide, equal_content, same_table
+from ibidem_ingest.pairs.decision import Evidence, Guards, LongPair, decide, equal_content, same_table
 from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.pairs.relations import relate
 from ibidem_ingest.signatures import minhash, noise
@@ -36,7 +36,7 @@ def misread_words(a: Sequence[str], b: Sequence[str], table: Table) -> Iterator[
         b: Tokens of the other.
         table: The idf table of their language: it knows the words.
 
-    >>> table = Table.of("en", 1_000, {"court": 300, "held": 200}, "two words")
+    >>> table = Table.build("en", 1_000, {"court": 300, "held": 200}, "two words")
     >>> list(misread_words("the conrt held".split(), "the court hcld".split(), table))
     [('conrt', 'court'), ('hcld', 'held')]
     """
@@ -144,7 +144,7 @@ def compare(a: Document, b: Document, tables: Tables, policy: Policy = WIDEST) -
     )
 
 
-def sign_pair(a: Document, b: Document, tables: Tables) -> tuple[tuple[Packed, Packed], Long | None]:
+def sign_pair(a: Document, b: Document, tables: Tables) -> tuple[tuple[Packed, Packed], LongPair | None]:
     """Sign both documents, in the form that decisions are made on."""
     signatures_a, signatures_b = sign([a, b], tables)
     packed_a, packed_b = unpack(pack(a, signatures_a)), unpack(pack(b, signatures_b))
@@ -228,7 +228,7 @@ def idf_signals(a: Packed, b: Packed) -> dict[str, Mapping[str, object]]:
     return evidence
 
 
-def part_signals(a: Packed, b: Packed, long_pair: Long | None) -> dict[str, Mapping[str, object]]:
+def part_signals(a: Packed, b: Packed, long_pair: LongPair | None) -> dict[str, Mapping[str, object]]:
     """Return what the pages or chunks of two long texts say, whether or not it suffices; nothing of short ones."""
     relation = (
         relate(*long_pair, similarity=minhash.correct_for_chance(minhash.compare(a.slots, b.slots)))

@@ -305,7 +305,7 @@ class Window:
             long_signatures: Long signatures, for `partial`; without them long texts are at most `near`.
             candidates: Pairs of rows that a look-up brought together.
         """
-        columns = PackedColumns.of(packed_of(hits))
+        columns = PackedColumns.decode(packed_of(hits))
         names = HitNames(hits)
         applied_overrides = apply_overrides(overrides, names, columns)
         matcher = LongTextMatcher(

@@ -243,7 +243,7 @@ def same_profile(pairs: Pairs, policy: Policy) -> Bools:
 
 
 def misread(pairs: Pairs, policy: Policy) -> Bools:
-    """`decision.misread` for many pairs."""
+    """`decision.similar_characters` for many pairs."""
     mask = np.zeros(len(pairs.a), bool)
     rule = policy.characters
     if rule is None:
@@ -260,7 +260,7 @@ def misread(pairs: Pairs, policy: Policy) -> Bools:
     positions = np.flatnonzero((share >= rule.share) & band & (slot_pairs >= rule.pairs))
     selection, share = selection[positions], share[positions]
     subset = pairs.take(selection)
-    a, b = NoiseFigures.of(pairs.columns, subset.a), NoiseFigures.of(pairs.columns, subset.b)
+    a, b = NoiseFigures.read(pairs.columns, subset.a), NoiseFigures.read(pairs.columns, subset.b)
     runs, terms = estimate_difference(share, a.runs, b.runs), differing_terms(a, b)
     words = np.maximum(1.0, runs / noise.RUNS_OF_A_WORD)
     min_unknown = rule.unknown + rule.numbers * (subset.numbers_differing / words)

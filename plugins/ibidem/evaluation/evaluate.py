@@ -258,7 +258,9 @@ def sign_collection(
     if not packed:
         raise UsageError("there are no documents to evaluate", "name files with documents that pass the filters")
     left_out.update(refusal.id for refusal in refusals)
-    return Collection(list(packed), PackedColumns.of(list(packed.values())), long_signatures, left_out, len(refusals))
+    return Collection(
+        list(packed), PackedColumns.decode(list(packed.values())), long_signatures, left_out, len(refusals)
+    )
 
 
 def split_refusals(refusals: list[Refusal], items: Iterable[Document | Refusal]) -> Iterator[Document]:

@@ -249,9 +249,9 @@ def sort_hits(hits: Sequence[Hit], order: Order) -> Sequence[Hit]:
     """
     if order == "relevance":
         return hits
-    columns = PackedColumns.of([hit.packed for hit in hits])
+    columns = PackedColumns.decode([hit.packed for hit in hits])
     days = columns.date_from if order == "oldest" else -columns.date_to
-    unknown = (columns.date_from == NO_DATE) | ~columns.signed
+    unknown = (columns.date_from == NO_DATE) | ~columns.is_signed
     return [hits[row] for row in np.lexsort((days, unknown))]
 
 

@@ -28,13 +28,13 @@ Worse = Callable[[PackedColumns, int], int]
 def sort_key_earliest(columns: PackedColumns, row: int) -> int:
     """Return the first day of a row's date; no date comes last."""
     day = int(columns.date_from[row])
-    return day if columns.signed[row] and day != NO_DATE else NEVER
+    return day if columns.is_signed[row] and day != NO_DATE else NEVER
 
 
 def sort_key_latest(columns: PackedColumns, row: int) -> int:
     """Return the last day of a row's date, later days first; no date comes last."""
     day = int(columns.date_to[row])
-    return -day if columns.signed[row] and day != NO_DATE else NEVER
+    return -day if columns.is_signed[row] and day != NO_DATE else NEVER
 
 
 WORSE: Mapping[KeepBy, Worse] = {

@@ -88,7 +88,7 @@ def count_years(window: Window) -> list[tuple[int, Facet]]:
     """Count the documents of each year in which their dates begin, the latest first."""
     days = window.columns.date_from[: window.ranked]
     years = np.array([year(day) if day != NO_DATE else 0 for day in days.tolist()], np.int64)
-    counts = count_values(window, years, (years > 0) & window.columns.signed[: window.ranked])
+    counts = count_values(window, years, (years > 0) & window.columns.is_signed[: window.ranked])
     return sorted(((int(years[facet.row]), facet) for facet in counts), reverse=True, key=lambda each: each[0])
 
 

@@ -228,7 +228,7 @@ def build_window(
         lead: For each document the row of the first of its group.
         names_by_row: Names of groups, by the row of their first.
     """
-    columns = PackedColumns.lazily([hit.packed for hit in hits])
+    columns = PackedColumns.decode_lazily([hit.packed for hit in hits])
     names = [(hit.index, hit.id) for hit in hits]
     applied_overrides = apply_overrides(overrides, names, columns)
     matcher = LongTextMatcher(names, cache(columns.unpack_row), policy, LongSignatureCache(no_long_signatures))

@@ -223,7 +223,7 @@ def read_slices(
     parts: list[PackedColumns] = []
     for hits in slices:
         names += [(hit.index, hit.id) for hit in hits]
-        columns = PackedColumns.of([hit.packed for hit in hits])
+        columns = PackedColumns.decode([hit.packed for hit in hits])
         shelf.add(hits, columns.flags)
         parts.append(replace(columns, values=(), ids=[]))
         progress(len(names))
@@ -239,8 +239,8 @@ def sort_documents(
         names: Index and id of each.
         parts: Their packed values, slice by slice.
     """
-    parts = parts or [PackedColumns.of([])]
-    dated = np.concatenate([part.signed & (part.date_from != NO_DATE) for part in parts])
+    parts = parts or [PackedColumns.decode([])]
+    dated = np.concatenate([part.is_signed & (part.date_from != NO_DATE) for part in parts])
     first = np.concatenate([part.date_from for part in parts])
     start = np.where(dated, first, np.iinfo(np.int64).max).tolist()
     order = sorted(range(len(names)), key=lambda row: (start[row], names[row][1], names[row][0]))

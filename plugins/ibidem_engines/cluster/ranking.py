@@ -40,7 +40,9 @@ def read_hits(answer: Mapping[str, Any]) -> HitColumns:
     ids = [hit.get("_id") for hit in hits]
     return HitColumns(
         [hit["_index"] for hit in hits],
-        IdColumn.of([each or inside for each, inside in zip(ids, packed.ids, strict=True)]) if any(ids) else packed.ids,
+        IdColumn.join([each or inside for each, inside in zip(ids, packed.ids, strict=True)])
+        if any(ids)
+        else packed.ids,
         [hit.get("_score") or 0.0 for hit in hits],
         packed,
         [write_order(hit["_seq_no"]) for hit in hits] if hits and "_seq_no" in hits[0] else (),
@@ -73,7 +75,7 @@ def read_packed(hits: Sequence[Mapping[str, Any]]) -> PackedValues:
         base64 = "".join([*(value + FILLING[len(value) % 4] for value in values), ROOM_AS_BASE64])
         text = decode_strictly(base64.replace("-", "+").replace("_", "/"))
     except (LookupError, AttributeError, ValueError):
-        return PackedValues.of([read_binary(hit, PACKED) for hit in hits])
+        return PackedValues.join([read_binary(hit, PACKED) for hit in hits])
     length = np.array([len(value) for value in values], np.int64)
     room = (length + 3) // 4 * 3
     return PackedValues(text, np.cumsum(room) - room, length * 3 // 4)

@@ -144,7 +144,7 @@ class SettledLeads:
     def _learn(self, places: Sequence[int], packed: Sequence[bytes]) -> None:
         keys = lookup_keys_batch(packed)
         self._writes = np.concatenate((self._writes, np.array(places, np.int64)))
-        self._lengths = np.concatenate((self._lengths, PackedColumns.of(packed).length))
+        self._lengths = np.concatenate((self._lengths, PackedColumns.decode(packed).length))
         self._postings.learn(places, [each.get("rare", ()) for each in keys])
         values = marks([value for each in keys for clue in FILTERED for value in each.get(clue, ())])
         if not self._filters or not self._filters[-1].holds(values.size):

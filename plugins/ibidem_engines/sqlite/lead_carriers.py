@@ -187,7 +187,7 @@ class LeadPostings:
             return
         while self.last < last and self._postings.size < MOST_TERMS:
             rows = self._file.run(_LEADS, (self.last, last, _SLICE)).fetchall()
-            has_terms, terms = rare_batch(PackedColumns.of([packed for _, packed in rows]))
+            has_terms, terms = rare_batch(PackedColumns.decode([packed for _, packed in rows]))
             self._postings.learn(np.array([place for place, _ in rows], np.int64)[has_terms].tolist(), terms)
             self.last = rows[-1][0] if len(rows) == _SLICE else last
         self._lookups = 0

@@ -11,7 +11,7 @@ from ibidem_ingest.signatures.packed_columns import PackedColumns
 from support.signed_records import make_record
 
 PACKED = make_record("d", " ".join(f"word{at}" for at in range(70))).packed
-_, (TERMS,) = rare_batch(PackedColumns.of([PACKED]))
+_, (TERMS,) = rare_batch(PackedColumns.decode([PACKED]))
 
 
 class _Leads:

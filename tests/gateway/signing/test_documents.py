@@ -79,13 +79,13 @@ def test_what_the_followers_of_groups_write_stays_as_it_is(context: SigningConte
 
 def test_a_table_that_is_put_into_use_is_used_from_then_on(tables: Tables, tmp_path: Path) -> None:
     folder = Tables(tmp_path)
-    folder.use(Table.of("en", 10_000, {"rent": 10.0}, "first"))
+    folder.use(Table.build("en", 10_000, {"rent": 10.0}, "first"))
     context = SigningContext(tmp_path, Fields(), (), 10_000, 60)
     pool._put(context, Tables(tmp_path), folder.current())
     writes = [WholeWrite("a", "full", orjson.dumps({"text": LEASE}))]
     names = []
     for source in ("second", "third"):
         names.append(orjson.loads(pool.sign_here(writes)[0].body)["ibidem"]["idf"])
-        folder.use(Table.of("en", 10_000, {"rent": 10.0, source: 20.0}, source))
+        folder.use(Table.build("en", 10_000, {"rent": 10.0, source: 20.0}, source))
     names.append(orjson.loads(pool.sign_here(writes)[0].body)["ibidem"]["idf"])
     assert len(set(names)) == 3

@@ -12,7 +12,7 @@ COUNTS = st.dictionaries(st.sampled_from(TERMS), st.integers(5, 40), min_size=3)
 
 
 def table(counts: dict[str, int]) -> Table:
-    return Table.of("en", 1_000, dict(counts), "a test")
+    return Table.build("en", 1_000, dict(counts), "a test")
 
 
 def plain_spearman(a: dict[str, int], b: dict[str, int]) -> float | None:

@@ -30,7 +30,7 @@ def test_too_few_documents_are_refused_with_the_least_that_is_needed() -> None:
         count_terms(["a text"] * 10, "en", "a test")
 
 
-OWN = Table.of("da", 1000, {"ret": 600.0, "lov": 80.0}, "a test")
+OWN = Table.build("da", 1000, {"ret": 600.0, "lov": 80.0}, "a test")
 
 
 def test_a_default_table_is_built_once_and_then_only_opened(tmp_path: Path) -> None:

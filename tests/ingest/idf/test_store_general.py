@@ -30,7 +30,7 @@ def test_greek_words_are_found_as_texts_spell_them() -> None:
     table = build_general("el")
     assert table is not None
     terms = [table.term(rank) for rank in range(table.size)]
-    batch = TokenBatch.of(terms)
+    batch = TokenBatch.tokenize(terms)
     assert table.ranks(batch.hashes).tolist() == list(range(table.size))
     assert "όπως" in terms
 

@@ -20,7 +20,7 @@ COUNTS = {"court": 600.0, "appeal": 80.0, "zeal": 7.0, "abate": 7.0, "typo": 4.0
 
 @pytest.fixture
 def table() -> Table:
-    return Table.of("en", 1000, COUNTS, "a test")
+    return Table.build("en", 1000, COUNTS, "a test")
 
 
 def test_ranks_run_from_the_rarest_term_ties_in_code_point_order(table: Table) -> None:
@@ -33,20 +33,20 @@ def test_idf_is_the_papers_formula(table: Table) -> None:
 
 
 def test_terms_over_the_highest_idf_are_known_but_not_allowed() -> None:
-    table = Table.of("en", 100_000_000, {"rare": 5.0, "common": 9_000_000.0}, "a test")
+    table = Table.build("en", 100_000_000, {"rare": 5.0, "common": 9_000_000.0}, "a test")
     assert table.idf_norm(0) > 0.8
     assert table.first_allowed == 1
 
 
 def test_the_first_allowed_rank_is_where_the_formula_falls_to_the_highest_idf() -> None:
-    table = Table.of("en", 100_000, {f"{a}{b}c": 5.0 + 3 * place for place, (a, b) in enumerate(PAIRS)}, "a test")
+    table = Table.build("en", 100_000, {f"{a}{b}c": 5.0 + 3 * place for place, (a, b) in enumerate(PAIRS)}, "a test")
     idf = [log(100_000.5 / float(count)) / log(100_001) for count in table.counts]
     assert 0 < table.first_allowed == sum(value > 0.8 for value in idf) < table.size
 
 
 def test_every_term_is_found_at_its_rank_as_it_is_spelled() -> None:
     spelled = {"paraŀlel": 5.0, "para": 6.0, "lel": 7.0, "çà": 8.0, "x" * 200: 9.0, "日本": 10.0}
-    table = Table.of("ca", 1000, spelled, "a test")
+    table = Table.build("ca", 1000, spelled, "a test")
     assert [table.rank(wh1(term)) for term in spelled] == list(range(6))
 
 
@@ -59,10 +59,10 @@ def test_nothing_can_be_written_into_a_table(table: Table, tmp_path: Path) -> No
 
 
 def test_equal_contents_have_equal_names_and_other_contents_another(table: Table) -> None:
-    assert Table.of("en", 1000, COUNTS, "elsewhere").name == table.name
-    assert Table.of("en", 1001, COUNTS, "a test").name != table.name
-    assert Table.of("de", 1000, COUNTS, "a test").name != table.name
-    assert Table.of("en", 1000, COUNTS | {"zeal": 8.0}, "a test").name != table.name
+    assert Table.build("en", 1000, COUNTS, "elsewhere").name == table.name
+    assert Table.build("en", 1001, COUNTS, "a test").name != table.name
+    assert Table.build("de", 1000, COUNTS, "a test").name != table.name
+    assert Table.build("en", 1000, COUNTS | {"zeal": 8.0}, "a test").name != table.name
 
 
 def test_a_saved_table_is_opened_as_it_was(table: Table, tmp_path: Path) -> None:

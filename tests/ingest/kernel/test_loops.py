@@ -76,7 +76,7 @@ def test_a_file_that_is_no_library_is_not_used(tmp_path: Path, monkeypatch: pyte
 
 
 def test_nothing_is_made_of_nothing(library: Path) -> None:
-    compiled_loops, batch = loops.Loops(library), TokenBatch.of([])
+    compiled_loops, batch = loops.Loops(library), TokenBatch.tokenize([])
     assert compiled_loops.tokens(batch.buffer)[0].size == 0
     columns, words = compiled_loops.groups(batch.buffer, EMPTY, EMPTY, batch.hashes, batch.offsets)
     assert [each.size for each in (*columns, words)] == [0] * 5

@@ -21,14 +21,14 @@ def test_it_is_blake2b_of_the_tokens_joined_by_a_space(several: list[str]) -> No
     ]
     names = [f"d{number}" for number in range(len(several))]
     assert [content.sign(tokens(text), name) for text, name in zip(several, names, strict=True)] == expected
-    hashes = content.sign_batch(TokenBatch.of(several), [""] * len(several))
+    hashes = content.sign_batch(TokenBatch.tokenize(several), [""] * len(several))
     assert list(map(content.format_hash, hashes, names)) == expected
 
 
 def test_a_title_is_hashed_behind_the_text() -> None:
     expected = f"ch2:{blake2b(b'blah blah' + bytes((31,)) + b'rates rise', digest_size=16).hexdigest()}"
     assert content.sign(["blah", "blah"], "a", "rates rise") == expected
-    (hash_,) = content.sign_batch(TokenBatch.of(["Blah, blah"]), ["rates rise"])
+    (hash_,) = content.sign_batch(TokenBatch.tokenize(["Blah, blah"]), ["rates rise"])
     assert content.format_hash(hash_, "a") == expected
     assert content.sign(["blah", "blah", "rates", "rise"], "a") != expected
     assert content.sign([], "a", "rates rise") == "ch2:none:a"

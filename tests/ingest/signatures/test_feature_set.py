@@ -15,7 +15,7 @@ from ibidem_ingest.text.word_hash import wh1
 
 WORDS = ["".join(letters) for letters in product("bcdfg", "aeiou", "lmnrs")]
 STRANGE = ["x" + word for word in WORDS[:40]]
-TABLE = Table.of("en", 100_000, {word: 50.0 + 9 * place for place, word in enumerate(WORDS)}, "a test")
+TABLE = Table.build("en", 100_000, {word: 50.0 + 9 * place for place, word in enumerate(WORDS)}, "a test")
 texts = st.lists(st.sampled_from([*WORDS, *STRANGE, "of", "12"]), max_size=200).map(" ".join)
 sets = st.sets(st.integers(0, 90), max_size=60).map(lambda codes: FeatureSet(tuple(sorted(codes)), full=False))
 
@@ -37,8 +37,8 @@ def test_one_document_is_as_the_definition_says(text: str) -> None:
 
 @given(st.lists(texts, min_size=1, max_size=8))
 def test_a_batch_is_as_one_by_one(several: Sequence[str]) -> None:
-    batch = TokenBatch.of(several)
-    rarest = RarestTerms.of(batch, TermGroups.of(batch), TABLE)
+    batch = TokenBatch.tokenize(several)
+    rarest = RarestTerms.look_up(batch, TermGroups.group(batch), TABLE)
     assert feature_set.sign_batch(rarest, TABLE).rows() == [feature_set.sign(tokens(text), TABLE) for text in several]
 
 

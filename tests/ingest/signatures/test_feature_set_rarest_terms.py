@@ -12,7 +12,7 @@ from ibidem_ingest.text.tokens import TokenBatch, tokens
 from ibidem_ingest.text.word_hash import wh1
 
 WORDS = [a + b + c for a in "bcdfg" for b in "aeiou" for c in "lmnrs"]
-TABLE = Table.of("en", 10**9, {word: 5.0 * 1.15**place for place, word in enumerate(WORDS)}, "a test")
+TABLE = Table.build("en", 10**9, {word: 5.0 * 1.15**place for place, word in enumerate(WORDS)}, "a test")
 texts = st.lists(st.sampled_from([*WORDS, "of", "12", "a1", "unheard", "émeute", "東京"]), max_size=80).map(" ".join)
 
 
@@ -38,8 +38,8 @@ def test_one_document_is_as_the_definition_says(text: str) -> None:
 
 @given(st.lists(texts, min_size=1, max_size=8))
 def test_a_batch_is_as_one_by_one(several: Sequence[str]) -> None:
-    batch = TokenBatch.of(several)
-    rarest = RarestTerms.of(batch, TermGroups.of(batch), TABLE)
+    batch = TokenBatch.tokenize(several)
+    rarest = RarestTerms.look_up(batch, TermGroups.group(batch), TABLE)
     for number, text in enumerate(several):
         term_counts, strange = candidates(tokens(text), TABLE)
         span = slice(rarest.offsets[number], rarest.offsets[number + 1])

@@ -15,7 +15,7 @@ from ibidem_ingest.text.terms import TermGroups
 from ibidem_ingest.text.tokens import TokenBatch, tokens
 
 WORDS = [a + b + c for a in "bcdfg" for b in "aeiou" for c in "lmnrs"]
-TABLE = Table.of("en", 100_000, {word: 50.0 + 9 * (place // 2) for place, word in enumerate(WORDS)}, "a test")
+TABLE = Table.build("en", 100_000, {word: 50.0 + 9 * (place // 2) for place, word in enumerate(WORDS)}, "a test")
 texts = st.lists(st.sampled_from([*WORDS, "of", "the", "12"]), max_size=90).map(" ".join)
 
 
@@ -46,8 +46,8 @@ def test_one_document_is_as_the_definition_says(text: str, bin_size: int) -> Non
 
 @given(st.lists(texts, min_size=1, max_size=8), st.sampled_from([10, 25]))
 def test_a_batch_is_as_one_by_one(several: Sequence[str], bin_size: int) -> None:
-    batch = TokenBatch.of(several)
-    rarest = RarestTerms.of(batch, TermGroups.of(batch), TABLE)
+    batch = TokenBatch.tokenize(several)
+    rarest = RarestTerms.look_up(batch, TermGroups.group(batch), TABLE)
     expected = [fingerprint.sign(tokens(text), TABLE, bin_size) for text in several]
     assert fingerprint.sign_batch(batch, rarest, bin_size).rows() == expected
 
@@ -72,7 +72,7 @@ def test_an_offset_is_rounded_up_to_the_end_of_its_bin(offset: int, end: int) ->
 
 
 def test_terms_are_hashed_in_utf_8() -> None:
-    table = Table.of("de", 99, {"gericht": 5.0, "öffentlich": 6.0}, "two words")
+    table = Table.build("de", 99, {"gericht": 5.0, "öffentlich": 6.0}, "two words")
     assert fingerprint.sign(["öffentlich", "gericht"], table).strict == STRICT + hexed("gericht:1 öffentlich:0")
 
 

@@ -45,8 +45,8 @@ def naive(hashes: set[int], k: int) -> list[int]:
 @example(["a b c d e f " * 400, "a b c d e f g", "x " * 1200], 100)
 @example(["a b c d e f " * 150] * 3, 100)
 def test_slots_are_as_the_definition_says(several: list[str], k: int) -> None:
-    batch = TokenBatch.of(several)
-    sketches = minhash.sketch_batch(Shingles.of(batch.hashes, batch.offsets), k).tolist()
+    batch = TokenBatch.tokenize(several)
+    sketches = minhash.sketch_batch(Shingles.hash(batch.hashes, batch.offsets), k).tolist()
     for text, slots in zip(several, sketches, strict=True):
         hashes = shingles([wh1(token) for token in tokens(text)])
         expected = naive(set(hashes), k) if hashes else [MASK] * k

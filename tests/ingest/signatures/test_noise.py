@@ -31,10 +31,10 @@ def word(number: int) -> str:
 
 
 WORDS = sorted({word(number) for number in range(3_000)})
-POOR = Table.of("en", 100_000, dict.fromkeys(WORDS, 50.0), "words of the tests")
+POOR = Table.build("en", 100_000, dict.fromkeys(WORDS, 50.0), "words of the tests")
 LETTERS = str.maketrans("0123456789", "klmnopqrst")
 MORE = {f"x{'abcdefghij'[n % 10]}{n:x}".translate(LETTERS): 9.0 for n in range(150_000)}
-TABLE = Table.of("en", 1_000_000, dict.fromkeys(WORDS, 50.0) | MORE, "more words")
+TABLE = Table.build("en", 1_000_000, dict.fromkeys(WORDS, 50.0) | MORE, "more words")
 
 
 def naive(text: str, table: Table) -> bytes:

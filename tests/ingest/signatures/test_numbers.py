@@ -14,21 +14,21 @@ texts = st.lists(st.lists(st.sampled_from([*map(str, range(60)), "a1", "word", "
 
 @given(texts)
 def test_sketches_are_as_the_definition_says(several: list[str]) -> None:
-    batch = TokenBatch.of(several)
+    batch = TokenBatch.tokenize(several)
     expected = []
     for text in several:
         figures = {token for token in tokens(text) if any(character.isdigit() for character in token)}
         sketch = sorted({wh1(token) >> 48 for token in figures})[:16]
         expected.append(Numbers(min(255, len(figures)), tuple(sketch)))
-    assert numbers.sign_batch(batch, TermGroups.of(batch)).rows() == expected
+    assert numbers.sign_batch(batch, TermGroups.group(batch)).rows() == expected
     assert [numbers.sign(tokens(text)) for text in several] == expected
 
 
 def test_more_than_255_numbers_are_counted_as_255() -> None:
     text = " ".join(map(str, range(300)))
-    batch = TokenBatch.of([text])
+    batch = TokenBatch.tokenize([text])
     assert numbers.sign(tokens(text)).distinct == 255
-    assert numbers.sign_batch(batch, TermGroups.of(batch)).rows()[0].distinct == 255
+    assert numbers.sign_batch(batch, TermGroups.group(batch)).rows()[0].distinct == 255
 
 
 def test_the_share_is_taken_on_the_smallest_of_the_union() -> None:

@@ -49,12 +49,12 @@ def values(draw: st.DrawFn) -> bytes | None:
 
 @given(st.lists(values(), max_size=5))
 def test_columns_hold_what_each_value_says(several: list[bytes | None]) -> None:
-    columns = PackedColumns.of(several)
+    columns = PackedColumns.decode(several)
     assert len(columns) == len(several)
     for row, value in enumerate(several):
         packed = unpack(value) if value is not None else None
         assert columns.unpack_row(row) == packed
-        assert bool(columns.signed[row]) == (packed is not None)
+        assert bool(columns.is_signed[row]) == (packed is not None)
         if packed is None:
             assert columns.ids[row] == ""
             assert not columns.slots[row].any()
@@ -77,12 +77,12 @@ def test_columns_hold_what_each_value_says(several: list[bytes | None]) -> None:
 
 @given(st.lists(st.binary(max_size=600), max_size=4))
 def test_no_values_can_break_the_columns(several: list[bytes]) -> None:
-    columns = PackedColumns.of(several)
-    assert columns.signed.tolist() == [unpack(value) is not None for value in several]
+    columns = PackedColumns.decode(several)
+    assert columns.is_signed.tolist() == [unpack(value) is not None for value in several]
 
 
 def test_an_empty_window_has_empty_columns() -> None:
-    columns = PackedColumns.of([])
+    columns = PackedColumns.decode([])
     assert len(columns) == 0
     assert columns.terms.shape == (0, 60)
     assert columns.slots.shape == (0, 100)
@@ -90,15 +90,15 @@ def test_an_empty_window_has_empty_columns() -> None:
 
 def test_flags_are_read_by_their_bits() -> None:
     wordless = Signatures(0, 0, "ch2:none:a", "", "", True, "", 0, (), (), False, (), "")
-    columns = PackedColumns.of([pack(Document("a", ""), wordless)])
+    columns = PackedColumns.decode([pack(Document("a", ""), wordless)])
     assert columns.flags.tolist() == [WEAK | NO_SET | NO_MINHASH | NO_WORDS]
 
 
 @given(st.lists(values(), max_size=4))
 def test_columns_that_are_decoded_once_one_is_asked_for_hold_the_same(packed_values: list[bytes | None]) -> None:
-    at_once = PackedColumns.of(packed_values)
+    at_once = PackedColumns.decode(packed_values)
     for name in PackedColumns.__slots__:
-        later = PackedColumns.lazily(packed_values)
+        later = PackedColumns.decode_lazily(packed_values)
         assert [later.unpack_row(row) for row in range(len(packed_values))] == [
             at_once.unpack_row(row) for row in range(len(packed_values))
         ]

@@ -17,7 +17,7 @@ PAGES = [
 
 
 def test_a_batch_of_pages_is_signed_as_one_by_one() -> None:
-    sketches, profiles = sign_batch(TokenBatch.of(PAGES))
+    sketches, profiles = sign_batch(TokenBatch.tokenize(PAGES))
     value = sign([tokens(page) for page in PAGES])
     assert [tuple(row) for row in sketches.tolist()] == [slots for slots, _ in value]
     assert profiles.tolist() == [profile for _, profile in value]
@@ -25,7 +25,7 @@ def test_a_batch_of_pages_is_signed_as_one_by_one() -> None:
 
 @pytest.mark.parametrize("limit", [1, 30, 45])
 def test_pages_that_are_signed_some_at_a_time_are_signed_the_same(limit: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    batch = TokenBatch.of([*PAGES, *PAGES, ""])
+    batch = TokenBatch.tokenize([*PAGES, *PAGES, ""])
     batch_signatures = sign_batch(batch)
     monkeypatch.setattr(pages, "MOST_TOKENS", limit)
     for signatures, in_runs in zip(batch_signatures, sign_batch(batch), strict=True):
@@ -34,7 +34,7 @@ def test_pages_that_are_signed_some_at_a_time_are_signed_the_same(limit: int, mo
 
 
 def test_blank_and_nearly_blank_pages_have_none() -> None:
-    sketches, profiles = sign_batch(TokenBatch.of(PAGES))
+    sketches, profiles = sign_batch(TokenBatch.tokenize(PAGES))
     has_signatures = [len(tokens(page)) >= LEAST_TOKENS for page in PAGES]
     assert sketches.any(axis=1).tolist() == has_signatures
     assert not profiles[[not each for each in has_signatures]].any()
@@ -42,7 +42,7 @@ def test_blank_and_nearly_blank_pages_have_none() -> None:
 
 @pytest.mark.parametrize("count", [0, 1, 5_000])
 def test_any_number_of_empty_pages_is_taken(count: int) -> None:
-    sketches, profiles = sign_batch(TokenBatch.of([""] * count))
+    sketches, profiles = sign_batch(TokenBatch.tokenize([""] * count))
     assert (sketches.shape, profiles.shape) == ((count, 34), (count,))
     assert not sketches.any()
 

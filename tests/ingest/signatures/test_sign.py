@@ -24,7 +24,7 @@ from ibidem_ingest.signatures.sign import (
 )
 
 WORDS = [a + b + c for a in "bcdfgh" for b in "aeiou" for c in "lmnrst"]
-TABLE = Table.of("en", 10**6, {word: 5.0 * 1.1**place for place, word in enumerate(WORDS)}, "a test")
+TABLE = Table.build("en", 10**6, {word: 5.0 * 1.1**place for place, word in enumerate(WORDS)}, "a test")
 word = st.sampled_from([*WORDS, "the", "12", "a1", "émeute", "東京", "un-\nbroken", "\f", "द्वारा"])
 text = st.lists(word, max_size=300).map(" ".join)
 documents = st.lists(st.builds(Document, st.just("a"), text), min_size=1, max_size=5)

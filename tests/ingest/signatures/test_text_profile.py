@@ -53,9 +53,9 @@ def naive(words: list[str], *, log: bool) -> str:
 @example(["one two three four five", "one one two two three three four four five five"], False)
 @example(["one two three four five", "one one two two three three four four five five"], True)
 def test_profiles_are_as_the_definition_says(several: list[str], log: bool) -> None:
-    batch = TokenBatch.of(several)
+    batch = TokenBatch.tokenize(several)
     expected = [naive(tokens(text), log=log) for text in several]
-    hashes = text_profile.sign_batch(batch, TermGroups.of(batch), log=log)
+    hashes = text_profile.sign_batch(batch, TermGroups.group(batch), log=log)
     assert hashes == [bytes.fromhex(each[4:]) for each in expected]
     assert [text_profile.sign(tokens(text), log=log) for text in several] == expected
 

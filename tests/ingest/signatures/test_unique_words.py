@@ -65,8 +65,8 @@ def test_the_least_length_is_where_a_score_reaches_its_threshold(a: int, b: int)
 
 def test_a_batch_is_signed_as_one_by_one() -> None:
     texts = [" ".join(SHUFFLED[:900] + SHUFFLED[200:300] + ["12", "no"]), "too short a text", " ".join(WORDS[:500])]
-    batch = TokenBatch.of(texts)
-    signatures, places = sign_batch(batch, TermGroups.of(batch))
+    batch = TokenBatch.tokenize(texts)
+    signatures, places = sign_batch(batch, TermGroups.group(batch))
     for number, text in enumerate(texts):
         value = sign(tokens(text))
         assert signatures[number].words.tolist() == value.words.tolist()

@@ -24,7 +24,7 @@ VECTORS = [
     for line in re.findall(r"^\{.*\}$", section, re.MULTILINE)
 ]
 COUNTS = {term: float(count) for term, count in re.findall(r"`(\w+)`\s+is\s+in\s+(\d+)", SECTIONS["fp1"])}
-TABLE = Table.of("en", 100, COUNTS, "test vectors")
+TABLE = Table.build("en", 100, COUNTS, "test vectors")
 
 
 def packed(text: str) -> str:

@@ -34,8 +34,8 @@ def naive(token: str) -> tuple[int, bool, bool]:
 @given(st.lists(text, max_size=5))
 @example(["a" * 70 + "1", "é" * 40, "b" * 63 + "9", "c" * 200])
 def test_shapes_are_as_the_definition_says(texts: Sequence[str]) -> None:
-    batch = TokenBatch.of(texts)
-    shapes = TokenShapes.of(batch.buffer, batch.starts, batch.ends, batch.leading)
+    batch = TokenBatch.tokenize(texts)
+    shapes = TokenShapes.classify(batch.buffer, batch.starts, batch.ends, batch.leading)
     columns = zip(shapes.characters.tolist(), shapes.is_term.tolist(), shapes.has_digit.tolist(), strict=True)
     several = [batch.token(place) for place in range(batch.starts.size)]
     assert list(columns) == [naive(token) for token in several]
@@ -45,14 +45,16 @@ def test_shapes_are_as_the_definition_says(texts: Sequence[str]) -> None:
 @pytest.mark.parametrize("digit", "0123456789٣५")
 def test_every_digit_in_every_place_is_seen(digit: str) -> None:
     several = ["/x:y`z{|"[:place].replace("/", "a") + digit + "abc" for place in range(8)]
-    batch = TokenBatch.of([token.replace(":", "b").replace("`", "c").replace("{", "d") for token in several])
-    assert TokenShapes.of(batch.buffer, batch.starts, batch.ends, batch.leading).has_digit.all()
+    batch = TokenBatch.tokenize([token.replace(":", "b").replace("`", "c").replace("{", "d") for token in several])
+    assert TokenShapes.classify(batch.buffer, batch.starts, batch.ends, batch.leading).has_digit.all()
 
 
 def test_a_selection_of_tokens_may_be_looked_at() -> None:
-    batch = TokenBatch.of(["twelve 12 fédération"])
+    batch = TokenBatch.tokenize(["twelve 12 fédération"])
     documents = np.array([2, 1])
-    shapes = TokenShapes.of(batch.buffer, batch.starts[documents], batch.ends[documents], batch.leading[documents])
+    shapes = TokenShapes.classify(
+        batch.buffer, batch.starts[documents], batch.ends[documents], batch.leading[documents]
+    )
     assert shapes.characters.tolist() == [10, 2]
 
 
@@ -61,8 +63,8 @@ texts = st.lists(st.lists(st.sampled_from(["a", "b", "the", "12", "é"]), max_si
 
 @given(texts)
 def test_groups_are_the_distinct_tokens_of_each_document(several: Sequence[str]) -> None:
-    batch = TokenBatch.of(several)
-    groups = TermGroups.of(batch)
+    batch = TokenBatch.tokenize(several)
+    groups = TermGroups.group(batch)
     words = [groups.vocabulary.word(number).decode() for number in groups.word]
     assert len(set(words)) == groups.vocabulary.hashes.size
     assert groups.vocabulary.hashes.take(groups.word).tolist() == [wh1(word) for word in words]

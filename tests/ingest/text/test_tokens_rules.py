@@ -55,7 +55,7 @@ def test_tokens_are_as_the_definition_says(text: str) -> None:
 @example(["bro-", "ken"])
 @example(["bro-\nken", "", "x- y", "whole"])
 def test_a_batch_holds_the_tokens_of_each_text(texts: Sequence[str]) -> None:
-    batch = TokenBatch.of(texts)
+    batch = TokenBatch.tokenize(texts)
     bounds = batch.offsets.tolist()
     assert len(batch) == len(texts)
     assert batch.lengths.tolist() == [len(tokens(text)) for text in texts]
@@ -87,7 +87,7 @@ def test_a_batch_holds_the_tokens_of_each_text(texts: Sequence[str]) -> None:
 )
 def test_tokens_of_scripts_and_signs(text: str, expected: list[str]) -> None:
     assert tokens(text) == expected
-    batch = TokenBatch.of([text, "ascii"])
+    batch = TokenBatch.tokenize([text, "ascii"])
     assert [batch.token(place) for place in range(len(expected))] == expected
 
 
@@ -97,14 +97,14 @@ def test_characters_unknown_to_unicode_14_separate() -> None:
 
 
 def test_no_text_at_all_is_a_batch_of_none() -> None:
-    batch = TokenBatch.of([])
+    batch = TokenBatch.tokenize([])
     assert len(batch) == 0
     assert batch.join_tokens() == []
 
 
 def test_a_broken_word_is_joined_in_every_text_of_a_batch() -> None:
     texts = [f"begin{'x' * pad} appel-\nlant end" for pad in range(20)]
-    assert [text.split()[1] for text in TokenBatch.of(texts).join_tokens()] == [b"appellant"] * 20
+    assert [text.split()[1] for text in TokenBatch.tokenize(texts).join_tokens()] == [b"appellant"] * 20
 
 
 @given(st.lists(st.booleans(), max_size=40))

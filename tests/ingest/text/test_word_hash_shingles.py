@@ -29,8 +29,8 @@ def naive(words: Sequence[str]) -> list[int]:
 @example(["", "a b c d e f", ""])
 @example(["a b c a b c a b c a b c", "a b c a b c a b c", "x y z", "a a a a a a a", "a a a a a", "b b b b b b b"])
 def test_shingles_are_as_the_definition_says(several: Sequence[str]) -> None:
-    batch = TokenBatch.of(several)
-    columns = Shingles.of(batch.hashes, batch.offsets)
+    batch = TokenBatch.tokenize(several)
+    columns = Shingles.hash(batch.hashes, batch.offsets)
     assert columns.offsets.tolist() == batch.offsets.tolist()
     for document, text in enumerate(several):
         expected = naive(tokens(text))

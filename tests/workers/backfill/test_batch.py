@@ -100,7 +100,7 @@ def test_what_a_killed_process_had_under_way_counts_as_written_when_its_page_is_
     context: BackfillContext, tmp_path: Path
 ) -> None:
     tables = Tables(tmp_path)
-    tables.use(Table.of("en", 9_000, {"people": 10.0, "union": 9.0}, "another"))
+    tables.use(Table.build("en", 9_000, {"people": 10.0, "union": 9.0}, "another"))
     context = replace(context, tables=tables)
     page = make_batch(context)
     sign_batch(context, replace(page, names=page.names[:4]))

@@ -70,6 +70,6 @@ def test_documents_of_another_table_are_outdated_and_not_changed(
     shutil.copytree(tables_folder, tmp_path / "tables")
     settings = settings.changed(tables=tmp_path / "tables")
     ingest_documents([Document("a", story(1)["body"]["content"])], settings)
-    Tables(settings.tables).use(Table.of("en", 9_000, {"people": 10.0}, "another"))
+    Tables(settings.tables).use(Table.build("en", 9_000, {"people": 10.0}, "another"))
     report = check(settings)
     assert (report.unchanged, report.changed, report.outdated) == (1, 0, 1)

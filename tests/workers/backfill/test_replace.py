@@ -110,7 +110,7 @@ def test_an_engine_that_is_away_is_waited_for(foreign_index: Theirs, foreign_set
             following.until(lambda: "it answers again" in following.said)
 
 
-OTHER = Table.of("en", 9_000, {"people": 10.0, "union": 9.0}, "another")
+OTHER = Table.build("en", 9_000, {"people": 10.0, "union": 9.0}, "another")
 
 
 def into_second(settings: Settings, alias: str = "") -> ReplaceResult:

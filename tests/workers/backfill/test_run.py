@@ -292,7 +292,7 @@ class TestGoingOn:
         settings = settings.changed(tables=tmp_path / "tables")
         documents = [Document(f"d{at}", story(at)["body"]["content"]) for at in range(4_000)]
         ingest_documents(documents, settings)
-        Tables(settings.tables).use(Table.of("en", 9_000, {"people": 10.0, "union": 9.0}, "another"))
+        Tables(settings.tables).use(Table.build("en", 9_000, {"people": 10.0, "union": 9.0}, "another"))
         for _ in range(2):
             kill_in_the_middle(settings, tmp_path)
         with closing(open_engine(settings.address, settings.index)) as engine:

@@ -101,7 +101,7 @@ def test_what_readers_said_is_followed_in_portions_of_any_size(
 @given(windows, st.sampled_from(POLICIES))
 def test_no_pair_that_the_decision_passes_is_left_out(window: SampleWindow, policy: Policy) -> None:
     rows = rows_of(window)
-    columns, others = (PackedColumns.of([row.value for row in rows]) for _ in range(2))
+    columns, others = (PackedColumns.decode([row.value for row in rows]) for _ in range(2))
     judge = index_overrides().judge(policy)
     pairs = [{at for at, other in enumerate(rows) if judge(row, other)} for row in rows]
     for row, candidates in enumerate(find_candidates(columns, others, policy)):

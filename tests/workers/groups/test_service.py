@@ -47,7 +47,7 @@ def signed(seed: int, families: int = 6, versions: int = 6) -> list[Record]:
     texts = documents(seed, families, versions)
     with TemporaryDirectory() as folder:
         tables = Tables(Path(folder))
-        tables.use(Table.of("en", 10_000, counts(texts), "a test"))
+        tables.use(Table.build("en", 10_000, counts(texts), "a test"))
         whole = sign(texts, tables)  # a record keeps the fields that engines store with the packed value
         return [replace(one, signatures=each) for one, each in zip(records(texts, tables), whole, strict=True)]
 

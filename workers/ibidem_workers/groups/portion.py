@@ -181,7 +181,7 @@ def _join_rows(rows: Sequence[Row], rules: Rules) -> list[Join]:
 
 
 def _columns(rows: Sequence[Row]) -> PackedColumns:
-    return PackedColumns.of([row.value for row in rows])
+    return PackedColumns.decode([row.value for row in rows])
 
 
 def _rank(row: Row) -> tuple[int, Name]:
