@@ -64,13 +64,13 @@ class Progress:
     Args:
         documents: How many were accounted for.
         seconds: Since the start.
-        own: Resident megabytes of the main process.
+        main: Resident megabytes of the main process.
         signing: Resident megabytes of all signing processes.
     """
 
     documents: int
     seconds: float
-    own: float
+    main: float
     signing: float
 
 
@@ -78,7 +78,7 @@ def documents(collections: Path) -> Iterator[Document]:
     """Read stories and pages."""
     names = ("reuters21578", "philtrans_pages_scale")
     source = chain.from_iterable(read([collections / name / "docs.jsonl.xz"]) for name in names)
-    return (one for one in source if isinstance(one, Document))
+    return (item for item in source if isinstance(item, Document))
 
 
 def fill(address: str, source: Iterator[Document]) -> tuple[int, TimeCost]:
@@ -87,7 +87,7 @@ def fill(address: str, source: Iterator[Document]) -> tuple[int, TimeCost]:
     ask(address, "PUT", f"/{INDEX}", json.dumps(MAPPING))
     count, loads = 0, []
     while batch := list(islice(source, BULK)):
-        lines = [line for one in batch for line in ({"index": {"_id": one.id}}, foreign_fields(one))]
+        lines = [line for document in batch for line in ({"index": {"_id": document.id}}, foreign_fields(document))]
         body = "".join(f"{json.dumps(line)}\n" for line in lines)
         loads.append(measure_cost(partial(ask, address, "POST", f"/{INDEX}/_bulk", body), address))
         count += len(batch)
@@ -108,9 +108,9 @@ def rewrite(address: str) -> TimeCost:
     return measure_cost(work, address)
 
 
-def foreign_fields(one: Document) -> dict[str, object]:
+def foreign_fields(document: Document) -> dict[str, object]:
     """Write a document as its owners do."""
-    return {"headline": one.title, "body": {"content": one.text}, "published": one.date}
+    return {"headline": document.title, "body": {"content": document.text}, "published": document.date}
 
 
 @dataclass(frozen=True)
@@ -227,7 +227,7 @@ def page(  # noqa: PLR0913, PLR0917 - one for each part of the page
         counts: Its summary.
     """
     progress = result.progress
-    own, signing = max(look.own for look in progress), max(look.signing for look in progress)
+    main_mb, signing = max(look.main for look in progress), max(look.signing for look in progress)
     loads = dict(peers) | {
         "`ibidem backfill`: signing": result.signing,
         "`ibidem backfill`: groups": result.settling,
@@ -246,14 +246,14 @@ def page(  # noqa: PLR0913, PLR0917 - one for each part of the page
         "|---|---|---|---|---|",
         *(memory(share, count, progress) for share in SHARES),
         "",
-        f"Most at any time: {own:.0f} MB and {signing:.0f} MB.",
+        f"Most at any time: {main_mb:.0f} MB and {signing:.0f} MB.",
     ]
 
 
 def memory(share: float, count: int, progress: Sequence[Progress]) -> str:
     """Write a table's row: memory when some share of the documents was done."""
     look = next((each for each in progress if each.documents >= share * count), progress[-1])
-    return f"| {share * 100:.0f} % | {look.documents:,} | {look.seconds:.0f} | {look.own:.0f} | {look.signing:.0f} |"
+    return f"| {share * 100:.0f} % | {look.documents:,} | {look.seconds:.0f} | {look.main:.0f} | {look.signing:.0f} |"
 
 
 def measure(address: str, source: Iterator[Document], workers: int) -> list[str]:

@@ -92,7 +92,7 @@ def relation_from(relations: dict[tuple[str, str], dict[str, object]], a: str, b
     return turn.get(relation, relation), turn.get(direction, direction)
 
 
-def right(label: dict[str, str], relation: str, direction: str) -> bool:
+def agrees(label: dict[str, str], relation: str, direction: str) -> bool:
     """Return whether a relation agrees with its label."""
     text, pages = label["text_relation"], label["pagination"]
     if text == "same_text":
@@ -104,8 +104,10 @@ def right(label: dict[str, str], relation: str, direction: str) -> bool:
 
 def is_contradicted(label: dict[str, str]) -> bool:
     """Return whether the text that is contained by its label is covered less than the other."""
-    less = {"a_contained_in_b": ("cov_a", "cov_b"), "b_contained_in_a": ("cov_b", "cov_a")}.get(label["text_relation"])
-    return less is not None and float(label[less[0]]) < float(label[less[1]])
+    columns = {"a_contained_in_b": ("cov_a", "cov_b"), "b_contained_in_a": ("cov_b", "cov_a")}.get(
+        label["text_relation"]
+    )
+    return columns is not None and float(label[columns[0]]) < float(label[columns[1]])
 
 
 def kind(label: dict[str, str]) -> str:
@@ -121,15 +123,15 @@ def relations(collections: Path, tables: Tables) -> Iterator[str]:
     relations = related_pairs(collection)
     with (collections / ECCO / "pairs.tsv").open(encoding="utf-8") as table:
         labels = list(csv.DictReader(table, delimiter="\t"))
-    every, hit, odd = Counter(map(kind, labels)), Counter(), Counter()
+    total, hits, contradictions = Counter(map(kind, labels)), Counter(), Counter()
     differences = []
     for label in labels:
         relation, direction = relation_from(relations, label["a"], label["b"])
-        if right(label, relation, direction):
-            hit[kind(label)] += 1
+        if agrees(label, relation, direction):
+            hits[kind(label)] += 1
         elif is_contradicted(label):
-            odd[kind(label)] += 1
-        if not right(label, relation, direction):
+            contradictions[kind(label)] += 1
+        if not agrees(label, relation, direction):
             why = "its own coverage contradicts it" if is_contradicted(label) else ""
             text = relation or "nothing"
             text += f", {direction}" if direction and direction != relation else ""
@@ -138,8 +140,8 @@ def relations(collections: Path, tables: Tables) -> Iterator[str]:
                 f"{label['cov_a']} / {label['cov_b']} | {text} | {why} |"
             )
     yield "| label | pairs | found so | label contradicted by its own coverage |\n|---|---|---|---|"
-    for name, count in sorted(every.items()):
-        yield f"| {name} | {count} | {hit[name]} | {odd[name]} |"
+    for name, count in sorted(total.items()):
+        yield f"| {name} | {count} | {hits[name]} | {contradictions[name]} |"
     yield "\nWhere label and relation disagree:\n"
     yield "| a | b | label | covered a / b | relation found | |\n|---|---|---|---|---|---|"
     yield from differences
@@ -178,8 +180,8 @@ def scores(collections: Path) -> Iterator[str]:
         for score, enough in reached.items():
             counts[score][0 if is_same_work else 1] += enough
     yield f"| score | of {pairs} excerpts by other editions of the work | by other works |\n|---|---|---|"
-    for score, (hits, wrong) in counts.items():
-        yield f"| `{score}` ≥ {ITS if score == 'its' else CS} | {hits} | {wrong} |"
+    for score, (hits, false_hits) in counts.items():
+        yield f"| `{score}` ≥ {ITS if score == 'its' else CS} | {hits} | {false_hits} |"
 
 
 def excerpt(book: Document) -> LongSignatures | None:
@@ -211,14 +213,16 @@ def costs(collections: Path, tables: Tables, rounds: int) -> Iterator[str]:
     words = sum(len(page.split()) for page in long_book)
     per_book = seconds(rounds, lambda: sign([document], tables))
     yield f"- a book of {words:,} words on {len(long_book)} pages, all signatures: {per_book * 1e3:.1f} ms"
-    editions = [long.words for each in books(collections, EDITIONS) if (long := sign_long(each)) is not None]
+    editions = [
+        signatures.words for each in books(collections, EDITIONS) if (signatures := sign_long(each)) is not None
+    ]
     pairs = [(a, b) for a, b in combinations(editions, 2) if compare(a, b) is not None]
     align_seconds = seconds(rounds, lambda: [compare(a, b) for a, b in pairs]) / len(pairs)
     mean = sum(a.words.size for a, _ in pairs) / len(pairs)
     yield f"- aligning two editions, {mean:,.0f} unique words: {align_seconds * 1e3:.2f} ms"
 
 
-def grown(sources: Sequence[Document], size: int) -> list[Document]:
+def make_books(sources: Sequence[Document], size: int) -> list[Document]:
     """Make a collection of so many books: real ones, then runs of pages of real ones."""
     lot = random.Random(7)  # noqa: S311 - made books, nothing secret
     texts = list(sources[:size])
@@ -237,7 +241,7 @@ def growth(collections: Path, tables: Tables) -> Iterator[str]:
     yield "| books | groups | signing, s | finding and grouping, s |\n|---|---|---|---|"
     times = []
     for size in SIZES:
-        texts = grown(sources, size)
+        texts = make_books(sources, size)
         begin = time.process_time()
         collection = sign_collection(texts, tables)
         sign_seconds = time.process_time() - begin

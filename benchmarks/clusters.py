@@ -57,9 +57,9 @@ def batches(stories: Sequence[Record]) -> Iterator[Sequence[Record]]:
 
 def measure_seconds(work: Callable[[], object]) -> tuple[float, float]:
     """Measure elapsed seconds and the processor seconds of this process."""
-    begin, own = time.perf_counter(), time.process_time()
+    begin, processor = time.perf_counter(), time.process_time()
     work()
-    return time.perf_counter() - begin, time.process_time() - own
+    return time.perf_counter() - begin, time.process_time() - processor
 
 
 MIN_HASH = "min_hash"
@@ -77,9 +77,9 @@ _FILTERS: dict[str, Any] = {
 def add_min_hash(body: dict[str, Any]) -> dict[str, Any]:
     """Let an index keep 100 buckets of the engine's own min-hash over runs of five words, next to the text."""
     analysis = body["settings"]["analysis"]
-    own = analysis["analyzer"]["ibidem_text"]
+    analyzer = analysis["analyzer"]["ibidem_text"]
     analysis["filter"] = _FILTERS
-    analysis["analyzer"][MIN_HASH] = own | {"filter": [*own["filter"], *_FILTERS]}
+    analysis["analyzer"][MIN_HASH] = analyzer | {"filter": [*analyzer["filter"], *_FILTERS]}
     field = {"type": "text", "analyzer": MIN_HASH, "index_options": "docs", "norms": False}
     body["mappings"]["properties"]["text"]["fields"] = {MIN_HASH: field}
     return body
@@ -120,12 +120,12 @@ def load(engine: Engine, stories: Sequence[Record]) -> None:
 
 def measure_loads(url: str, stories: Sequence[Record]) -> None:
     """Print the cost of a load with and without signatures; the indexes stay."""
-    bare, own = measure_seconds(lambda: load_bare(url, stories))
-    print(f"  {'helpers.bulk, bare':22}{bare:6.1f} s  (own {own:.1f} s)")
+    bare, processor = measure_seconds(lambda: load_bare(url, stories))
+    print(f"  {'helpers.bulk, bare':22}{bare:6.1f} s  (own {processor:.1f} s)")
     for kind in LAYOUTS[url.partition("+")[0]]:
         engine = make_engine(url, kind)
-        took, own = measure_seconds(lambda engine=engine: load(engine, stories))
-        print(f"  {f'written, {kind}':22}{took:6.1f} s  (own {own:.1f} s)  {bare / took:.2f} of bare")
+        took, processor = measure_seconds(lambda engine=engine: load(engine, stories))
+        print(f"  {f'written, {kind}':22}{took:6.1f} s  (own {processor:.1f} s)  {bare / took:.2f} of bare")
         engine.close()
 
 
@@ -152,7 +152,7 @@ def disk_bytes(url: str, names: Sequence[str]) -> dict[str, int]:
     for name in names:
         ask(url, "POST", f"/{name}/_flush?force=true")
     for name in names:
-        until(lambda name=name: is_released(url, name), f"the history of {name} is kept")
+        wait_for(lambda name=name: is_released(url, name), f"the history of {name} is kept")
         ask(url, "POST", f"/{name}/_doc?refresh=true", "{}")  # a second segment: one alone is not written again
         ask(url, "POST", f"/{name}/_forcemerge?max_num_segments=1")
     return {name: segment_bytes(url, name) for name in names}
@@ -177,7 +177,7 @@ def segment_bytes(url: str, name: str) -> int:
     return sum(segment["size_in_bytes"] for copy in copies for segment in copy["segments"].values())
 
 
-def until(is_done: Callable[[], bool], otherwise: str) -> None:
+def wait_for(is_done: Callable[[], bool], otherwise: str) -> None:
     """Wait, a second at a time.
 
     Raises:
@@ -201,7 +201,9 @@ def main() -> None:
     servers = Servers(["opensearch", "elasticsearch"])
     with tempfile.TemporaryDirectory() as folder:
         tables = Tables(Path(folder))
-        stories = [one for at in range(0, len(documents), 400) for one in records(documents[at : at + 400], tables)]
+        stories = [
+            record for at in range(0, len(documents), 400) for record in records(documents[at : at + 400], tables)
+        ]
     try:
         for kind in ("opensearch", "elasticsearch"):
             url = servers.url(kind)

@@ -73,8 +73,8 @@ def searches(batch: Sequence[Record], looked_up: Sequence[LookupField]) -> list[
     """Make the look-ups that a worker makes for documents that it has written."""
     values = [(each.document.id, lookup_keys(packed)) for each in batch if (packed := unpack(each.packed))]
     return [
-        SignatureLookup({clue: its[clue] for clue in looked_up if clue in its}, limit=MOST_HITS, own=name)
-        for name, its in values
+        SignatureLookup({clue: keys[clue] for clue in looked_up if clue in keys}, limit=MOST_HITS, own=name)
+        for name, keys in values
     ]
 
 
@@ -141,10 +141,12 @@ def main() -> None:
         print(f"file               {(Path(folder) / 'index.sqlite').stat().st_size / 1e6:6.1f} MB")
         for words in QUERIES:
             query = parse_query(words)
-            plain = median_ms(lambda query=query: plain_search(engine, query))
-            wide = median_ms(lambda query=query: wide_search(engine, query))
+            plain_ms = median_ms(lambda query=query: plain_search(engine, query))
+            window_ms = median_ms(lambda query=query: wide_search(engine, query))
             total = engine.search(query, 1).total
-            print(f"{words!r}: {total} match; ten shown {plain:.1f} ms, window of 500 and ten shown {wide:.1f} ms")
+            print(
+                f"{words!r}: {total} match; ten shown {plain_ms:.1f} ms, window of 500 and ten shown {window_ms:.1f} ms"
+            )
         engine.close()
 
 

@@ -63,14 +63,14 @@ class Rounds:
         """Write it as a row of a table."""
         victims = Counter(round_.victim for round_, _ in self.played)
         deaths = ", ".join(f"{name} {count}" for name, count in sorted(victims.items(), key=str))
-        again = sum(results.attempts > 1 for _, results in self.played)
+        repeats = sum(results.attempts > 1 for _, results in self.played)
         documents = sum(round_.documents for round_, _ in self.played)
         other = len(self.wrong()) - self.count("lost") - self.count("times")
         cells = (
             self.name,
             len(self.played),
             deaths,
-            again,
+            repeats,
             f"{documents:,}",
             self.count("lost"),
             self.count("times"),
@@ -113,19 +113,19 @@ def one_round(setting: Setting, rng: random.Random, victim: Victim, documents: i
     return round_, results
 
 
-def play_rounds(own: Own, count: int, pair: tuple[Broker, EngineName], seed: int, until: float) -> Rounds:
+def play_rounds(servers: Own, count: int, pair: tuple[Broker, EngineName], seed: int, deadline: float) -> Rounds:
     """Play the rounds of one pair."""
     broker, engine = pair
     rng = random.Random(f"{seed} {broker} {engine}")  # noqa: S311 - a choice that can be repeated
     rounds = Rounds(f"{broker} to {engine}")
     with (
         tempfile.TemporaryDirectory() as folder,
-        of_our_own(own, Path(folder), broker, engine, rng, networks=True) as setting,
+        of_our_own(servers, Path(folder), broker, engine, rng, networks=True) as setting,
     ):
         print(f"{rounds.name}: {count} rounds, seed {seed}", *warm_up(setting, DOCUMENTS[engine]).wrong, flush=True)
         victims = setting.victims
         for number in range(count):
-            if time.monotonic() > until:
+            if time.monotonic() > deadline:
                 break
             victim = victims[(number + seed) % len(victims)]
             rounds.played.append(one_round(setting, rng, victim, DOCUMENTS[engine]))
@@ -148,21 +148,21 @@ def losses(count: int, seed: int, engine: Clustered) -> Iterator[Loss]:
             yield loss
 
 
-def lost_nodes(ends: Sequence[Loss], engine: Clustered) -> Iterator[str]:
+def lost_nodes(deaths: Sequence[Loss], engine: Clustered) -> Iterator[str]:
     """Write the results of the losses of nodes."""
-    if not ends:
+    if not deaths:
         return
-    wrong = [each for one in ends for each in one.wrong]
+    breaches = [each for loss in deaths for each in loss.wrong]
     yield from ("## Lost nodes", "")
     name = {"opensearch": "OpenSearch", "elasticsearch": "Elasticsearch"}[engine]
-    yield f"Of three nodes of {name}, the one with the primary shard was killed {len(ends)} times under an ingest:"
-    yield f"{len(wrong)} laws broken while it was away and once it was back."
+    yield f"Of three nodes of {name}, the one with the primary shard was killed {len(deaths)} times under an ingest:"
+    yield f"{len(breaches)} laws broken while it was away and once it was back."
     yield from ("", "| node | accounted for before | after | laws broken | seconds |", "|---|---|---|---|---|")
-    yield from (*(one.row() for one in ends), "")
+    yield from (*(loss.row() for loss in deaths), "")
 
 
 def page(
-    seed: int, played_rounds: Sequence[Rounds], nodes: Sequence[Loss], engine: Clustered, bad: Mixed | None
+    seed: int, played_rounds: Sequence[Rounds], nodes: Sequence[Loss], engine: Clustered, mixture: Mixed | None
 ) -> Iterator[str]:
     """Yield the lines of the page."""
     results = sum(len(each.played) for each in played_rounds)
@@ -180,8 +180,8 @@ def page(
         yield from (each.row() for each in played_rounds)
         yield ""
     yield from lost_nodes(nodes, engine)
-    if bad is not None:
-        yield from ("## Bad documents among good ones", "", *bad.lines(), "")
+    if mixture is not None:
+        yield from ("## Bad documents among good ones", "", *mixture.lines(), "")
 
 
 def main() -> None:
@@ -196,22 +196,26 @@ def main() -> None:
     parser.add_argument("--bad", type=int, default=10_000, help="bad documents among them")
     parser.add_argument("--write", action="store_true", help="write docs/figures/faults.md")
     options = parser.parse_args()
-    bad, lots = None, random.Random(options.seed)  # noqa: S311 - a choice that can be repeated
+    mixture, lots = None, random.Random(options.seed)  # noqa: S311 - a choice that can be repeated
     if options.good:
         with tempfile.TemporaryDirectory() as folder:
-            bad = taken_in(Path(folder), mixed(lots, options.good, options.bad))
-            print(*bad.lines(), sep="\n", flush=True)
-    until, rounds = time.monotonic() + 60 * options.minutes, []
+            mixture = taken_in(Path(folder), mixed(lots, options.good, options.bad))
+            print(*mixture.lines(), sep="\n", flush=True)
+    deadline, rounds = time.monotonic() + 60 * options.minutes, []
     for broker, engine, count in pairs(options.rounds):
-        if time.monotonic() < until:
-            with Own() as own:
-                rounds.append(play_rounds(own, count, (broker, engine), options.seed, until))
+        if time.monotonic() < deadline:
+            with Own() as servers:
+                rounds.append(play_rounds(servers, count, (broker, engine), options.seed, deadline))
     node_losses = list(losses(options.nodes, options.seed, options.engine))
-    lines = list(page(options.seed, rounds, node_losses, options.engine, bad))
+    lines = list(page(options.seed, rounds, node_losses, options.engine, mixture))
     print(*lines, sep="\n")
     if options.write:
         measured.write("faults", "Killed processes and bad documents", lines)
-    if any(each.wrong() for each in rounds) or any(one.wrong for one in node_losses) or (bad is not None and bad.wrong):
+    if (
+        any(each.wrong() for each in rounds)
+        or any(loss.wrong for loss in node_losses)
+        or (mixture is not None and mixture.wrong)
+    ):
         sys.exit(1)
 
 

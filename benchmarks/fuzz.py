@@ -118,7 +118,7 @@ def feed(name: str, inputs: int, seed: int) -> None:
     target = TARGETS[name]
     names: set[str] = set()
 
-    def one(data: bytes) -> None:
+    def run_input(data: bytes) -> None:
         try:
             target.feed(data)
         except Exception:  # noqa: BLE001 - any unexpected error is a finding
@@ -147,7 +147,9 @@ def feed(name: str, inputs: int, seed: int) -> None:
             f"-artifact_prefix={folder}/",
         ]
         options = ["-print_final_stats=1", "-verbosity=1", "-len_control=0"]
-        atheris.Setup([__file__, f"-runs={inputs}", f"-seed={seed}", *limits, *options, *dictionary, str(corpus)], one)
+        atheris.Setup(
+            [__file__, f"-runs={inputs}", f"-seed={seed}", *limits, *options, *dictionary, str(corpus)], run_input
+        )
         atheris.Fuzz()
 
 

@@ -51,18 +51,22 @@ OPTIONS = {"dedupe": "indent", "dedupe_level": "near", "dedupe_window": 500}
 
 def added_ms(kind: str, engine: str, gateway: str) -> tuple[float, float, float]:
     """Measure a grouped search one at a time: direct, through the gateway, and the difference, in milliseconds."""
-    with CLIENTS[kind](engine) as straight, CLIENTS[kind](gateway) as through:
-        wrapper = ibidem.wrap(straight)
+    with CLIENTS[kind](engine) as direct_client, CLIENTS[kind](gateway) as gateway_client:
+        wrapper = ibidem.wrap(direct_client)
         pairs = [
             (
                 took_ms(lambda query=query: wrapper.search(index=INDEX, body=body(query, 10), **OPTIONS)),
-                took_ms(lambda query=query: through.search(index=INDEX, body=body(query, 10) | OPTIONS)),
+                took_ms(lambda query=query: gateway_client.search(index=INDEX, body=body(query, 10) | OPTIONS)),
             )
             for _ in range(ROUNDS)
             for query in QUERIES
         ]
     straight_ms, through_ms = (statistics.median(each) for each in zip(*pairs, strict=True))
-    return straight_ms, through_ms, statistics.median(through - straight for straight, through in pairs)
+    return (
+        straight_ms,
+        through_ms,
+        statistics.median(gateway_ms - direct_ms for direct_ms, gateway_ms in pairs),
+    )
 
 
 def took_ms(work: Callable[[], object]) -> float:
@@ -75,7 +79,7 @@ def took_ms(work: Callable[[], object]) -> float:
 def costs(engine: str) -> list[tuple[str, bytes]]:
     """Return path and body of every request that the grouped searches cost the engine: windows and fetches."""
     requests: list[tuple[str, bytes]] = []
-    around = IndexMetadataCache()
+    cache = IndexMetadataCache()
 
     def send(ask: ApiRequest) -> Any:
         query = "&".join(f"{name}={value}" for name, value in ask.params.items())
@@ -84,14 +88,16 @@ def costs(engine: str) -> list[tuple[str, bytes]]:
         )
         if ask.path.endswith("/_search"):
             requests.append((f"{ask.path}?{query}", content))
-        return asyncio.run(once(ask.method, f"{engine}{ask.path}?{query}", None if ask.method == "GET" else content))
+        return asyncio.run(
+            send_request(ask.method, f"{engine}{ask.path}?{query}", None if ask.method == "GET" else content)
+        )
 
     for query in QUERIES:
-        run_sync(dsl_search(read_search(INDEX, body(query, 10), {}, parse_request(OPTIONS)), around), send)
+        run_sync(dsl_search(read_search(INDEX, body(query, 10), {}, parse_request(OPTIONS)), cache), send)
     return requests
 
 
-async def once(method: str, url: str, content: bytes | None) -> Any:
+async def send_request(method: str, url: str, content: bytes | None) -> Any:
     """Send one request and return its JSON."""
     async with aiohttp.ClientSession() as session, session.request(method, url, data=content, headers=JSON) as answer:
         return await answer.json()
@@ -102,7 +108,7 @@ def page(gateway: str) -> str:
     where = urlsplit(gateway)
     connection = HTTPConnection(where.hostname or "", where.port)
 
-    def got(path: str) -> bytes:
+    def fetch(path: str) -> bytes:
         connection.request("GET", path, headers={"accept": "text/html"})
         answer = connection.getresponse()
         read = answer.read()
@@ -110,13 +116,13 @@ def page(gateway: str) -> str:
             raise RuntimeError(f"{path}: {read[:300]!r}")
         return read
 
-    html = got("/").decode()
+    html = fetch("/").decode()
     files = [path for path in re.findall(r'(?:href|src)="(/[^"]*)"', html) if "/static/" in path]
-    weight = len(html) + sum(len(got(path)) for path in files)
+    weight = len(html) + sum(len(fetch(path)) for path in files)
 
     def load_page(path: str) -> None:
         for each in (path, *files):
-            got(each)
+            fetch(each)
 
     lists = [f"/?{urlencode({'q': query})}" for query in QUERIES]
     took = [statistics.median(took_ms(lambda path=path: load_page(path)) for _ in range(ROUNDS)) for path in lists]
@@ -130,17 +136,17 @@ def report(kind: str, engine: str, gateway: str, seconds: float) -> Iterator[str
     """Yield the lines of the page."""
     yield page(gateway)
     yield ""
-    straight, through, overhead = added_ms(kind, engine, gateway)
-    yield f"One at a time: {straight:.1f} ms wrapped, {through:.1f} ms through the gateway: it adds {overhead:+.1f} ms."
+    direct_ms, proxy_ms, delta = added_ms(kind, engine, gateway)
+    yield f"One at a time: {direct_ms:.1f} ms wrapped, {proxy_ms:.1f} ms through the gateway: it adds {delta:+.1f} ms."
     yield ""
     group_requests = [(f"/{INDEX}/_search", orjson.dumps(body(query, 10) | OPTIONS)) for query in QUERIES]
-    plain = [(f"/{INDEX}/_search", orjson.dumps(body(query, 10))) for query in QUERIES]
+    plain_requests = [(f"/{INDEX}/_search", orjson.dumps(body(query, 10))) for query in QUERIES]
     parts = costs(engine)
     kinds = {
         "gateway, grouped": (gateway, group_requests),
         "engine, the windows and fetches alone": (engine, parts),
-        "gateway, passed on": (gateway, plain),
-        "engine, plain searches of ten": (engine, plain),
+        "gateway, passed on": (gateway, plain_requests),
+        "engine, plain searches of ten": (engine, plain_requests),
     }
     turns = [
         {name: asyncio.run(measure_rate(where, requests, seconds / TURNS)) for name, (where, requests) in kinds.items()}

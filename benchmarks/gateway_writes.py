@@ -145,13 +145,13 @@ def measure(engine: str, base: str, requests: Sequence[bytes], index: str) -> Co
 def report(engine: str, gateway: str, stories: Sequence[Record]) -> Iterator[str]:
     """Yield the lines of the page."""
     straight = engine.partition("+")[2]
-    with_signatures = [(one.document.id, as_source(one, Fields(), "full")) for one in stories]
-    plain = bodies([(id_, without_ours(source)) for id_, source in with_signatures])
+    with_signatures = [(record.document.id, as_source(record, Fields(), "full")) for record in stories]
+    plain_requests = bodies([(id_, without_ours(source)) for id_, source in with_signatures])
     ways = {
-        "engine, plain": (straight, plain, PLAIN),
-        "gateway, passed on": (gateway, plain, PLAIN),
+        "engine, plain": (straight, plain_requests, PLAIN),
+        "gateway, passed on": (gateway, plain_requests, PLAIN),
         "engine, signed before": (straight, bodies(with_signatures), SIGNED),
-        "gateway, signed on the way": (gateway, plain, SIGNED),
+        "gateway, signed on the way": (gateway, plain_requests, SIGNED),
     }
     turns = [
         {name: measure(engine, base, requests, index) for name, (base, requests, index) in ways.items()}
@@ -168,8 +168,8 @@ def report(engine: str, gateway: str, stories: Sequence[Record]) -> Iterator[str
     name = "gateway, signed on the way"
     for peer in ("engine, plain", "engine, signed before"):
         pairs = [(turn[name], turn[peer]) for turn in turns]
-        elapsed = statistics.median(one.elapsed / other.elapsed for one, other in pairs)
-        processor = statistics.median(one.processor / other.processor for one, other in pairs)
+        elapsed = statistics.median(cost.elapsed / peer_cost.elapsed for cost, peer_cost in pairs)
+        processor = statistics.median(cost.processor / peer_cost.processor for cost, peer_cost in pairs)
         yield (
             f"“{name}” compared with “{peer}”: {elapsed:.2f} times as long, {processor:.2f} times the processor time "
             f"(medians of {TURNS} turns)."

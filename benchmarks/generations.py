@@ -23,23 +23,23 @@ LOW = 0xFFF
 WORDS = 8
 
 
-def grown(stories: Sequence[Record], size: int) -> Iterator[Record]:
+def generations(stories: Sequence[Record], size: int) -> Iterator[Record]:
     """Yield so many records, generation after generation."""
-    every = (one for number in count() for one in generation(stories, number))
-    return islice(every, size)
+    records = (record for number in count() for record in generation(stories, number))
+    return islice(records, size)
 
 
 def generation(stories: Sequence[Record], number: int) -> Iterator[Record]:
     """Yield the stories of another generation; the first generation is the stories themselves."""
-    for one in stories:
-        document = replace(one.document, id=f"{number}-{one.document.id}", text=short(one.document.text))
-        signatures = shift(one.signatures, number) if number else one.signatures
+    for story in stories:
+        document = replace(story.document, id=f"{number}-{story.document.id}", text=shorten(story.document.text))
+        signatures = shift(story.signatures, number) if number else story.signatures
         yield Record(
-            document, replace(signatures, long=b""), 1, f"{one.digest[:24]}{number:08x}", pack(document, signatures)
+            document, replace(signatures, long=b""), 1, f"{story.digest[:24]}{number:08x}", pack(document, signatures)
         )
 
 
-def short(text: str) -> str:
+def shorten(text: str) -> str:
     """Return the first words of a text."""
     return " ".join(text.split()[:WORDS])
 
@@ -67,5 +67,5 @@ def rehash(value: str, number: int) -> str:
     scheme, _, digits = value.partition(":")
     if not digits or digits.startswith("none"):
         return value
-    fresh = hashlib.blake2b(f"{digits}/{number}".encode(), digest_size=len(digits) // 2)
-    return f"{scheme}:{fresh.hexdigest()}"
+    digest = hashlib.blake2b(f"{digits}/{number}".encode(), digest_size=len(digits) // 2)
+    return f"{scheme}:{digest.hexdigest()}"

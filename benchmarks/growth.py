@@ -39,11 +39,11 @@ class Growth:
     """Times of the same task on more and more documents.
 
     Args:
-        what: The task.
+        task: The task.
         seconds: Its time, by the number of documents.
     """
 
-    what: str
+    task: str
     seconds: Mapping[int, float]
 
     @property
@@ -54,20 +54,20 @@ class Growth:
 
     def __str__(self) -> str:
         times = " | ".join(f"{size:,}: {format_seconds(seconds)}" for size, seconds in self.seconds.items())
-        return f"| {self.what} | {times} | {self.exponent:.2f} |"
+        return f"| {self.task} | {times} | {self.exponent:.2f} |"
 
 
-def measure_growth(what: str, least: int, work: Callable[[int], object], rounds: int) -> Growth:
+def measure_growth(task: str, smallest: int, work: Callable[[int], object], rounds: int) -> Growth:
     """Measure processor time on n, 3 n and 10 n documents, the least of some rounds."""
     seconds = {}
-    for size in (least * times for times in TIMES):
+    for size in (smallest * times for times in TIMES):
         times = []
         for _ in range(rounds):
             begin = time.process_time()
             work(size)
             times.append(time.process_time() - begin)
         seconds[size] = min(times)
-    return Growth(what, seconds)
+    return Growth(task, seconds)
 
 
 def memory_growth(collections: Path, tables: Tables, signatures: Sequence[bytes], rounds: int) -> Iterator[Growth]:

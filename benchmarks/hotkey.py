@@ -82,7 +82,7 @@ def measure(folder: Path, arguments: argparse.Namespace) -> Iterator[str]:
     documents = stories(arguments.documents)
     tables = Tables(folder / "tables")
     for name, address in addresses.items():
-        indexes = [f"hotkey-{os.getpid()}-{which}" for which in ("without", "with")]
+        indexes = [f"hotkey-{os.getpid()}-{suffix}" for suffix in ("without", "with")]
         engines = [open_engine(address, index) for index in indexes]
         try:
             for engine, extra in zip(engines, (make_shuffles, make_copies), strict=True):
@@ -105,32 +105,32 @@ def stories(count: int) -> list[Document]:
 def fill(engine: Engine, documents: Sequence[Document], extra: Iterator[Record], tables: Tables) -> None:
     """Write the stories, and others."""
     engine.create()
-    for every in (sign_all(iter(documents), tables), extra):
-        while batch := list(islice(every, BATCH)):
+    for stream in (sign_all(iter(documents), tables), extra):
+        while batch := list(islice(stream, BATCH)):
             engine.write(batch)
     engine.refresh()
 
 
-def sign_all(every: Iterator[Document], tables: Tables) -> Iterator[Record]:
+def sign_all(documents: Iterator[Document], tables: Tables) -> Iterator[Record]:
     """Sign documents, a batch at a time."""
-    while batch := list(islice(every, BATCH)):
+    while batch := list(islice(documents, BATCH)):
         yield from records(batch, tables)
 
 
-def make_copies(one: Document, count: int, tables: Tables) -> Iterator[Record]:
+def make_copies(story: Document, count: int, tables: Tables) -> Iterator[Record]:
     """Yield copies of a story, which is signed once."""
-    (record,), (signatures,) = records([one], tables), sign([one], tables)
+    (record,), (signatures,) = records([story], tables), sign([story], tables)
     for number in range(count):
-        document = replace(one, id=f"copy{number}")
+        document = replace(story, id=f"copy{number}")
         yield replace(record, document=document, digest=f"{number:032x}", packed=pack(document, signatures))
 
 
-def make_shuffles(one: Document, count: int, tables: Tables) -> Iterator[Record]:
+def make_shuffles(story: Document, count: int, tables: Tables) -> Iterator[Record]:
     """Yield stories of the same words in other orders."""
     rng = random.Random(6)  # noqa: S311 - made-up data keeps no secret
-    words = one.text.split()
+    words = story.text.split()
     orders = (rng.sample(words, len(words)) for _ in range(count))
-    return sign_all((replace(one, id=f"copy{at}", text=" ".join(order)) for at, order in enumerate(orders)), tables)
+    return sign_all((replace(story, id=f"copy{at}", text=" ".join(order)) for at, order in enumerate(orders)), tables)
 
 
 def ways(documents: Sequence[Document]) -> Mapping[str, Way]:
@@ -157,16 +157,16 @@ def compare(engines: Sequence[Engine], documents: Sequence[Document], rounds: in
     words = documents[0].text.split()
     queries = [" OR ".join(words[at : at + 3]) for at in range(0, 15, 3)]
     for name, way in ways(documents).items():
-        least = [[float("inf")] * len(queries) for _ in engines]
+        minima = [[float("inf")] * len(queries) for _ in engines]
         cut = ""
         for _ in range(rounds + 1):
             for number, query in enumerate(queries):
-                for which, engine in enumerate(engines):
+                for row, engine in enumerate(engines):
                     start = time.perf_counter()
                     answer = way(engine, query)
-                    least[which][number] = min(least[which][number], 1_000 * (time.perf_counter() - start))
-                    cut = said_cut(answer) if which else cut
-        plain_ms, hot_ms = (statistics.median(each) for each in least)
+                    minima[row][number] = min(minima[row][number], 1_000 * (time.perf_counter() - start))
+                    cut = said_cut(answer) if row else cut
+        plain_ms, hot_ms = (statistics.median(each) for each in minima)
         yield f"{name} | {plain_ms:.1f} | {hot_ms:.1f} | {hot_ms / plain_ms:.2f} | {cut} |"
 
 

@@ -52,7 +52,7 @@ class Cost:
     Args:
         start: Seconds until the first worker was ready.
         run: Seconds from then until the run was done.
-        sent: Seconds from then until all was sent.
+        send: Seconds from then until all was sent.
         processor: Seconds of processor time of all processes, the workers' start included.
         peak: Megabytes of memory that the largest worker took at most, of all runs so far.
         summary: The run's account.
@@ -60,7 +60,7 @@ class Cost:
 
     start: float
     run: float
-    sent: float
+    send: float
     processor: float
     peak: float
     summary: dict[str, object]
@@ -83,12 +83,12 @@ def pages(collections: Path) -> Iterator[Document | Refusal]:
 
 def large(collections: Path) -> Iterator[Document | Refusal]:
     """Read pages and stories again and again under new ids, until there are enough."""
-    every = (
-        replace(one, id=f"{one.id}-{turn}") if turn and isinstance(one, Document) else one
+    items = (
+        replace(item, id=f"{item.id}-{turn}") if turn and isinstance(item, Document) else item
         for turn in count()
-        for one in read([collections / PAGES, collections / NEWSWIRE])
+        for item in read([collections / PAGES, collections / NEWSWIRE])
     )
-    yield from islice(every, LARGE)
+    yield from islice(items, LARGE)
 
 
 def compile_modules() -> None:
@@ -115,18 +115,18 @@ def through_the_queue(source: Source, folder: Path, workers: int) -> Cost:
             time.sleep(0.005)
         submission = Submission(engine, settings)
         record = submission.send(source())
-        sent = time.monotonic()
+        send_end = time.monotonic()
         RunMonitor(engine, record.run).wait(lambda _: pool.check())
         end = time.monotonic()
         account = summary(engine, record.run)
     ready = pool.ready_at
-    return Cost(ready - began, end - ready, sent - ready, processor_time() - processor, peak_memory(), account)
+    return Cost(ready - began, end - ready, send_end - ready, processor_time() - processor, peak_memory(), account)
 
 
 def processor_time() -> float:
     """Return the processor time of this process and of its ended children, in seconds."""
     usage = (resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN))
-    return sum(one.ru_utime + one.ru_stime for one in usage)
+    return sum(each.ru_utime + each.ru_stime for each in usage)
 
 
 def peak_memory() -> float:
@@ -140,8 +140,8 @@ def bare_load(source: Source, folder: Path) -> float:
     with closing(sqlite3.connect(folder / "bare.sqlite", isolation_level=None)) as connection:
         connection.execute("pragma journal_mode = wal")
         connection.execute("create virtual table texts using fts5(title, text, tokenize = 'unicode61')")
-        documents = (one for one in source() if isinstance(one, Document))
-        while rows := [(one.title, one.text) for one in islice(documents, ROWS)]:
+        documents = (item for item in source() if isinstance(item, Document))
+        while rows := [(item.title, item.text) for item in islice(documents, ROWS)]:
             connection.execute("begin")
             connection.executemany("insert into texts(title, text) values (?, ?)", rows)
             connection.execute("commit")
@@ -153,7 +153,7 @@ def report(name: str, cost: Cost, bare: float) -> None:
     read_ = cost.summary["read"]
     print(f"{name}: {read_:,} documents, {os.cpu_count()} cores")
     print(f"  workers' start           {cost.start:7.2f} s")
-    print(f"  queue, workers, SQLite   {cost.run:7.2f} s   (sent after {cost.sent:.2f} s)")
+    print(f"  queue, workers, SQLite   {cost.run:7.2f} s   (sent after {cost.send:.2f} s)")
     print(f"  processor time           {cost.processor:7.2f} s   (all processes, the workers' start included)")
     print(f"  peak memory of a worker  {cost.peak:7.0f} MB")
     print(f"  bare FTS5 load           {bare:7.2f} s")

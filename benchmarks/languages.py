@@ -75,7 +75,7 @@ def manuals(folder: Path, language: str) -> Texts:
 KINDS: dict[str, Callable[[Path, str], Texts]] = {"prose": prose, "manuals": manuals}
 
 
-def pieces(texts: Texts, language: str, most: int) -> list[Document]:
+def pieces(texts: Texts, language: str, limit: int) -> list[Document]:
     """Cut texts into pieces, and take those of one half that are in their language."""
     cut = WORDS if language not in ("zh", "ja") else WORDS // 5
     parts = []
@@ -85,43 +85,45 @@ def pieces(texts: Texts, language: str, most: int) -> list[Document]:
             piece = Document(f"{name}.{at // cut}", " ".join(words[at : at + cut]), language=language)
             if int(group_name(piece.id), 16) % 2 and len(tokens(piece.text)) >= 50:
                 parts.append(piece)
-    own = [
+    language_parts = [
         piece for piece in {each.id: each for each in parts}.values() if py3langid.classify(piece.text)[0] == language
     ]
-    random.Random(language).shuffle(own)  # noqa: S311 - the same pieces each time, and no secret
-    return own[:most]
+    random.Random(language).shuffle(language_parts)  # noqa: S311 - the same pieces each time, and no secret
+    return language_parts[:limit]
 
 
-def misread(text: str, rate: float, letters: Sequence[str], rng: random.Random) -> str:
+def confuse_letters(text: str, rate: float, letters: Sequence[str], rng: random.Random) -> str:
     """Read so many letters as others of the language."""
 
-    def other(letter: str) -> str:
+    def confuse(letter: str) -> str:
         alike = CONFUSED.get(letter.lower())
         return rng.choice(alike if alike and rng.random() < 0.8 else letters)
 
-    return "".join(other(each) if each.isalpha() and rng.random() < rate else each for each in text)
+    return "".join(confuse(each) if each.isalpha() and rng.random() < rate else each for each in text)
 
 
 def row(kind: str, language: str, documents: Sequence[Document], tables: Tables) -> str:
     """Measure one language."""
-    clean = sign_collection(documents, tables)
-    wide = (*POLICIES.values(), Policy(slots=Slots(25), characters=None))
-    alike = set().union(*(found_pairs(clean, each) for each in wide))
+    collection = sign_collection(documents, tables)
+    policies = (*POLICIES.values(), Policy(slots=Slots(25), characters=None))
+    alike = set().union(*(found_pairs(collection, each) for each in policies))
     counts = Counter("".join(each.text.lower() for each in documents))
     letters = [letter for letter, _ in counts.most_common(60) if letter.isalpha()]
     true = {order_pair(each.id, f"{each.id}~") for each in documents}
     cells = []
     for rate in RATES:
         rng = random.Random(rate)  # noqa: S311 - the same letters each time, and no secret
-        copies = [replace(each, id=f"{each.id}~", text=misread(each.text, rate, letters, rng)) for each in documents]
-        both = sign_collection([*documents, *copies], tables)
-        cells += [figures(true, found_pairs(both, each), alike) for each in POLICIES.values()]
+        copies = [
+            replace(each, id=f"{each.id}~", text=confuse_letters(each.text, rate, letters, rng)) for each in documents
+        ]
+        noisy_collection = sign_collection([*documents, *copies], tables)
+        cells += [figures(true, found_pairs(noisy_collection, each), alike) for each in POLICIES.values()]
     table = tables.of(language)
     terms = f"{table.size:,}" if table else "none"
     return f"| {kind} | {language} | {len(documents)} | {terms} | {' | '.join(cells)} |"
 
 
-def rows(folder: Path, most: int) -> Iterator[str]:
+def rows(folder: Path, limit: int) -> Iterator[str]:
     """Measure each language of the collections."""
     heads = [f"{name}, {rate:.0%} misread".replace("%", " %") for rate in RATES for name in POLICIES]
     yield f"| texts | language | pieces | terms | {' | '.join(heads)} |"
@@ -130,7 +132,7 @@ def rows(folder: Path, most: int) -> Iterator[str]:
         tables = Tables(place)
         for kind, texts in KINDS.items():
             for language in LANGUAGES:
-                documents = pieces(texts(folder, language), language, most)
+                documents = pieces(texts(folder, language), language, limit)
                 if len(documents) >= FEWEST:
                     yield row(kind, language, documents, tables)
 

@@ -113,11 +113,11 @@ def total_seconds(processes: Sequence[int]) -> float:
     return sum(map(process_seconds, processes))
 
 
-def plain(url: str, collections: Path, count: int) -> Load:
+def load_plain(url: str, collections: Path, count: int) -> Load:
     """Load stories with the client's own helper."""
     make_bare(url)
     cost = measure_cost(
-        lambda: send_bare(url, (one for one in stories(collections, count) if isinstance(one, Document))), url
+        lambda: send_bare(url, (item for item in stories(collections, count) if isinstance(item, Document))), url
     )
     return Load(cost.elapsed, cost.client, cost.server)
 
@@ -128,7 +128,7 @@ def turns(url: str, arguments: argparse.Namespace) -> list[tuple[Load, Load]]:
     for turn in range(arguments.rounds + 1):
         work = {
             "ours": lambda: load_through_queue(url, arguments.collections, arguments.stories, arguments.workers),
-            "theirs": lambda: plain(url, arguments.collections, arguments.stories),
+            "theirs": lambda: load_plain(url, arguments.collections, arguments.stories),
         }
         loads = {name: work[name]() for name in sorted(work, reverse=bool(turn % 2))}
         rounds.append((loads["ours"], loads["theirs"]))
@@ -147,10 +147,10 @@ def table(kind: str, rounds: Sequence[tuple[Load, Load]], count: int) -> Iterato
     rate = [b.elapsed / a.elapsed for a, b in rounds]
     processor = [a.processor / b.processor for a, b in rounds]
     yield f"| {kind} | {count:,} | {ratio(rate)} | {ratio(processor)} |"
-    for what, side in (("ours", own_loads), ("`helpers.bulk`", bulk_loads)):
-        each = {name: statistics.median(getattr(one, name) for one in side) for name in Load.__slots__}
+    for side_name, side in (("ours", own_loads), ("`helpers.bulk`", bulk_loads)):
+        each = {name: statistics.median(getattr(load, name) for load in side) for name in Load.__slots__}
         parts = " | ".join(f"{each[name]:.2f} s" for name in ("elapsed", "client", "workers", "server", "start"))
-        ROWS.append(f"| {kind}, {what} | {parts} |")
+        ROWS.append(f"| {kind}, {side_name} | {parts} |")
 
 
 ROWS: list[str] = []

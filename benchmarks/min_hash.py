@@ -40,29 +40,29 @@ INDEXES = {
 FILTER = "with the filter"
 
 
-def fill(url: str, what: str, signed_records: Sequence[Record]) -> None:
+def fill(url: str, kind: str, signed_records: Sequence[Record]) -> None:
     """Fill an index."""
-    name = INDEXES[what]
-    if what.startswith("signed"):
+    name = INDEXES[kind]
+    if kind.startswith("signed"):
         with closing(make_engine(url, name.rpartition("-")[2], name)) as engine:
             load(engine, signed_records)
     else:
-        load_bare(url, signed_records, name, min_hash=what == FILTER)
+        load_bare(url, signed_records, name, min_hash=kind == FILTER)
 
 
 def rows(costs: Mapping[str, Sequence[TimeCost]], sizes: Mapping[str, int], count: int) -> Iterator[str]:
     """Write a row for each index."""
     yield f"| {count:,} stories | bytes more | client | server | server / filter | spread |"
     yield "|---|---|---|---|---|---|"
-    for what, name in INDEXES.items():
-        ratios = [own.server / other.server for own, other in zip(costs[what], costs[FILTER], strict=True)]
+    for kind, name in INDEXES.items():
+        ratios = [cost.server / peer.server for cost, peer in zip(costs[kind], costs[FILTER], strict=True)]
         client, server = (
-            f"{statistics.median(getattr(each, side) for each in costs[what]) / count * 1e3:.2f} ms"
+            f"{statistics.median(getattr(each, side) for each in costs[kind]) / count * 1e3:.2f} ms"
             for side in ("client", "server")
         )
-        more = (sizes[name] - sizes[BARE]) / count
+        added_bytes = (sizes[name] - sizes[BARE]) / count
         spread = f"{min(ratios):.2f} to {max(ratios):.2f}"
-        yield f"| {what} | {more:,.0f} | {client} | {server} | {statistics.median(ratios):.2f} | {spread} |"
+        yield f"| {kind} | {added_bytes:,.0f} | {client} | {server} | {statistics.median(ratios):.2f} | {spread} |"
 
 
 def main() -> None:
@@ -74,14 +74,14 @@ def main() -> None:
     arguments = options.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         several = list(islice(stories(arguments.collections / NEWSWIRE), arguments.stories))
-        signed_records = [one for batch in batches(several) for one in records(batch, Tables(folder))]
+        signed_records = [record for batch in batches(several) for record in records(batch, Tables(folder))]
     servers = Servers(["opensearch"])
     url = servers.url("opensearch")
     costs: defaultdict[str, list[TimeCost]] = defaultdict(list)
     try:
         for _ in range(arguments.rounds):
-            for what in INDEXES:
-                costs[what].append(measure_cost(lambda what=what: fill(url, what, signed_records), url))
+            for kind in INDEXES:
+                costs[kind].append(measure_cost(lambda kind=kind: fill(url, kind, signed_records), url))
         sizes = disk_bytes(url, list(INDEXES.values()))
     finally:
         for name in INDEXES.values():
@@ -89,8 +89,8 @@ def main() -> None:
         servers.stop()
     lines = list(rows(costs, sizes, len(signed_records)))
     sys.stdout.write("\n".join(lines) + "\n")
-    about = "".join((__doc__ or "").partition("\n\nNewswire")[1:]).strip()
-    write("min_hash", "Cost of signatures compared with the engine's own filter", [about, "", *lines])
+    introduction = "".join((__doc__ or "").partition("\n\nNewswire")[1:]).strip()
+    write("min_hash", "Cost of signatures compared with the engine's own filter", [introduction, "", *lines])
 
 
 if __name__ == "__main__":

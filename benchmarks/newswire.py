@@ -59,16 +59,21 @@ def sign_stories(source: Path, count: int | None) -> list[Record]:
     documents = [each for each in islice(read([source]), count) if isinstance(each, Document)]
     with tempfile.TemporaryDirectory() as folder:
         tables = Tables(Path(folder))
-        return [one for at in range(0, len(documents), 400) for one in records(documents[at : at + 400], tables)]
+        return [record for at in range(0, len(documents), 400) for record in records(documents[at : at + 400], tables)]
 
 
 @contextlib.contextmanager
-def serve(engine: str, index: str, folder: Path, **more: str) -> Iterator[tuple[str, int]]:
+def serve(engine: str, index: str, folder: Path, **settings: str) -> Iterator[tuple[str, int]]:
     """Run `ibidem serve` before an engine, with more settings; yields its address and process id."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    environment = {**os.environ, "IBIDEM_ENGINE": engine, "IBIDEM_INDEX": index, "IBIDEM_TABLES": str(folder)} | more
+    environment = {
+        **os.environ,
+        "IBIDEM_ENGINE": engine,
+        "IBIDEM_INDEX": index,
+        "IBIDEM_TABLES": str(folder),
+    } | settings
     command = [str(Path(sys.executable).with_name("ibidem")), "serve", "--port", str(port)]
     with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
         try:

@@ -52,22 +52,22 @@ POLICIES = {
 }
 
 
-def misread(text: str, rate: float, rng: random.Random) -> str:
+def confuse_letters(text: str, rate: float, rng: random.Random) -> str:
     """Read so many letters as others."""
-    return "".join(other(letter, rng) if letter.isalpha() and rng.random() < rate else letter for letter in text)
+    return "".join(confuse(letter, rng) if letter.isalpha() and rng.random() < rate else letter for letter in text)
 
 
-def other(letter: str, rng: random.Random) -> str:
+def confuse(letter: str, rng: random.Random) -> str:
     """Read a letter as another one."""
     alike = CONFUSED.get(letter.lower())
     return rng.choice(alike) if alike and rng.random() < 0.8 else rng.choice(LETTERS)
 
 
-def stories(folder: Path, most: int) -> list[Document]:
+def stories(folder: Path, limit: int) -> list[Document]:
     """Read stories of 50 words or more."""
     norm = (Filter("meta.texttype", "NORM"),)
     documents = filter_documents(split_refusals([], read([folder / "reuters21578" / "docs.jsonl.xz"])), norm, set())
-    return list(islice((each for each in documents if len(tokens(each.text)) >= 50), most))
+    return list(islice((each for each in documents if len(tokens(each.text)) >= 50), limit))
 
 
 def figures(true: set[Pair], pairs: set[Pair], clean_pairs: set[Pair]) -> str:
@@ -91,12 +91,12 @@ def rows(documents: Sequence[Document], tables: Tables) -> Iterator[str]:
     yield f"|{'---|' * (len(POLICIES) + 3)}"
     for rate in RATES:
         rng = random.Random(rate)  # noqa: S311 - the same letters each time, and no secret
-        copies = [replace(each, id=f"{each.id}~", text=misread(each.text, rate, rng)) for each in documents]
-        both = sign_collection([*documents, *copies], tables)
+        copies = [replace(each, id=f"{each.id}~", text=confuse_letters(each.text, rate, rng)) for each in documents]
+        collection = sign_collection([*documents, *copies], tables)
         true = {order_pair(each.id, f"{each.id}~") for each in documents}
-        cells = [figures(true, found_pairs(both, each), alike) for each in POLICIES.values()]
+        cells = [figures(true, found_pairs(collection, each), alike) for each in POLICIES.values()]
         hashes = min_hashes([*documents, *copies], 1)
-        cells += [figures(true, datasketch_pairs(both.ids, hashes, each), alike) for each in (0.5, 0.3)]
+        cells += [figures(true, datasketch_pairs(collection.ids, hashes, each), alike) for each in (0.5, 0.3)]
         yield f"| {rate:.0%} | {' | '.join(cells)} |".replace("%", " %")
 
 

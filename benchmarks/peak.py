@@ -64,8 +64,8 @@ def measure(shapes: list[str], characters: int) -> Iterator[str]:
             path.write_text(SHAPES[shape](characters)[:characters], encoding="utf-8", newline="")
             command = [sys.executable, __file__, "--characters", str(characters), "--here", str(path)]
             output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-            most, own = map(float, output.split())
-            yield f"| {shape} | {most:,.0f} | {own:,.0f} | {own * 1e6 / characters:.0f} |"
+            peak_mb, growth_mb = map(float, output.split())
+            yield f"| {shape} | {peak_mb:,.0f} | {growth_mb:,.0f} | {growth_mb * 1e6 / characters:.0f} |"
 
 
 def peak(path: Path, characters: int) -> str:
@@ -77,11 +77,11 @@ def peak(path: Path, characters: int) -> str:
     with tempfile.TemporaryDirectory(prefix="ibidem-peak-") as folder:
         tables = Tables(Path(folder))
         sign([Document("a", "the court so held " * 100)], tables)
-        before = most_mb()
+        start_mb = most_mb()
         text = path.read_bytes().decode()
         document = read_record({"id": "a", "text": text}, "here", characters)
         pack(document, sign([document], tables)[0])
-        return f"{most_mb()} {most_mb() - before}"
+        return f"{most_mb()} {most_mb() - start_mb}"
 
 
 def most_mb() -> float:
@@ -93,8 +93,8 @@ def most_mb() -> float:
 def word_text(characters: int, size: int, separator: str = " ") -> str:
     """Make a text of random words."""
     words = characters // (size + len(separator)) + 1
-    drawn = RNG.choices(LETTERS, k=words * size)
-    return separator.join("".join(drawn[at : at + size]) for at in range(0, len(drawn), size))
+    letters = RNG.choices(LETTERS, k=words * size)
+    return separator.join("".join(letters[at : at + size]) for at in range(0, len(letters), size))
 
 
 def prose(characters: int) -> str:
@@ -110,9 +110,9 @@ def character_text(first: int, last: int) -> Callable[[int], str]:
 
 def script_text(characters: int) -> str:
     """Make a text of characters of all scripts that stand for themselves alone."""
-    every = map(chr, [*range(32, 0xD800), *range(0xE000, 0x30000)])
-    plain = [each for each in every if unicodedata.is_normalized("NFKD", each)]
-    return "".join(RNG.choices(plain, k=characters))
+    all_characters = map(chr, [*range(32, 0xD800), *range(0xE000, 0x30000)])
+    base_characters = [each for each in all_characters if unicodedata.is_normalized("NFKD", each)]
+    return "".join(RNG.choices(base_characters, k=characters))
 
 
 SHAPES: Mapping[str, Callable[[int], str]] = {

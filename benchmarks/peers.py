@@ -57,12 +57,12 @@ def datasketch_pairs(names: Sequence[str], hashes: Sequence[MinHash], threshold:
 def simhash_pairs(documents: Sequence[Document]) -> Mapping[int, set[Pair]]:
     """Find pairs by the distance of their SimHashes, for each number of bits."""
     bits = np.array([simhash(document.text) for document in documents], np.uint64)
-    pairs: dict[int, set[Pair]] = {most: set() for most in BITS}
+    pairs: dict[int, set[Pair]] = {limit: set() for limit in BITS}
     for a, b, distance in close_pairs(bits, max(BITS)):
         pair = order_pair(documents[a].id, documents[b].id)
-        for most in BITS:
-            if distance <= most:
-                pairs[most].add(pair)
+        for limit in BITS:
+            if distance <= limit:
+                pairs[limit].add(pair)
     return pairs
 
 
@@ -74,11 +74,11 @@ def simhash(text: str) -> int:
     return value
 
 
-def close_pairs(bits: np.ndarray[tuple[int], np.dtype[np.uint64]], most: int) -> Iterator[tuple[int, int, int]]:
+def close_pairs(bits: np.ndarray[tuple[int], np.dtype[np.uint64]], limit: int) -> Iterator[tuple[int, int, int]]:
     """Compare all with all: rows and how many bits they are apart, where these are few."""
     for start in range(0, len(bits), ROWS):
         distance = np.bitwise_count(bits[start : start + ROWS, None] ^ bits[None, start:])
-        for a, b in zip(*np.nonzero(distance <= most), strict=True):
+        for a, b in zip(*np.nonzero(distance <= limit), strict=True):
             if a < b:
                 yield start + int(a), start + int(b), int(distance[a, b])
 

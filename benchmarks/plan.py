@@ -35,14 +35,14 @@ def read_sizes() -> tuple[float, float, float]:
     """Read the bytes that signatures add to a story in each layout of OpenSearch, and the time of signing, in ms."""
     rows = table("sizing")
     cells = dict(zip(rows[0], next(row for row in rows if row[0].startswith(STORIES)), strict=True))
-    full, lean = (number(cells[f"opensearch, {layout}, more"]) for layout in ("full", "lean"))
-    return full, lean, number(cells["signing"].split()[0])
+    full_bytes, lean_bytes = (number(cells[f"opensearch, {layout}, more"]) for layout in ("full", "lean"))
+    return full_bytes, lean_bytes, number(cells["signing"].split()[0])
 
 
 def lines() -> Iterator[str]:
     """Yield the page."""
     plain_rate, sign_rate, group_rate = rates()
-    full, lean, sign_ms = read_sizes()
+    full_bytes, lean_bytes, sign_ms = read_sizes()
     yield f"{DOCUMENTS:,} {STORIES}, by what was measured on fewer: [how long signing takes](backfill.md) and"
     yield "[what a document costs](sizing.md). Servers and workers on one machine with two cores; more take less time."
     yield ""
@@ -52,8 +52,8 @@ def lines() -> Iterator[str]:
     yield f"| settling their groups after that | {DOCUMENTS / group_rate / HOUR:.1f} h |"
     yield f"| signing alone, one processor | {DOCUMENTS * sign_ms / 1e3 / HOUR:.1f} h |"
     yield f"| a plain load of all documents by `_bulk` | {DOCUMENTS / plain_rate / HOUR:.1f} h |"
-    yield f"| signatures in the layout `full` | {DOCUMENTS * full / 1e9:.0f} GB |"
-    yield f"| signatures in the layout `lean` | {DOCUMENTS * lean / 1e9:.0f} GB |"
+    yield f"| signatures in the layout `full` | {DOCUMENTS * full_bytes / 1e9:.0f} GB |"
+    yield f"| signatures in the layout `lean` | {DOCUMENTS * lean_bytes / 1e9:.0f} GB |"
 
 
 if __name__ == "__main__":

@@ -42,15 +42,15 @@ def measure_cost(work: Callable[[], object], url: str = "") -> TimeCost:
         work: The work.
         url: The server that it is done on; empty for none.
     """
-    before, own, begin = server_seconds(url), client_seconds(), time.perf_counter()
+    server, client, begin = server_seconds(url), client_seconds(), time.perf_counter()
     work()
-    return TimeCost(time.perf_counter() - begin, client_seconds() - own, server_seconds(url) - before)
+    return TimeCost(time.perf_counter() - begin, client_seconds() - client, server_seconds(url) - server)
 
 
 def client_seconds() -> float:
     """Return the processor time of this process and of its ended children."""
     usage = (resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN))
-    return sum(one.ru_utime + one.ru_stime for one in usage)
+    return sum(each.ru_utime + each.ru_stime for each in usage)
 
 
 def server_seconds(url: str) -> float:

@@ -73,7 +73,7 @@ class LabelledCollection:
         name: Its folder.
         labels: The file of labels.
         level: The level to measure.
-        least: The F1 to reach there, over the whole.
+        goal: The F1 to reach there, over the whole.
         positive: Condition on the listed pairs that are duplicates.
         also: A second condition on them.
         unjudged: A file of pairs without a judgement.
@@ -85,7 +85,7 @@ class LabelledCollection:
     name: str
     labels: str
     level: Level
-    least: float
+    goal: float
     positive: str = ""
     also: str = ""
     unjudged: str = ""
@@ -301,16 +301,16 @@ def section(target: LabelledCollection, folder: Path, tables: Tables, seeds: int
     yield ""
     yield "| method | precision | recall | F1 | F1 of the whole |\n|---|---|---|---|---|"
     yield from map(str, [*rows, *peers])
-    verdict = "reached" if main_row.mean >= target.least else "NOT reached"
+    verdict = "reached" if main_row.mean >= target.goal else "NOT reached"
     yield f"\n{main_row.method}, compared with {best.method}:"
     yield f"F1 {compare(main_row.second[2], best.second[2])} on the half that no figure was chosen on,"
-    yield f"{compare(main_row.mean, best.mean)} on the whole. To reach on the whole: {target.least}, {verdict}.\n"
+    yield f"{compare(main_row.mean, best.mean)} on the whole. To reach on the whole: {target.goal}, {verdict}.\n"
 
 
-def compare(own: float, peer: float) -> str:
+def compare(figure: float, peer_figure: float) -> str:
     """Say which of two F1 is the higher one."""
-    verdict = "better than" if own > peer else "as good as" if own == peer else "NOT as good as"
-    return f"{own:.3f} is {verdict} {peer:.3f}"
+    verdict = "better than" if figure > peer_figure else "as good as" if figure == peer_figure else "NOT as good as"
+    return f"{figure:.3f} is {verdict} {peer_figure:.3f}"
 
 
 def main() -> None:

@@ -34,8 +34,8 @@ class Rate:
     def row(self, name: str) -> str:
         """Write it as a row of a table."""
         times = sorted(self.took)
-        slow = times[int(len(times) * 0.95)]
-        return f"| {name} | {self.per_second:.0f} | {statistics.median(times):.0f} | {slow:.0f} | {self.errors} |"
+        slow_ms = times[int(len(times) * 0.95)]
+        return f"| {name} | {self.per_second:.0f} | {statistics.median(times):.0f} | {slow_ms:.0f} | {self.errors} |"
 
 
 def together(rates: Sequence[Rate]) -> Rate:

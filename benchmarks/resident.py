@@ -60,8 +60,8 @@ class Memory:
         for name, samples in self.samples.items():
             end = samples[-1][0]
             settled, last = median_memory(samples, min(SETTLED_S, end / 2)), median_memory(samples, end - WITHIN_S)
-            most = max(size for _, size in samples)
-            rows.append(f"| {name} | {settled:.0f} | {last:.0f} | {most:.0f} | {last / settled:.2f} |")
+            peak = max(size for _, size in samples)
+            rows.append(f"| {name} | {settled:.0f} | {last:.0f} | {peak:.0f} | {last / settled:.2f} |")
         return rows
 
 

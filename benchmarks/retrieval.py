@@ -70,18 +70,18 @@ def words(text: str) -> list[str]:
 def vectors(records: Sequence[Record]) -> tuple[Vectors, Callable[[str], NDArray[np.float64]]]:
     """Project tf-idf vectors at random; returns the vectors of the stories, and the embedding of a question."""
     counts = {record.document.id: Counter(words(record.document.text)) for record in records}
-    among = Counter(word for each in counts.values() for word in each)
+    document_counts = Counter(word for each in counts.values() for word in each)
     draw = np.random.default_rng(7)
-    base = {word: draw.standard_normal(DIMENSIONS) for word in among}
+    base = {word: draw.standard_normal(DIMENSIONS) for word in document_counts}
 
-    def of(each: Mapping[str, int]) -> NDArray[np.float64]:
+    def embed(each: Mapping[str, int]) -> NDArray[np.float64]:
         vector = np.zeros(DIMENSIONS)
         for word, times in each.items():
             if word in base:
-                vector += (1 + math.log(times)) * math.log(len(counts) / among[word]) * base[word]
+                vector += (1 + math.log(times)) * math.log(len(counts) / document_counts[word]) * base[word]
         return vector / (np.linalg.norm(vector) or 1.0)
 
-    return {name: of(each) for name, each in counts.items()}, lambda text: of(Counter(words(text)))
+    return {name: embed(each) for name, each in counts.items()}, lambda text: embed(Counter(words(text)))
 
 
 def texts(collection: Path, names: Ids) -> dict[str, str]:
@@ -110,12 +110,12 @@ def ways(
     def body(question: str, size: int) -> dict[str, Any]:
         return {"query": {"match": {"text": question}}, "size": size, "_source": False}
 
-    def plain(question: str, size: int = TEN) -> Ids:
+    def rank(question: str, size: int = TEN) -> Ids:
         response = client.search(index=INDEX, body=body(question, size))
         return [hit["_id"] for hit in response["hits"]["hits"]]
 
     def diverse(question: str, share: float) -> Ids:
-        names = plain(question, FETCHED)
+        names = rank(question, FETCHED)
         places = maximal_marginal_relevance(vector(question), [story_vectors[name] for name in names], share, TEN)
         return [names[at] for at in places]
 
@@ -124,7 +124,7 @@ def ways(
         return [hit["_id"] for hit in response["hits"]["hits"]]
 
     return {
-        "as the server ranks": plain,
+        "as the server ranks": rank,
         "maximal marginal relevance, λ 0.5": lambda question: diverse(question, 0.5),
         "maximal marginal relevance, λ 0.8": lambda question: diverse(question, 0.8),
         "ibidem, `collapse`": collapse,
@@ -152,11 +152,11 @@ def rows(
             began = time.perf_counter()
             documents = retriever.invoke(question)
             seconds.append(1e3 * (time.perf_counter() - began))
-            got = {text[str(passage.id)] for passage in documents}
-            different.append(len(got))
-            recall.append(len(got & best_ids))
-        full = sum(one == TEN for one in different)
-        figures = f"{mean(different):.2f} | {full} of {len(questions)} | {mean(recall):.2f} | {median(seconds):.1f}"
+            passage_texts = {text[str(passage.id)] for passage in documents}
+            different.append(len(passage_texts))
+            recall.append(len(passage_texts & best_ids))
+        complete = sum(count == TEN for count in different)
+        figures = f"{mean(different):.2f} | {complete} of {len(questions)} | {mean(recall):.2f} | {median(seconds):.1f}"
         yield f"| {name} | {figures} |"
 
 
@@ -168,16 +168,16 @@ def report(client: Any, records: Sequence[Record], collection: Path, count: int)
     """Yield the page."""
     text = texts(collection, [record.document.id for record in records])
     sizes = Counter(text.values())
-    candidates = [one.document for one in records if len(words(one.document.title)) > 3]
-    repeats = [one.title for one in candidates if sizes[text[one.id]] > 1]
+    candidates = [record.document for record in records if len(words(record.document.title)) > 3]
+    repeats = [document.title for document in candidates if sizes[text[document.id]] > 1]
     story_vectors, vector = vectors(records)
-    more = sum(size > 1 for size in sizes.values())
-    yield f"{len(records):,} newswire stories in one index of OpenSearch; {more:,} texts are there more than once."
+    multiples = sum(size > 1 for size in sizes.values())
+    yield f"{len(records):,} newswire stories in one index of OpenSearch; {multiples:,} texts are there more than once."
     yield "Ten passages a question, by a retriever of LangChain, means over all. *Different*: texts among them."
     yield "*Of the best*: how many of the ten texts that the server ranks first, each once, are among them. Vectors are"
     yield f"tf-idf, projected at random onto {DIMENSIONS} dimensions."
     for title, questions in (
-        ("Questions about any story", [one.title for one in candidates]),
+        ("Questions about any story", [document.title for document in candidates]),
         ("Questions about a story that is there more than once", repeats),
     ):
         sample = questions[:: max(1, len(questions) // count)][:count]

@@ -88,11 +88,11 @@ def grouped_ways(client: Any, gateway: Any, size: int, window: int) -> dict[str,
         return gateway.search(index=INDEX, body=body(query, size) | options("near", window))
 
     asks_plugin = str(search_client(QUERIES[0], "near", "auto")["dedupe"].get("by", "")).startswith("plugin")
-    through = {"wrapped client, near": lambda query: search_client(query, "near", "auto")} if asks_plugin else {}
+    client_ways = {"wrapped client, near": lambda query: search_client(query, "near", "auto")} if asks_plugin else {}
     return {
         "plugin, near": lambda query: search_plugin(query, "near"),
         "plugin, identical": lambda query: search_plugin(query, "identical"),
-        **through,
+        **client_ways,
         "wrapped client without plugin, near": lambda query: search_client(query, "near", "off"),
         "wrapped client without plugin, identical": lambda query: search_client(query, "identical", "off"),
         "gateway, near": search_gateway,
@@ -115,17 +115,19 @@ def least_ms(ways: Mapping[str, Way], processes: Sequence[int], rounds: int) -> 
     for number in range(rounds + 2):
         for at, query in enumerate(QUERIES):
             for name, way in ways.items():
-                servers, begin, own = processor_ms(processes), time.perf_counter(), time.process_time()
+                servers, begin, client = processor_ms(processes), time.perf_counter(), time.process_time()
                 way(query)
-                times = (time.perf_counter() - begin) * 1e3, (time.process_time() - own) * 1e3
+                times = (time.perf_counter() - begin) * 1e3, (time.process_time() - client) * 1e3
                 took[name][at] += [(*times, processor_ms(processes) - servers)] if number > 1 else []
-    return {name: [least_times(one) for one in every] for name, every in took.items()}
+    return {
+        name: [least_times(query_times) for query_times in rounds_by_query] for name, rounds_by_query in took.items()
+    }
 
 
 def least_times(times: Sequence[Times]) -> Times:
     """Return the least elapsed time and client's time, and the mean of the servers' time."""
-    elapsed, own, servers = zip(*times, strict=True)
-    return min(elapsed), min(own), statistics.mean(servers)
+    elapsed, client_times, servers = zip(*times, strict=True)
+    return min(elapsed), min(client_times), statistics.mean(servers)
 
 
 def table(client: Any, gateway: Any, processes: Sequence[int], rounds: int) -> Iterator[str]:
@@ -137,18 +139,22 @@ def table(client: Any, gateway: Any, processes: Sequence[int], rounds: int) -> I
         took = least_ms(ways, processes, rounds)
         for (window, name), each in took.items():
             native = took["", NATIVE]
-            elapsed, own, servers = (statistics.median(part) for part in zip(*each, strict=True))
+            elapsed, client_ms, servers = (statistics.median(part) for part in zip(*each, strict=True))
             ratio = statistics.median(one[0] / other[0] for one, other in zip(each, native, strict=True))
-            yield f"| {size} | {window} | {name} | {elapsed:.1f} | {own:.1f} | {servers:.1f} | {ratio:.2f} |"
+            yield f"| {size} | {window} | {name} | {elapsed:.1f} | {client_ms:.1f} | {servers:.1f} | {ratio:.2f} |"
 
 
 def throughput(server: str, gateway: str, seconds: float) -> Iterator[str]:
     """Yield rows of the throughput for fifty clients, and of its ratio to plain searches."""
     path = f"/{INDEX}/_search"
-    plain = [(path, orjson.dumps(body(query, 10))) for query in QUERIES]
-    plugin = [(path, orjson.dumps(body(query, 10) | asked_of_plugin("near", 500))) for query in QUERIES]
-    through = [(path, orjson.dumps(body(query, 10) | options("near", 500))) for query in QUERIES]
-    kinds = {"plain": (server, plain), "plugin, near": (server, plugin), "gateway, near": (gateway, through)}
+    plain_requests = [(path, orjson.dumps(body(query, 10))) for query in QUERIES]
+    plugin_requests = [(path, orjson.dumps(body(query, 10) | asked_of_plugin("near", 500))) for query in QUERIES]
+    gateway_requests = [(path, orjson.dumps(body(query, 10) | options("near", 500))) for query in QUERIES]
+    kinds = {
+        "plain": (server, plain_requests),
+        "plugin, near": (server, plugin_requests),
+        "gateway, near": (gateway, gateway_requests),
+    }
     turns = [
         {name: asyncio.run(measure_rate(where, requests, seconds / TURNS)) for name, (where, requests) in kinds.items()}
         for _ in range(TURNS)
@@ -189,16 +195,18 @@ def report(kind: str, stories: Sequence[Record], rounds: int, seconds: float) ->
         load(url, stories, INDEX)
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         gateway, process = stack.enter_context(serve(url, INDEX, folder, IBIDEM_PLUGIN="auto"))
-        plain = url.partition("+")[2]
-        straight, through = (stack.enter_context(CLIENTS[kind](each, **PATIENT[kind])) for each in (plain, gateway))
+        address = url.partition("+")[2]
+        server_client, gateway_client = (
+            stack.enter_context(CLIENTS[kind](each, **PATIENT[kind])) for each in (address, gateway)
+        )
         yield from (f"## {kind}", "")
         yield "| groups a page | window | way | ms | own ms | server's ms | to native |"
         yield "|---|---|---|---|---|---|---|"
-        yield from table(straight, through, [node_process(url), process], rounds)
+        yield from table(server_client, gateway_client, [node_process(url), process], rounds)
         yield from ("", f"{CLIENTS_AT_ONCE} clients at once, ten hits or groups, {seconds:.0f} s each:", "")
         yield "| asked | answers a second | median ms | 95 % within ms | errors | to plain |"
         yield "|---|---|---|---|---|---|"
-        yield from throughput(plain, gateway, seconds)
+        yield from throughput(address, gateway, seconds)
         yield ""
 
 

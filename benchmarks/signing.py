@@ -125,18 +125,16 @@ def speed(several: Sequence[Document], tables: Tables, rounds: int) -> None:
 def memory(collections: Path, count: int, tables: Path) -> None:
     """Sign so many documents in this process, and print the most memory that it held."""
     stream = islice(chain.from_iterable(repeat(documents(collections, 200))), count)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     count = sum(1 for _ in sign_stream(stream, Tables(tables)))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    print(
-        f"{count:,} documents signed in a process that held at most {peak / 1024:.0f} MB ({before / 1024:.0f} before)"
-    )
+    print(f"{count:,} documents signed in a process that held at most {peak / 1024:.0f} MB ({start / 1024:.0f} before)")
 
 
 def run_part(part: str, arguments: argparse.Namespace, folder: str) -> None:
     """Run a part in a process of its own, before this one grows: Linux includes the most that the parent held."""
-    own = [sys.executable, __file__, "--collections", str(arguments.collections), "--memory", str(arguments.memory)]
-    subprocess.run([*own, part, folder], check=True)
+    command = [sys.executable, __file__, "--collections", str(arguments.collections), "--memory", str(arguments.memory)]
+    subprocess.run([*command, part, folder], check=True)
 
 
 def main() -> None:

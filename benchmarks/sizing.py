@@ -79,7 +79,7 @@ class Cost:
         packed: Bytes of its packed value.
         parts: Bytes of the signatures of its pages or chunks and of its unique words.
         seconds: To sign it.
-        added: Bytes that signatures add, by the kind of index.
+        index_bytes: Bytes that signatures add, by the kind of index.
     """
 
     kind: str
@@ -90,7 +90,7 @@ class Cost:
     packed: float
     parts: float
     seconds: float
-    added: dict[str, float] = field(default_factory=dict)
+    index_bytes: dict[str, float] = field(default_factory=dict)
 
     @classmethod
     def of(cls, name: str, signed_records: Sequence[Record], seconds: float) -> "Cost":
@@ -108,26 +108,26 @@ class Cost:
 
     def row(self, indexes: Sequence[str]) -> str:
         """Write it as a row of a table."""
-        added = " | ".join(f"{self.added[name]:,.0f}" if name in self.added else "" for name in indexes)
+        cells = " | ".join(f"{self.index_bytes[name]:,.0f}" if name in self.index_bytes else "" for name in indexes)
         sizes = " | ".join(f"{each:,.0f}" for each in (self.words, self.text, self.packed, self.parts))
-        return f"| {self.kind} ({self.count:,}) | {sizes} | {added} | {self.seconds * 1e3:.2f} ms |"
+        return f"| {self.kind} ({self.count:,}) | {sizes} | {cells} | {self.seconds * 1e3:.2f} ms |"
 
-    def many(self, indexes: Sequence[str]) -> str:
+    def total_row(self, indexes: Sequence[str]) -> str:
         """Write the cost of millions of them."""
-        sizes = (self.added[name] * self.millions / 1e3 if name in self.added else None for name in indexes)
-        added = " | ".join("" if size is None else f"{size:,.0f} GB" for size in sizes)
+        sizes = (self.index_bytes[name] * self.millions / 1e3 if name in self.index_bytes else None for name in indexes)
+        cells = " | ".join("" if size is None else f"{size:,.0f} GB" for size in sizes)
         hours = self.seconds * self.millions * 1e6 / 3600
-        return f"| {self.millions} million {self.kind} | {added} | {hours:,.1f} h |"
+        return f"| {self.millions} million {self.kind} | {cells} | {hours:,.1f} h |"
 
 
-def first_documents(path: Path, most: int) -> list[Document]:
+def first_documents(path: Path, limit: int) -> list[Document]:
     """Read the first documents of a collection."""
     documents: list[Document] = []
     characters = 0
     for document in stories(path):
         documents.append(document)
         characters += len(document.text)
-        if len(documents) == most or characters >= CHARACTERS:
+        if len(documents) == limit or characters >= CHARACTERS:
             break
     return documents
 
@@ -205,17 +205,17 @@ def measure_all(arguments: argparse.Namespace) -> list[Cost]:
         tables = Tables(folder)
         for name in KINDS:
             documents = first_documents(arguments.collections / name / "docs.jsonl.xz", arguments.documents)
-            signed_records[name] = [one for batch in batches(documents) for one in records(batch, tables)]
+            signed_records[name] = [record for batch in batches(documents) for record in records(batch, tables)]
             DOCUMENT_COUNTS[name] = len(signed_records[name])
             costs[name] = Cost.of(name, signed_records[name], signing_seconds(documents, tables))
-            costs[name].added["SQLite"] = sqlite_bytes(signed_records[name])
+            costs[name].index_bytes["SQLite"] = sqlite_bytes(signed_records[name])
             print(costs[name].row(["SQLite"]), flush=True)
     if not arguments.without_servers:
         servers = Servers(LAYOUTS)
         try:
             for server in LAYOUTS:
-                for name, added in server_bytes(server, servers.url(server), signed_records).items():
-                    costs[name].added.update(added)
+                for name, index_bytes in server_bytes(server, servers.url(server), signed_records).items():
+                    costs[name].index_bytes.update(index_bytes)
         finally:
             servers.stop()
     return list(costs.values())
@@ -232,7 +232,7 @@ def worker_memory(collections: Path) -> Iterator[str]:
 
 def table(costs: Sequence[Cost]) -> Iterator[str]:
     """Yield the tables of costs."""
-    indexes = list(costs[0].added)
+    indexes = list(costs[0].index_bytes)
     yield f"| documents | words | text | packed | parts | {' | '.join(f'{each}, more' for each in indexes)} | signing |"
     yield "|---" * (len(indexes) + 6) + "|"
     for cost in costs:
@@ -241,7 +241,7 @@ def table(costs: Sequence[Cost]) -> Iterator[str]:
     yield f"| documents | {' | '.join(indexes)} | signing, one processor |"
     yield "|---" * (len(indexes) + 2) + "|"
     for cost in costs:
-        yield cost.many(indexes)
+        yield cost.total_row(indexes)
 
 
 def told_of_loads() -> Iterator[str]:

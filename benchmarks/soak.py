@@ -106,7 +106,7 @@ def send_steadily(stream: Stream, ingest: subprocess.Popen[str], rate: float, so
 async def search_steadily(gateway: str, index: str, rate: float, soak: Soak, seconds: float) -> None:
     """Send a search each time that one is due, also before the last one is answered."""
 
-    async def once(number: int, due: float) -> None:
+    async def send(number: int, due: float) -> None:
         request = {**body(QUERIES[number % len(QUERIES)], 10), "dedupe": "indent"}
         try:
             async with session.post(f"{gateway}/{index}/_search", data=json.dumps(request), headers=JSON) as answer:
@@ -121,7 +121,7 @@ async def search_steadily(gateway: str, index: str, rate: float, soak: Soak, sec
         for number in range(int(rate * seconds)):
             due = number / rate
             await asyncio.sleep(max(0.0, due - soak.now()))
-            tasks.create_task(once(number, due))
+            tasks.create_task(send(number, due))
 
 
 def watch(url: str, index: str, stream: Stream, memory: Memory, soak: Soak, seconds: float) -> None:  # noqa: PLR0913, PLR0917 - all that is looked at
@@ -155,14 +155,14 @@ def quarter_rows(soak: Soak, seconds: float) -> Iterator[str]:
 def wrong_in_the_end(url: str, index: str, stream: Stream) -> int:
     """Count the ids that are missing in the index, superfluous, or there with another text than the newest."""
     missing = dict(stream.newest)
-    wrong = 0
+    faults = 0
     with opensearchpy.OpenSearch(url.partition("+")[2], timeout=60) as client:
         for hit in opensearchpy.helpers.scan(client, {"_source": ["text"]}, index=index, size=1_000):
-            wrong += missing.pop(hit["_id"], None) != hash_text(hit["_source"]["text"])
-    return wrong + len(missing)
+            faults += missing.pop(hit["_id"], None) != hash_text(hit["_source"]["text"])
+    return faults + len(missing)
 
 
-def account(status: dict[str, Any], stream: Stream, wrong: int) -> Iterator[str]:
+def account(status: dict[str, Any], stream: Stream, faults: int) -> Iterator[str]:
     """Yield the documents sent, and their outcomes."""
     totals = stream.counts
     yield (
@@ -174,7 +174,7 @@ def account(status: dict[str, Any], stream: Stream, wrong: int) -> Iterator[str]
     fates = " + ".join(f"{status[fate]:,} {fate}" for fate in ("indexed", "unchanged", "stale", "refused"))
     yield f"The account: {status['read']:,} read = {fates}; duplicates found: {status['duplicates']}."
     yield ""
-    yield f"In the end the index holds {len(stream.newest):,} ids; missing, too many or with an older text: {wrong}."
+    yield f"In the end the index holds {len(stream.newest):,} ids; missing, too many or with an older text: {faults}."
 
 
 def report(soak: Soak, memory: Memory, seconds: float) -> Iterator[str]:

@@ -70,7 +70,7 @@ class Comparison:
     peer_seconds: Sequence[float]
 
     def __str__(self) -> str:
-        ratios = [peer / own for own, peer in zip(self.own_seconds, self.peer_seconds, strict=True)]
+        ratios = [peer_time / own_time for own_time, peer_time in zip(self.own_seconds, self.peer_seconds, strict=True)]
         spread = f"{min(ratios):.2f} to {max(ratios):.2f}"
         times = " | ".join(format_seconds(statistics.median(each)) for each in (self.own_seconds, self.peer_seconds))
         return f"| {self.task} | {self.peer} | {times} | {statistics.median(ratios):.2f} | {spread} |"
@@ -93,11 +93,11 @@ def compare_signing(collections: Path, tables: Tables, rounds: int) -> Iterator[
     """Compare signing with other libraries."""
     several = documents(collections, SIGNED)
     texts = [each.text for each in several]
-    what = f"min-hash of {len(texts)} documents of 800 words"
+    task = f"min-hash of {len(texts)} documents of 800 words"
     peers = {"gaoya": gaoya_minhash, "rensa": rensa_minhash, "datasketch": datasketch_minhash}
     for name, peer in peers.items():
         work = lambda peer=peer: peer(texts)  # noqa: E731 - the peer of this turn
-        yield compare((what, f"{name}, min-hash"), lambda: our_minhash(several), work, rounds)
+        yield compare((task, f"{name}, min-hash"), lambda: our_minhash(several), work, rounds)
         yield compare(("all signatures of the same", f"{name}, min-hash"), lambda: sign(several, tables), work, rounds)
 
 
@@ -148,7 +148,7 @@ def compare_writes(
     """Compare signing and writing stories to a server with the client's own helper without signatures."""
 
     def sign_stories() -> list[Record]:
-        return [one for at in range(0, len(several), BATCH) for one in records(several[at : at + BATCH], tables)]
+        return [record for at in range(0, len(several), BATCH) for record in records(several[at : at + BATCH], tables)]
 
     def write_signed() -> None:
         with closing(make_engine(url, "full")) as engine:
@@ -200,14 +200,17 @@ def main() -> None:
     arguments = options.parse_args()
     os.environ["RAYON_NUM_THREADS"] = "1"  # gaoya's threads
     lines = ["".join((__doc__ or "").partition("\n\nEach figure ")[1:]).strip(), ""]
-    before = os.getloadavg()[0]
+    start_load = os.getloadavg()[0]
     with tempfile.TemporaryDirectory() as folder:
         for line in table(arguments, Tables(folder)):
             print(line, flush=True)
             lines.append(line)
     lines += [
         "",
-        f"The load of the machine was {before:.1f} before the first line and {os.getloadavg()[0]:.1f} after the last.",
+        (
+            f"The load of the machine was {start_load:.1f} before the first line and "
+            f"{os.getloadavg()[0]:.1f} after the last."
+        ),
     ]
     write("speed", "How fast it is, and how that grows", lines)
 

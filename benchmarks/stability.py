@@ -86,7 +86,7 @@ SERIES = (
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Grown:
+class GrowingCollection:
     """A collection and its tables.
 
     Args:
@@ -100,15 +100,15 @@ class Grown:
     sample: Sequence[str]
 
     @classmethod
-    def of(cls, documents: Sequence[Document], ends: Ends) -> "Grown":
+    def of(cls, documents: Sequence[Document], ends: Ends) -> "GrowingCollection":
         """Count the tables of a collection, slice by slice."""
         by_date = sorted((each for each in documents if each.date), key=lambda each: each.date)
         tables, counts, position = {}, Counter[str](), 0
         for name, end in ends.items():
-            new = [each.text for each in by_date[position:] if each.date < end]
-            for text in new:
+            texts = [each.text for each in by_date[position:] if each.date < end]
+            for text in texts:
                 counts.update({token for token in tokens(text) if is_term(token)})
-            position += len(new)
+            position += len(texts)
             tables[name] = Table.build("en", position, dict(counts), f"up to {name}")
         first = [each.text for each in by_date if each.date < next(iter(ends.values()))]
         lot = random.Random(1)  # noqa: S311 - a sample, nothing secret
@@ -134,12 +134,12 @@ class Step:
     shares: Mapping[int, float]
 
     @classmethod
-    def of(cls, name: str, before: Table, after: Table, texts: Iterable[str], *, grown: bool = True) -> "Step":
+    def of(cls, name: str, older: Table, newer: Table, texts: Iterable[str], *, is_growth: bool = True) -> "Step":
         """Compare two tables."""
-        coefficient = correlation(before, after)
-        growth = after.documents / before.documents - 1 if grown else None
+        coefficient = correlation(older, newer)
+        growth = newer.documents / older.documents - 1 if is_growth else None
         return cls(
-            name, growth, coefficient.common, coefficient.spearman or 0.0, changed_fingerprints(texts, before, after)
+            name, growth, coefficient.common, coefficient.spearman or 0.0, changed_fingerprints(texts, older, newer)
         )
 
     def __str__(self) -> str:
@@ -148,13 +148,13 @@ class Step:
         return f"| {self.name} | {growth} | {self.common:,} | {self.spearman:.4f} | {shares} |"
 
 
-def steps(grown: Grown, default: Table) -> Iterator[Step]:
+def steps(collection: GrowingCollection, default: Table) -> Iterator[Step]:
     """Compare each table with the next, the first with the last, and the default one with the last."""
-    names = list(grown.tables)
-    for before, after in [*pairwise(names), (names[0], names[-1])]:
-        yield Step.of(f"{before} to {after}", grown.tables[before], grown.tables[after], grown.sample)
-    last = grown.tables[names[-1]]
-    yield Step.of(f"default to {names[-1]}", default, last, grown.sample, grown=False)
+    names = list(collection.tables)
+    for older, newer in [*pairwise(names), (names[0], names[-1])]:
+        yield Step.of(f"{older} to {newer}", collection.tables[older], collection.tables[newer], collection.sample)
+    last = collection.tables[names[-1]]
+    yield Step.of(f"default to {names[-1]}", default, last, collection.sample, is_growth=False)
 
 
 def sign_and_pack(documents: Iterable[Document], tables: Tables) -> dict[str, bytes]:
@@ -169,48 +169,50 @@ def table_folder(folder: str, table: Table) -> Tables:
     return tables
 
 
-def signings(grown: Grown, folder: str) -> Iterator[tuple[str, dict[str, bytes]]]:
+def signings(collection: GrowingCollection, folder: str) -> Iterator[tuple[str, dict[str, bytes]]]:
     """Sign a collection with one table or another, or with two."""
-    first, *_, before, last = grown.tables
-    older, newer = (sign_and_pack(grown.documents, table_folder(folder, grown.tables[name])) for name in (before, last))
-    yield "default", sign_and_pack(grown.documents, Tables(folder))
-    yield f"own, up to {first}", sign_and_pack(grown.documents, table_folder(folder, grown.tables[first]))
+    first, *_, previous, last = collection.tables
+    older, newer = (
+        sign_and_pack(collection.documents, table_folder(folder, collection.tables[name])) for name in (previous, last)
+    )
+    yield "default", sign_and_pack(collection.documents, Tables(folder))
+    yield f"own, up to {first}", sign_and_pack(collection.documents, table_folder(folder, collection.tables[first]))
     yield f"own, up to {last}", newer
     yield (
-        f"own, half up to {before}, half up to {last}",
+        f"own, half up to {previous}, half up to {last}",
         {name: older[name] if zlib.crc32(name.encode()) & 1 else value for name, value in newer.items()},
     )
 
 
-def rows(grown: Grown, truth: Truth, policy: Policy, folder: str) -> Iterator[str]:
+def rows(growing_collection: GrowingCollection, truth: Truth, policy: Policy, folder: str) -> Iterator[str]:
     """Measure duplicates with different tables."""
     rare = replace(policy, slots=None)
-    for name, values in signings(grown, folder):
+    for name, values in signings(growing_collection, folder):
         collection = Collection(list(values), PackedColumns.decode(list(values.values())), {}, set(), 0)
-        full = np.count_nonzero(collection.columns.flags & FULL) / len(values)
+        full_share = np.count_nonzero(collection.columns.flags & FULL) / len(values)
         figures = [truth.figures(found_pairs(collection, each)) for each in (policy, rare)]
         text = " | ".join(f"{each.precision:.3f} | {each.recall:.3f} | {each.f1:.3f}" for each in figures)
-        yield f"| {name} | {100 * full:.1f} % | {text} |"
+        yield f"| {name} | {100 * full_share:.1f} % | {text} |"
 
 
 def section(series: Series, folder: Path) -> Iterator[str]:
     """Measure a collection and yield its section."""
     target = series.target
     everything = list(split_refusals([], read([folder / "docs.jsonl.xz"])))
-    grown = Grown.of(everything, series.ends)
+    collection = GrowingCollection.of(everything, series.ends)
     with TemporaryDirectory() as tables:
         default = Tables(tables).of("en")
         if default is None:
             raise SystemExit("no default table of English")
-        changes = list(steps(grown, default))
-        half = replace(grown, documents=list(filter_documents(everything, target.filters, set())))
+        changes = list(steps(collection, default))
+        half = replace(collection, documents=list(filter_documents(everything, target.filters, set())))
         truth = Truth.of(folder, target, [each.id for each in half.documents])
         duplicates_found = list(rows(half, truth, target.policy, tables))
     picture = FIGURES / f"stability-{target.name}.svg"
     draw({each.name: each.shares for each in changes}, series.title, picture)
     yield f"## {series.title}\n"
-    sizes = ", ".join(f"{table.documents:,} up to {name}" for name, table in grown.tables.items())
-    yield f"`{target.name}`: {sizes} documents; fingerprints of {len(grown.sample):,}.\n"
+    sizes = ", ".join(f"{table.documents:,} up to {name}" for name, table in collection.tables.items())
+    yield f"`{target.name}`: {sizes} documents; fingerprints of {len(collection.sample):,}.\n"
     head = " | ".join(f"{length} terms" if length > 1 else "1 term" for length in SHOWN)
     yield f"| tables | growth | terms in common | Spearman | {head} |\n|---|---|---|---|---|---|---|---|"
     yield from map(str, changes)

@@ -65,13 +65,13 @@ class Stream:
                 yield self._vary(kind, at, lot)
 
     def _vary(self, kind: str, at: int, lot: random.Random) -> Document:
-        one, number = self._memory[at], self.counts[kind]
+        document, number = self._memory[at], self.counts[kind]
         if kind == "version":
-            self._memory[at] = replace(one, text=f"{one.text}\nCorrected for the {number}th time.")
+            self._memory[at] = replace(document, text=f"{document.text}\nCorrected for the {number}th time.")
         if kind in {"version", "again"}:
             return self._memory[at]
-        text = one.text if kind == "copy" else change_words(one.text, lot)
-        return replace(one, id=f"{one.id}-{kind}-{number}", text=text)
+        text = document.text if kind == "copy" else change_words(document.text, lot)
+        return replace(document, id=f"{document.id}-{kind}-{number}", text=text)
 
     def _remember(self, document: Document, lot: random.Random) -> Document:
         if len(self._memory) < REMEMBERED:
@@ -90,13 +90,13 @@ class Stream:
 def again_and_again(path: Path) -> Iterator[Document]:
     """Read a collection, and once more under new ids, without an end."""
     for turn in count():
-        for one in only_documents(read([path])):
-            yield replace(one, id=f"{one.id}-{turn}" if turn else one.id)
+        for document in only_documents(read([path])):
+            yield replace(document, id=f"{document.id}-{turn}" if turn else document.id)
 
 
-def only_documents(every: Iterable[object]) -> Iterator[Document]:
+def only_documents(items: Iterable[object]) -> Iterator[Document]:
     """Pass refusals over."""
-    return (one for one in every if isinstance(one, Document))
+    return (item for item in items if isinstance(item, Document))
 
 
 def change_words(text: str, lot: random.Random) -> str:

@@ -34,7 +34,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import measured
 import stored_plan
 import stored_search
-from generations import grown
+from generations import generations
 from ibidem.index.groups import index_groups
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
@@ -62,8 +62,8 @@ def stories(path: Path) -> list[Document]:
 def fill(engine: Engine, documents: Sequence[Document], tables: Tables) -> float:
     """Sign and write documents; returns the seconds."""
     began = time.perf_counter()
-    every = iter(documents)
-    while batch := [replace(each, version=1) for each in islice(every, BATCH)]:
+    stream = iter(documents)
+    while batch := [replace(each, version=1) for each in islice(stream, BATCH)]:
         engine.write(list(records(batch, tables)))
     return time.perf_counter() - began
 
@@ -102,9 +102,9 @@ def agreement(engine: Engine) -> tuple[int, int]:
     """Count the documents whose lead is that of the whole-index grouping, and all."""
     index = index_groups(engine, POLICY)
     names = [name for _, name in index.names]
-    right = {names[row]: names[int(lead)] for row, lead in enumerate(index.grouping.lead)}
+    leads_by_name = {names[row]: names[int(lead)] for row, lead in enumerate(index.grouping.lead)}
     groups = leads(engine)
-    return sum(groups[name] == lead for name, lead in right.items()), len(right)
+    return sum(groups[name] == lead for name, lead in leads_by_name.items()), len(leads_by_name)
 
 
 def places(folder: str) -> Iterator[tuple[str, str]]:
@@ -128,13 +128,13 @@ def newswire(folder: str, documents: Sequence[Document], tables: Tables) -> Iter
                 settle_cost = measure_cost(partial(settle, engine), url)
             else:
                 settle_cost = several(address, url, engine.index, workers)
-            agreements, of = agreement(engine)
+            agreements, document_count = agreement(engine)
             elapsed = (
                 f"{write_cost.elapsed:.1f} | {settle_cost.elapsed:.1f} | {settle_cost.elapsed / write_cost.elapsed:.2f}"
             )
             ratio = settle_cost.processor / write_cost.processor
             processor = f"{write_cost.processor:.1f} | {settle_cost.processor:.1f} | {ratio:.2f}"
-            yield f"{name} | {workers} | {of:,} | {agreements:,} | {elapsed} | {processor} |"
+            yield f"{name} | {workers} | {document_count:,} | {agreements:,} | {elapsed} | {processor} |"
             engine.close()
             if name != "SQLite":
                 remove_indices(address, engine.index)
@@ -145,15 +145,15 @@ def several(address: str, url: str, index: str, workers: int) -> TimeCost:
 
     Their start and end is not settling, and takes longer than it on two processors.
     """
-    fresh = multiprocessing.get_context("spawn")
-    ready, ends = fresh.Barrier(workers + 1), fresh.SimpleQueue()
-    processes = [fresh.Process(target=settle_apart, args=(address, index, ready, ends)) for _ in range(workers)]
+    context = multiprocessing.get_context("spawn")
+    ready, ends = context.Barrier(workers + 1), context.SimpleQueue()
+    processes = [context.Process(target=settle_apart, args=(address, index, ready, ends)) for _ in range(workers)]
     for each in processes:
         each.start()
     ready.wait()
     server, began = server_seconds(url), time.perf_counter()
-    own = sum(ends.get() for _ in processes)
-    settle_cost = TimeCost(time.perf_counter() - began, own, server_seconds(url) - server)
+    client = sum(ends.get() for _ in processes)
+    settle_cost = TimeCost(time.perf_counter() - began, client, server_seconds(url) - server)
     for each in processes:
         each.join()
     return settle_cost
@@ -165,31 +165,31 @@ def growth(folder: str, documents: Sequence[Document], sizes: Sequence[int], tab
     Processor time, which other work on the machine lengthens least; all of it is this process's in SQLite.
     """
     began = time.process_time()
-    every = iter(documents)
-    parts = [list(records(batch, tables)) for batch in iter(lambda: list(islice(every, BATCH)), [])]
-    signed_records = [one for batch in parts for one in batch]
+    stream = iter(documents)
+    parts = [list(records(batch, tables)) for batch in iter(lambda: list(islice(stream, BATCH)), [])]
+    signed_records = [record for batch in parts for record in batch]
     seconds_each = (time.process_time() - began) / len(signed_records)
     signatures = sign(
         documents, tables
     )  # a record keeps the signatures that engines store in addition to the packed value
-    signed_records = [replace(one, signatures=each) for one, each in zip(signed_records, signatures, strict=True)]
-    before: tuple[int, float] | None = None
+    signed_records = [replace(record, signatures=each) for record, each in zip(signed_records, signatures, strict=True)]
+    previous: tuple[int, float] | None = None
     for size in sizes:
         engine = open_engine(f"sqlite:////{folder}/growth{size}.sqlite", "growth")
         engine.create()
-        fresh, began = grown(signed_records, size), time.process_time()
-        while batch := list(islice(fresh, BATCH)):
+        record_stream, began = generations(signed_records, size), time.process_time()
+        while batch := list(islice(record_stream, BATCH)):
             engine.write(batch)
         write_cost = seconds_each * size + time.process_time() - began
         memory_before, began = memory(), time.process_time()
         settle(engine)
         settle_cost = time.process_time() - began
-        exponent = math.log(settle_cost / before[1]) / math.log(size / before[0]) if before else 0.0
-        exponent_text = f"{exponent:.2f}" if before else ""
+        exponent = math.log(settle_cost / previous[1]) / math.log(size / previous[0]) if previous else 0.0
+        exponent_text = f"{exponent:.2f}" if previous else ""
         groups = group_store(engine).counts().groups
         times = f"{write_cost:.1f} | {settle_cost:.1f} | {1e3 * settle_cost / size:.2f}"
         yield f"{size:,} | {groups:,} | {times} | {exponent_text} | {memory() - memory_before:.0f} |"
-        before = size, settle_cost
+        previous = size, settle_cost
         engine.close()
 
 
@@ -210,11 +210,13 @@ def hot_key(folder: str, documents: Sequence[Document], copies: int, rounds: int
         costs: list[list[TimeCost]] = [[] for _ in batches]
         for turn in range(rounds + 1):
             for at, batch in enumerate(batches):
-                one = settle_fresh(name, address, f"hot{os.getpid()}-{turn}-{at}", batch, tables)
-                costs[at] += [one] if turn else []
+                cost = settle_fresh(name, address, f"hot{os.getpid()}-{turn}-{at}", batch, tables)
+                costs[at] += [cost] if turn else []
         processor = [1e3 * statistics.median(each.processor for each in batch) / copies for batch in costs]
         server = [1e3 * statistics.median(each.server for each in batch) / copies for batch in costs]
-        milliseconds = " | ".join(f"{own:.2f} | {its:.2f}" for own, its in zip(processor, server, strict=True))
+        milliseconds = " | ".join(
+            f"{client_ms:.2f} | {server_ms:.2f}" for client_ms, server_ms in zip(processor, server, strict=True)
+        )
         ratios = " | ".join(f"{processor[0] / each:.2f}" for each in processor[1:])
         yield f"{name} | {copies:,} | {milliseconds} | {ratios} |"
 

@@ -44,11 +44,13 @@ def plan() -> Iterator[str]:
         for row in tables(measured.FIGURES / "stored.md")
         if row.get("processes") == "1" and row["engine"] != "SQLite"
     ]
-    text, full, lean = (number(size[name]) for name in ("text", "opensearch, full, more", "opensearch, lean, more"))
-    for name, more in (("full", full), ("lean", lean)):
-        yield f"bytes that signatures add, layout `{name}` | {more / 1e3:.1f} TB | {more:,.0f} bytes a story"
-        shards = (text + more) * BILLION / 1e9 / SHARD_GB
-        yield f"shards of {SHARD_GB} GB for texts and signatures, `{name}` | {shards:,.0f} | {text + more:,.0f} bytes"
+    text, full_bytes, lean_bytes = (
+        number(size[name]) for name in ("text", "opensearch, full, more", "opensearch, lean, more")
+    )
+    for name, growth in (("full", full_bytes), ("lean", lean_bytes)):
+        yield f"bytes that signatures add, layout `{name}` | {growth / 1e3:.1f} TB | {growth:,.0f} bytes a story"
+        shards = (text + growth) * BILLION / 1e9 / SHARD_GB
+        yield f"shards of {SHARD_GB} GB for texts and signatures, `{name}` | {shards:,.0f} | {text + growth:,.0f} bytes"
     yield f"signing | {number(size['signing']) * BILLION / 3.6e6:.0f} h of one processor | {size['signing']} a story"
     for row in cost:
         documents = number(row["documents"])

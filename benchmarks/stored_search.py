@@ -74,35 +74,35 @@ def processes(client: Any) -> list[int]:
     return [int(each["process"]["id"]) for each in client.nodes.info(metric="process")["nodes"].values()]
 
 
-def least(searches: Mapping[str, Callable[[str], Any]], client: Any, rounds: int) -> dict[str, list[Times]]:
+def measure_searches(searches: Mapping[str, Callable[[str], Any]], client: Any, rounds: int) -> dict[str, list[Times]]:
     """Measure the least time of each query, the searches taking turns; the first round warms up."""
     queries = [query for query in QUERIES if searches["native collapse"](query)["hits"]["hits"]]
     took: dict[str, list[list[Times]]] = {name: [[] for _ in queries] for name in searches}
     for number in range(rounds + 1):
         for at, query in enumerate(queries):
             for name, way in searches.items():
-                server, begin, own = server_ms(client), time.perf_counter(), time.process_time()
+                server, begin, client_start = server_ms(client), time.perf_counter(), time.process_time()
                 way(query)
-                times = (time.perf_counter() - begin) * 1e3, (time.process_time() - own) * 1e3
+                times = (time.perf_counter() - begin) * 1e3, (time.process_time() - client_start) * 1e3
                 took[name][at] += [(*times, server_ms(client) - server)] if number else []
-    return {name: [least_times(one) for one in every] for name, every in took.items()}
+    return {name: [least_times(query_times) for query_times in query_rounds] for name, query_rounds in took.items()}
 
 
 def least_times(times: Sequence[Times]) -> Times:
     """Return the least of each; of the server, which counts in tens of milliseconds, the mean."""
-    elapsed, own, server = zip(*times, strict=True)
-    return min(elapsed), min(own), statistics.mean(server)
+    elapsed, client_times, server = zip(*times, strict=True)
+    return min(elapsed), min(client_times), statistics.mean(server)
 
 
 def rows(name: str, url: str, index: str, rounds: int) -> Iterator[str]:
     """Yield rows of the table for one server."""
     client = CLIENTS[name](url.partition("+")[2])
     for size, page in PLACES:
-        took = least(ways(client, index, size, page), client, rounds)
+        took = measure_searches(ways(client, index, size, page), client, rounds)
         native = took["native collapse"]
         for way, each in took.items():
-            elapsed, own, server = (statistics.median(part) for part in zip(*each, strict=True))
+            elapsed, client_ms, server = (statistics.median(part) for part in zip(*each, strict=True))
             ratio = statistics.median(one[0] / other[0] for one, other in zip(each, native, strict=True))
-            times = f"{elapsed:.1f} | {own:.1f} | {server:.0f} | {ratio:.2f}"
+            times = f"{elapsed:.1f} | {client_ms:.1f} | {server:.0f} | {ratio:.2f}"
             yield f"| {name} | {size} | {page} | {len(each)} | {way} | {times} |"
     client.close()
