@@ -73,7 +73,7 @@ def searches(batch: Sequence[Record], looked_up: Sequence[LookupField]) -> list[
     """Make the look-ups that a worker makes for documents that it has written."""
     values = [(each.document.id, lookup_keys(packed)) for each in batch if (packed := unpack(each.packed))]
     return [
-        SignatureLookup({clue: keys[clue] for clue in looked_up if clue in keys}, limit=MOST_HITS, own=name)
+        SignatureLookup({clue: keys[clue] for clue in looked_up if clue in keys}, limit=MOST_HITS, own_id=name)
         for name, keys in values
     ]
 

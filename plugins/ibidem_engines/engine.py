@@ -62,7 +62,7 @@ class Outcome:
         id: The document's id.
         fate: Indexed, unchanged, stale, refused, deleted or missing.
         order: A number that grows with each write, as far as the engine knows one; 0 when nothing was written.
-        before: The version that was there before; None when there was none.
+        previous_version: The version that was there before; None when there was none.
         field: For a refusal: the field at fault, or empty.
         why: For a refusal: the reason in words.
     """
@@ -70,7 +70,7 @@ class Outcome:
     id: str
     fate: WriteStatus
     order: int = 0
-    before: int | None = None
+    previous_version: int | None = None
     field: str = ""
     why: str = ""
 
@@ -142,20 +142,20 @@ class SignatureLookup:
 
     Args:
         values: For each field the values of which one is enough.
-        least: How many of a field's values must be carried (1 where not named; `rare` asks for 5).
+        min_shared: How many of a field's values must be carried (1 where not named; `rare` asks for 5).
         limit: The most hits for a field, content hash aside (caps of the policy); what is over is `capped`. A value of
             a long text that more documents carry is passed over, so that a banner page hides nothing else. With 0
             the documents with the content hash are only counted.
-        own: Id of the stored document whose values these are, in the index that is searched: it is left out of the
+        own_id: Id of the stored document whose values these are, in the index that is searched: it is left out of the
             hits, and the engine need not look up what only it carries. Empty: nothing is left out.
     """
 
     values: Mapping[LookupField, Sequence[str]]
-    least: Mapping[LookupField, int] = field(default_factory=dict)
+    min_shared: Mapping[LookupField, int] = field(default_factory=dict)
     limit: int = 1_000
-    own: str = ""
+    own_id: str = ""
 
-    def most(self, name: LookupField) -> int:
+    def hit_limit(self, name: LookupField) -> int:
         """Return the most hits for a class of values."""
         return max(self.limit, CONTENT_HITS) if name == "content" and self.limit else self.limit
 
@@ -167,17 +167,17 @@ class LookupResult:
     Args:
         hits: Each document once, in the order of index and id; the searching document itself too, unless it is named.
         capped: The fields whose hits were cut at the limit.
-        same: Number of documents with the content hash, `own` aside; exact, also where they are too many to be listed
-            (`CONTENT_HITS`).
+        copies: Number of documents with the content hash, `own_id` aside; exact, also where they are too many to be
+            listed (`CONTENT_HITS`).
     """
 
     hits: Sequence[Hit]
     capped: Sequence[LookupField] = ()
-    same: int = 0
+    copies: int = 0
 
 
 CONTENT_HITS = 10_000
-"""The most documents with one content hash that are listed; a copy more often repeated is only counted (`same`)."""
+"""The most documents with one content hash that are listed; a copy more often repeated is only counted (`copies`)."""
 
 
 @dataclass(frozen=True, slots=True)

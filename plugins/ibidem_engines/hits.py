@@ -174,7 +174,7 @@ class HitColumns(Sequence[Hit]):
         return self.take(rows)
 
 
-def packed_of(hits: Sequence[Hit]) -> PackedValues:
+def read_packed(hits: Sequence[Hit]) -> PackedValues:
     """Give the packed values of hits."""
     return hits.packed if isinstance(hits, HitColumns) else PackedValues.join([hit.packed for hit in hits])
 
@@ -229,7 +229,7 @@ class GroupedHits:
 
     Args:
         hits: As the server gives them, each with its `_dedupe`.
-        stored: The documents that are still there, by index and id.
+        documents: The documents that are still there, by index and id.
         account: What the page is based on, counted.
         total: Number of documents that match.
         best: The highest score.
@@ -237,7 +237,7 @@ class GroupedHits:
     """
 
     hits: Sequence[dict[str, Any]]
-    stored: Mapping[tuple[str, str], StoredDocument]
+    documents: Mapping[tuple[str, str], StoredDocument]
     account: dict[str, Any]
     total: int
     best: float | None

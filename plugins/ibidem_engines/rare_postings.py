@@ -85,16 +85,16 @@ class _Asking:
         least: How many of its terms each document has to share.
     """
 
-    def __init__(self, values: Words, owners: Places, least: Places) -> None:
-        self._values, self._owners, self._least = values, owners, least
-        self._sizes = np.bincount(owners, minlength=len(least))
-        self._spare = np.minimum(SPARE, least - 1)
+    def __init__(self, values: Words, owners: Places, min_shared: Places) -> None:
+        self._values, self._owners, self._min_shared = values, owners, min_shared
+        self._sizes = np.bincount(owners, minlength=len(min_shared))
+        self._spare = np.minimum(SPARE, min_shared - 1)
 
     def pairs(self, run: Words) -> tuple[Places, Places]:
         """Return who shares enough terms with which leads of a run, each pair once.
 
-        What shares `least` of n terms shares one more than k of any n - `least` + 1 + k. So the rarest are counted, and
-        the others only looked through for what was found by them (Li, Lu, Lu 2008, "Efficient merging and filtering
+        What shares `min_shared` of n terms shares one more than k of any n - `min_shared` + 1 + k. So the rarest are
+        counted, and the others only looked through for what was found by them (Li, Lu, Lu 2008, "Efficient merging and filtering
         algorithms for approximate string searches").
         """
         start = np.searchsorted(run, self._values)
@@ -102,8 +102,10 @@ class _Asking:
         frequent = self._frequent(times)
         counts = np.where(frequent, 0, times)
         budget = np.cumsum(np.bincount(self._owners, counts, len(self._sizes))) // AT_ONCE
-        part_of = budget.astype(np.int64)[self._owners]
-        parts = [self._part(run, start, np.where(part_of == part, counts, 0), frequent) for part in np.unique(budget)]
+        term_parts = budget.astype(np.int64)[self._owners]
+        parts = [
+            self._part(run, start, np.where(term_parts == part, counts, 0), frequent) for part in np.unique(budget)
+        ]
         rows, places = (np.concatenate([each[side] for each in parts] or [np.empty(0, np.int64)]) for side in (0, 1))
         return rows, places
 
@@ -112,7 +114,7 @@ class _Asking:
         order = np.lexsort((times, self._owners))
         number = np.arange(len(order)) - np.repeat(np.cumsum(self._sizes) - self._sizes, self._sizes)
         frequent = np.empty(len(order), bool)
-        frequent[order] = number >= np.repeat(self._sizes - (self._least - 1 - self._spare), self._sizes)
+        frequent[order] = number >= np.repeat(self._sizes - (self._min_shared - 1 - self._spare), self._sizes)
         return frequent
 
     def _part(self, run: Words, start: Places, times: Places, frequent: NDArray[np.bool_]) -> tuple[Places, Places]:
@@ -128,7 +130,7 @@ class _Asking:
             keys = values[rows] | places
             is_carried = run[np.minimum(np.searchsorted(run, keys), len(run) - 1)] == keys
             shared_counts += is_carried & has_value[rows]
-        is_match = shared_counts >= self._least[rows]
+        is_match = shared_counts >= self._min_shared[rows]
         return rows[is_match], places[is_match].astype(np.int64)
 
     def _columns(self, mask: NDArray[np.bool_]) -> Iterator[tuple[Words, NDArray[np.bool_]]]:

@@ -90,7 +90,7 @@ class SourceDocument:
         state: What another write changes: two numbers of the engine's own.
         order: Number of the write that it comes from now; that of its name, unless it was written since.
         engine_version: The engine's own count of writes to it.
-        ours: Names of what ibidem added to it before.
+        own_fields: Names of what ibidem added to it before.
         raw: Its JSON as it is stored, where that is asked for.
     """
 
@@ -105,7 +105,7 @@ class SourceDocument:
     state: tuple[int, int]
     order: int
     engine_version: int = 0
-    ours: tuple[str, ...] = ()
+    own_fields: tuple[str, ...] = ()
     raw: bytes = b""
 
 
@@ -144,11 +144,11 @@ class ReindexSource(Protocol):
     def parts(self) -> list[ShardRef]:
         """List the parts of the index at the first call."""
 
-    def newest(self, since: Marks | None = None) -> dict[ShardRef, int]:
+    def newest(self, marks: Marks | None = None) -> dict[ShardRef, int]:
         """Return for each part up to which number its writes are done, once these can all be read.
 
         Args:
-            since: What this returned before; while nothing is new, the engine is not troubled further.
+            marks: What this returned before; while nothing is new, the engine is not troubled further.
         """
 
     def count(self, stretch: SeqNoRange) -> int:
@@ -213,7 +213,7 @@ class ReindexTarget(Protocol):
     def exists(self) -> bool:
         """Return whether there is an index of this name."""
 
-    def create(self, *, signed: bool = True) -> None:
+    def create(self, *, with_fields: bool = True) -> None:
         """Make it, with our fields of now, or with none of them, and all else as in the first index."""
 
     def take(self, documents: Sequence[Signed]) -> list[Outcome]:

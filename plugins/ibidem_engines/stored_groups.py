@@ -19,7 +19,7 @@ from ibidem_ingest.signatures.lookup_keys import LookupField
 
 
 @dataclass(frozen=True, slots=True)
-class Grouped:
+class GroupedDocument:
     """A document with its group.
 
     Args:
@@ -43,13 +43,13 @@ class Several:
 
     Args:
         values: The values.
-        least: How many.
+        min_shared: How many.
         shortest: The fewest tokens of a lead that is found by them.
         longest: The most.
     """
 
     values: Sequence[str]
-    least: int
+    min_shared: int
     shortest: int
     longest: int
 
@@ -78,7 +78,7 @@ class Assignment:
             whoever groups looks at it again.
     """
 
-    document: Grouped
+    document: GroupedDocument
     group: str
     lead: bool
 
@@ -106,17 +106,17 @@ class StoredGroups(Protocol):
     def parts(self) -> list[ShardRef]:
         """List the parts, each of which numbers its writes."""
 
-    def newest(self, since: Marks | None = None) -> dict[ShardRef, int]:
+    def newest(self, marks: Marks | None = None) -> dict[ShardRef, int]:
         """Return for each part up to which number its writes are done, once these can all be read.
 
         Args:
-            since: What this returned before; while nothing is new, the engine is not troubled further.
+            marks: What this returned before; while nothing is new, the engine is not troubled further.
         """
 
     def deletions(self) -> int:
         """Count the deletions there have been, as far as the engine counts them."""
 
-    def leads(self, stretch: SeqNoRange, size: int) -> list[Grouped]:
+    def leads(self, stretch: SeqNoRange, size: int) -> list[GroupedDocument]:
         """Read the first leads that come from the writes of a stretch, in the order of writing."""
 
     def carriers(self, keys: Sequence[LeadKeys], upto: Marks) -> list[Hit]:
@@ -127,17 +127,17 @@ class StoredGroups(Protocol):
         """
 
     def members(
-        self, groups: Sequence[str], without: Sequence[str] = (), *, lead: bool | None = None
-    ) -> Iterator[list[Grouped]]:
+        self, groups: Sequence[str], excluded_ids: Sequence[str] = (), *, lead: bool | None = None
+    ) -> Iterator[list[GroupedDocument]]:
         """Go through the documents of some groups in slices, in the order of writing.
 
         Args:
             groups: Names of groups.
-            without: Ids of documents that are left out.
+            excluded_ids: Ids of documents that are left out.
             lead: Only leads, or only followers; None for both.
         """
 
-    def read(self, ids: Sequence[tuple[str, str]], upto: Marks | None = None) -> list[Grouped]:
+    def read(self, ids: Sequence[tuple[str, str]], upto: Marks | None = None) -> list[GroupedDocument]:
         """Read documents by (index, id), as they are now; deleted documents are left out.
 
         Args:
@@ -206,7 +206,7 @@ class MatchCounts:
         ungrouped: Documents without a stored group.
         unsettled: Documents whose group is not settled yet.
         unsigned: Documents without signatures, or without words.
-        short: Signed documents of fewer than five words.
+        short_count: Signed documents of fewer than five words.
         tables: Documents by the name of their idf table; those without one are left out.
     """
 
@@ -216,7 +216,7 @@ class MatchCounts:
     ungrouped: int
     unsettled: int
     unsigned: int
-    short: int
+    short_count: int
     tables: Mapping[str, int]
 
 
@@ -228,7 +228,7 @@ class Collapsed:
         heads: The best document of each group, in rank order.
         counts: What matches.
         best: The highest score; None where nothing is scored.
-        after: What follows the last of them, to go on from there; None where the engine needs no more than a
+        search_after: What follows the last of them, to go on from there; None where the engine needs no more than a
             number.
         newest: The highest number of a write among what matches, where the engine needs it for a cursor.
         cursor: Hand it to the next request and it ranks what this one ranked; empty when the engine keeps none.
@@ -238,7 +238,7 @@ class Collapsed:
     heads: Sequence[GroupHit]
     counts: MatchCounts
     best: float | None
-    after: Sequence[object] | None = None
+    search_after: Sequence[object] | None = None
     newest: int = -1
     cursor: str = ""
     several: frozenset[str] | None = None
@@ -293,11 +293,11 @@ class Place:
 
     Args:
         start: How many groups come before.
-        after: What an earlier request gave to go on from; needed beyond the groups that an engine counts off.
+        search_after: What an earlier request gave to go on from; needed beyond the groups that an engine counts off.
     """
 
     start: int
-    after: Sequence[object] | None = None
+    search_after: Sequence[object] | None = None
 
 
 class CollapseEngine(WithGroups, Protocol):

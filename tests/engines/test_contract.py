@@ -107,7 +107,7 @@ class TestCreate:
 class TestWrite:
     def test_each_record_has_an_outcome_in_the_same_order(self, engine: Engine, record: Make) -> None:
         outcomes = store(engine, record("b"), record("a"), record("c"))
-        assert [(each.id, each.fate, each.before) for each in outcomes] == [
+        assert [(each.id, each.fate, each.previous_version) for each in outcomes] == [
             ("b", WriteStatus.INDEXED, None),
             ("a", WriteStatus.INDEXED, None),
             ("c", WriteStatus.INDEXED, None),
@@ -131,20 +131,24 @@ class TestWrite:
     def test_the_same_digest_is_unchanged_and_nothing_is_written(self, engine: Engine, record: Make) -> None:
         (first,) = store(engine, record("a", version=3))
         (second_outcome,) = store(engine, record("a", version=3))
-        assert (second_outcome.fate, second_outcome.before, second_outcome.order) == (WriteStatus.UNCHANGED, 3, 0)
+        assert (second_outcome.fate, second_outcome.previous_version, second_outcome.order) == (
+            WriteStatus.UNCHANGED,
+            3,
+            0,
+        )
         assert [hit.order for part in engine.scan() for hit in part] == [first.order]
 
     def test_the_version_of_an_unchanged_document_is_raised(self, engine: Engine, record: Make) -> None:
         store(engine, record("a", version=1))
         assert store(engine, record("a", version=5))[0].fate is WriteStatus.UNCHANGED
         (late,) = store(engine, record("a", "something else", version=4))
-        assert (late.fate, late.before) == (WriteStatus.STALE, 5)
+        assert (late.fate, late.previous_version) == (WriteStatus.STALE, 5)
         assert engine.fetch([(engine.index, "a")])[0].version == 5
 
     def test_an_older_version_never_overwrites_a_newer(self, engine: Engine, record: Make) -> None:
         store(engine, record("a", version=2))
         (late,) = store(engine, record("a", "something else", version=1))
-        assert (late.fate, late.before, late.order) == (WriteStatus.STALE, 2, 0)
+        assert (late.fate, late.previous_version, late.order) == (WriteStatus.STALE, 2, 0)
         assert late.why
         assert matching(engine, "grain") == ["a"]
         assert matching(engine, "something") == []
@@ -155,7 +159,7 @@ class TestWrite:
     ) -> None:
         store(engine, record("a", version=2))
         (outcome,) = store(engine, record("a", "something else", version=version))
-        assert (outcome.fate, outcome.before) == (WriteStatus.INDEXED, 2)
+        assert (outcome.fate, outcome.previous_version) == (WriteStatus.INDEXED, 2)
         assert matching(engine, "grain") == []
         assert matching(engine, "something") == ["a"]
         assert engine.info().documents == 1
@@ -200,7 +204,7 @@ class TestWrite:
 
 
 def statuses(outcomes: Sequence[Outcome]) -> list[tuple[WriteStatus, int | None]]:
-    return [(each.fate, each.before) for each in outcomes]
+    return [(each.fate, each.previous_version) for each in outcomes]
 
 
 class TestOrigin:
@@ -209,7 +213,7 @@ class TestOrigin:
     def test_a_document_of_another_origin_is_not_replaced(self, engine: Engine, record: Make) -> None:
         store(engine, read_in(record("a", "first", version=1), "/case-a"))
         (outcome,) = store(engine, read_in(record("a", "second", version=2), "/case-b"))
-        assert (outcome.fate, outcome.field, outcome.before) == (WriteStatus.REFUSED, "id", 1)
+        assert (outcome.fate, outcome.field, outcome.previous_version) == (WriteStatus.REFUSED, "id", 1)
         assert "a from /case-b would replace a from /case-a; give --id-prefix" in outcome.why
         (entry,) = engine.fetch([(engine.index, "a")])
         assert (entry.document.text, entry.document.origin) == ("first", "/case-a")
@@ -248,7 +252,7 @@ class TestDelete:
         store(engine, entry, other)
         (outcome,) = engine.delete(["b"], 1)
         engine.refresh()
-        assert (outcome.id, outcome.fate, outcome.before) == ("b", WriteStatus.DELETED, 1)
+        assert (outcome.id, outcome.fate, outcome.previous_version) == ("b", WriteStatus.DELETED, 1)
         assert matching(engine, "grain") == ["a"]
         assert ids(engine.find([SignatureLookup(read_values(other))])[0]) == ["a"]
         assert engine.fetch([(engine.index, "b")]) == []
@@ -272,7 +276,7 @@ class TestDelete:
         store(engine, record("a", version=version))
         (outcome,) = engine.delete(["a"], 4, beats=True)
         engine.refresh()
-        assert (outcome.fate, outcome.before) == (WriteStatus.DELETED, version)
+        assert (outcome.fate, outcome.previous_version) == (WriteStatus.DELETED, version)
         assert matching(engine, "grain") == []
         assert [stone["version"] for _, stone in engine.get_records("tombstones")] == [
             min(version + 1, LARGEST_VERSION)
@@ -628,10 +632,10 @@ class TestFind:
     def test_the_document_that_asks_is_in_unless_it_is_named(self, engine: Engine, record: Make) -> None:
         store(engine, record("a"), record("b"))
         with_itself, answer_without = engine.find(
-            [SignatureLookup(read_values(record("a"))), SignatureLookup(read_values(record("a")), own="a")]
+            [SignatureLookup(read_values(record("a"))), SignatureLookup(read_values(record("a")), own_id="a")]
         )
         assert (ids(with_itself), ids(answer_without)) == (["a", "b"], ["b"])
-        assert (with_itself.same, answer_without.same) == (2, 1)
+        assert (with_itself.copies, answer_without.copies) == (2, 1)
 
     def test_a_document_that_asks_need_not_be_stored(self, engine: Engine, record: Make) -> None:
         store(engine, record("a"))
@@ -650,8 +654,8 @@ class TestFind:
         contents = [read_values(record("y", text))["content"] for text in (STORY, LONG, "unheard of")]
         searches = [SignatureLookup({"content": each}, limit=0) for each in contents]
         everywhere, matching = engine.find(searches), engine.find(searches, Query(filters=(Filter("source", "AP"),)))
-        assert [(each.same, ids(each), *each.capped) for each in everywhere] == [(5, []), (1, []), (0, [])]
-        assert [each.same for each in matching] == [3, 0, 0]
+        assert [(each.copies, ids(each), *each.capped) for each in everywhere] == [(5, []), (1, []), (0, [])]
+        assert [each.copies for each in matching] == [3, 0, 0]
 
     def test_what_is_over_the_limit_is_cut_and_named(self, engine: Engine, record: Make) -> None:
         store(engine, *(record(f"d{number}") for number in range(8)))
@@ -669,13 +673,15 @@ class TestFind:
 
     def test_the_document_that_asks_takes_no_place_of_the_limit(self, engine: Engine, record: Make) -> None:
         store(engine, *(record(f"d{number}") for number in range(4)))
-        (lookup,) = engine.find([SignatureLookup({"profile": read_values(record("d3"))["profile"]}, limit=3, own="d3")])
+        (lookup,) = engine.find(
+            [SignatureLookup({"profile": read_values(record("d3"))["profile"]}, limit=3, own_id="d3")]
+        )
         assert (ids(lookup), list(lookup.capped)) == (["d0", "d1", "d2"], [])
 
     def test_the_content_hash_is_never_cut_and_its_group_is_counted(self, engine: Engine, record: Make) -> None:
         store(engine, *(record(f"d{number}") for number in range(9)))
         (lookup,) = engine.find([SignatureLookup({"content": read_values(record("x"))["content"]}, limit=2)])
-        assert (len(lookup.hits), list(lookup.capped), lookup.same) == (9, [], 9)
+        assert (len(lookup.hits), list(lookup.capped), lookup.copies) == (9, [], 9)
 
     def test_with_a_query_only_what_matches_it_and_its_filters_is_found(self, engine: Engine, record: Make) -> None:
         store(
@@ -684,7 +690,7 @@ class TestFind:
         search = SignatureLookup(read_values(record("a")), limit=1)
         assert ids(engine.find([search], parse_query("kansas", ["source=AP"]))[0]) == ["c"]
         (lookup,) = engine.find([search], parse_query("kansas"))
-        assert (ids(lookup), lookup.same, "bands" in lookup.capped) == (["b", "c"], 2, True)
+        assert (ids(lookup), lookup.copies, "bands" in lookup.capped) == (["b", "c"], 2, True)
 
     def test_a_document_that_was_written_again_is_found_by_its_new_values_only(
         self, engine: Engine, record: Make
@@ -693,7 +699,7 @@ class TestFind:
         store(engine, old)
         store(engine, new)
         by_old, by_new = engine.find([SignatureLookup(read_values(old)), SignatureLookup(read_values(new))])
-        assert (ids(by_old), by_old.same, ids(by_new)) == ([], 0, ["a"])
+        assert (ids(by_old), by_old.copies, ids(by_new)) == ([], 0, ["a"])
 
     def test_a_text_without_words_is_found_by_its_own_content_hash_alone(self, engine: Engine, record: Make) -> None:
         empty = record('an "odd" id: 1*', "")
@@ -742,7 +748,7 @@ class TestLongSignatures:
     def test_a_book_is_found_by_what_a_part_of_it_carries(
         self, engine: Engine, shelf: dict[str, Record], clue: LookupField
     ) -> None:
-        (lookup,) = engine.find([SignatureLookup({clue: read_values(shelf["part"])[clue]}, own="part")])
+        (lookup,) = engine.find([SignatureLookup({clue: read_values(shelf["part"])[clue]}, own_id="part")])
         assert (ids(lookup), list(lookup.capped)) == (["whole"], [])
 
     def test_so_many_sampled_words_are_asked_for(self, engine: Engine, shelf: dict[str, Record]) -> None:
@@ -778,7 +784,7 @@ class TestLongSignatures:
     ) -> None:
         (outcome,) = store(engine, record("whole", BOOKS["whole"], version=5))
         assert outcome.fate is WriteStatus.UNCHANGED
-        (lookup,) = engine.find([SignatureLookup({"profiles": read_values(shelf["part"])["profiles"]}, own="part")])
+        (lookup,) = engine.find([SignatureLookup({"profiles": read_values(shelf["part"])["profiles"]}, own_id="part")])
         assert ids(lookup) == ["whole"]
         name = (engine.index, "whole")
         assert engine.long_signatures([name]) == {name: shelf["whole"].long}

@@ -8,7 +8,7 @@ from engines.test_contract import LONG, book, read_values, store
 from ibidem_engines.engine import Engine, Hit, Record, SignatureLookup
 from ibidem_engines.query import parse_query
 from ibidem_engines.reindex import SeqNoRange
-from ibidem_engines.stored_groups import Assignment, Grouped, LeadKeys, Several, StoredGroups
+from ibidem_engines.stored_groups import Assignment, GroupedDocument, LeadKeys, Several, StoredGroups
 from ibidem_ingest.signatures.content import group_name
 from ibidem_ingest.signatures.lookup_keys import LookupField
 
@@ -20,12 +20,12 @@ def groups(engine: Engine) -> StoredGroups:
     return engine.groups()  # type: ignore[attr-defined, no-any-return]
 
 
-def leads(groups: StoredGroups, after: int = 0, size: int = 100) -> list[Grouped]:
+def leads(groups: StoredGroups, after: int = 0, size: int = 100) -> list[GroupedDocument]:
     upto = groups.newest()
     return [each for part in groups.parts() for each in groups.leads(SeqNoRange(part, after, upto[part]), size)]
 
 
-def read_groups(groups: StoredGroups, engine: Engine, *ids: str) -> list[Grouped]:
+def read_groups(groups: StoredGroups, engine: Engine, *ids: str) -> list[GroupedDocument]:
     groups.newest()
     return groups.read([(engine.index, name) for name in ids])
 
@@ -34,7 +34,7 @@ def names(hits: Sequence[Hit]) -> list[str]:
     return sorted(hit.id for hit in hits)
 
 
-def join(groups: StoredGroups, follower: Grouped, lead: Grouped) -> bool:
+def join(groups: StoredGroups, follower: GroupedDocument, lead: GroupedDocument) -> bool:
     (change,) = groups.assign([Assignment(follower, lead.group, lead=False)])
     groups.newest()
     return change
@@ -225,7 +225,7 @@ class TestAssign:
         a, b = leads(groups)
         join(groups, b, a)
         (outcome,) = store(engine, record("b", version=7))
-        assert (outcome.fate, outcome.before) == ("unchanged", 7)
+        assert (outcome.fate, outcome.previous_version) == ("unchanged", 7)
         assert [each.lead for each in read_groups(groups, engine, "b")] == [False]
 
 

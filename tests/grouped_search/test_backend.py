@@ -79,7 +79,7 @@ def test_what_a_scope_has_shown_is_not_late_again() -> None:
 def test_leads_whose_look_up_was_cut_are_named() -> None:
     class Capped(FakeEngine):
         def look_up_one(self, search: SignatureLookup, *, matching: bool) -> LookupResult:
-            return LookupResult(super().look_up_one(search, matching=matching).hits, ["bands"], same=9)
+            return LookupResult(super().look_up_one(search, matching=matching).hits, ["bands"], copies=9)
 
     response = answer(Capped(WINDOW), scope="matches")
     assert response["dedupe"]["capped"] == [
@@ -104,8 +104,8 @@ def test_only_what_can_be_evidence_is_looked_up(policy: Policy, clues: set[str])
     assert packed is not None
     lookup = build_lookup(packed, policy)
     assert lookup.values.keys() == clues
-    assert lookup.least == {clue: least for clue, least in {"rare": 5, "characters": 3}.items() if clue in clues}
-    assert lookup.own == "a"
+    assert lookup.min_shared == {clue: least for clue, least in {"rare": 5, "characters": 3}.items() if clue in clues}
+    assert lookup.own_id == "a"
 
 
 @pytest.mark.parametrize(

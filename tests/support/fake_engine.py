@@ -49,9 +49,11 @@ class FakeEngine(Engine):
             common = {
                 clue: len(set(values) & set(hit_keys(hit).get(clue, []))) for clue, values in search.values.items()
             }
-            if hit.id != search.own and any(count >= search.least.get(clue, 1) for clue, count in common.items()):
+            if hit.id != search.own_id and any(
+                count >= search.min_shared.get(clue, 1) for clue, count in common.items()
+            ):
                 hits.append(hit)
-        return LookupResult(hits if search.limit else (), same=len(hits))
+        return LookupResult(hits if search.limit else (), copies=len(hits))
 
     def scan(self, filters: Sequence[Filter] = (), size: int = 1_000) -> Iterator[list[Hit]]:
         hits = [*self.hits, *self.others]

@@ -333,12 +333,12 @@ def largest_version(setting: int) -> int:
 
 def _has_replaced(outcome: Outcome, record: Record) -> bool:
     """Return whether it replaced another version; a write of an earlier try of this message does not count."""
-    return outcome.fate is WriteStatus.INDEXED and outcome.before not in (None, record.version)
+    return outcome.fate is WriteStatus.INDEXED and outcome.previous_version not in (None, record.version)
 
 
 def _own_outcome(outcome: Outcome, record: Record) -> Outcome:
     """Count a document as written when an earlier try of this message wrote it."""
-    if outcome.fate is WriteStatus.UNCHANGED and outcome.before == record.version:
+    if outcome.fate is WriteStatus.UNCHANGED and outcome.previous_version == record.version:
         return replace(outcome, fate=WriteStatus.INDEXED)
     return outcome
 

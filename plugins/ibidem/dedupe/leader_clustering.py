@@ -36,7 +36,7 @@ from ibidem.dedupe.pairs import (
     pair_keys,
 )
 from ibidem_engines.engine import Hit
-from ibidem_engines.hits import HitNames, packed_of
+from ibidem_engines.hits import HitNames, read_packed
 from ibidem_ingest.pairs.decision import Evidence
 from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.signatures.long_text import LongSignatures
@@ -305,7 +305,7 @@ class Window:
             long_signatures: Long signatures, for `partial`; without them long texts are at most `near`.
             candidates: Pairs of rows that a look-up brought together.
         """
-        columns = PackedColumns.decode(packed_of(hits))
+        columns = PackedColumns.decode(read_packed(hits))
         names = HitNames(hits)
         applied_overrides = apply_overrides(overrides, names, columns)
         matcher = LongTextMatcher(
@@ -363,7 +363,7 @@ class Window:
     @property
     def lacks_signatures(self) -> bool:
         """Whether some ranked hit has no packed value."""
-        return bool((packed_of(self.hits).size[: self.ranked] == MISSING).any())
+        return bool((read_packed(self.hits).size[: self.ranked] == MISSING).any())
 
     @property
     def unsigned_count(self) -> int:

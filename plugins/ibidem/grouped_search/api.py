@@ -343,7 +343,7 @@ def group_by_plugin(engine: Engine, query: Query, page_request: PageRequest, *, 
     page = cast("PluginEngine", engine).search_grouped(query, parameters, start, size, read_cursor(query, request))
     if page is None or not is_read_as_here(page.account, request, size):
         return None
-    hits = [plugin_hit(hit, page.stored) for hit in page.hits]
+    hits = [plugin_hit(hit, page.documents) for hit in page.hits]
     account = with_current_tables(page.account, page_request.tables)
     return Answer(hits, account, page.total, page.best, page.cursor, facets=read_facets(page.account))
 

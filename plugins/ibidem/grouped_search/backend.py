@@ -124,7 +124,9 @@ def build_lookup(packed: Packed, policy: Policy, long: LongSignatures | None = N
     values = {clue: keys for clue, keys in lookup_keys(packed).items() if clue in fields}
     values |= long_clues(long)
     min_shared = dict(LEAST) if policy.characters is None else {**LEAST, "characters": policy.characters.pairs}
-    return SignatureLookup(values, {clue: count for clue, count in min_shared.items() if clue in values}, own=packed.id)
+    return SignatureLookup(
+        values, {clue: count for clue, count in min_shared.items() if clue in values}, own_id=packed.id
+    )
 
 
 def counted_fields(policy: Policy) -> Mapping[LookupField, bool]:
@@ -172,7 +174,7 @@ def look_up_duplicates(
 
 def cut_fields(result: LookupResult) -> Sequence[LookupField]:
     """Return the clues whose hits were cut: at the policy's limit, or copies so many that they are only counted."""
-    return [*result.capped, "content"] if result.same > min(len(result.hits), CONTENT_HITS) else result.capped
+    return [*result.capped, "content"] if result.copies > min(len(result.hits), CONTENT_HITS) else result.capped
 
 
 def merge_hits(results: Iterable[LookupResult]) -> Iterable[Hit]:
@@ -264,7 +266,7 @@ def write_cursor(engine_cursor: str, query: Query, request: DedupeRequest, begin
     Returns:
         A string that may be in a URL.
     """
-    further = [str(begins.page), orjson.dumps(begins.after).decode()] if begins else []
+    further = [str(begins.page), orjson.dumps(begins.search_after).decode()] if begins else []
     return encode_cursor([SCHEME, engine_cursor, query_digest(query), request.digest(), *further])
 
 
@@ -290,11 +292,11 @@ class NextPage:
 
     Args:
         page: Which page.
-        after: The engine's sort values to go on from.
+        search_after: The engine's sort values to go on from.
     """
 
     page: int
-    after: Sequence[object]
+    search_after: Sequence[object]
 
 
 def next_page(request: DedupeRequest) -> NextPage | None:
@@ -309,7 +311,7 @@ def next_page(request: DedupeRequest) -> NextPage | None:
 def start_place(page_request: PageRequest) -> Place:
     """Return where a page of a collapsed ranking begins."""
     begins = next_page(page_request.request)
-    position = begins.after if begins is not None and begins.page == page_request.page else None
+    position = begins.search_after if begins is not None and begins.page == page_request.page else None
     return Place((page_request.page - 1) * page_request.size, position)
 
 

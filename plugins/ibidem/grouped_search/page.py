@@ -281,7 +281,7 @@ def count_capped(source: SearchBackend, read: WindowReader) -> RequestFlow[dict[
     """Count the documents that match of each text whose further copies were left out."""
     unknown = [content for content in read.surplus if content not in read.matching]
     results = (yield from source.find(counts(unknown), whole_index=False)) if unknown else ()
-    return read.matching | {content: each.same for content, each in zip(unknown, results, strict=True)}
+    return read.matching | {content: each.copies for content, each in zip(unknown, results, strict=True)}
 
 
 def is_unseen(document: LateDocument, lead: int, scope_matches: ScopeMatches) -> bool:

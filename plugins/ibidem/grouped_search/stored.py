@@ -129,7 +129,7 @@ def stored_page(source: StoredBackend, page_request: PageRequest) -> RequestFlow
     hits = ResponseRenderer(read.window, groups, page_request.request, sources, through=stored_leads).hits()
     account = stored_stats(page.counts, groups, page_request)
     ranking = Ranking([head.hit for head in page.heads], page.counts.documents)
-    further = None if page.after is None else NextPage(page_request.page + 1, page.after)
+    further = None if page.search_after is None else NextPage(page_request.page + 1, page.search_after)
     return StoredPage(GroupedPage(ranking, read.window, hits, account), further, page.best)
 
 
@@ -299,7 +299,7 @@ def stored_stats(counts: MatchCounts, groups: Sequence[Group], page_request: Pag
         "unsigned": counts.unsigned,
         "ungrouped": counts.ungrouped,
         "unsettled": counts.unsettled,
-        "too_short": counts.short,
+        "too_short": counts.short_count,
         "mixed_tables": count_others(counts.tables, page_request.tables),
         "found_by_scope": 0,
         "capped": [{"group": group.id, "by": ["keep"]} for group in groups if is_cut(group, page_request)],

@@ -110,10 +110,10 @@ def texts(engine: Engine, ids: Sequence[str]) -> dict[str, bytes]:
 
 def copies(engine: Engine, documents: Sequence[Packed]) -> Iterator[str]:
     """Yield the ids of the documents with an equal content hash; where a look-up is cut short, by reading the index."""
-    searches = [SignatureLookup({"content": [content_key(value)]}, own=value.id) for value in documents]
+    searches = [SignatureLookup({"content": [content_key(value)]}, own_id=value.id) for value in documents]
     answers = engine.find(searches)
     yield from (hit.id for answer in answers for hit in answer.hits)
-    cut = {value.content for value, answer in zip(documents, answers, strict=True) if answer.same > len(answer.hits)}
+    cut = {value.content for value, answer in zip(documents, answers, strict=True) if answer.copies > len(answer.hits)}
     if cut:
         for hit in (hit for part in engine.scan() for hit in part):
             other = unpack(hit.packed) if hit.packed is not None else None

@@ -22,7 +22,7 @@ from ibidem.dedupe.pair_rules import SIGNATURES
 from ibidem.dedupe.pairs import LongSignatureCache, LongTextMatcher
 from ibidem.index.documents import titles
 from ibidem_engines.engine import Engine, Hit
-from ibidem_engines.stored_groups import Grouped, StoredGroups
+from ibidem_engines.stored_groups import GroupedDocument, StoredGroups
 from ibidem_ingest.pairs.decision import decide
 from ibidem_ingest.pairs.policy import Level, Policy
 from ibidem_ingest.signatures.long_text import LongClue, LongSignatures
@@ -300,7 +300,7 @@ class StoredReport:
         store, policy = group_store(self.engine), stored_policy(self.engine)
         store.newest()
         for sizes in store.sizes(AT_ONCE):
-            members: defaultdict[str, list[Grouped]] = defaultdict(list)
+            members: defaultdict[str, list[GroupedDocument]] = defaultdict(list)
             for batch in store.members(list(sizes)):
                 for each in batch:
                     members[each.group].append(each)
@@ -314,7 +314,7 @@ def stored_policy(engine: Engine) -> Policy:
     return parse_policy(Checkpoint.read(engine).policy)
 
 
-def member(document: Grouped, lead: Grouped, size: int, policy: Policy) -> Member:
+def member(document: GroupedDocument, lead: GroupedDocument, size: int, policy: Policy) -> Member:
     """Describe a document in its group."""
     evidence = ""
     if document is not lead:

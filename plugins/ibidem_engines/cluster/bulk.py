@@ -29,7 +29,7 @@ State = tuple[Name, tuple[int, int]]
 """Where a document is, and the sequence number and primary term of its last write."""
 
 
-def newest(cluster: ClusterClient, parts: Sequence[ShardRef], since: Marks | None = None) -> dict[ShardRef, int]:
+def newest(cluster: ClusterClient, parts: Sequence[ShardRef], marks: Marks | None = None) -> dict[ShardRef, int]:
     """Return for each part up to which number its writes are done, once these can all be read.
 
     A search may find a write while one with a lower number is still under way; up to the global checkpoint none is.
@@ -38,7 +38,7 @@ def newest(cluster: ClusterClient, parts: Sequence[ShardRef], since: Marks | Non
     numbers = {
         part: write_order(int(shard_stats["seq_no"]["global_checkpoint"])) for part, shard_stats in stats.items()
     }
-    if numbers != since:
+    if numbers != marks:
         refresh_index(cluster, _names(parts))
     return numbers
 
@@ -73,18 +73,18 @@ def count(cluster: ClusterClient, stretch: SeqNoRange) -> int:
     return int(answer["hits"]["total"]["value"])
 
 
-def states(cluster: ClusterClient, stretch: SeqNoRange, size: int, among: Sequence[str] | None = None) -> list[State]:
+def states(cluster: ClusterClient, stretch: SeqNoRange, size: int, ids: Sequence[str] | None = None) -> list[State]:
     """Name the first documents that come from the writes of a stretch, in the order of writing, each with its state.
 
     Args:
         cluster: The cluster.
         stretch: Writes.
         size: How many documents at most.
-        among: Only documents with these ids; None for all.
+        ids: Only documents with these ids; None for all.
     """
     query = _in_range(stretch)
-    if among is not None:
-        query["bool"]["filter"].append(ids_query(among))
+    if ids is not None:
+        query["bool"]["filter"].append(ids_query(ids))
     body: Clause = {
         "query": query,
         "sort": [{"_seq_no": "asc"}],
@@ -181,7 +181,7 @@ class Action:
         state: Sequence number and primary term of the state that it acts on; another state is a conflict.
         routing: What chooses the document's shard instead of its id; empty for the id.
         version: The engine's own version that the document is to have; an older one than what is stored is a conflict.
-        plain: Whether the index's default pipeline is passed by.
+        skips_pipeline: Whether the index's default pipeline is passed by.
     """
 
     verb: str
@@ -191,7 +191,7 @@ class Action:
     state: tuple[int, int] | None = None
     routing: str = ""
     version: int | None = None
-    plain: bool = False
+    skips_pipeline: bool = False
 
     @property
     def lines(self) -> list[bytes]:
@@ -203,7 +203,7 @@ class Action:
             head["routing"] = self.routing
         if self.version is not None:
             head |= {"version": self.version, "version_type": "external_gte"}
-        if self.plain:
+        if self.skips_pipeline:
             head["pipeline"] = "_none"
         header = orjson.dumps({self.verb: head})
         return [header] if self.body is None else [header, self.body]

@@ -342,7 +342,7 @@ class Dialect:
     Args:
         name: As in addresses, and in the names of mappings.
         product: As people write it.
-        least: Oldest major version that is understood.
+        min_version: Oldest major version that is understood.
         open_point: Path that opens a point in time.
         open_whole: Parameters that require all shards when a point in time is opened.
         opened_as: Where the answer holds its id.
@@ -353,7 +353,7 @@ class Dialect:
 
     name: str
     product: str
-    least: int
+    min_version: int
     open_point: str
     open_whole: Mapping[str, str]
     opened_as: str

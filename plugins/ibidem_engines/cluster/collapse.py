@@ -75,8 +75,8 @@ def collapse_search(  # noqa: PLR0913 - the parts of a ranking
     sort = body.get("sort", [])
     sort = sort if isinstance(sort, list | tuple) else [sort]
     sort_keys = sort or [*_BY_DATE[order], _SCORE]
-    whole = {**body, "sort": [*sort_keys, *_TIES]} | ({} if sort else {"track_scores": True})
-    return ClusterCollapse(target, whole, layout, len(sort), ids, display)
+    ordered_body = {**body, "sort": [*sort_keys, *_TIES]} | ({} if sort else {"track_scores": True})
+    return ClusterCollapse(target, ordered_body, layout, len(sort), ids, display)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,9 +128,9 @@ class ClusterCollapse:
         answer, count = yield from self._send_first(request, counter, cache, separate=bool(extras))
         counts = count.counts
         heads = yield from self._with_ids(answer, request)
-        next_place = answer["hits"]["hits"][-1]["sort"] if heads else place.after
+        next_place = answer["hits"]["hits"][-1]["sort"] if heads else place.search_after
         if counts.ungrouped > 1 or not counted_off:
-            heads, next_place = yield from self._walk(place, size, within=counted_off)
+            heads, next_place = yield from self._walk(place, size, can_restart=counted_off)
         best = answer["hits"].get("max_score") if counts.documents else None
         return answer, Collapsed(heads, counts, best, next_place, newest=count.writes.newest, several=count.several)
 
@@ -157,7 +157,7 @@ class ClusterCollapse:
             cache.put(counts)
         return answer, counts
 
-    def others(
+    def tails(
         self, groups: Sequence[str], heads: Sequence[GroupHit], limit: int
     ) -> RequestFlow[tuple[Sequence[Mapping[str, Any]], Members]]:
         """Read the documents of some groups without the best of each, as they are shown.
@@ -175,8 +175,8 @@ class ClusterCollapse:
             return (), Members((), {})
         heads = [head for head in heads if head.group in groups]
         heads_clause = {"bool": {"should": dsl.documents([head.name for head in heads]), "minimum_should_match": 1}}
-        among = {"bool": {"filter": [{"terms": {GROUP: list(groups)}}], "must_not": [heads_clause]}}
-        body = add_filter({**self.body, **self._hit_fields(), "size": size, "track_total_hits": True}, among)
+        clause = {"bool": {"filter": [{"terms": {GROUP: list(groups)}}], "must_not": [heads_clause]}}
+        body = add_filter({**self.body, **self._hit_fields(), "size": size, "track_total_hits": True}, clause)
         (answer,) = yield from self._search([body])
         if answer["hits"]["total"]["value"] > len(answer["hits"]["hits"]):
             return (), (yield from self.members(groups, limit))
@@ -211,24 +211,24 @@ class ClusterCollapse:
         return {each.group: each.hit for each in (yield from self._with_ids(answer, body))}
 
     def _walk(
-        self, place: Place, size: int, *, within: bool
+        self, place: Place, size: int, *, can_restart: bool
     ) -> RequestFlow[tuple[list[GroupHit], Sequence[object] | None]]:
         """Go through the plain ranking and keep the best of each group.
 
         Args:
             place: Where to begin.
             size: How many groups.
-            within: Whether the groups before can be gone through too.
+            can_restart: Whether the groups before can be gone through too.
 
         Returns:
             The best of each group, and the sort values of the last.
         """
-        if place.after is None and not within:
+        if place.search_after is None and not can_restart:
             raise UsageError(
                 f"page beyond the first {self.layout.most_hits:,} groups",
                 "go on with dedupe_cursor from the page before it",
             )
-        offset, next_place = (0, place.after) if place.after is not None else (place.start, None)
+        offset, next_place = (0, place.search_after) if place.search_after is not None else (place.start, None)
         heads: list[GroupHit] = []
         while len(heads) < offset + size:
             body: Clause = {

@@ -36,7 +36,7 @@ from ibidem_engines.requests import Answer
 DIALECT = Dialect(
     name="elasticsearch",
     product="Elasticsearch",
-    least=8,
+    min_version=8,
     open_point="/{index}/_pit",
     open_whole={},
     opened_as="id",

@@ -311,10 +311,10 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
                     f"write {product}+http://… in IBIDEM_ENGINE",
                 )
             major = version.partition(".")[0]
-            if not major.isdecimal() or int(major) < self._dialect.least:
+            if not major.isdecimal() or int(major) < self._dialect.min_version:
                 raise Permanent(
                     f"{self._cluster.label}: {self._dialect.product} {version} is not supported",
-                    f"use {self._dialect.product} {self._dialect.least} or later",
+                    f"use {self._dialect.product} {self._dialect.min_version} or later",
                 )
             self._version = version
         return self._version

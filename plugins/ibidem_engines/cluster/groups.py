@@ -28,7 +28,7 @@ from ibidem_engines.stored_groups import (
     FacetCount,
     Facets,
     GroupCounts,
-    Grouped,
+    GroupedDocument,
     LeadKeys,
     StoredGroups,
 )
@@ -64,7 +64,7 @@ class ClusterGroups(StoredGroups):
         self.index = index
         self._cluster = cluster
         self._layout = layout
-        self._parts = [ShardRef(each, shard) for each, shards in layout.shards_of.items() for shard in range(shards)]
+        self._parts = [ShardRef(each, shard) for each, shards in layout.shard_counts.items() for shard in range(shards)]
         self._settled = {part: SettledLeads(MOST // max(1, len(self._parts))) for part in self._parts}
 
     @override
@@ -72,15 +72,15 @@ class ClusterGroups(StoredGroups):
         return self._parts
 
     @override
-    def newest(self, since: Marks | None = None) -> dict[ShardRef, int]:
-        return newest(self._cluster, self._parts, since)
+    def newest(self, marks: Marks | None = None) -> dict[ShardRef, int]:
+        return newest(self._cluster, self._parts, marks)
 
     @override
     def deletions(self) -> int:
         return sum(int(each["indexing"]["delete_total"]) for each in primaries(self._cluster, self._parts).values())
 
     @override
-    def leads(self, stretch: SeqNoRange, size: int) -> list[Grouped]:
+    def leads(self, stretch: SeqNoRange, size: int) -> list[GroupedDocument]:
         numbers = {"range": {"_seq_no": {"gte": stretch.after, "lt": stretch.upto}}}
         body = _read([LEADS, numbers], size)
         target = Target(stretch.part.index, params={"preference": f"_shards:{stretch.part.shard}"})
@@ -93,8 +93,8 @@ class ClusterGroups(StoredGroups):
         for part, number in upto.items():
             if number:
                 search = self._settled[part].search(key_marks, number, partial(self._packed, part, number))
-                among: list[Clause] = [LEADS, {"range": {"_seq_no": {"lt": number}}}]
-                look_up = LeadLookUp(self._shard(part), self._layout, among)
+                conditions: list[Clause] = [LEADS, {"range": {"_seq_no": {"lt": number}}}]
+                look_up = LeadLookUp(self._shard(part), self._layout, conditions)
                 hits += self._cluster.hold(look_up.carriers(search.keys, search.writes))
         return hits
 
@@ -117,15 +117,15 @@ class ClusterGroups(StoredGroups):
 
     @override
     def members(
-        self, groups: Sequence[str], without: Sequence[str] = (), *, lead: bool | None = None
-    ) -> Iterator[list[Grouped]]:
+        self, groups: Sequence[str], excluded_ids: Sequence[str] = (), *, lead: bool | None = None
+    ) -> Iterator[list[GroupedDocument]]:
         conditions: list[Clause] = [{"terms": {GROUP: list(groups)}}]
         if lead is not None:
             conditions.append(LEADS if lead else FOLLOWERS)
         body = _read(conditions, SLICE)
         body["sort"] = [{"_seq_no": "asc"}, {"_index": "asc"}, {"ibidem.id": "asc"}]
-        if without:
-            body["query"]["bool"]["must_not"] = [dsl.ids_query(without)]
+        if excluded_ids:
+            body["query"]["bool"]["must_not"] = [dsl.ids_query(excluded_ids)]
         while True:
             hits = self._search(Target(self.index), body)["hits"]["hits"]
             if not hits:
@@ -134,24 +134,24 @@ class ClusterGroups(StoredGroups):
             body["search_after"] = hits[-1]["sort"]
 
     @override
-    def read(self, ids: Sequence[tuple[str, str]], upto: Marks | None = None) -> list[Grouped]:
+    def read(self, ids: Sequence[tuple[str, str]], upto: Marks | None = None) -> list[GroupedDocument]:
         places: list[tuple[Target, list[Clause]]] = [(Target(self.index), [])]
         if upto is not None:  # each shard numbers its writes separately
             places = [(self._shard(part), [{"range": {"_seq_no": {"lt": upto[part]}}}]) for part in upto]
-        members: list[Grouped] = []
+        members: list[GroupedDocument] = []
         for start in range(0, len(ids), SLICE):
             batch = list(ids[start : start + SLICE])
-            for target, among in places:
-                members += self._documents(target, _read([dsl.fetch_by_name(batch)["query"], *among], len(batch)))
+            for target, conditions in places:
+                members += self._documents(target, _read([dsl.fetch_by_name(batch)["query"], *conditions], len(batch)))
         return members
 
     @override
     def assign(self, changes: Sequence[Assignment]) -> list[bool]:
         with_long = [_place(each) for each in changes if _is_long(each.document.packed)]
-        long = self._cluster.hold(long_values(Target(self.index), with_long)) if with_long else {}
+        long_signatures = self._cluster.hold(long_values(Target(self.index), with_long)) if with_long else {}
         keys = lookup_keys_batch([each.document.packed for each in changes])
         actions = [
-            self._action(each, long.get(_place(each), b""), own_keys)
+            self._action(each, long_signatures.get(_place(each), b""), own_keys)
             for each, own_keys in zip(changes, keys, strict=True)
         ]
         return [not outcome.reason and outcome.status < 300 for outcome in run(self._cluster, actions)]
@@ -175,17 +175,17 @@ class ClusterGroups(StoredGroups):
             yield {bucket["key"]["group"]: bucket["doc_count"] for bucket in groups["buckets"]}
             pages["after"] = groups["after_key"]
 
-    def _action(self, change: Assignment, long: bytes, keys: dict[LookupField, list[str]]) -> Action:
+    def _action(self, change: Assignment, long_value: bytes, keys: dict[LookupField, list[str]]) -> Action:
         """Write a partial update; it builds the document from its `_source`, so what is not kept there goes along."""
         document, kind = change.document, "full" if "full" in self._layout.kinds else "lean"
-        clues = keys | long_clues(LongSignatures.decode(long)) if keys else {}
-        own_fields = signature_fields(document.name.id, document.packed, long, clues, kind)
+        clues = keys | long_clues(LongSignatures.decode(long_value)) if keys else {}
+        own_fields = signature_fields(document.name.id, document.packed, long_value, clues, kind)
         own_fields |= {"group": change.group, "lead": change.lead}
         body = orjson.dumps({"doc": {OURS: own_fields}})
         name = document.name
         return Action("update", name.index, name.id, body, document.state, name.routing)
 
-    def _documents(self, target: Target, body: Clause) -> list[Grouped]:
+    def _documents(self, target: Target, body: Clause) -> list[GroupedDocument]:
         return [_document(hit) for hit in self._search(target, body)["hits"]["hits"]]
 
     def _search(self, target: Target, body: Clause) -> Any:
@@ -205,10 +205,10 @@ def _read(conditions: Sequence[Clause], size: int) -> Clause:
     }
 
 
-def _document(hit: Mapping[str, Any]) -> Grouped:
+def _document(hit: Mapping[str, Any]) -> GroupedDocument:
     fields = hit.get("fields", {})
     name = Name(hit["_index"], hit["_id"], write_order(hit["_seq_no"]), hit.get("_routing", ""))
-    return Grouped(
+    return GroupedDocument(
         name,
         read_binary(hit, PACKED) or b"",
         str(fields.get(GROUP, [""])[0]),

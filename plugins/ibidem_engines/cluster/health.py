@@ -140,13 +140,15 @@ def _flat(mapping: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, s
             yield path, str(each.get("type", ""))
 
 
-def _proposal(fields: Fields, there: Mapping[str, str]) -> str:
+def _proposal(fields: Fields, field_types: Mapping[str, str]) -> str:
     """Write names that may be right, and behind them the fields among which the right ones are."""
-    text_fields = [path for path, kind in there.items() if kind in TEXT_TYPES]
+    text_fields = [path for path, kind in field_types.items() if kind in TEXT_TYPES]
     likely = {
-        name: _guess_path(words, text_fields if name == "text" else list(there)) for name, words in LIKELY.items()
+        name: _guess_path(words, text_fields if name == "text" else list(field_types)) for name, words in LIKELY.items()
     }
-    options = {name: path if (path := getattr(fields, name)) in there else likely[name] or "FIELD" for name in LIKELY}
+    options = {
+        name: path if (path := getattr(fields, name)) in field_types else likely[name] or "FIELD" for name in LIKELY
+    }
     pairs = ",".join(f"{name}={path}" for name, path in options.items())
     if not text_fields:
         return f"{pairs}; none of its fields is of type text"

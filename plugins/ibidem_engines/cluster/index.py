@@ -44,7 +44,7 @@ class Layout:
         kinds: `full` and `lean`, as far as ibidem's fields are there; empty where nothing was ever signed.
         schemas: The signature schema of each index that has one.
         bare: Those without ibidem's fields.
-        shards_of: How many primary shards each has.
+        shard_counts: How many primary shards each has.
         most_hits: The largest window that all of them allow.
         pipelines: The search pipelines that they put behind every search.
     """
@@ -53,14 +53,14 @@ class Layout:
     kinds: frozenset[str]
     schemas: Mapping[str, str]
     bare: tuple[str, ...]
-    shards_of: Mapping[str, int]
+    shard_counts: Mapping[str, int]
     most_hits: int
     pipelines: tuple[str, ...]
 
     @property
     def shards(self) -> int:
         """Total number of primary shards."""
-        return sum(self.shards_of.values())
+        return sum(self.shard_counts.values())
 
 
 def read(cluster: ClusterClient, index: str) -> Layout:
@@ -89,7 +89,7 @@ def read_layout(
         kinds=frozenset(str(meta.get("layout", "full")) for meta in metadata.values() if meta),
         schemas={name: _schema(answer[name], meta) for name, meta in metadata.items() if meta},
         bare=tuple(sorted(name for name, meta in metadata.items() if not meta)),
-        shards_of={name: int(each.get("number_of_shards", 1)) for name, each in sorted(index_settings.items())},
+        shard_counts={name: int(each.get("number_of_shards", 1)) for name, each in sorted(index_settings.items())},
         most_hits=min((int(each.get("max_result_window", MOST_HITS)) for each in settings), default=MOST_HITS),
         pipelines=tuple(sorted(filter(None, {_pipeline(each) for each in settings}))),
     )

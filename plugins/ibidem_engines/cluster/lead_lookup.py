@@ -38,10 +38,10 @@ class LeadLookUp:
         among: The leads to be looked among.
     """
 
-    def __init__(self, target: Target, layout: Layout, among: Sequence[Clause]) -> None:
+    def __init__(self, target: Target, layout: Layout, conditions: Sequence[Clause]) -> None:
         self._target = target
-        self._kinds, self._most = layout.kinds, layout.most_hits
-        self._among = list(among)
+        self._kinds, self._hit_limit = layout.kinds, layout.most_hits
+        self._conditions = list(conditions)
 
     def carriers(self, keys: Sequence[LeadKeys], writes: Sequence[int] = ()) -> RequestFlow[list[Hit]]:
         """Read the leads that have one of the values, or come from one of the writes, each once."""
@@ -78,7 +78,7 @@ class LeadLookUp:
             (clue, values)
             for each in keys
             for clue, values in each.several.items()
-            if len(values.values) >= values.least
+            if len(values.values) >= values.min_shared
         ]
         size = max(1, CLAUSES // (2 + max((len(values.values) for _, values in several), default=0)))
         clauses = [self._share_several(clue, values) for clue, values in several]
@@ -87,14 +87,14 @@ class LeadLookUp:
     def _share_several(self, clue: LookupField, keys: Several) -> Clause:
         """Ask for enough of a document's values of a class, at a length within bounds."""
         lengths = {"range": {"ibidem.length": {"gte": keys.shortest, "lte": keys.longest}}}
-        return {"bool": {"filter": [holders_query(self._kinds, clue, keys.values, keys.least), lengths]}}
+        return {"bool": {"filter": [holders_query(self._kinds, clue, keys.values, keys.min_shared), lengths]}}
 
     def _body(self, clauses: Sequence[Clause]) -> Clause:
         """Write one search, its hits in the order of writing."""
         clause: Clause = {"bool": {"should": list(clauses), "minimum_should_match": 1}}
         return {
-            "query": {"bool": {"filter": [*self._among, clause]}},
-            "size": self._most,
+            "query": {"bool": {"filter": [*self._conditions, clause]}},
+            "size": self._hit_limit,
             "track_total_hits": True,
             "sort": ["_seq_no"],
             **packed_options(),
@@ -105,6 +105,6 @@ def by_class(keys: Sequence[LeadKeys]) -> dict[LookupField, list[str]]:
     """Gather the values of which one is enough, each once."""
     values: defaultdict[LookupField, dict[str, None]] = defaultdict(dict)
     for each in keys:
-        for clue, some in each.values.items():
-            values[clue].update(dict.fromkeys(some))
-    return {clue: list(some) for clue, some in values.items()}
+        for clue, entries in each.values.items():
+            values[clue].update(dict.fromkeys(entries))
+    return {clue: list(entries) for clue, entries in values.items()}

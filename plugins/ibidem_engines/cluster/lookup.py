@@ -54,12 +54,12 @@ class _Question:
     @property
     def min_shared(self) -> int:
         """Number of values that a document has to share."""
-        return self.search.least.get(self.name, 1)
+        return self.search.min_shared.get(self.name, 1)
 
     @property
     def limit(self) -> int:
         """The most documents to read."""
-        return self.search.most(self.name)
+        return self.search.hit_limit(self.name)
 
 
 @dataclass(slots=True)
@@ -68,14 +68,14 @@ class _Answer:
 
     hits: dict[tuple[str, str], Hit] = field(default_factory=dict)
     capped: list[LookupField] = field(default_factory=list)
-    same: int = 0
+    copies: int = 0
 
     def add(self, question: _Question, hits: Sequence[Hit], total: int) -> None:
         """Add what carries the values of one class: the first in the order of writing, as many as the limit lets in."""
         for hit in hits[: question.limit]:
             self.hits[hit.index, hit.id] = hit
         if question.name == "content":
-            self.same = total
+            self.copies = total
         elif total > question.limit:
             self.capped.append(question.name)
 
@@ -114,7 +114,7 @@ class LookUp:
         yield from self._distribute(separate, batch, answers[len(parts) :])
         yield from self._send_separately(separate, list(separate)[APART:])
         yield from self._ask_in_parts([each for each in questions if each.min_shared <= 1 and each.name in LONG_CLUES])
-        return [LookupResult(_sort_hits(each.hits.values()), tuple(each.capped), each.same) for each in self._answers]
+        return [LookupResult(_sort_hits(each.hits.values()), tuple(each.capped), each.copies) for each in self._answers]
 
     def _ask_together(self, questions: Sequence[_Question]) -> RequestFlow[None]:
         """Ask for all values at once, and in parts where that brings too many hits."""
@@ -150,7 +150,7 @@ class LookUp:
         hits_by_question: defaultdict[_Question, dict[tuple[str, str], Hit]] = defaultdict(dict)
         for hit in hits:
             for question in {question for key in _hit_values(hit) for question in asking.get(key, ())}:
-                if hit.id != question.search.own:
+                if hit.id != question.search.own_id:
                     hits_by_question[question][hit.index, hit.id] = hit
         return hits_by_question
 
@@ -188,12 +188,12 @@ class LookUp:
 
     def _add_others(self, question: _Question, hits: Sequence[Hit], total: int) -> RequestFlow[None]:
         """Add the hits of one class, without the searching document itself."""
-        other_hits = [hit for hit in hits if hit.id != question.search.own]
+        other_hits = [hit for hit in hits if hit.id != question.search.own_id]
         if len(other_hits) < len(hits):
             total -= 1
-        elif question.search.own and question.name == "content" and total > len(hits):
+        elif question.search.own_id and question.name == "content" and total > len(hits):
             clause = self._carries(question.name, question.values, question.min_shared)
-            ((_, total),) = yield from self._send([self._body([clause], 0, question.search.own)])
+            ((_, total),) = yield from self._send([self._body([clause], 0, question.search.own_id)])
         self._answers[question.at].add(question, other_hits, total)
 
     def _ask_in_parts(self, questions: Sequence[_Question]) -> RequestFlow[None]:
@@ -208,7 +208,7 @@ class LookUp:
             halves: list[tuple[_Question, tuple[str, ...]]] = []
             answers = yield from self._send_parts(parts)
             for (question, values), (hits, total) in zip(parts, answers, strict=True):
-                other_hits = [hit for hit in hits if hit.id != question.search.own]
+                other_hits = [hit for hit in hits if hit.id != question.search.own_id]
                 if total - (len(hits) - len(other_hits)) <= question.limit:
                     hits_by_question[question] |= {(hit.index, hit.id): hit for hit in other_hits}
                 elif len(values) > 1:

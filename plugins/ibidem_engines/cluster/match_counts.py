@@ -144,7 +144,7 @@ class MatchCounter:
     @property
     def _has_shards(self) -> bool:
         """Whether the writes of an index are numbered in several shards."""
-        return max(self.layout.shards_of.values(), default=1) > 1
+        return max(self.layout.shard_counts.values(), default=1) > 1
 
     def _body(self, aggs: Clause) -> Clause:
         parts = {name: part for name, part in self.body.items() if name not in ("sort", "track_scores", "post_filter")}
@@ -169,7 +169,7 @@ class MatchCounter:
             ungrouped=ungrouped_count,
             unsettled=unsettled_count,
             unsigned=int(counts["unsigned"]["doc_count"]),
-            short=int(counts["short"]["doc_count"]),
+            short_count=int(counts["short"]["doc_count"]),
             tables={each["key"]: int(each["doc_count"]) for each in counts["tables"]["buckets"] if each["key"]},
         )
 
@@ -182,7 +182,7 @@ class MatchCounter:
     def _count_unsettled(self) -> RequestFlow[int]:
         """Count the leads of unsettled writes, shard by shard, since each numbers its own writes."""
         lines: list[Mapping[str, Any]] = []
-        for index, shards in self.layout.shards_of.items():
+        for index, shards in self.layout.shard_counts.items():
             for shard in range(shards):
                 newer: Clause = {"range": {"_seq_no": {"gte": self.settled.get(ShardRef(index, shard), 0)}}}
                 body = add_filter(self._body({}), {"bool": {"filter": [LEADS, newer]}})
@@ -234,7 +234,7 @@ def _groups_aggregation(*, single: bool) -> Clause:
 
 def _unsettled_clause(layout: Layout, settled: Marks) -> Clause:
     """Name the leads that come from writes which are not settled, of indexes of one shard."""
-    marks = {index: settled.get(ShardRef(index), 0) for index in layout.shards_of}
+    marks = {index: settled.get(ShardRef(index), 0) for index in layout.shard_counts}
     clauses: list[Clause] = [
         {"bool": {"filter": [{"term": {"_index": index}}, {"range": {"_seq_no": {"gte": mark}}}]}}
         for index, mark in marks.items()

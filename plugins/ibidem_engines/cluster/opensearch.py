@@ -36,7 +36,7 @@ from ibidem_engines.requests import Answer
 DIALECT = Dialect(
     name="opensearch",
     product="OpenSearch",
-    least=3,
+    min_version=3,
     open_point="/{index}/_search/point_in_time",
     open_whole={"allow_partial_pit_creation": "false"},
     opened_as="pit_id",

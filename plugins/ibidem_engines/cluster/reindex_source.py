@@ -106,7 +106,7 @@ def _source_document(hit: Mapping[str, Any], name: Name, fields: Fields, raw: by
         state=(hit["_seq_no"], hit["_primary_term"]),
         order=write_order(hit["_seq_no"]),
         engine_version=hit["_version"],
-        ours=tuple(own_part),
+        own_fields=tuple(own_part),
         raw=raw,
     )
 
@@ -205,13 +205,13 @@ class ClusterReindexSource(ReindexSource):
     def parts(self) -> list[ShardRef]:
         if not self._parts:
             self._parts = [
-                ShardRef(index, shard) for index, shards in self._layout.shards_of.items() for shard in range(shards)
+                ShardRef(index, shard) for index, shards in self._layout.shard_counts.items() for shard in range(shards)
             ]
         return self._parts
 
     @override
-    def newest(self, since: Marks | None = None) -> dict[ShardRef, int]:
-        return newest(self._cluster, self.parts(), since)
+    def newest(self, marks: Marks | None = None) -> dict[ShardRef, int]:
+        return newest(self._cluster, self.parts(), marks)
 
     @override
     def count(self, stretch: SeqNoRange) -> int:
@@ -257,10 +257,10 @@ class ClusterReindexSource(ReindexSource):
         """Give the action that adds signatures to a document: a whole write where its JSON was read."""
         name, kind = document.name, "full" if "full" in self._layout.kinds else "lean"
         if not document.raw or name.index in self._final_pipelines:
-            body = signed_part(record, kind, document.ours, values)
+            body = signed_part(record, kind, document.own_fields, values)
             return Action("update", name.index, name.id, body, document.state, name.routing)
         body = with_signatures(document.raw, record, kind, values)
-        return Action("index", name.index, name.id, body, document.state, name.routing, plain=True)
+        return Action("index", name.index, name.id, body, document.state, name.routing, skips_pipeline=True)
 
     @override
     def strip_document(self, document: SourceDocument) -> SourceDocument:
@@ -277,7 +277,7 @@ class ClusterReindexSource(ReindexSource):
 
     def _bare(self, document: SourceDocument) -> Action:
         name, body = document.name, self.strip_document(document).raw
-        return Action("index", name.index, name.id, body, document.state, name.routing, plain=True)
+        return Action("index", name.index, name.id, body, document.state, name.routing, skips_pipeline=True)
 
     @override
     def unmark(self) -> bool:
@@ -366,7 +366,11 @@ def to_outcome(document: SourceDocument, outcome: ActionOutcome) -> Outcome:
     name = document.name.id
     if outcome.reason:
         return Outcome(
-            name, WriteStatus.REFUSED, before=document.version, field=refused_field(outcome.reason), why=outcome.reason
+            name,
+            WriteStatus.REFUSED,
+            previous_version=document.version,
+            field=refused_field(outcome.reason),
+            why=outcome.reason,
         )
     return Outcome(name, WriteStatus.INDEXED, write_order(outcome.place), document.version)
 

@@ -84,10 +84,10 @@ class ClusterReindexTarget(ReindexTarget):
         return bool(layout.read(self._cluster, self.name).indices)
 
     @override
-    def create(self, *, signed: bool = True) -> None:
+    def create(self, *, with_fields: bool = True) -> None:
         """Create the index: fields, analyzers and settings of the old one, and a new field `ibidem` or none."""
         settings, mappings = self._read_source()
-        if not signed:
+        if not with_fields:
             remaining = {name: value for name, value in settings.items() if name not in LATER}
             self._cluster.ask(
                 "PUT", f"/{self.name}", {"settings": {"index": remaining}, "mappings": _strip_mapping(mappings)}
@@ -195,7 +195,7 @@ class ClusterReindexTarget(ReindexTarget):
 
     def _shards(self) -> list[ShardRef]:
         if not self._parts:
-            shards = layout.read(self._cluster, self.name).shards_of[self.name]
+            shards = layout.read(self._cluster, self.name).shard_counts[self.name]
             self._parts = [ShardRef(self.name, shard) for shard in range(shards)]
         return self._parts
 

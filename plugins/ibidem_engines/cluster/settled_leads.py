@@ -64,22 +64,22 @@ class KeyMarks:
     def __init__(self, keys: Sequence[LeadKeys]) -> None:
         self.keys = keys
         self._classes = [(at, clue) for at, each in enumerate(keys) for clue in each.values]
-        values = [some for each in keys for some in each.values.values()]
+        values = [entries for each in keys for entries in each.values.values()]
         self._values = list(chain.from_iterable(values))
-        self._class_of = np.repeat(np.arange(len(values)), [len(some) for some in values])
+        self._class_numbers = np.repeat(np.arange(len(values)), [len(entries) for entries in values])
         self._marks = marks(self._values)
 
     def narrow(self, has_value: Callable[[Marks], NDArray[np.bool_]]) -> list[LeadKeys]:
         """Return the values that may be carried, and those of which several are needed, without the rare terms."""
         values: list[dict[LookupField, list[str]]] = [{} for _ in self.keys]
-        is_open = np.array([clue not in FILTERED for _, clue in self._classes], bool)[self._class_of]
+        is_open = np.array([clue not in FILTERED for _, clue in self._classes], bool)[self._class_numbers]
         positions = np.flatnonzero(has_value(self._marks) | is_open)
-        for number, position in zip(self._class_of[positions].tolist(), positions.tolist(), strict=True):
+        for number, position in zip(self._class_numbers[positions].tolist(), positions.tolist(), strict=True):
             at, clue = self._classes[number]
             values[at].setdefault(clue, []).append(self._values[position])
         narrow_keys = [
-            LeadKeys(some, {clue: several for clue, several in each.several.items() if clue != "rare"})
-            for each, some in zip(self.keys, values, strict=True)
+            LeadKeys(entries, {clue: several for clue, several in each.several.items() if clue != "rare"})
+            for each, entries in zip(self.keys, values, strict=True)
         ]
         return [each for each in narrow_keys if each.values or each.several]
 
@@ -88,11 +88,11 @@ class SettledLeads:
     """The settled leads of one shard, as far as they were read.
 
     Args:
-        most: How many are held at most.
+        limit: How many are held at most.
     """
 
-    def __init__(self, most: int = MOST) -> None:
-        self._most = most
+    def __init__(self, limit: int = MOST) -> None:
+        self._limit = limit
         self._lookups = self._last = self._count = 0
         self._forget()
 
@@ -112,9 +112,9 @@ class SettledLeads:
         if not self._catch_up(upto, len(values.keys), read):
             return LeadSearch(values.keys)
         rare = [several for each in values.keys if (several := each.several.get("rare"))]
-        writes = self._postings.sharing([each.values for each in rare], [each.least for each in rare])
-        near = [self._keep_lengths(numbers, several) for numbers, several in zip(writes, rare, strict=True)]
-        distinct_writes = np.unique(np.concatenate([np.empty(0, np.int64), *near]))
+        writes = self._postings.sharing([each.values for each in rare], [each.min_shared for each in rare])
+        matches = [self._keep_lengths(numbers, several) for numbers, several in zip(writes, rare, strict=True)]
+        distinct_writes = np.unique(np.concatenate([np.empty(0, np.int64), *matches]))
         return LeadSearch(values.narrow(self._may_carry), distinct_writes.tolist())
 
     def _keep_lengths(self, writes: Places, several: Several) -> Places:
@@ -128,12 +128,12 @@ class SettledLeads:
             self._last = self._count = 0
             self._forget()
         self._lookups += lookups
-        if self._count > self._most or upto > LAST_PLACE or upto - self._last > WORTH * self._lookups:
+        if self._count > self._limit or upto > LAST_PLACE or upto - self._last > WORTH * self._lookups:
             return False
         while self._last < upto:
             leads = read(self._last, SLICE)
             self._count += len(leads)
-            if self._count > self._most:
+            if self._count > self._limit:
                 self._forget()
                 return False
             self._learn([place for place, _ in leads], [packed for _, packed in leads])

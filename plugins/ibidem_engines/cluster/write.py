@@ -37,15 +37,15 @@ class Habit:
     """Recent outcomes of this process's writes.
 
     Args:
-        new: Whether most documents were new: then they are written without a look at what is there. The first write
-            looks, which also tells an index of which parts are away in less than the minute that writing takes to.
+        expects_new: Whether most documents were new: then they are written without a look at what is there. The first
+            write looks, which also tells an index of which parts are away in less than the minute that writing takes to.
     """
 
-    new: bool = False
+    expects_new: bool = False
 
     def learn(self, count: int, documents: int) -> None:
         """Learn how many of some documents were there already."""
-        self.new = 2 * count <= documents
+        self.expects_new = 2 * count <= documents
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ def delete(place: WriteTarget, ids: Sequence[str], version: int, *, beats: bool)
                 stale = fates[id_] is WriteStatus.STALE
                 reason = f"version {version} is older than the one in the index, {old_version}" if stale else ""
                 outcomes[id_] = Outcome(
-                    id_, fates[id_], before=old_version, field="version" if stale else "", why=reason
+                    id_, fates[id_], previous_version=old_version, field="version" if stale else "", why=reason
                 )
         remaining = sorted(conflicts)
         if not remaining:
@@ -145,7 +145,7 @@ def _write(place: WriteTarget, ready: Mapping[int, _Ready]) -> dict[int, Outcome
     """
     outcomes: dict[int, Outcome] = {}
     remaining = dict(ready)
-    sent_again, first_round = place.cluster.resend_count, 0 if place.habit.new else 1
+    sent_again, first_round = place.cluster.resend_count, 0 if place.habit.expects_new else 1
     for turn in range(first_round, ROUNDS):
         ids = [each.id for each in remaining.values()]
         stored_versions, graves = place.standing(ids) if turn else {}, place.graves(ids)
@@ -220,12 +220,16 @@ def _outcome(
     old_version = entry.version if entry else None
     if outcome and outcome.reason:
         return Outcome(
-            ready.id, WriteStatus.REFUSED, before=old_version, field=refused_field(outcome.reason), why=outcome.reason
+            ready.id,
+            WriteStatus.REFUSED,
+            previous_version=old_version,
+            field=refused_field(outcome.reason),
+            why=outcome.reason,
         )
     if fate is WriteStatus.INDEXED:
         place = outcome.place if outcome else entry.state[0] if entry else 0
         return Outcome(ready.id, fate, write_order(place), old_version)
-    return Outcome(ready.id, fate, before=old_version, field=_AT_FAULT.get(fate, ""), why=reason)
+    return Outcome(ready.id, fate, previous_version=old_version, field=_AT_FAULT.get(fate, ""), why=reason)
 
 
 def refused_field(reason: str) -> str:
@@ -265,7 +269,7 @@ def _check_tombstones(
         position = indexed_positions[id_]
         reason = f"version {ready[position].record.version} was deleted with version {version}"
         outcomes[position] = Outcome(
-            id_, WriteStatus.STALE, before=outcomes[position].before, field="version", why=reason
+            id_, WriteStatus.STALE, previous_version=outcomes[position].previous_version, field="version", why=reason
         )
 
 

@@ -21,7 +21,7 @@ from ibidem_engines.stored_groups import (
     FacetCount,
     Facets,
     GroupCounts,
-    Grouped,
+    GroupedDocument,
     GroupHit,
     LeadKeys,
     MatchCounts,
@@ -79,7 +79,7 @@ class SqliteGroups(StoredGroups):
         return [ShardRef(self.index)]
 
     @override
-    def newest(self, since: Marks | None = None) -> dict[ShardRef, int]:
+    def newest(self, marks: Marks | None = None) -> dict[ShardRef, int]:
         """Give the last assigned place, whether or not its document is still there."""
         with self._file.reading():
             (last_place,) = self._file.run(_LAST).fetchone()
@@ -93,7 +93,7 @@ class SqliteGroups(StoredGroups):
         return int(last_place) - int(count)
 
     @override
-    def leads(self, stretch: SeqNoRange, size: int) -> list[Grouped]:
+    def leads(self, stretch: SeqNoRange, size: int) -> list[GroupedDocument]:
         return self._rows(_LEADS, (stretch.after, stretch.upto, size))
 
     @override
@@ -104,15 +104,17 @@ class SqliteGroups(StoredGroups):
 
     @override
     def members(
-        self, groups: Sequence[str], without: Sequence[str] = (), *, lead: bool | None = None
-    ) -> Iterator[list[Grouped]]:
+        self, groups: Sequence[str], excluded_ids: Sequence[str] = (), *, lead: bool | None = None
+    ) -> Iterator[list[GroupedDocument]]:
         last_name, flags = 0, (0, 1) if lead is None else (int(lead), int(lead))
-        while rows := self._rows(_OF_GROUPS, (as_json(list(groups)), last_name, as_json(list(without)), *flags, SLICE)):
+        while rows := self._rows(
+            _OF_GROUPS, (as_json(list(groups)), last_name, as_json(list(excluded_ids)), *flags, SLICE)
+        ):
             yield rows
             last_name = rows[-1].name.order
 
     @override
-    def read(self, ids: Sequence[tuple[str, str]], upto: Marks | None = None) -> list[Grouped]:
+    def read(self, ids: Sequence[tuple[str, str]], upto: Marks | None = None) -> list[GroupedDocument]:
         last_place = LAST_PLACE if upto is None else upto[ShardRef(self.index)]
         return self._rows(_BY_ID, (as_json([name for index, name in ids if index == self.index]), last_place))
 
@@ -145,11 +147,11 @@ class SqliteGroups(StoredGroups):
             yield dict(rows)
             last_name = rows[-1][0]
 
-    def _rows(self, statement: str, values: Row) -> list[Grouped]:
+    def _rows(self, statement: str, values: Row) -> list[GroupedDocument]:
         with self._file.reading():
             rows = self._file.run(statement, values).fetchall()
         return [
-            Grouped(Name(self.index, name, place), packed or b"", group, bool(lead), (place, 0))
+            GroupedDocument(Name(self.index, name, place), packed or b"", group, bool(lead), (place, 0))
             for name, place, packed, group, lead in rows
         ]
 
@@ -157,14 +159,14 @@ class SqliteGroups(StoredGroups):
 def _search(keys: LeadKeys) -> SignatureLookup:
     """Make the lookup of one document's values; the caller compares the lengths of the hits."""
     values = dict(keys.values) | {clue: each.values for clue, each in keys.several.items()}
-    return SignatureLookup(values, {clue: each.least for clue, each in keys.several.items()}, limit=MOST)
+    return SignatureLookup(values, {clue: each.min_shared for clue, each in keys.several.items()}, limit=MOST)
 
 
 def _move(file: SqliteFile, place: int) -> None:
     """Give a document the next place, inside the transaction that is open."""
-    (packed, long) = file.run(_SIGNED, (place,)).fetchone()
-    old_words = stored_words(file, place, packed, long or b"") if packed else ""
-    key = words(lookup_values(packed, long or b"")) if packed else ""
+    (packed, long_value) = file.run(_SIGNED, (place,)).fetchone()
+    old_words = stored_words(file, place, packed, long_value or b"") if packed else ""
+    key = words(lookup_values(packed, long_value or b"")) if packed else ""
     (number,) = file.run(_NEXT).fetchone()
     for statement in _MOVED:
         file.run(statement, (number, place))
@@ -234,19 +236,19 @@ def members(  # noqa: PLR0913, PLR0917 - those of `CollapseEngine.members`
     return Members(_hits(file, rows), sizes)
 
 
-def facets(file: SqliteFile, query: Query, most: int) -> Facets:
+def facets(file: SqliteFile, query: Query, limit: int) -> Facets:
     """Count the documents and groups of each source, language and year among what matches."""
     with file.reading():
         selection = choose(query, newest_place(file, query, ""))
 
-        def count_facet(value: str, order: str, limit: int) -> list[FacetCount]:
+        def count_facet(value: str, order: str, count: int) -> list[FacetCount]:
             statement = _fill(_FACETS, selection).replace("{value}", value).replace("{order}", order)
-            return [FacetCount(*row) for row in file.run(statement, (*selection.values, limit)).fetchall()]
+            return [FacetCount(*row) for row in file.run(statement, (*selection.values, count)).fetchall()]
 
         frequent = "count(*) desc, value"
         return Facets(
-            sources=count_facet("d.source", frequent, most),
-            languages=count_facet("d.language", frequent, most),
+            sources=count_facet("d.source", frequent, limit),
+            languages=count_facet("d.language", frequent, limit),
             years=count_facet(_YEAR, "value desc", YEARS),
         )
 
@@ -255,7 +257,7 @@ def _counts(file: SqliteFile, selection: Selection, settled: Marks) -> tuple[Mat
     """Count what matches, and find the highest score."""
     mark = settled.get(ShardRef(file.index), 0)
     row = file.run(_fill(_MATCH_COUNTS, selection), (*selection.values, mark)).fetchone()
-    documents, groups, ungrouped, unsettled, unsigned, short, best = row
+    documents, groups, ungrouped, unsettled, unsigned, short_count, best = row
     tables = dict(file.run(_fill(_TABLES, selection), selection.values).fetchall())
     counts = MatchCounts(
         documents=documents,
@@ -264,7 +266,7 @@ def _counts(file: SqliteFile, selection: Selection, settled: Marks) -> tuple[Mat
         ungrouped=ungrouped,
         unsettled=unsettled,
         unsigned=unsigned,
-        short=short,
+        short_count=short_count,
         tables=tables,
     )
     return counts, best

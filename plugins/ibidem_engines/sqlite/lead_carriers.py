@@ -84,7 +84,7 @@ class LeadCarriers:
         self.last = place
         return self
 
-    def of(self, values: Sequence[str], min_shared: int, start: int = 0) -> Places | None:
+    def find_shared(self, values: Sequence[str], min_shared: int, start: int = 0) -> Places | None:
         """Return the places that carry at least so many of some values; None where too many carry them.
 
         Places of documents that are no leads may be among them, and of those with fewer values where one is carried by
@@ -102,18 +102,18 @@ class LeadCarriers:
         """
         if len(values) < min_shared:
             return np.empty(0, np.int64)
-        carriers = [self._of(value, start) for value in values]
+        carriers = [self._known_carriers(value, start) for value in values]
         complete = sorted((each.places for each in carriers if each.is_whole), key=len)
-        unread = len(carriers) - len(complete)
-        if unread >= min_shared:
+        unread_count = len(carriers) - len(complete)
+        if unread_count >= min_shared:
             return None
         rarest, frequent = complete[: len(values) - min_shared + 1], complete[len(values) - min_shared + 1 :]
         places, times = np.unique(np.concatenate([np.empty(0, np.int64), *rarest]), return_counts=True)
         for each in frequent:
             times += each.take(np.searchsorted(each, places), mode="clip") == places
-        return places[times >= min_shared - unread]
+        return places[times >= min_shared - unread_count]
 
-    def _of(self, value: str, start: int) -> _Carriers:
+    def _known_carriers(self, value: str, start: int) -> _Carriers:
         """Read the carriers of a value, as far as they are not known."""
         cached = self._cache.pop(value, None)
         if cached is not None and (cached.last == self.last or not cached.is_whole):
@@ -130,14 +130,14 @@ class LeadCarriers:
     def _read(self, value: str, cached: _Carriers | None, start: int) -> _Carriers:
         if cached is None or not cached.loose:
             cached = cached or _Carriers(np.empty(0, np.int64), start, loose=False)
-            places = self._between(_BETWEEN, value, cached.last, LOOSE - len(cached.places))
+            places = self._read_range(_BETWEEN, value, cached.last, LOOSE - len(cached.places))
             if len(cached.places) + len(places) < LOOSE:
                 return _Carriers(np.concatenate((cached.places, places)), self.last, loose=False)
             cached = _Carriers(np.empty(0, np.int64), start, loose=True)
-        places = self._between(_LEADS_BETWEEN, value, cached.last, MOST - len(cached.places))
+        places = self._read_range(_LEADS_BETWEEN, value, cached.last, MOST - len(cached.places))
         return _Carriers(np.concatenate((cached.places, places)), self.last, loose=True)
 
-    def _between(self, statement: str, value: str, start: int, limit: int) -> Places:
+    def _read_range(self, statement: str, value: str, start: int, limit: int) -> Places:
         """Read places in one piece: a row costs more."""
         (text,) = self._file.run(statement, (f'"{word(value)}"', start, self.last, limit)).fetchone()
         return np.fromstring(text or "", np.int64, sep=",")

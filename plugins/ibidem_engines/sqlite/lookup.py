@@ -43,13 +43,13 @@ class _Question(NamedTuple):
         at: Place of the search in the call.
         clue: The class.
         values: The values.
-        after: The place from which on leads are looked for.
+        start: The place from which on leads are looked for.
     """
 
     at: int
     clue: LookupField
     values: Sequence[str]
-    after: int = 0
+    start: int = 0
 
 
 @dataclass(slots=True)
@@ -58,7 +58,7 @@ class _Answer:
 
     places: set[int] = field(default_factory=set)
     capped: list[LookupField] = field(default_factory=list)
-    same: int = 0
+    copies: int = 0
 
 
 class Finder:
@@ -89,7 +89,7 @@ class Finder:
         answers: defaultdict[int, _Answer] = defaultdict(_Answer)
         with self._file.reading():
             questions = self._worth_asking(searches, leads_upto)
-            own_places = self._own_places({searches[each.at].own for each in questions})
+            own_places = self._own_places({searches[each.at].own_id for each in questions})
             allowed_places = None if query is None else matching_places(self._file, query)
             carriers = None if leads_upto is None else self._carriers.upto(leads_upto)
             if leads_upto is not None:
@@ -97,7 +97,7 @@ class Finder:
             look_up = _LookUp(self._file, allowed_places, carriers)
             for each in questions:
                 search = searches[each.at]
-                look_up.answer(answers[each.at], each, search, own_places.get(search.own, 0))
+                look_up.answer(answers[each.at], each, search, own_places.get(search.own_id, 0))
             places = set(chain.from_iterable(answer.places for answer in answers.values()))
             documents = read_places(self._file, places, leads=leads_upto is not None)
         hits = [Hit(self._file.index, name, 0.0, packed, place) for place, name, packed in documents]
@@ -120,7 +120,7 @@ class Finder:
         if not self._read_marks(len(values), upto):
             return questions
         sizes = [len(each.values) for each in marked_questions]
-        own_counts = np.repeat([bool(searches[each.at].own) for each in marked_questions], sizes)
+        own_counts = np.repeat([bool(searches[each.at].own_id) for each in marked_questions], sizes)
         positions = np.flatnonzero(self._sketch.counts(marks(values)) > own_counts)
         values_by_question: dict[int, list[str]] = {}
         for number, place in zip(
@@ -143,14 +143,14 @@ class Finder:
         """Look rare terms up among the leads in memory; returns the remaining questions."""
         rare_questions = [each for each in questions if each.clue == "rare"]
         self._postings.catch_up(upto, len(rare_questions))
-        min_shared = [searches[each.at].least.get("rare", 1) for each in rare_questions]
+        min_shared = [searches[each.at].min_shared.get("rare", 1) for each in rare_questions]
         for each, places in zip(
             rare_questions, self._postings.sharing([each.values for each in rare_questions], min_shared), strict=True
         ):
-            answers[each.at].places.update(places[: searches[each.at].most("rare")].tolist())
+            answers[each.at].places.update(places[: searches[each.at].hit_limit("rare")].tolist())
         direct = [each for each in questions if each.clue != "rare"]
         last_place = self._postings.last
-        return direct if last_place == upto else direct + [each._replace(after=last_place) for each in rare_questions]
+        return direct if last_place == upto else direct + [each._replace(start=last_place) for each in rare_questions]
 
     def _read_marks(self, goal: int, upto: int | None) -> bool:
         """Read the marks of documents written since the last time, when that costs less than looking up the values."""
@@ -190,13 +190,13 @@ class _LookUp:
 
     def answer(self, answer: _Answer, question: _Question, search: SignatureLookup, own_place: int) -> None:
         """Add what carries the values to an answer, up to the limit."""
-        min_shared = search.least.get(question.clue, 1)
-        limit = search.most(question.clue)
+        min_shared = search.min_shared.get(question.clue, 1)
+        limit = search.hit_limit(question.clue)
         # Places ascend: the first few carriers of each value hold the first few of all, own one and one over aside.
         read_limit = limit + 2 if min_shared <= 1 and self._allowed_places is None else -1
         values = list(dict.fromkeys(question.values))
         if self._leads is not None:
-            likely = self._leads.of(values, min_shared, question.after)
+            likely = self._leads.find_shared(values, min_shared, question.start)
             if likely is not None and len(likely) <= limit:
                 answer.places.update(likely.tolist())
                 return
@@ -211,7 +211,7 @@ class _LookUp:
             places &= self._allowed_places
         answer.places.update(places if len(places) <= limit else sorted(places)[:limit])
         if question.clue == "content":
-            answer.same = len(places) if len(places) <= limit else self._count(question.values, places, own_place)
+            answer.copies = len(places) if len(places) <= limit else self._count(question.values, places, own_place)
         elif len(places) > limit and question.clue not in answer.capped:
             answer.capped.append(question.clue)
 
@@ -251,4 +251,4 @@ def _match_least(carriers: Sequence[Sequence[int]], min_shared: int) -> set[int]
 def _result(answer: _Answer, hits: Sequence[Hit], number: dict[int, int]) -> LookupResult:
     """Return an answer's hits in the order of ids, as all hits are."""
     numbers = sorted([number[place] for place in answer.places if place in number])
-    return LookupResult([hits[at] for at in numbers], answer.capped, answer.same)
+    return LookupResult([hits[at] for at in numbers], answer.capped, answer.copies)

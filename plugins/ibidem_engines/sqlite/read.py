@@ -238,23 +238,23 @@ class Selection:
     Args:
         place: The column that holds the place.
         rank: The expression that ranks (less is better).
-        rest: Tables and conditions.
+        from_clause: Tables and conditions.
         values: The bound values.
     """
 
     place: str
     rank: str
-    rest: str
+    from_clause: str
     values: tuple[Value, ...]
 
     def sql(self, rank: str = "") -> str:
         """Write the statement that gives places with their ranks."""
-        return f"select {self.place} as place, {rank or self.rank} as rank from {self.rest}"  # noqa: S608 - values are bound
+        return f"select {self.place} as place, {rank or self.rank} as rank from {self.from_clause}"  # noqa: S608 - values are bound
 
     @property
     def count(self) -> str:
         """Write the statement that counts."""
-        return f"select count(*) from {self.rest}"  # noqa: S608 - values are bound
+        return f"select count(*) from {self.from_clause}"  # noqa: S608 - values are bound
 
 
 def choose(query: Query, newest: int, exclude: Collection[str] = ()) -> Selection:

@@ -45,7 +45,7 @@ class SqliteReindexTarget(ReindexTarget):
         return bool(self._file.state())
 
     @override
-    def create(self, *, signed: bool = True) -> None:
+    def create(self, *, with_fields: bool = True) -> None:
         self._file.create()
 
     @override
@@ -138,7 +138,7 @@ class SqliteReindexSource(ReindexSource):
         return [ShardRef(self.index)]
 
     @override
-    def newest(self, since: Marks | None = None) -> dict[ShardRef, int]:
+    def newest(self, marks: Marks | None = None) -> dict[ShardRef, int]:
         with self._file.reading(any_schema=True):
             (last,) = self._file.run('select coalesce(max(place), 0) from "ibidem.{index}.documents"').fetchone()
         return {ShardRef(self.index): last}

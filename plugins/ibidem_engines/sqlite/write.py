@@ -164,12 +164,12 @@ class _StoredState:
         entry = self.documents.get(name)
         old_version = entry.version if entry else None
         if reason := self.stale_reason(name, record.version):
-            return Outcome(name, WriteStatus.STALE, before=old_version, field="version", why=reason)
+            return Outcome(name, WriteStatus.STALE, previous_version=old_version, field="version", why=reason)
         if entry and entry.digest == record.digest:
-            return Outcome(name, WriteStatus.UNCHANGED, before=old_version)
+            return Outcome(name, WriteStatus.UNCHANGED, previous_version=old_version)
         if entry and (reason := clash(record, entry.origin)):
-            return Outcome(name, WriteStatus.REFUSED, before=old_version, field="id", why=reason)
-        return Outcome(name, WriteStatus.INDEXED, before=old_version)
+            return Outcome(name, WriteStatus.REFUSED, previous_version=old_version, field="id", why=reason)
+        return Outcome(name, WriteStatus.INDEXED, previous_version=old_version)
 
     def deletion(self, name: str, version: int) -> Outcome:
         """Decide what becomes of a document that is to be deleted."""
@@ -178,9 +178,13 @@ class _StoredState:
             return Outcome(name, WriteStatus.MISSING)
         if entry.version > version:
             return Outcome(
-                name, WriteStatus.STALE, before=entry.version, field="version", why=self.stale_reason(name, version)
+                name,
+                WriteStatus.STALE,
+                previous_version=entry.version,
+                field="version",
+                why=self.stale_reason(name, version),
             )
-        return Outcome(name, WriteStatus.DELETED, before=entry.version)
+        return Outcome(name, WriteStatus.DELETED, previous_version=entry.version)
 
 
 def write(file: SqliteFile, records: Sequence[Record]) -> list[Outcome]:
@@ -236,7 +240,7 @@ def _write(file: SqliteFile, ready: Sequence[Ready]) -> dict[int, Outcome]:
     inserts = [each for each in ready if outcomes[each.at].fate is WriteStatus.INDEXED]
     _remove(file, [standing.documents[each.id].place for each in inserts if each.id in standing.documents])
     for each, place in zip(inserts, _insert(file, inserts), strict=True):
-        outcomes[each.at] = Outcome(each.id, WriteStatus.INDEXED, place, outcomes[each.at].before)
+        outcomes[each.at] = Outcome(each.id, WriteStatus.INDEXED, place, outcomes[each.at].previous_version)
     unchanged = [each.record for each in ready if outcomes[each.at].fate is WriteStatus.UNCHANGED]
     file.run_many(_RAISE, [(record.version, record.document.id) for record in unchanged])
     if standing.graves:

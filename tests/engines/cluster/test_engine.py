@@ -310,7 +310,7 @@ class TestForeignIndex:
         for text in ("one", "two", "three"):
             fill(address, {"body": text})
         outcomes = engine.write([make_record("t0", version=1)])
-        assert (outcomes[0].fate, outcomes[0].before) == (WriteStatus.INDEXED, None)
+        assert (outcomes[0].fate, outcomes[0].previous_version) == (WriteStatus.INDEXED, None)
 
     def test_two_schemas_behind_one_alias_are_refused_by_name(self, address: str) -> None:
         metadata = {"_meta": {"ibidem": {"schema": "0", "layout": "full"}}}
@@ -472,7 +472,7 @@ class TestOtherWriters:
 
         with between(address, first(1, "_bulk", newer)) as server:
             (outcome,) = at(server.address(kind)).write(make_records(1))
-        assert (outcome.fate, outcome.before) == (WriteStatus.STALE, 7)
+        assert (outcome.fate, outcome.previous_version) == (WriteStatus.STALE, 7)
         assert find_ids(at(address)) == []
 
 
@@ -510,7 +510,9 @@ class TestRequests:
         at(address).refresh()
         with between(address) as server:
             engine = at(server.address(kind))
-            answers = engine.find([SignatureLookup(read_clues(record), own=record.document.id) for record in records])
+            answers = engine.find(
+                [SignatureLookup(read_clues(record), own_id=record.document.id) for record in records]
+            )
             assert len(searches(server)) == 1
         assert len(answers) == 60
 
@@ -521,10 +523,10 @@ class TestRequests:
         engine.write(form + pair)
         engine.refresh()
         searches = [
-            SignatureLookup(read_clues(each), own=each.document.id, limit=50) for each in (form[3], pair[0], form[7])
+            SignatureLookup(read_clues(each), own_id=each.document.id, limit=50) for each in (form[3], pair[0], form[7])
         ]
         often, once, results = engine.find(searches)
-        assert (often.same, results.same, once.same) == (1_099, 1_099, 1)
+        assert (often.copies, results.copies, once.copies) == (1_099, 1_099, 1)
         assert [hit.id for hit in once.hits] == ["q"]
         assert not once.capped
         assert set(often.capped) == {"fingerprint", "fingerprint_binned", "profile", "bands"}
@@ -564,7 +566,10 @@ class TestRequests:
         engine.write([*make_records(3), make_record("other", "wheat " * 9)])
         engine.refresh()
         record = make_records(1)[0]
-        assert [hit.id for hit in engine.find([SignatureLookup(read_clues(record), own="d0")])[0].hits] == ["d1", "d2"]
+        assert [hit.id for hit in engine.find([SignatureLookup(read_clues(record), own_id="d0")])[0].hits] == [
+            "d1",
+            "d2",
+        ]
         engine.write(
             make_records(2, version=5)
         )  # the look-up values are not kept in `_source`, and an update starts from that

@@ -13,7 +13,7 @@ from ibidem_engines.cluster import ranking
 from ibidem_engines.cluster.bulk import write_order
 from ibidem_engines.cluster.ranking import read_hits
 from ibidem_engines.engine import Hit
-from ibidem_engines.hits import HitColumns, HitNames, packed_of
+from ibidem_engines.hits import HitColumns, HitNames, read_packed
 from ibidem_ingest.signatures.packed import read_id
 from support.signed_records import make_record
 
@@ -103,7 +103,7 @@ def test_columns_hold_what_each_hit_says(answer: dict[str, Any]) -> None:
     hits_by_row, columns = read_plainly(answer), read_hits(answer)
     assert list(columns) == hits_by_row
     assert list(HitNames(columns)) == [(hit.index, hit.id) for hit in hits_by_row]
-    assert list(packed_of(columns)) == list(packed_of(hits_by_row)) == [hit.packed for hit in hits_by_row]
+    assert list(read_packed(columns)) == list(read_packed(hits_by_row)) == [hit.packed for hit in hits_by_row]
     assert columns.ids.complete == all(hit.id for hit in hits_by_row)
 
 

@@ -82,13 +82,13 @@ def test_two_processes_find_what_reading_every_document_finds(
             engines[writer].write([records_by_id[name]])
         least: dict[LookupField, int] = {"rare": 5}
         searches = [
-            SignatureLookup(lookup_values(record.packed), least, own=own_id)
+            SignatureLookup(lookup_values(record.packed), least, own_id=own_id)
             for record in records_by_id.values()
             for own_id in ("", record.document.id)
         ] + [SignatureLookup(lookup_values(make_record("new", each).packed), least) for each in TEXTS]
         for engine in engines:
             ids = [[hit.id for hit in answer.hits] for answer in engine.find(searches)]
-            assert ids == [carriers(records_by_id, search.values, least, search.own) for search in searches]
+            assert ids == [carriers(records_by_id, search.values, least, search.own_id) for search in searches]
     for engine in engines:
         engine.close()
 
@@ -97,7 +97,7 @@ def test_values_that_only_the_asking_document_carries_are_not_looked_up(library:
     finder = library._finder  # type: ignore[attr-defined]
     records = [record(f"d{number}", f"{number} and {number + 1} make {2 * number + 1} in all") for number in range(50)]
     library.write(records)
-    searches = [SignatureLookup(lookup_values(each.packed), own=each.document.id) for each in records]
+    searches = [SignatureLookup(lookup_values(each.packed), own_id=each.document.id) for each in records]
     library.find(searches)
     with finder._file.reading():
         lookups = finder._worth_asking(searches)
@@ -140,13 +140,13 @@ def test_copies_beyond_what_is_listed_are_counted(
     stranger, first, last = library.find(
         [
             SignatureLookup(content, limit=1),
-            SignatureLookup(content, limit=1, own="d00"),
-            SignatureLookup(content, limit=1, own="d11"),
+            SignatureLookup(content, limit=1, own_id="d00"),
+            SignatureLookup(content, limit=1, own_id="d11"),
         ]
     )
-    assert (len(stranger.hits), stranger.same) == (5, 12)
-    assert (len(first.hits), first.same) == (5, 11)
-    assert (len(last.hits), last.same, list(last.capped)) == (5, 11, [])
+    assert (len(stranger.hits), stranger.copies) == (5, 12)
+    assert (len(first.hits), first.copies) == (5, 11)
+    assert (len(last.hits), last.copies, list(last.capped)) == (5, 11, [])
 
 
 def test_values_that_only_later_documents_carry_are_not_looked_up(library: Engine, record: Make) -> None:

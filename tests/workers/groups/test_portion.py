@@ -64,7 +64,7 @@ def carries(lead: Row, row: Row, rules: Rules, overrides: Overrides, *, copies: 
     same = any(set(values.values.get(clue, ())) & set(some) for clue, some in others.values.items())
     alike = any(
         clue in values.several
-        and len(set(values.several[clue].values) & set(some.values)) >= some.least
+        and len(set(values.several[clue].values) & set(some.values)) >= some.min_shared
         and some.shortest <= packed_lead.length <= some.longest
         for clue, some in others.several.items()
     )
@@ -142,7 +142,7 @@ def test_the_values_that_are_looked_up_are_those_that_count_as_evidence() -> Non
     one = pack_signatures(signatures(1))
     assert set(near_keys(one, POLICY).values) == {"bands", "fingerprint"}
     several = near_keys(one, Policy()).several
-    assert {clue: (some.least, some.shortest, some.longest) for clue, some in several.items()} == {
+    assert {clue: (some.min_shared, some.shortest, some.longest) for clue, some in several.items()} == {
         "rare": (5, 190, 210),
         "characters": (3, 160, 250),
     }

@@ -17,7 +17,7 @@ from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record
 from ibidem_engines.records import records
 from ibidem_engines.reindex import SeqNoRange
-from ibidem_engines.stored_groups import Assignment, Grouped
+from ibidem_engines.stored_groups import Assignment, GroupedDocument
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
@@ -52,7 +52,7 @@ def signed(seed: int, families: int = 6, versions: int = 6) -> list[Record]:
         return [replace(one, signatures=each) for one, each in zip(records(texts, tables), whole, strict=True)]
 
 
-def stored(engine: Engine) -> list[Grouped]:
+def stored(engine: Engine) -> list[GroupedDocument]:
     """All documents in the order of writing."""
     store = group_store(engine)
     upto = store.newest()
@@ -70,7 +70,7 @@ def groups(engine: Engine) -> Groups:
 
 def plain(engine: Engine, policy: Policy = POLICY) -> Groups:
     """Take the documents in the order of writing, each compared with every lead before it."""
-    judge = Overrides.of(engine).judge(policy)
+    judge = Overrides.read(engine).judge(policy)
     rows = [row for each in stored(engine) if (row := make_row(each))]
     leads = []
     lead_of = {each.name.id: each.name.id for each in stored(engine)}
@@ -89,7 +89,7 @@ def check(engine: Engine) -> None:
     leads = [each for each in after if each.lead]
     assert len({each.group for each in leads}) == len(leads)
     by_group = {each.group: each for each in leads}
-    judge = Overrides.of(engine).judge(POLICY)
+    judge = Overrides.read(engine).judge(POLICY)
     for each in after:
         if not each.lead:
             row, lead = make_row(each), make_row(by_group[each.group])
@@ -179,11 +179,11 @@ def turns(engine: Engine, size: int) -> Iterator[str]:
     store = group_store(engine)
     (part,) = store.parts()
     upto = store.newest()[part]
-    settler = Settler(store, parse_policy(checkpoint.policy), Overrides.of(engine))
+    settler = Settler(store, parse_policy(checkpoint.policy), Overrides.read(engine))
     yield "newest"
-    while portion := store.leads(SeqNoRange(part, checkpoint.after(part), upto), size):
+    while portion := store.leads(SeqNoRange(part, checkpoint.settled_write(part), upto), size):
         yield "leads"
-        settler.settle(portion, {part: checkpoint.after(part)}, lambda joining: None)
+        settler.settle(portion, {part: checkpoint.settled_write(part)}, lambda joining: None)
         checkpoint.settle(part, portion[-1].name.order)
         yield "settled"
         checkpoint.save(engine)

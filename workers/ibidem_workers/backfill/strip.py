@@ -91,7 +91,7 @@ class StripResult:
 
 def carries(original: SourceDocument) -> bool:
     """Return whether a document has signatures."""
-    return bool(original.ours or original.packed or original.digest)
+    return bool(original.own_fields or original.packed or original.digest)
 
 
 def strip(request: StripRequest, settings: Settings, report: Report = lambda *_: None) -> StripResult:
@@ -192,7 +192,7 @@ class _Copying:
             self.copy.check_alias(self.result.alias)
         if not self.copy.exists():
             self.engine.put_records("runs", {NOTE + name: {"into": name}})
-            self.copy.create(signed=False)
+            self.copy.create(with_fields=False)
         elif NOTE + name not in dict(self.engine.get_records("runs", NOTE + name)):
             raise UsageError(f"index {name!r} is there already", "name a new one with --into")
 

@@ -58,19 +58,19 @@ class Checkpoint:
     overrides: dict[str, str] = field(default_factory=dict)
     policy: dict[str, object] = field(default_factory=lambda: policy_as_record(POLICY))
 
-    def after(self, part: ShardRef) -> int:
+    def settled_write(self, part: ShardRef) -> int:
         """Return the number of the last settled write of a part."""
         return self.done.get(str(part), 0)
 
     def in_hand(self, part: ShardRef) -> Pending | None:
         """Return the portion that an ended process had in hand next; None when there is none."""
         pending = self.pending
-        return pending if pending and (pending.part, pending.after) == (str(part), self.after(part)) else None
+        return pending if pending and (pending.part, pending.after) == (str(part), self.settled_write(part)) else None
 
     def plan(self, part: ShardRef, upto: int, joining: Mapping[str, int]) -> None:
         """Note a portion as in hand, unless a process that ended had it in hand: then its counts stay."""
         if self.in_hand(part) is None:
-            self.pending = Pending(str(part), self.after(part), upto, dict(joining))
+            self.pending = Pending(str(part), self.settled_write(part), upto, dict(joining))
 
     def settle(self, part: ShardRef, upto: int) -> None:
         """Take the portion in hand, if there is one, as settled, and all writes of a part up to a number."""

@@ -62,10 +62,10 @@ def near_keys(packed: Packed, policy: Policy, keys: Mapping[LookupField, Sequenc
     return LeadKeys({clue: values for clue, values in keys.items() if evidence.get(clue)}, several)
 
 
-def _require(values: Sequence[str], least: int, length: int, ratio: float) -> Several:
+def _require(values: Sequence[str], min_shared: int, length: int, ratio: float) -> Several:
     """Require so many common values, and a length within a ratio of the document's."""
     ratio = ratio or 1e-9
-    return Several(values, least, ceil(length * ratio), min(floor(length / ratio), 2**31 - 1))
+    return Several(values, min_shared, ceil(length * ratio), min(floor(length / ratio), 2**31 - 1))
 
 
 Keys = NDArray[np.uint64]
@@ -115,27 +115,29 @@ def _candidate_pairs(a: PackedColumns, b: PackedColumns, policy: Policy) -> Iter
             yield _filter_characters(a, b, rows, partners, policy.characters)
 
 
-def _join(a: PackedColumns, b: PackedColumns, keys: Callable[[PackedColumns], Keys], least: int = 1) -> Iterator[Pairs]:
+def _join(
+    a: PackedColumns, b: PackedColumns, keys: Callable[[PackedColumns], Keys], min_shared: int = 1
+) -> Iterator[Pairs]:
     """Yield the pairs that share so many keys of a kind."""
     a_keys = keys(a)
-    return join_by_keys(a_keys, a_keys if b is a else keys(b), least)
+    return join_by_keys(a_keys, a_keys if b is a else keys(b), min_shared)
 
 
 def _guards_agree(a: PackedColumns, b: PackedColumns, rows: Rows, partners: Rows) -> Bools:
     """Return which pairs agree in guard and title, as `decision.differ_where_they_must_not` does for one pair."""
     agree: Bools = np.ones(len(rows), bool)
-    for one, other in ((a.guard[rows], b.guard[partners]), (a.title[rows], b.title[partners])):
-        agree &= (one == other) | (one == 0) | (other == 0)
+    for left, right in ((a.guard[rows], b.guard[partners]), (a.title[rows], b.title[partners])):
+        agree &= (left == right) | (left == 0) | (right == 0)
     return agree
 
 
-def join_by_keys(a: Keys, b: Keys, least: int = 1) -> Iterator[Pairs]:
+def join_by_keys(a: Keys, b: Keys, min_shared: int = 1) -> Iterator[Pairs]:
     """Yield the pairs of rows that share so many keys, each pair once; zero means no key.
 
     Args:
         a: (n, k) keys of n rows.
         b: (m, l) keys of m rows; where it is `a`, each row is paired with earlier ones only.
-        least: How many keys a pair has to share.
+        min_shared: How many keys a pair has to share.
 
     >>> a, b = np.array([[1, 2], [3, 0]], np.uint64), np.array([[2, 1], [0, 5]], np.uint64)
     >>> [(rows.tolist(), partners.tolist()) for rows, partners in join_by_keys(a, b)]
@@ -157,7 +159,7 @@ def join_by_keys(a: Keys, b: Keys, least: int = 1) -> Iterator[Pairs]:
         pairs, counts = np.unique(
             _spread(offsets, start[rows].ravel(), times[rows].ravel(), owners), return_counts=True
         )
-        yield np.divmod(pairs[counts >= least], max(1, len(b)))
+        yield np.divmod(pairs[counts >= min_shared], max(1, len(b)))
 
 
 def _positions(order: Rows) -> Rows:
@@ -188,19 +190,21 @@ def _filter_terms(a: PackedColumns, b: PackedColumns, rows: Rows, partners: Rows
     mask = np.minimum(*lengths) / np.maximum(np.maximum(*lengths), 1) >= rule.lengths
     mask &= a.idf[rows] == b.idf[partners]
     rows, partners = rows[mask], partners[mask]
-    both = np.sort(np.concatenate((a.terms[rows], b.terms[partners]), axis=1), axis=1)
-    overlap = ((both[:, 1:] == both[:, :-1]) & (both[:, 1:] < 1 << 24)).sum(axis=1)
+    codes = np.sort(np.concatenate((a.terms[rows], b.terms[partners]), axis=1), axis=1)
+    overlap = ((codes[:, 1:] == codes[:, :-1]) & (codes[:, 1:] < 1 << 24)).sum(axis=1)
     sizes = np.minimum(a.term_count[rows], b.term_count[partners]).astype(int)
     minimum = np.array([min_shared_terms(rule.share, size) for size in range(61)])[sizes]
-    enough = overlap >= minimum
-    return rows[enough], partners[enough]
+    mask = overlap >= minimum
+    return rows[mask], partners[mask]
 
 
 def _filter_characters(a: PackedColumns, b: PackedColumns, rows: Rows, partners: Rows, rule: Characters) -> Pairs:
     """Keep the pairs with the same idf table that share enough slots of the sketch of their character runs."""
-    least = min((equal for equal in range(noise.SLOTS + 1) if noise.estimate(equal) >= rule.share), default=noise.SLOTS)
+    minimum = min(
+        (equal for equal in range(noise.SLOTS + 1) if noise.estimate(equal) >= rule.share), default=noise.SLOTS
+    )
     equal = (a.noise[rows, : noise.SLOTS] == b.noise[partners, : noise.SLOTS]).sum(axis=1)
-    mask = (equal >= least) & (a.idf[rows] == b.idf[partners])
+    mask = (equal >= minimum) & (a.idf[rows] == b.idf[partners])
     return rows[mask], partners[mask]
 
 

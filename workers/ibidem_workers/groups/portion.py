@@ -140,14 +140,14 @@ def group_portion(portion: Sequence[Row], find: Find, rules: Rules) -> list[Join
     for row in portion:
         first.setdefault(rules.key(row), row)
     joins = {each.row.name: each for each in _join_copies(list(first.values()), find, rules)}
-    rest = [row for row in first.values() if row.name not in joins]
-    for at in range(0, len(rest), AT_ONCE):
-        joins |= {each.row.name: each for each in _join_settled(rest[at : at + AT_ONCE], find, rules)}
-    joins |= {each.row.name: each for each in _join_rows([row for row in rest if row.name not in joins], rules)}
+    remainder = [row for row in first.values() if row.name not in joins]
+    for at in range(0, len(remainder), AT_ONCE):
+        joins |= {each.row.name: each for each in _join_settled(remainder[at : at + AT_ONCE], find, rules)}
+    joins |= {each.row.name: each for each in _join_rows([row for row in remainder if row.name not in joins], rules)}
     for row in portion:
-        like = first[rules.key(row)]
-        if like is not row:
-            lead = joins[like.name].lead if like.name in joins else like
+        original = first[rules.key(row)]
+        if original is not row:
+            lead = joins[original.name].lead if original.name in joins else original
             if join := rules.first_join(row, [lead]):
                 joins[row.name] = join
     return [joins[row.name] for row in portion if row.name in joins]
@@ -228,7 +228,7 @@ class Overrides:
     by_pair: Mapping[frozenset[Name], Override]
 
     @classmethod
-    def of(cls, engine: Engine) -> "Overrides":
+    def read(cls, engine: Engine) -> "Overrides":
         """Read the overrides of an index."""
         read = [Override.read(entry) for _, entry in engine.get_records("overrides")]
         return cls({frozenset((each.a, each.b)): each for each in read})

@@ -21,7 +21,7 @@ from xxhash import xxh3_64_hexdigest
 
 from ibidem_engines.engine import Engine
 from ibidem_engines.reindex import SeqNoRange, ShardRef
-from ibidem_engines.stored_groups import Assignment, Grouped, StoredGroups, WithGroups
+from ibidem_engines.stored_groups import Assignment, GroupedDocument, StoredGroups, WithGroups
 from ibidem_ingest.pairs.policy import Policy
 from ibidem_workers.brokers.lease import has_exited, this_process
 from ibidem_workers.groups.checkpoint import (
@@ -80,17 +80,17 @@ class Follower:
         """Settle the documents that are new since the last time; returns whether there were any."""
         checkpoint = Checkpoint.read(self.engine)  # before the refresh: searches then see all joins up to it
         store = group_store(self.engine)
-        overrides = Overrides.of(self.engine)
+        overrides = Overrides.read(self.engine)
         has_changes = self._follow_changes(store, checkpoint)
         upto = store.newest()
         if not has_changes and marks_as_record(upto) == checkpoint.seen:
             return False
-        if any(checkpoint.after(part) > number for part, number in upto.items()):
+        if any(checkpoint.settled_write(part) > number for part, number in upto.items()):
             checkpoint.done = {}  # another index was made under this name
         settler = Settler(store, parse_policy(checkpoint.policy), overrides)
         for part in upto:
             self._settle_part(settler, checkpoint, part, upto[part])
-        if all(checkpoint.after(part) >= number for part, number in upto.items()):
+        if all(checkpoint.settled_write(part) >= number for part, number in upto.items()):
             checkpoint.seen = marks_as_record(upto)
         checkpoint.save(self.engine)
         return True
@@ -98,8 +98,8 @@ class Follower:
     def _settle_part(self, settler: Settler, checkpoint: Checkpoint, part: ShardRef, upto: int) -> None:
         """Settle one part up to a number."""
         portions = 0
-        while not self.stop() and ((pending := checkpoint.in_hand(part)) or checkpoint.after(part) < upto):
-            stretch = SeqNoRange(part, checkpoint.after(part), pending.upto if pending else upto)
+        while not self.stop() and ((pending := checkpoint.in_hand(part)) or checkpoint.settled_write(part) < upto):
+            stretch = SeqNoRange(part, checkpoint.settled_write(part), pending.upto if pending else upto)
             portion = settler.store.leads(stretch, self.size)
             last = portion[-1].name.order if len(portion) == self.size and not pending else stretch.upto
             if portion:
@@ -112,7 +112,7 @@ class Follower:
                 settler.refresh()
 
     def _settle(
-        self, settler: Settler, checkpoint: Checkpoint, part: ShardRef, portion: Sequence[Grouped], last: int
+        self, settler: Settler, checkpoint: Checkpoint, part: ShardRef, portion: Sequence[GroupedDocument], last: int
     ) -> None:
         """Settle a portion; the checkpoint is noted before anything is written."""
 
@@ -120,7 +120,7 @@ class Follower:
             checkpoint.plan(part, last, joining)
             checkpoint.save(self.engine)
 
-        settler.settle(portion, {each: checkpoint.after(each) for each in settler.store.parts()}, plan)
+        settler.settle(portion, {each: checkpoint.settled_write(each) for each in settler.store.parts()}, plan)
 
     def _follow_changes(self, store: StoredGroups, checkpoint: Checkpoint) -> bool:
         """Follow deletions and manual decisions, which no write of a document shows."""
@@ -155,7 +155,7 @@ def inherit(store: StoredGroups) -> None:
             store.assign([Assignment(each, each.group, lead=True) for each in heirs])
 
 
-def first_member(store: StoredGroups, group: str) -> Iterator[Grouped]:
+def first_member(store: StoredGroups, group: str) -> Iterator[GroupedDocument]:
     """Yield the first document of a group, if there is one."""
     for members in store.members([group]):
         yield members[0]
@@ -230,10 +230,10 @@ class Lease:
     def is_taken(self) -> bool:
         """Return whether another process holds the lease and is, as far as is known, alive."""
         entry = self.engine.get_record("runs", KEY) or {}
-        until, process = entry.get("until", 0.0), str(entry.get("process", ""))
-        if entry.get("name", self.name) == self.name or not isinstance(until, int | float):
+        expiry, process = entry.get("until", 0.0), str(entry.get("process", ""))
+        if entry.get("name", self.name) == self.name or not isinstance(expiry, int | float):
             return False
-        return time.time() < until and not has_exited(process)
+        return time.time() < expiry and not has_exited(process)
 
     def take(self) -> bool:
         """Take the lease, unless another process holds it, or takes it in the same moment and later."""
@@ -255,9 +255,9 @@ class Lease:
         if not self.is_taken():
             self._note(0.0)
 
-    def _note(self, until: float) -> None:
+    def _note(self, expiry: float) -> None:
         self._renewal = time.monotonic()
-        self.engine.put_records("runs", {KEY: {"name": self.name, "process": this_process(), "until": until}})
+        self.engine.put_records("runs", {KEY: {"name": self.name, "process": this_process(), "until": expiry}})
 
 
 MOMENT = 0.05
@@ -275,11 +275,11 @@ def settle(engine: Engine, seconds: float, report: Report = lambda _: None) -> N
         seconds: For how long at most.
         report: Called with the number of documents that were looked at.
     """
-    lease, until = Lease(engine), time.monotonic() + seconds
+    lease, deadline = Lease(engine), time.monotonic() + seconds
 
     def ends() -> bool:
         lease.renew()  # before the first portion too: else each process that took it in the same moment settles one
-        return lease.is_lost or time.monotonic() > until
+        return lease.is_lost or time.monotonic() > deadline
 
     if lease.is_taken() or is_settled(engine):  # no refresh, which would slow down the one that settles
         return

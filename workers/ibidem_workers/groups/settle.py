@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from ibidem_engines.reindex import Marks
-from ibidem_engines.stored_groups import Assignment, Grouped, LeadKeys, StoredGroups
+from ibidem_engines.stored_groups import Assignment, GroupedDocument, LeadKeys, StoredGroups
 from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.signatures.content import group_name
 from ibidem_ingest.signatures.lookup_keys import lookup_keys_batch
@@ -37,17 +37,17 @@ class Settler:
     overrides: Overrides
     recent_joins: set[Name] = field(default_factory=set)
 
-    def settle(self, portion: Sequence[Grouped], before: Marks, plan: Callable[[Counter[str]], None]) -> None:
+    def settle(self, portion: Sequence[GroupedDocument], marks: Marks, plan: Callable[[Counter[str]], None]) -> None:
         """Settle a portion.
 
         Args:
             portion: Leads that are not settled, in the order of writing.
-            before: Up to which write of each part leads are settled.
+            marks: Up to which write of each part leads are settled.
             plan: Called with how many documents will join, by level, before anything is written.
         """
         for turn in range(ROUNDS):
             try:
-                self._settle(portion, before, plan)
+                self._settle(portion, marks, plan)
             except Outrun:
                 if turn + 1 == ROUNDS:
                     raise
@@ -60,7 +60,7 @@ class Settler:
         self.store.newest()
         self.recent_joins.clear()
 
-    def _settle(self, portion: Sequence[Grouped], before: Marks, plan: Callable[[Counter[str]], None]) -> None:
+    def _settle(self, portion: Sequence[GroupedDocument], marks: Marks, plan: Callable[[Counter[str]], None]) -> None:
         followers = self._followers(portion)
         twins = self._twins(portion, followers)
         self._write([start_group(each) for each in twins])
@@ -68,7 +68,7 @@ class Settler:
         documents = {_name(each): each for each in portion if each.name.id not in twin_ids}
         rows = [row for each in documents.values() if (row := make_row(each)) is not None]
         rules = Rules(self.policy, self.overrides.judge(self.policy), self.overrides.names)
-        joins = group_portion(rows, partial(self._find, before=before), rules)
+        joins = group_portion(rows, partial(self._find, marks=marks), rules)
         groups = self._groups(joins, documents)
         plan(Counter(join.level for join in joins))
         self._write(self._successions(joins, documents, followers, rules))
@@ -77,9 +77,9 @@ class Settler:
         )
         self.recent_joins |= {join.row.name for join, has_joined in zip(joins, outcomes, strict=True) if has_joined}
 
-    def _followers(self, portion: Sequence[Grouped]) -> Mapping[str, list[Grouped]]:
+    def _followers(self, portion: Sequence[GroupedDocument]) -> Mapping[str, list[GroupedDocument]]:
         """Read the followers of these documents; there are none unless a lead was written again."""
-        followers: defaultdict[str, list[Grouped]] = defaultdict(list)
+        followers: defaultdict[str, list[GroupedDocument]] = defaultdict(list)
         names = [each.name.id for each in portion]
         for members in self.store.members([each.group for each in portion if each.group], names):
             for each in members:
@@ -87,7 +87,9 @@ class Settler:
                     followers[each.group].append(each)
         return followers
 
-    def _twins(self, portion: Sequence[Grouped], followers: Mapping[str, Sequence[Grouped]]) -> list[Grouped]:
+    def _twins(
+        self, portion: Sequence[GroupedDocument], followers: Mapping[str, Sequence[GroupedDocument]]
+    ) -> list[GroupedDocument]:
         """Return the documents whose group another document leads now, since they were written again."""
         lead_groups = {group for group, members in followers.items() if any(each.lead for each in members)}
         twins = []
@@ -97,15 +99,15 @@ class Settler:
             lead_groups.add(each.group)
         return twins
 
-    def _find(self, rows: Sequence[Row], before: Marks, *, copies: bool) -> list[Row]:
+    def _find(self, rows: Sequence[Row], marks: Marks, *, copies: bool) -> list[Row]:
         """Look up settled leads, without those that have joined a group since."""
         lookups = [each for each in self._lookups(rows, copies=copies) if each.values or each.several]
-        hits = self.store.carriers(lookups, before) if lookups and any(before.values()) else []
+        hits = self.store.carriers(lookups, marks) if lookups and any(marks.values()) else []
         leads = {(hit.index, hit.id): Row((hit.index, hit.id), hit.order, hit.packed or b"") for hit in hits}
         partners = {name for row in rows if row.name in self.overrides.names for name in self.overrides.partners(row)}
-        leads |= {row.name: row for row in self._override_leads(partners - leads.keys(), before)}
-        own = {row.name for row in rows}
-        return [row for name, row in leads.items() if name not in self.recent_joins and name not in own]
+        leads |= {row.name: row for row in self._override_leads(partners - leads.keys(), marks)}
+        row_names = {row.name for row in rows}
+        return [row for name, row in leads.items() if name not in self.recent_joins and name not in row_names]
 
     def _lookups(self, rows: Sequence[Row], *, copies: bool) -> list[LeadKeys]:
         """Return the look-up keys of each document."""
@@ -115,12 +117,12 @@ class Settler:
         keys = lookup_keys_batch([value for _, value in values])
         return [near_keys(packed, self.policy, row_keys) for (packed, _), row_keys in zip(values, keys, strict=True)]
 
-    def _override_leads(self, names: set[Name], before: Marks) -> Iterable[Row]:
-        for each in self.store.read(sorted(names), before) if names else ():
+    def _override_leads(self, names: set[Name], marks: Marks) -> Iterable[Row]:
+        for each in self.store.read(sorted(names), marks) if names else ():
             if each.lead and (row := make_row(each)) is not None:
                 yield row
 
-    def _groups(self, joins: Sequence[Join], documents: Mapping[Name, Grouped]) -> Mapping[Name, str]:
+    def _groups(self, joins: Sequence[Join], documents: Mapping[Name, GroupedDocument]) -> Mapping[Name, str]:
         """Return the groups of the leads that are joined.
 
         Raises:
@@ -138,8 +140,8 @@ class Settler:
     def _successions(
         self,
         joins: Sequence[Join],
-        documents: Mapping[Name, Grouped],
-        followers: Mapping[str, list[Grouped]],
+        documents: Mapping[Name, GroupedDocument],
+        followers: Mapping[str, list[GroupedDocument]],
         rules: Rules,
     ) -> list[Assignment]:
         """Return new assignments for the followers of each lead that was written again.
@@ -157,9 +159,9 @@ class Settler:
             if name in joiners:
                 changes.append(Assignment(members[0], lead.group, lead=True))
                 continue
-            own = make_row(lead)
+            lead_row = make_row(lead)
             rows = [(each, make_row(each)) for each in members]
-            successors = [each for each, row in rows if own and row and rules.judge(row, own)]
+            successors = [each for each, row in rows if lead_row and row and rules.judge(row, lead_row)]
             changes += split_group(lead, successors, [each for each in members if each not in successors])
         return changes
 
@@ -167,7 +169,9 @@ class Settler:
         return self.store.assign(changes) if changes else []
 
 
-def split_group(lead: Grouped, members: Sequence[Grouped], leavers: Sequence[Grouped]) -> list[Assignment]:
+def split_group(
+    lead: GroupedDocument, members: Sequence[GroupedDocument], leavers: Sequence[GroupedDocument]
+) -> list[Assignment]:
     """Split a group; the name stays with the larger part.
 
     Args:
@@ -182,21 +186,21 @@ def split_group(lead: Grouped, members: Sequence[Grouped], leavers: Sequence[Gro
     return [Assignment(leavers[0], lead.group, lead=True), Assignment(lead, name, lead=True), *followers]
 
 
-def start_group(document: Grouped) -> Assignment:
+def start_group(document: GroupedDocument) -> Assignment:
     """Let a document lead a group of its own, under a name that was never used."""
     return Assignment(document, fresh_name(document), lead=True)
 
 
-def fresh_name(document: Grouped) -> str:
+def fresh_name(document: GroupedDocument) -> str:
     """Return a group name made of a document's id and the number of its write, which is never used twice."""
     return group_name(f"{document.name.id}\0{document.name.order}")
 
 
-def make_row(document: Grouped) -> Row | None:
+def make_row(document: GroupedDocument) -> Row | None:
     """Return a document as a row to group; None when it has no words or signatures."""
     row = Row(_name(document), document.name.order, document.packed)
     return row if row.packed is not None and row.packed.length else None
 
 
-def _name(document: Grouped) -> Name:
+def _name(document: GroupedDocument) -> Name:
     return document.name.index, document.name.id

@@ -184,7 +184,7 @@ class StoredDslBackend(StoredBackend):
     def members(self, groups: Sequence[str], limit: int) -> RequestFlow[Members]:
         page = self._collapsed
         if page is not None and self.search.request.keep.by == "rank":  # all that are read are shown
-            hits, members = yield from self._ranking().others(groups, page.heads, limit)
+            hits, members = yield from self._ranking().tails(groups, page.heads, limit)
             self._keep(hits)
         else:
             members = yield from self._ranking().members(groups, limit)
