@@ -72,7 +72,7 @@ def stories(folder: Path, limit: int) -> list[Document]:
 
 def figures(true: set[Pair], pairs: set[Pair], clean_pairs: set[Pair]) -> str:
     """Write recall and precision."""
-    figures = PairFigures.of(true, {pair for pair in pairs if not is_clean_pair(pair, clean_pairs)})
+    figures = PairFigures.measure(true, {pair for pair in pairs if not is_clean_pair(pair, clean_pairs)})
     return f"{figures.recall:.3f} ({figures.precision:.3f})"
 
 

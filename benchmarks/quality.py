@@ -139,7 +139,7 @@ class Truth:
     second: set[str]
 
     @classmethod
-    def of(
+    def build(
         cls, folder: Path, target: LabelledCollection, ids: Sequence[str], title: Mapping[str, int] | None = None
     ) -> "Truth":
         """Read the labels of a collection and halve it.
@@ -162,11 +162,13 @@ class Truth:
 
     def figures(self, pairs: set[Pair]) -> PairFigures:
         """Compare the pairs that were found with the ground truth."""
-        return PairFigures.of(self.pairs - self.unjudged, pairs - self.unjudged)
+        return PairFigures.measure(self.pairs - self.unjudged, pairs - self.unjudged)
 
     def second_figures(self, pairs: set[Pair]) -> PairFigures:
         """Compare them on the second half; a pair across the halves counts in the half of its first document."""
-        return PairFigures.of(self.second_pairs(self.pairs - self.unjudged), self.second_pairs(pairs - self.unjudged))
+        return PairFigures.measure(
+            self.second_pairs(self.pairs - self.unjudged), self.second_pairs(pairs - self.unjudged)
+        )
 
     def second_pairs(self, pairs: set[Pair]) -> set[Pair]:
         """Keep the pairs of the second half."""
@@ -188,7 +190,7 @@ class Row:
     f1: tuple[float, ...]
 
     @classmethod
-    def of(cls, method: str, truth: Truth, runs: Sequence[set[Pair]]) -> "Row":
+    def measure(cls, method: str, truth: Truth, runs: Sequence[set[Pair]]) -> "Row":
         """Measure the pairs that a method found, one set for each seed."""
         halves = [truth.second_figures(pairs) for pairs in runs]
         means = [statistics.mean(getattr(each, name) for each in halves) for name in ("precision", "recall", "f1")]
@@ -207,14 +209,14 @@ class Row:
 def own_rows(truth: Truth, collection: Collection, target: LabelledCollection) -> Iterator[Row]:
     """Measure ibidem: every level at the default thresholds, and the collection's preset."""
     for level in LEVELS:
-        yield Row.of(f"ibidem, {level}", truth, [found_pairs(collection, Policy(level=level))])
+        yield Row.measure(f"ibidem, {level}", truth, [found_pairs(collection, Policy(level=level))])
     rule = Policy(level=target.level, characters=None)
-    yield Row.of(f"ibidem, {target.level}, without characters", truth, [found_pairs(collection, rule)])
+    yield Row.measure(f"ibidem, {target.level}, without characters", truth, [found_pairs(collection, rule)])
     if target.level == "near":
         yield tune_row(truth, collection)
     if target.preset:
         pairs = found_pairs(collection, target.policy.at(target.level))
-        yield Row.of(f"ibidem, {target.level}, preset {target.preset}", truth, [pairs])
+        yield Row.measure(f"ibidem, {target.level}, preset {target.preset}", truth, [pairs])
 
 
 def tune_row(truth: Truth, collection: Collection) -> Row:
@@ -229,17 +231,17 @@ def tune_row(truth: Truth, collection: Collection) -> Row:
     )
     choice = choose_figures(half, *pair_sets)
     figures = choice.chosen if choice.improves else Figures()
-    return Row.of(f"ibidem tune on the first half: {figures}", truth, [found_pairs(collection, figures.policy)])
+    return Row.measure(f"ibidem tune on the first half: {figures}", truth, [found_pairs(collection, figures.policy)])
 
 
 def peer_rows(truth: Truth, documents: Sequence[Document], seeds: int) -> Iterator[Row]:
     """Measure the other methods."""
     yield from datasketch_rows(truth, documents, seeds)
     by_bits = {
-        bits: Row.of(f"SimHash, {bits} bits", truth, [pairs]) for bits, pairs in simhash_pairs(documents).items()
+        bits: Row.measure(f"SimHash, {bits} bits", truth, [pairs]) for bits, pairs in simhash_pairs(documents).items()
     }
     yield from selection(by_bits, (3,))
-    yield Row.of("Solr's TextProfileSignature", truth, [profile_pairs(documents)])
+    yield Row.measure("Solr's TextProfileSignature", truth, [profile_pairs(documents)])
 
 
 def datasketch_rows(truth: Truth, documents: Sequence[Document], seeds: int) -> Iterator[Row]:
@@ -249,7 +251,7 @@ def datasketch_rows(truth: Truth, documents: Sequence[Document], seeds: int) -> 
         hashes = min_hashes(documents, seed)
         for threshold in THRESHOLDS:
             runs[threshold].append(datasketch_pairs(truth.ids, hashes, threshold))
-    rows = {threshold: Row.of(f"datasketch at {threshold}", truth, pairs) for threshold, pairs in runs.items()}
+    rows = {threshold: Row.measure(f"datasketch at {threshold}", truth, pairs) for threshold, pairs in runs.items()}
     yield from selection(rows, ROW_THRESHOLDS)
 
 
@@ -265,8 +267,8 @@ def set_lines(truth: Truth, collection: Collection, policy: Policy) -> Iterator[
     groups = group(collection.columns, policy, None, *collection.build_matcher(policy)).lead.tolist()
     true = components(truth.ids, truth.pairs)
     rows = [row for row, name in enumerate(truth.ids) if name in truth.second]
-    yield set_line("Sets", SetFigures.of([true[row] for row in rows], [groups[row] for row in rows]))
-    yield set_line("Of the whole", SetFigures.of(true, groups))
+    yield set_line("Sets", SetFigures.measure([true[row] for row in rows], [groups[row] for row in rows]))
+    yield set_line("Of the whole", SetFigures.measure(true, groups))
 
 
 def evidence_line(truth: Truth, collection: Collection, policy: Policy) -> str:
@@ -290,7 +292,7 @@ def section(target: LabelledCollection, folder: Path, tables: Tables, seeds: int
     documents = list(filter_documents(split_refusals([], read([folder / "docs.jsonl.xz"])), target.filters, set()))
     collection = sign_collection(documents, tables)
     titles = dict(zip(collection.ids, collection.columns.title.tolist(), strict=True))
-    truth = Truth.of(folder, target, collection.ids, titles if target.titles else None)
+    truth = Truth.build(folder, target, collection.ids, titles if target.titles else None)
     rows, peers = list(own_rows(truth, collection, target)), list(peer_rows(truth, documents, seeds))
     main_row = rows[-1] if target.preset else rows[LEVELS.index(target.level)]
     best = max(peers, key=lambda row: row.mean)

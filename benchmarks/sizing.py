@@ -93,7 +93,7 @@ class Cost:
     index_bytes: dict[str, float] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, name: str, signed_records: Sequence[Record], seconds: float) -> "Cost":
+    def measure(cls, name: str, signed_records: Sequence[Record], seconds: float) -> "Cost":
         """Measure signed documents."""
         count = len(signed_records)
         return cls(
@@ -207,7 +207,7 @@ def measure_all(arguments: argparse.Namespace) -> list[Cost]:
             documents = first_documents(arguments.collections / name / "docs.jsonl.xz", arguments.documents)
             signed_records[name] = [record for batch in batches(documents) for record in records(batch, tables)]
             DOCUMENT_COUNTS[name] = len(signed_records[name])
-            costs[name] = Cost.of(name, signed_records[name], signing_seconds(documents, tables))
+            costs[name] = Cost.measure(name, signed_records[name], signing_seconds(documents, tables))
             costs[name].index_bytes["SQLite"] = sqlite_bytes(signed_records[name])
             print(costs[name].row(["SQLite"]), flush=True)
     if not arguments.without_servers:

@@ -100,7 +100,7 @@ class GrowingCollection:
     sample: Sequence[str]
 
     @classmethod
-    def of(cls, documents: Sequence[Document], ends: Ends) -> "GrowingCollection":
+    def build(cls, documents: Sequence[Document], ends: Ends) -> "GrowingCollection":
         """Count the tables of a collection, slice by slice."""
         by_date = sorted((each for each in documents if each.date), key=lambda each: each.date)
         tables, counts, position = {}, Counter[str](), 0
@@ -134,7 +134,7 @@ class Step:
     shares: Mapping[int, float]
 
     @classmethod
-    def of(cls, name: str, older: Table, newer: Table, texts: Iterable[str], *, is_growth: bool = True) -> "Step":
+    def measure(cls, name: str, older: Table, newer: Table, texts: Iterable[str], *, is_growth: bool = True) -> "Step":
         """Compare two tables."""
         coefficient = correlation(older, newer)
         growth = newer.documents / older.documents - 1 if is_growth else None
@@ -152,9 +152,9 @@ def steps(collection: GrowingCollection, default: Table) -> Iterator[Step]:
     """Compare each table with the next, the first with the last, and the default one with the last."""
     names = list(collection.tables)
     for older, newer in [*pairwise(names), (names[0], names[-1])]:
-        yield Step.of(f"{older} to {newer}", collection.tables[older], collection.tables[newer], collection.sample)
+        yield Step.measure(f"{older} to {newer}", collection.tables[older], collection.tables[newer], collection.sample)
     last = collection.tables[names[-1]]
-    yield Step.of(f"default to {names[-1]}", default, last, collection.sample, is_growth=False)
+    yield Step.measure(f"default to {names[-1]}", default, last, collection.sample, is_growth=False)
 
 
 def sign_and_pack(documents: Iterable[Document], tables: Tables) -> dict[str, bytes]:
@@ -199,14 +199,14 @@ def section(series: Series, folder: Path) -> Iterator[str]:
     """Measure a collection and yield its section."""
     target = series.target
     everything = list(split_refusals([], read([folder / "docs.jsonl.xz"])))
-    collection = GrowingCollection.of(everything, series.ends)
+    collection = GrowingCollection.build(everything, series.ends)
     with TemporaryDirectory() as tables:
         default = Tables(tables).of("en")
         if default is None:
             raise SystemExit("no default table of English")
         changes = list(steps(collection, default))
         half = replace(collection, documents=list(filter_documents(everything, target.filters, set())))
-        truth = Truth.of(folder, target, [each.id for each in half.documents])
+        truth = Truth.build(folder, target, [each.id for each in half.documents])
         duplicates_found = list(rows(half, truth, target.policy, tables))
     picture = FIGURES / f"stability-{target.name}.svg"
     draw({each.name: each.shares for each in changes}, series.title, picture)

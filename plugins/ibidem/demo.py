@@ -36,12 +36,12 @@ def licences(debian: Path = DEBIAN) -> Iterator[Document]:
 
 def python_licences() -> Iterator[Document]:
     """Yield the licence files of the packages that this Python can import, each once."""
-    seen: set[Path] = set()
-    for package in sorted(distributions(), key=lambda one: (one.name or "").lower()):
+    paths: set[Path] = set()
+    for package in sorted(distributions(), key=lambda distribution: (distribution.name or "").lower()):
         for name, path in licence_files(package):
-            if path in seen or (text := read_text_file(path)) is None:
+            if path in paths or (text := read_text_file(path)) is None:
                 continue
-            seen.add(path)
+            paths.add(path)
             yield Document(
                 f"python/{package.name}/{name}",
                 text,
@@ -63,12 +63,12 @@ def licence_files(package: Distribution) -> list[tuple[str, Path]]:
 
 def debian_licences(folder: Path) -> Iterator[Document]:
     """Yield the copyright files of Debian packages; several packages may point at one file, which is taken once."""
-    seen: set[Path] = set()
+    paths: set[Path] = set()
     for path in sorted(folder.glob("*/copyright")):
         file = path.resolve()
-        if file in seen or (text := read_text_file(file)) is None:
+        if file in paths or (text := read_text_file(file)) is None:
             continue
-        seen.add(file)
+        paths.add(file)
         name = path.parent.name
         yield Document(f"debian/{name}", text, title=f"{name}: copyright", source="Debian", url=file.as_uri())
 
@@ -142,20 +142,20 @@ def demonstrate(
         engine.close()
 
 
-def next_commands(shown: Demonstration, program: str) -> list[str]:
+def next_commands(demonstration: Demonstration, program: str) -> list[str]:
     """Return three commands to try on the demonstration's index, as they can be typed.
 
     Args:
-        shown: What was shown.
+        demonstration: What was shown.
         program: How `ibidem` is called here.
     """
-    pair = example(shown.response["hits"]["hits"])
+    pair = example(demonstration.response["hits"]["hits"])
     commands = [
         ["search", "apache license", "--dedupe", "collapse"],
         ["compare", *pair] if pair else ["search", "copyright", "--dedupe", "off"],
         ["groups"],
     ]
-    start = f"IBIDEM_ENGINE={shlex.quote(shown.settings.engine)} {program}"
+    start = f"IBIDEM_ENGINE={shlex.quote(demonstration.settings.engine)} {program}"
     return [f"{start} {shlex.join(command)}" for command in commands]
 
 

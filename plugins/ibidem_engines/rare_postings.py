@@ -94,8 +94,8 @@ class _Asking:
         """Return who shares enough terms with which leads of a run, each pair once.
 
         What shares `min_shared` of n terms shares one more than k of any n - `min_shared` + 1 + k. So the rarest are
-        counted, and the others only looked through for what was found by them (Li, Lu, Lu 2008, "Efficient merging and filtering
-        algorithms for approximate string searches").
+        counted, and the others only looked through for what was found by them (Li, Lu, Lu 2008, "Efficient merging and
+        filtering algorithms for approximate string searches").
         """
         start = np.searchsorted(run, self._values)
         times = np.searchsorted(run, self._values | _LOW, "right") - start

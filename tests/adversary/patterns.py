@@ -60,7 +60,7 @@ class Expression(NamedTuple):
     methods: frozenset[str]
 
     @classmethod
-    def of(cls, pattern: str | bytes, flags: int, methods: Iterable[str]) -> "Expression":
+    def parse(cls, pattern: str | bytes, flags: int, methods: Iterable[str]) -> "Expression":
         """Take an expression for texts or for bytes."""
         text = pattern.decode("latin-1") if isinstance(pattern, bytes) else pattern
         return cls(text, int(flags) & ~int(re.UNICODE), frozenset(methods) & METHODS)
@@ -92,11 +92,11 @@ def expressions() -> list[Expression]:
         for name, value in vars(module).items():
             for each in compiled_patterns(value):
                 methods = re.findall(rf"\b{name}\.(\w+)\(", source) or METHODS
-                seen_expressions.add(Expression.of(each.pattern, each.flags, methods))
+                seen_expressions.add(Expression.parse(each.pattern, each.flags, methods))
         for call, text in find_calls(ast.parse(source)) if _IMPORT in source else ():
             method = call.func.attr  # type: ignore[attr-defined] # a call of a function of `re`, as `written` says
             if text and method in METHODS:
-                seen_expressions.add(Expression.of(call.args[0].value, 0, [method]))  # type: ignore[attr-defined] # a constant
+                seen_expressions.add(Expression.parse(call.args[0].value, 0, [method]))  # type: ignore[attr-defined] # a constant
     return sorted(seen_expressions)
 
 

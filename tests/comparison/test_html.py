@@ -25,8 +25,8 @@ def tables(tables_folder: Path) -> Tables:
 def linked(comparison: Comparison) -> tuple[list[Part], list[Part]]:
     marks = mark_texts(comparison)
     return (
-        list(parts(PagedText.of(comparison.a.text), *marks)),
-        list(parts(PagedText.of(comparison.b.text), *marks[::-1])),
+        list(parts(PagedText.read(comparison.a.text), *marks)),
+        list(parts(PagedText.read(comparison.b.text), *marks[::-1])),
     )
 
 
@@ -62,6 +62,6 @@ def test_only_the_words_that_differ_are_marked(tables: Tables) -> None:
 
 
 def test_pages_begin_where_their_number_is() -> None:
-    text = PagedText.of("one\f\fthree")
+    text = PagedText.read("one\f\fthree")
     assert [(each.page, each.text) for each in text.stretches(0, 10)] == [(1, "one"), (2, ""), (3, "three")]
     assert [(each.page, each.text) for each in text.stretches(1, 3)] == [(0, "ne")]

@@ -13,7 +13,7 @@ PAGES = [" ".join(f"p{page}w{word}" for word in range(20)) for page in range(4)]
 def plotted(a: str, b: str) -> DotPlot:
     left, right = token_offsets(a), token_offsets(b)
     common = passages(runs(left.tokens, right.tokens))
-    return dot_plot(common, PageNumbers.of(a, left), PageNumbers.of(b, right))
+    return dot_plot(common, PageNumbers.read(a, left), PageNumbers.read(b, right))
 
 
 def test_pages_in_the_same_order_are_a_diagonal() -> None:

@@ -20,14 +20,14 @@ def test_blocks_hold_every_word_of_a_passage_once_and_in_order(a: list[str], b: 
         inside = list(blocks(passage, a, b))
         assert [word for block in inside for word in range(*block.a)] == list(range(*passage.a))
         assert [word for block in inside for word in range(*block.b)] == list(range(*passage.b))
-        assert all((a[slice(*block.a)] == b[slice(*block.b)]) == block.same for block in inside)
+        assert all((a[slice(*block.a)] == b[slice(*block.b)]) == block.is_equal for block in inside)
 
 
 def test_one_changed_word_cuts_no_passage_in_two() -> None:
     a = [f"w{number}" for number in range(40)]
     b = [*a[:20], "changed", *a[21:]]
     (passage,) = passages(runs(a, b))
-    assert [block.same for block in blocks(passage, a, b)] == [True, False, True]
+    assert [block.is_equal for block in blocks(passage, a, b)] == [True, False, True]
 
 
 def test_a_phrase_that_is_elsewhere_too_cuts_no_passage_in_two() -> None:

@@ -78,7 +78,7 @@ def test_words_that_only_one_text_has_are_alone() -> None:
 
 @given(WORDS, WORDS)
 def test_the_pieces_of_a_text_are_words_of_that_text(lead: list[str], duplicate: list[str]) -> None:
-    pieces = word_diff(" ".join(lead), " ".join(duplicate), most=100, context=100)
+    pieces = word_diff(" ".join(lead), " ".join(duplicate), limit=100, context=100)
     assert [word for piece in pieces if piece.kind in {"same", "lead"} for word in piece.words] == (
         lead if pieces else []
     )
@@ -94,7 +94,7 @@ def test_a_text_does_not_differ_from_itself(words: list[str]) -> None:
 
 def test_no_more_places_are_reported_than_asked_and_a_gap_says_that_there_are_more() -> None:
     lead = " ".join(f"same same same same {number}" for number in range(20))
-    diff = word_diff(lead, lead.replace("1", "x"), most=2)
+    diff = word_diff(lead, lead.replace("1", "x"), limit=2)
     assert sum(piece.kind == "lead" for piece in diff) == 2
     assert diff[-1].kind == "gap"
 

@@ -122,7 +122,7 @@ def word(a: int, b: int, verdict: str) -> Override:
 
 
 def test_evidence_is_the_strongest_of_the_pair_or_none() -> None:
-    window = Window.of(HITS, Policy())
+    window = Window.group(HITS, Policy())
     evidence = window.evidence(1, 0)
     assert evidence is not None
     assert evidence.signature == "minhash"
@@ -131,7 +131,7 @@ def test_evidence_is_the_strongest_of_the_pair_or_none() -> None:
 
 
 def test_not_beats_every_evidence_and_same_counts_where_there_is_none() -> None:
-    window = Window.of(HITS, Policy(), [word(0, 1, "not"), word(2, 3, "same")])
+    window = Window.group(HITS, Policy(), [word(0, 1, "not"), word(2, 3, "same")])
     assert window.grouping.lead.tolist() == [0, 1, 2, 2]
     assert window.evidence(1, 0) is None
     evidence = window.evidence(3, 2)
@@ -140,25 +140,25 @@ def test_not_beats_every_evidence_and_same_counts_where_there_is_none() -> None:
 
 
 def test_same_joins_only_when_one_of_the_two_is_the_first_occurrence() -> None:
-    window = Window.of(HITS, Policy(), [word(1, 2, "same")])
+    window = Window.group(HITS, Policy(), [word(1, 2, "same")])
     assert window.grouping.lead.tolist() == [0, 0, 2, 3]
 
 
 def test_words_about_hits_behind_the_page_s_steps_are_not_told_of_those_on_it() -> None:
-    window = Window.of(HITS, Policy(), [word(0, 1, "not"), word(0, 3, "same")])
+    window = Window.group(HITS, Policy(), [word(0, 1, "not"), word(0, 3, "same")])
     assert [other for other, _, _ in window.head(2).overrides.for_row(0)] == [1]
 
 
 def test_a_group_s_name_is_made_of_index_level_and_first_occurrence() -> None:
-    window = Window.of(HITS, Policy())
-    assert window.group_id(0) == Window.of(HITS[:1], Policy()).group_id(0)
-    assert len({window.group_id(0), window.group_id(1), Window.of(HITS, Policy("identical")).group_id(0)}) == 3
+    window = Window.group(HITS, Policy())
+    assert window.group_id(0) == Window.group(HITS[:1], Policy()).group_id(0)
+    assert len({window.group_id(0), window.group_id(1), Window.group(HITS, Policy("identical")).group_id(0)}) == 3
 
 
 def test_a_window_cut_short_has_the_groups_of_its_rows() -> None:
     hits = make_window(4, 40).hits
     for rows in (0, 1, 17, 40, 50):
-        cut, short = Window.of(hits, Policy()).head(rows), Window.of(hits[:rows], Policy())
+        cut, short = Window.group(hits, Policy()).head(rows), Window.group(hits[:rows], Policy())
         assert cut.grouping.lead.tolist() == short.grouping.lead.tolist()
         assert (cut.ranked, cut.unsigned_count) == (short.ranked, short.unsigned_count)
 
@@ -166,4 +166,4 @@ def test_a_window_cut_short_has_the_groups_of_its_rows() -> None:
 def test_hits_without_signatures_or_words_count_as_unsigned() -> None:
     empty = signatures(4, length=0, shingles=0, slots=(), terms=(), full=False, content="ch2:none:x")
     damaged = SampleWindow([value(BASE, "0"), None, b"damaged", value(empty, "x")])
-    assert Window.of(damaged.hits, Policy()).unsigned_count == 3
+    assert Window.group(damaged.hits, Policy()).unsigned_count == 3

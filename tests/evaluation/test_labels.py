@@ -76,7 +76,7 @@ PARTITIONS = st.lists(st.integers(0, 4), min_size=1, max_size=12)
 
 
 def test_precision_recall_and_f1_are_those_of_the_books() -> None:
-    measured = PairFigures.of({("a", "b"), ("a", "c"), ("c", "d"), ("e", "f")}, {("a", "b"), ("x", "y")})
+    measured = PairFigures.measure({("a", "b"), ("a", "c"), ("c", "d"), ("e", "f")}, {("a", "b"), ("x", "y")})
     assert measured == PairFigures(4, 2, 0.5, 0.25, 0.3333)
 
 
@@ -87,12 +87,12 @@ def test_precision_recall_and_f1_are_those_of_the_books() -> None:
 def test_nothing_found_is_never_wrong_and_nothing_to_find_is_never_missed(
     true: set[tuple[str, str]], pairs: set[tuple[str, str]], figures: tuple[float, float, float]
 ) -> None:
-    measures = PairFigures.of(true, pairs)
+    measures = PairFigures.measure(true, pairs)
     assert (measures.precision, measures.recall, measures.f1) == figures
 
 
 def test_sets_agree_only_when_they_hold_the_same_documents() -> None:
-    assert SetFigures.of([0, 0, 2, 2, 4, 4, 4], [0, 0, 2, 3, 4, 4, 6]) == SetFigures(agree=1, missed=2, over=1)
+    assert SetFigures.measure([0, 0, 2, 2, 4, 4, 4], [0, 0, 2, 3, 4, 4, 6]) == SetFigures(agree=1, missed=2, over=1)
 
 
 def test_components_join_what_pairs_connect() -> None:

@@ -21,7 +21,7 @@ from support.windows import SampleWindow, signatures, value
 
 COPY, OTHER = signatures(1), signatures(2)
 DATES = ["1987-03-05", "1987-03-01", "1987-03-09", "1987-03-20"]
-WINDOW = Window.of(
+WINDOW = Window.group(
     SampleWindow(
         [
             value(COPY, "0", DATES[0]),

@@ -22,7 +22,7 @@ from support.windows import TABLES, SampleWindow, signatures, value
 
 def make_window(records: list[Record]) -> Window:
     hits = [Hit("i", each.document.id, 1.0, each.packed) for each in records]
-    return Window.of([*hits, Hit("i", "unsigned", 1.0, None)], Policy())
+    return Window.group([*hits, Hit("i", "unsigned", 1.0, None)], Policy())
 
 
 def test_each_source_has_its_documents_and_the_groups_that_they_belong_to(records: list[Record]) -> None:
@@ -59,7 +59,7 @@ def test_each_idf_table_has_the_documents_that_it_signed(records: list[Record]) 
 
 
 def test_an_empty_window_has_none() -> None:
-    window = Window.of([], Policy())
+    window = Window.group([], Policy())
     assert (count_sources(window, 5), count_tables(window), count_years(window)) == ([], [], [])
 
 
@@ -69,7 +69,7 @@ VALUES = [
     value(signatures(at, length=length, idf=table), f"{at}")
     for at, (length, table) in enumerate(zip(LENGTHS, TABLE_OF, strict=True))
 ]
-WINDOW = Window.of(SampleWindow([*VALUES, None]).hits, Policy())
+WINDOW = Window.group(SampleWindow([*VALUES, None]).hits, Policy())
 
 
 def test_texts_of_fewer_than_five_words_are_too_short() -> None:
@@ -92,7 +92,7 @@ def test_a_total_below_what_was_read_is_raised_to_it() -> None:
 
 
 def test_a_window_that_cannot_grow_further_says_so() -> None:
-    deep_window = Window.of(WINDOW.hits * 2_000, Policy("identical"))
+    deep_window = Window.group(WINDOW.hits * 2_000, Policy("identical"))
     assert response_stats(deep_window, [], parse_request({"dedupe": "indent"}), 10_001)["limited"] is True
     assert response_stats(deep_window, [], parse_request({"dedupe": "indent"}), 10_000)["limited"] is False
 

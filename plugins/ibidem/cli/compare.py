@@ -63,7 +63,10 @@ def side_by_side(comparison: Comparison) -> Iterator[RenderableType]:
     yield Text(
         f"They share {format_count(words, 'word')} in {format_count(len(comparison.passages), 'passage')}{suffix}:"
     )
-    pages = PageNumbers.of(comparison.a.text, comparison.words_a), PageNumbers.of(comparison.b.text, comparison.words_b)
+    pages = (
+        PageNumbers.read(comparison.a.text, comparison.words_a),
+        PageNumbers.read(comparison.b.text, comparison.words_b),
+    )
     longest = sorted(comparison.passages, key=lambda passage: -passage.words)[:SHOWN]
     for passage in sorted(longest, key=lambda passage: passage.a):
         yield Text()
@@ -105,8 +108,8 @@ def passage_columns(
         pages: Pages of both texts.
     """
     opening = list(first_blocks(blocks(passage, comparison.words_a.tokens, comparison.words_b.tokens)))
-    a = excerpt(comparison.a.text, comparison.words_a, [(block.same, block.a) for block in opening], "removed")
-    b = excerpt(comparison.b.text, comparison.words_b, [(block.same, block.b) for block in opening], "added")
+    a = excerpt(comparison.a.text, comparison.words_a, [(block.is_equal, block.a) for block in opening], "removed")
+    b = excerpt(comparison.b.text, comparison.words_b, [(block.is_equal, block.b) for block in opening], "added")
     is_cut = opening[-1].a[1] < passage.a[1]
     yield Columns(
         passage_place("A", comparison.words_a, passage.a, pages[0]),
@@ -127,7 +130,7 @@ def first_blocks(passage: Iterator[Block], limit: int = OPENING) -> Iterator[Blo
     """Yield the first blocks of a passage, the last one cut."""
     room = limit
     for block in passage:
-        yield Block(block.same, cut(block.a, room), cut(block.b, room))
+        yield Block(block.is_equal, cut(block.a, room), cut(block.b, room))
         room -= max(block.a[1] - block.a[0], block.b[1] - block.b[0])
         if room <= 0:
             return

@@ -49,7 +49,7 @@ class ElasticsearchAdapter(ClientAdapter):
         if ask.packed:
             client = copy_client(client)
             client._transport = read_fast(client.transport, "serializers", reads_json_plainly)  # noqa: SLF001 - read-only
-        headers = {**self.sent.headers, "accept": JSON, "content-type": JSON if ask.lines is None else LINES}
+        headers = {**self.request.headers, "accept": JSON, "content-type": JSON if ask.lines is None else LINES}
         return client.perform_request(ask.method, ask.path, params=ask.params, headers=headers, body=request_json(ask))
 
     @override
@@ -68,7 +68,7 @@ class ElasticsearchAdapter(ClientAdapter):
 
     @override
     def params(self) -> dict[str, str]:
-        return {name: format_parameter(value) for name, value in self.sent.params.items()}
+        return {name: format_parameter(value) for name, value in self.request.params.items()}
 
     @override
     def exception(self, failure: Failure) -> Exception:

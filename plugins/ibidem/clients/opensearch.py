@@ -33,10 +33,10 @@ class OpenSearchAdapter(ClientAdapter):
 
     @override
     def start(self, ask: ApiRequest) -> Any:
-        client_options = {name: self.sent.params[name] for name in CLIENT_S_OWN if name in self.sent.params}
-        headers = {**self.sent.headers, "content-type": JSON if ask.lines is None else LINES}
-        ignored = client_options.get("ignore", ())
-        client_options["ignore"] = (*([ignored] if isinstance(ignored, int) else ignored), *ask.passed_over)
+        client_options = {name: self.request.params[name] for name in CLIENT_S_OWN if name in self.request.params}
+        headers = {**self.request.headers, "content-type": JSON if ask.lines is None else LINES}
+        statuses = client_options.get("ignore", ())
+        client_options["ignore"] = (*([statuses] if isinstance(statuses, int) else statuses), *ask.passed_over)
         body, transport = request_json(ask), self.client.transport
         if ask.packed:
             transport = read_fast(transport, "deserializer", reads_json_plainly)
@@ -59,7 +59,8 @@ class OpenSearchAdapter(ClientAdapter):
 
     @override
     def params(self) -> dict[str, str]:
-        return {name: format_parameter(value) for name, value in self.sent.params.items() if name not in CLIENT_S_OWN}
+        params = {name: value for name, value in self.request.params.items() if name not in CLIENT_S_OWN}
+        return {name: format_parameter(value) for name, value in params.items()}
 
     @override
     def exception(self, failure: Failure) -> Exception:

@@ -68,7 +68,7 @@ class ClientAdapter(ABC):
 
     def __init__(self, client: Any, request: CapturedRequest) -> None:
         self.client = client
-        self.sent = request
+        self.request = request
 
     @abstractmethod
     def start(self, ask: ApiRequest) -> Any:
@@ -96,12 +96,12 @@ class ClientAdapter(ABC):
 
     def flow(self, request: DedupeRequest, metadata: IndexMetadataCache) -> RequestFlow[Json]:
         """Read what would have been sent, and search."""
-        body = self.sent.body
+        body = self.request.body
         text = body if isinstance(body, str | bytes) or body is None else self.dump(body)
         source = orjson.loads(text) if text else {}
         if not isinstance(source, dict):
             raise UsageError("the body of the search is no JSON object", "write {'query': …}")
-        return grouped_search(read_search(self.sent.index, source, self.params(), request), metadata)
+        return grouped_search(read_search(self.request.index, source, self.params(), request), metadata)
 
 
 class DedupeSearch:
@@ -117,7 +117,7 @@ class DedupeSearch:
         if request is None or request.mode == "off":
             return None, client_arguments
         adapter = self._speaker(self, self._would_send(args, client_arguments))
-        cache = IndexMetadataCache() if "authorization" in adapter.sent.headers else metadata_cache(self)
+        cache = IndexMetadataCache() if "authorization" in adapter.request.headers else metadata_cache(self)
         return adapter, adapter.flow(request, cache)
 
     def _would_send(self, args: tuple[Any, ...], options: Mapping[str, Any]) -> CapturedRequest:
@@ -205,8 +205,8 @@ class FastJson:
         own: The transport's decoders.
     """
 
-    def __init__(self, own: Any) -> None:
-        self._own = own
+    def __init__(self, decoders: Any) -> None:
+        self._decoders = decoders
 
     def loads(self, data: Any, mimetype: str | None = None) -> Any:
         """Read an answer."""
@@ -215,11 +215,11 @@ class FastJson:
                 return orjson.loads(data)
             except orjson.JSONDecodeError:
                 pass
-        return self._own.loads(data, mimetype)
+        return self._decoders.loads(data, mimetype)
 
     def __getattr__(self, name: str) -> Any:
         """Give whatever else the decoders do, such as writing."""
-        return getattr(self._own, name)
+        return getattr(self._decoders, name)
 
 
 def read_fast(transport: Any, decoders: str, is_plain: Callable[[Any], bool]) -> Any:
@@ -367,5 +367,5 @@ def _wrapper_class(client: object) -> type:
         if home:
             class_: type = getattr(import_module(home[0]), home[1])
             return class_
-    right = ", ".join(".".join(each) for each in CLIENTS)
-    raise UsageError(f"a {type(client).__name__} cannot be wrapped", f"give a client: {right}")
+    names = ", ".join(".".join(each) for each in CLIENTS)
+    raise UsageError(f"a {type(client).__name__} cannot be wrapped", f"give a client: {names}")

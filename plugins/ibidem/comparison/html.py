@@ -67,7 +67,7 @@ class PagedText:
     breaks: Numbers
 
     @classmethod
-    def of(cls, text: str) -> "PagedText":
+    def read(cls, text: str) -> "PagedText":
         """Find the page breaks."""
         return cls(text, page_breaks(text))
 
@@ -97,17 +97,17 @@ class Marks:
     Args:
         words: The words.
         owner: (n,) number of the passage that holds a word, from 1; 0 for a word that none holds.
-        same: (n,) whether both texts have it there.
+        is_equal: (n,) whether both texts have it there.
         anchors: For each passage the one that holds its first word, itself unless the text repeats it; 0 for none.
     """
 
     words: Words
     owner: Numbers
-    same: NDArray[np.bool_]
+    is_equal: NDArray[np.bool_]
     anchors: Sequence[int]
 
     @classmethod
-    def of(cls, words: Words, extents: Sequence[tuple[int, int]], blocks: Iterable[tuple[int, int]]) -> "Marks":
+    def build(cls, words: Words, extents: Sequence[tuple[int, int]], blocks: Iterable[tuple[int, int]]) -> "Marks":
         """Give each word to the first passage that reaches it.
 
         Args:
@@ -129,12 +129,12 @@ class Marks:
 def mark_texts(comparison: Comparison) -> tuple[Marks, Marks]:
     """Mark both texts of a comparison."""
     tokens = comparison.words_a.tokens, comparison.words_b.tokens
-    equal_blocks = [block for passage in comparison.passages for block in blocks(passage, *tokens) if block.same]
+    equal_blocks = [block for passage in comparison.passages for block in blocks(passage, *tokens) if block.is_equal]
     return (
-        Marks.of(
+        Marks.build(
             comparison.words_a, [passage.a for passage in comparison.passages], [block.a for block in equal_blocks]
         ),
-        Marks.of(
+        Marks.build(
             comparison.words_b, [passage.b for passage in comparison.passages], [block.b for block in equal_blocks]
         ),
     )
@@ -157,7 +157,7 @@ def parts(text: PagedText, marks: Marks, other_marks: Marks) -> Iterator[Part]:
         if start > reached:
             yield Part(list(text.stretches(reached, start)))
         yield Part(
-            list(mark_differences(text, words, marks.same[first : last + 1], first)),
+            list(mark_differences(text, words, marks.is_equal[first : last + 1], first)),
             number,
             other_marks.anchors[number],
         )

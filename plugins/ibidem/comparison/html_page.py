@@ -150,7 +150,7 @@ class Side:
     parts: Sequence[Part]
 
     @classmethod
-    def of(
+    def build(
         cls, letter: Letter, document: Document, comparison: Comparison, pages: PageNumbers, parts: Sequence[Part]
     ) -> "Side":
         """Put the words around a text together."""
@@ -238,8 +238,8 @@ def shared_page(comparison: Comparison) -> SharedPage:
         comparison: Two documents, compared.
     """
     numbers = (
-        PageNumbers.of(comparison.a.text, comparison.words_a),
-        PageNumbers.of(comparison.b.text, comparison.words_b),
+        PageNumbers.read(comparison.a.text, comparison.words_a),
+        PageNumbers.read(comparison.b.text, comparison.words_b),
     )
     marks = mark_texts(comparison)
     linked = [
@@ -250,9 +250,11 @@ def shared_page(comparison: Comparison) -> SharedPage:
         verdict=verdict(comparison),
         summary=summary(comparison),
         sides=(
-            Side.of("a", comparison.a, comparison, numbers[0], list(parts(PagedText.of(comparison.a.text), *marks))),
-            Side.of(
-                "b", comparison.b, comparison, numbers[1], list(parts(PagedText.of(comparison.b.text), *marks[::-1]))
+            Side.build(
+                "a", comparison.a, comparison, numbers[0], list(parts(PagedText.read(comparison.a.text), *marks))
+            ),
+            Side.build(
+                "b", comparison.b, comparison, numbers[1], list(parts(PagedText.read(comparison.b.text), *marks[::-1]))
             ),
         ),
         entries=[

@@ -69,18 +69,18 @@ def run_length(a: Sequence[str], b: Sequence[str], i: int, j: int) -> int:
     return next((n for n in range(limit) if a[i + n] != b[j + n]), limit)
 
 
-def runs(a: Sequence[str], b: Sequence[str], least: int = LEAST) -> list[Run]:
+def runs(a: Sequence[str], b: Sequence[str], min_length: int = LEAST) -> list[Run]:
     """Find the runs of words that both have, the longest at each place of `a`, without overlap there.
 
     Args:
         a: Tokens of the first text.
         b: Tokens of the second text.
-        least: Words that a run must have; fewer when a whole text has fewer.
+        min_length: Words that a run must have; fewer when a whole text has fewer.
 
-    >>> runs("to be or not to be".split(), "whether or not to be".split(), least=3)
+    >>> runs("to be or not to be".split(), "whether or not to be".split(), min_length=3)
     [Run(a=2, b=1, words=4)]
     """
-    size = min(least, len(a), len(b))
+    size = min(min_length, len(a), len(b))
     if size == 0:
         return []
     where = grams(b, size)
@@ -137,12 +137,12 @@ class Block(NamedTuple):
     """Words of a passage that are the same in both texts, or that differ.
 
     Args:
-        same: Whether both have them.
+        is_equal: Whether both have them.
         a: Numbers of words in the first text: from, to.
         b: The same in the second text.
     """
 
-    same: bool
+    is_equal: bool
     a: tuple[int, int]
     b: tuple[int, int]
 
@@ -272,7 +272,7 @@ def blocks(passage: Passage, a: Sequence[str], b: Sequence[str]) -> Iterator[Blo
 
 def to_block(run: Run) -> Block:
     """Return a run as a block."""
-    return Block(same=True, a=(run.a, run.a + run.words), b=(run.b, run.b + run.words))
+    return Block(is_equal=True, a=(run.a, run.a + run.words), b=(run.b, run.b + run.words))
 
 
 def align_between(in_a: tuple[int, int], in_b: tuple[int, int], a: Sequence[str], b: Sequence[str]) -> Iterator[Block]:
@@ -285,7 +285,7 @@ def align_between(in_a: tuple[int, int], in_b: tuple[int, int], a: Sequence[str]
         b: Tokens of the second text.
 
     >>> words = "so help me god", "so aid me god"
-    >>> [block.same for block in align_between((0, 4), (0, 4), words[0].split(), words[1].split())]
+    >>> [block.is_equal for block in align_between((0, 4), (0, 4), words[0].split(), words[1].split())]
     [True, False, True]
     """
     matcher = SequenceMatcher(None, a[slice(*in_a)], b[slice(*in_b)], autojunk=False)

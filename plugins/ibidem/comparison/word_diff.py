@@ -122,7 +122,7 @@ class PageNumbers:
     paged: bool
 
     @classmethod
-    def of(cls, text: str, words: Words) -> "PageNumbers":
+    def read(cls, text: str, words: Words) -> "PageNumbers":
         """Number the pages of a text.
 
         Args:
@@ -191,17 +191,17 @@ class DiffSide:
 
     Args:
         keys: The tokens of each chunk, so that case and punctuation are no difference.
-        shown: Each chunk as it is in the text.
+        words: Each chunk as it is in the text.
     """
 
     keys: list[tuple[str, ...]]
-    shown: list[str]
+    words: list[str]
 
     @classmethod
-    def of(cls, text: str) -> "DiffSide":
+    def cut(cls, text: str) -> "DiffSide":
         """Cut a text.
 
-        >>> DiffSide.of("Profit rose -- to 12.3 mln").shown
+        >>> DiffSide.cut("Profit rose -- to 12.3 mln").words
         ['Profit', 'rose', 'to', '12.3', 'mln']
         """
         beginning = text[:READ]
@@ -270,13 +270,13 @@ def common_words(run: Sequence[str], context: int, *, first: bool) -> Iterator[P
     yield Piece("same", tuple(run[-context:]))
 
 
-def word_diff(lead: str, duplicate: str, most: int = 4, context: int = 2) -> list[Piece]:
+def word_diff(lead: str, duplicate: str, limit: int = 4, context: int = 2) -> list[Piece]:
     """Return where a duplicate's words differ from the lead's; case and punctuation aside.
 
     Args:
         lead: The lead's text.
         duplicate: The duplicate's text.
-        most: The most places to return; a gap at the end means that there are more.
+        limit: The most places to return; a gap at the end means that there are more.
         context: Words that both have, given before and after each place.
 
     Returns:
@@ -285,11 +285,11 @@ def word_diff(lead: str, duplicate: str, most: int = 4, context: int = 2) -> lis
     >>> [(piece.kind, *piece.words) for piece in word_diff("Profit rose to 12", "Profit fell to 12")]
     [('same', 'Profit'), ('lead', 'rose'), ('duplicate', 'fell'), ('same', 'to', '12')]
     """
-    lead_side, duplicate_side = DiffSide.of(lead), DiffSide.of(duplicate)
-    a, b = lead_side.shown, duplicate_side.shown
+    lead_side, duplicate_side = DiffSide.cut(lead), DiffSide.cut(duplicate)
+    a, b = lead_side.words, duplicate_side.words
     pieces: list[Piece] = []
     reached = 0
-    for i, j, k, m in islice(places(lead_side.keys, duplicate_side.keys), most):
+    for i, j, k, m in islice(places(lead_side.keys, duplicate_side.keys), limit):
         pieces += common_words(a[reached:i], context, first=not pieces)
         pieces += [Piece("lead", tuple(a[i:j])), Piece("duplicate", tuple(b[k:m]))]
         reached = j

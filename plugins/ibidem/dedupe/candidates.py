@@ -320,7 +320,7 @@ def rarest_terms(columns: PackedColumns, rows: Rows, min_shared: int) -> tuple[R
     if loops.IN_USE:
         sizes = columns.term_count[rows].astype(np.int64) - min_shared + 1
         return loops.IN_USE.prefixes(columns.terms, rows, sizes, NO_TERM)
-    counts = TermCounts.of(columns.terms[rows])
+    counts = TermCounts.count(columns.terms[rows])
     slices = [counts.prefixes(columns, rows[start : start + SLICE], min_shared) for start in range(0, len(rows), SLICE)]
     return np.concatenate([terms for terms, _ in slices]), np.concatenate([holders for _, holders in slices])
 
@@ -348,7 +348,7 @@ class TermCounts:
     counts: Rows
 
     @classmethod
-    def of(cls, terms: NDArray[np.int32]) -> "TermCounts":
+    def count(cls, terms: NDArray[np.int32]) -> "TermCounts":
         """Count the terms of sets; filling is held by more than can be, so that it comes last in any order."""
         highest = int(terms[terms != NO_TERM].max(initial=0))
         if highest < TABLE:

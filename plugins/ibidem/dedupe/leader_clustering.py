@@ -131,7 +131,7 @@ class LeaderClustering:
 
     def settle_in_blocks(self, entries: KeyIndex) -> None:
         """Settle very many rows: each block is first compared with the leads of all blocks before it."""
-        leads = LeaderIndex.of(entries)
+        leads = LeaderIndex.build(entries)
         for block in blocks(entries, self.classifier.size):
             self.join_first(self.classifier.classify(expand_pairs(block, leads.postings(block), self.classifier.size)))
             undecided = block.filter_rows(self.lead == self.rows)
@@ -208,7 +208,7 @@ class LeaderIndex:
     rows: Numbers
 
     @classmethod
-    def of(cls, entries: KeyIndex) -> "LeaderIndex":
+    def build(cls, entries: KeyIndex) -> "LeaderIndex":
         """Make room for the rows of each key; none is a lead yet."""
         start = np.searchsorted(entries.key, np.arange(entries.keys + 1))
         return cls(start, np.zeros(entries.keys, np.int64), np.zeros(len(entries.row), np.int32))
@@ -272,7 +272,7 @@ class Window:
         overrides: Manual decisions about pairs of them.
         grouping: Who joins whom.
         matcher: Who decides on pairs.
-        stored: Names of groups that are stored, by the row of their first occurrence.
+        group_names: Names of groups that are stored, by the row of their first occurrence.
     """
 
     hits: Sequence[Hit]
@@ -282,10 +282,10 @@ class Window:
     overrides: AppliedOverrides
     grouping: Grouping
     matcher: LongTextMatcher
-    stored: Mapping[int, str] = field(default_factory=dict)
+    group_names: Mapping[int, str] = field(default_factory=dict)
 
     @classmethod
-    def of(  # noqa: PLR0913 - what follows a ranking, by name
+    def group(  # noqa: PLR0913 - what follows a ranking, by name
         cls,
         hits: Sequence[Hit],
         policy: Policy,
@@ -331,8 +331,8 @@ class Window:
 
     def group_id(self, lead: int) -> str:
         """Return the name of the group that begins with a row: it stays while that is the group's first occurrence."""
-        if lead in self.stored:
-            return self.stored[lead]
+        if lead in self.group_names:
+            return self.group_names[lead]
         parts = (self.hits[lead].index, self.policy.level, self.hits[lead].id)
         return xxhash.xxh3_64_hexdigest("\0".join(parts).encode())[:12]
 

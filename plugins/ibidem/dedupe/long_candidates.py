@@ -44,10 +44,10 @@ class PageKeys:
     hashes: dict[LongClue, list[Hashes]] = field(default_factory=lambda: {clue: [] for clue in LONG_CLUES})
     capped_keys: dict[LongClue, int] = field(default_factory=dict)
 
-    def add(self, name: DocumentRef, long: LongSignatures) -> None:
+    def add(self, name: DocumentRef, signatures: LongSignatures) -> None:
         """Add a text."""
         self.names.append(name)
-        clues = long.clues()
+        clues = signatures.clues()
         for clue, entries in self.hashes.items():
             values = clues.get(clue, [])
             entries.append(np.fromiter(map(xxh3_64_intdigest, map(str.encode, values)), np.uint64, len(values)))

@@ -163,9 +163,9 @@ def similar_shingles(pairs: Pairs, policy: Policy) -> Bools:
         mask[with_slots] = loops.IN_USE.similar_slots(columns.slots, rows, policy.slots.equal, BANDS)
         return mask
     equal = columns.slots[pairs.a[with_slots]] == columns.slots[pairs.b[with_slots]]
-    near = np.flatnonzero(equal.view(np.uint8).sum(axis=1, dtype=np.uint8) >= policy.slots.equal)
-    bands = equal[near, : 3 * BANDS]
-    mask[with_slots[near]] = (bands[:, 0::3] & bands[:, 1::3] & bands[:, 2::3]).any(axis=1)
+    positions = np.flatnonzero(equal.view(np.uint8).sum(axis=1, dtype=np.uint8) >= policy.slots.equal)
+    bands = equal[positions, : 3 * BANDS]
+    mask[with_slots[positions]] = (bands[:, 0::3] & bands[:, 1::3] & bands[:, 2::3]).any(axis=1)
     return mask
 
 
@@ -223,11 +223,11 @@ def same_fingerprint(pairs: Pairs, policy: Policy) -> Bools:
     mask = np.zeros(len(pairs.a), bool)
     selection = np.flatnonzero((columns.fingerprint[pairs.a] != 0) & pairs.has_equal(columns.fingerprint))
     subset = pairs.take(selection)
-    near = (columns.idf[subset.a] != 0) & subset.has_equal(columns.idf) & subset.has_equal(columns.numbers)
+    agrees = (columns.idf[subset.a] != 0) & subset.has_equal(columns.idf) & subset.has_equal(columns.numbers)
     for rows in (subset.a, subset.b):
-        near &= ((columns.flags[rows] & WEAK) == 0) & (columns.length[rows] >= rule.shortest)
-    near &= (columns.number_sketch[subset.a] == columns.number_sketch[subset.b]).all(axis=1)
-    mask[selection] = near & (subset.lengths >= rule.lengths)
+        agrees &= ((columns.flags[rows] & WEAK) == 0) & (columns.length[rows] >= rule.shortest)
+    agrees &= (columns.number_sketch[subset.a] == columns.number_sketch[subset.b]).all(axis=1)
+    mask[selection] = agrees & (subset.lengths >= rule.lengths)
     return mask
 
 
@@ -242,7 +242,7 @@ def same_profile(pairs: Pairs, policy: Policy) -> Bools:
     return equal
 
 
-def misread(pairs: Pairs, policy: Policy) -> Bools:
+def similar_characters(pairs: Pairs, policy: Policy) -> Bools:
     """`decision.similar_characters` for many pairs."""
     mask = np.zeros(len(pairs.a), bool)
     rule = policy.characters
@@ -298,8 +298,8 @@ def containment(equal_slots: Rows, a: Rows, b: Rows) -> NDArray[np.float64]:
 
 def are_long(pairs: Pairs) -> Bools:
     """`decision.are_long` for many pairs."""
-    long: Bools = (pairs.columns.flags & LONG) > 0
-    result: Bools = long[pairs.a] & long[pairs.b]
+    is_long: Bools = (pairs.columns.flags & LONG) > 0
+    result: Bools = is_long[pairs.a] & is_long[pairs.b]
     return result
 
 
@@ -312,7 +312,7 @@ RULES: Mapping[Level, Mapping[str, Rule]] = {
         "termvector": shared_terms,
         "fingerprint": same_fingerprint,
         "profile": same_profile,
-        "characters": misread,
+        "characters": similar_characters,
     },
     "partial": {"shingles": contained_shingles},
 }

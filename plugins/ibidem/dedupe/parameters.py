@@ -133,9 +133,9 @@ def keep(value: str) -> Keep:
     >>> keep("source:AP, Reuters")
     Keep(by='source', sources=('AP', 'Reuters'))
     """
-    by, _, names = value.partition(":")
+    rule, _, names = value.partition(":")
     sources = tuple(name.strip() for name in names.split(",") if name.strip())
-    if by == "source" and sources:
+    if rule == "source" and sources:
         return Keep("source", sources)
     for word in ("rank", "earliest", "latest", "longest"):
         if value.lower() == word:

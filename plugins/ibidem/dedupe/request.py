@@ -78,9 +78,9 @@ class DedupeRequest:
 
 
 @lru_cache(maxsize=256)
-def request_digest(off: bool, policy: Policy, window: int, by: By) -> str:  # noqa: FBT001 - as a request has it
+def request_digest(is_off: bool, policy: Policy, window: int, by: By) -> str:  # noqa: FBT001 - as a request has it
     """Hash the parts of a request that decide on groups and their order; cached, since a page needs it often."""
-    matters = repr((off, policy, window) + ((by,) if by != "window" else ()))
+    matters = repr((is_off, policy, window) + ((by,) if by != "window" else ()))
     return xxhash.xxh3_64_hexdigest(matters.encode())
 
 

@@ -184,10 +184,10 @@ def compare(collection: Collection, labels: Labels, policy: Policy, worst: int =
     sets = components(collection.ids, true)
     return Evaluation(
         documents=len(collection.ids),
-        pairs=PairFigures.of(true - unjudged, pairs - unjudged),
+        pairs=PairFigures.measure(true - unjudged, pairs - unjudged),
         evidence=count_evidence({pair: name for pair, name in evidence.items() if pair not in unjudged}, true),
         ari=adjusted_rand(sets, groups),
-        sets=SetFigures.of(sets, groups),
+        sets=SetFigures.measure(sets, groups),
         refused=collection.refused,
         unknown=sorted(labelled_ids(labels.path) - set(collection.ids) - collection.left_out),
         mistakes=SignedDocuments(collection.ids, collection.columns, policy, matcher).worst(

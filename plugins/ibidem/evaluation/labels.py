@@ -213,10 +213,10 @@ class PairFigures:
     f1: float
 
     @classmethod
-    def of(cls, true: AbstractSet[Pair], pairs: AbstractSet[Pair]) -> "PairFigures":
+    def measure(cls, true: AbstractSet[Pair], pairs: AbstractSet[Pair]) -> "PairFigures":
         """Compare the found pairs with the labelled pairs.
 
-        >>> PairFigures.of({("a", "b"), ("a", "c")}, {("a", "b")}).f1
+        >>> PairFigures.measure({("a", "b"), ("a", "c")}, {("a", "b")}).f1
         0.6667
         """
         hits = len(true & pairs)
@@ -272,10 +272,10 @@ class SetFigures:
     over: int
 
     @classmethod
-    def of(cls, true: Sequence[int], sizes: Sequence[int]) -> "SetFigures":
+    def measure(cls, true: Sequence[int], sizes: Sequence[int]) -> "SetFigures":
         """Compare two partitions of the same documents, each given as a number for each document's part."""
-        hits, ours = sets(true), sets(sizes)
-        return cls(len(hits & ours), len(hits - ours), len(ours - hits))
+        true_sets, own_sets = sets(true), sets(sizes)
+        return cls(len(true_sets & own_sets), len(true_sets - own_sets), len(own_sets - true_sets))
 
     def as_json(self) -> dict[str, object]:
         """Return the figures by name."""

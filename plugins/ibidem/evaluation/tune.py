@@ -143,7 +143,7 @@ def choose_figures(collection: Collection, true: set[Pair], unjudged: set[Pair])
             f"{sets} sets of duplicates are too few to choose figures on",
             f"label {LEAST_SETS}, better {MANY_SETS} or more",
         )
-    counts = count(Truth.of(collection, part, true, unjudged), ["", *OTHERS] if sets >= MANY_SETS else [""])
+    counts = count(Truth.build(collection, part, true, unjudged), ["", *OTHERS] if sets >= MANY_SETS else [""])
     totals = {figures: folds.sum(axis=0) for figures, folds in counts.items()}
     best_figures = best(totals)
     return Tuning(
@@ -174,7 +174,7 @@ class Truth:
     unjudged: Counts
 
     @classmethod
-    def of(cls, collection: Collection, part: Sequence[int], true: set[Pair], unjudged: set[Pair]) -> "Truth":
+    def build(cls, collection: Collection, part: Sequence[int], true: set[Pair], unjudged: set[Pair]) -> "Truth":
         """Deal the sets into folds by a hash of their first id, the same for all orders of the files."""
         row = {name: at for at, name in enumerate(collection.ids)}
         first: dict[int, str] = {}

@@ -75,13 +75,13 @@ async def cluster(request: Request) -> Upstream:
 
 async def caller(request: Request) -> Caller:
     """Return who calls."""
-    return Caller.of(request.headers)
+    return Caller.read(request.headers)
 
 
 def callers_engine(request: Request) -> Engine:
     """Return the index of the settings as the caller may read and write it."""
     all_ = gateway_context(request)
-    return all_.engines.get(Caller.of(request.headers), all_.settings.index)
+    return all_.engines.get(Caller.read(request.headers), all_.settings.index)
 
 
 WithContext = Annotated[GatewayContext, Depends(route_context)]

@@ -35,19 +35,19 @@ def skip(_: Any) -> Iterator[str]:
     yield from ()
 
 
-def object_reader(parts: Mapping[str, Part], others: Part | None = None, *, strict: bool = False) -> Part:
+def object_reader(parts: Mapping[str, Part], default: Part | None = None, *, strict: bool = False) -> Part:
     """Make the reader of an object.
 
     Args:
         parts: Those that may be objects or lists, and how each is read.
-        others: How other members are read; None refuses objects and lists.
+        default: How other members are read; None refuses objects and lists.
         strict: Whether all others are refused.
     """
 
     def read(value: Any) -> Iterator[str]:
         """Yield the indexes that the parts of an object name."""
         for name, part in value.items() if isinstance(value, dict) else ():
-            reader = parts.get(name, others)
+            reader = parts.get(name, default)
             if reader is not None:
                 yield from reader(part)
             elif strict or isinstance(part, dict | list):
@@ -188,12 +188,12 @@ def search(value: Any) -> Iterator[str]:
     yield from SEARCH(value)
 
 
-def table(*names: str, by: Part = skip) -> dict[str, Part]:
+def table(*names: str, part: Part = skip) -> dict[str, Part]:
     """Read several parts in one way."""
-    return dict.fromkeys(names, by)
+    return dict.fromkeys(names, part)
 
 
-HITS = table("inner_hits", by=hits)
+HITS = table("inner_hits", part=hits)
 NEAREST = object_reader({"filter": query, **HITS}, skip)
 OPTIONS = table("pre_tags", "post_tags", "options", "matched_fields")
 HIGHLIGHT_FIELD: Mapping[str, Part] = {"highlight_query": query, **OPTIONS}
@@ -208,29 +208,29 @@ QUERIES: Mapping[str, Part] = {
     **table("percolate", "prefix", "query_string", "range", "rank_feature", "regexp", "script", "semantic"),
     **table("simple_query_string", "span_gap", "span_term", "sparse_vector", "term", "terms_set", "text_expansion"),
     **table("type", "weighted_tokens", "wildcard"),
-    **table("geo_shape", "shape", "xy_shape", by=map_reader(shape)),
-    **table("has_child", "has_parent", "nested", by=object_reader({"query": query, **HITS})),
-    **table("knn", "neural", by=nearest),
-    **table("rule", "rule_query", by=object_reader({"organic": query, **table("match_criteria", "ruleset_ids")})),
-    **table("span_containing", "span_within", by=object_reader(table("big", "little", by=query))),
-    **table("span_field_masking", "field_masking_span", by=object_reader({"query": query})),
-    **table("span_first", "span_multi", by=object_reader({"match": query})),
-    **table("span_near", "span_or", by=object_reader({"clauses": query})),
-    "bool": object_reader(table("must", "must_not", "should", "filter", by=query)),
-    "boosting": object_reader(table("positive", "negative", by=query)),
+    **table("geo_shape", "shape", "xy_shape", part=map_reader(shape)),
+    **table("has_child", "has_parent", "nested", part=object_reader({"query": query, **HITS})),
+    **table("knn", "neural", part=nearest),
+    **table("rule", "rule_query", part=object_reader({"organic": query, **table("match_criteria", "ruleset_ids")})),
+    **table("span_containing", "span_within", part=object_reader(table("big", "little", part=query))),
+    **table("span_field_masking", "field_masking_span", part=object_reader({"query": query})),
+    **table("span_first", "span_multi", part=object_reader({"match": query})),
+    **table("span_near", "span_or", part=object_reader({"clauses": query})),
+    "bool": object_reader(table("must", "must_not", "should", "filter", part=query)),
+    "boosting": object_reader(table("positive", "negative", part=query)),
     "constant_score": object_reader({"filter": query}),
     "dis_max": object_reader({"queries": query}),
     "function_score": object_reader({"query": query, "functions": list_reader(object_reader(FUNCTION)), **DECAY}),
-    "hybrid": object_reader(table("queries", "filter", by=query)),
+    "hybrid": object_reader(table("queries", "filter", part=query)),
     "more_like_this": object_reader(
         {
-            **table("like", "unlike", "docs", by=list_reader(document)),
+            **table("like", "unlike", "docs", part=list_reader(document)),
             **table("fields", "ids", "stop_words", "like_text"),
         }
     ),
     "pinned": object_reader({"organic": query, "docs": list_reader(document), "ids": skip}),
     "script_score": object_reader({"query": query, "script": skip}),
-    "span_not": object_reader(table("include", "exclude", by=query)),
+    "span_not": object_reader(table("include", "exclude", part=query)),
     "terms": map_reader(terms_lookup),
 }
 """The types of queries. Those that name indexes: `geo_shape`, `more_like_this`, `percolate`, `pinned`, `terms`."""
@@ -248,12 +248,12 @@ AGGREGATIONS: Mapping[str, Part] = {
     **table("random_sampler", "range", "rare_terms", "rate", "reverse_nested", "sampler", "scripted_metric"),
     **table("serial_diff", "stats", "stats_bucket", "string_stats", "sum", "sum_bucket", "terms", "time_series"),
     **table("top_metrics", "value_count", "variable_width_histogram", "weighted_avg"),
-    **table("aggs", "aggregations", by=aggregations),
-    **table("filters", "adjacency_matrix", by=object_reader({"filters": query_list})),
-    **table("significant_terms", "significant_text", by=object_reader({"background_filter": query}, skip)),
+    **table("aggs", "aggregations", part=aggregations),
+    **table("filters", "adjacency_matrix", part=object_reader({"filters": query_list})),
+    **table("significant_terms", "significant_text", part=object_reader({"background_filter": query}, skip)),
     "filter": query,
     "frequent_item_sets": object_reader({"filter": query, "fields": skip}),
-    "t_test": object_reader(table("a", "b", by=object_reader({"filter": query, "script": skip}))),
+    "t_test": object_reader(table("a", "b", part=object_reader({"filter": query, "script": skip}))),
     "top_hits": hits,
 }
 """The types of aggregations, and the parts next to them."""
@@ -265,9 +265,9 @@ RETRIEVERS = frozenset(
     )
 )
 RETRIEVER: Mapping[str, Part] = {
-    **table("query", "filter", by=query),
-    **table("retriever", "retrievers", by=list_reader(retriever)),
-    **table("collapse", by=object_reader(HITS)),
+    **table("query", "filter", part=query),
+    **table("retriever", "retrievers", part=list_reader(retriever)),
+    **table("collapse", part=object_reader(HITS)),
     **table("fields", "ids", "match_criteria", "query_vector", "query_vector_builder", "rescore_vector"),
     **table("ruleset_ids", "search_after", "chunk_rescorer"),
     "docs": list_reader(document),
@@ -285,8 +285,8 @@ PARTS: Mapping[str, Part] = {
     **table("search_after", "slice", "stats", "stored_fields"),
     **table("explain", "from", "include_named_queries_score", "min_score", "profile", "seq_no_primary_term"),
     **table("size", "terminate_after", "timeout", "track_scores", "track_total_hits", "verbose_pipeline", "version"),
-    **table("aggs", "aggregations", by=aggregations),
-    **table("query", "post_filter", by=query),
+    **table("aggs", "aggregations", part=aggregations),
+    **table("query", "post_filter", part=query),
     "collapse": object_reader({**HITS, "collapse": object_reader(HITS)}),
     "highlight": object_reader(HIGHLIGHT),
     "indices_boost": boosts,

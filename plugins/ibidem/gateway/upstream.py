@@ -42,10 +42,10 @@ class Caller:
     headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
 
     @classmethod
-    def of(cls, headers: Mapping[str, str]) -> "Caller":
+    def read(cls, headers: Mapping[str, str]) -> "Caller":
         """Read the headers of a request; their names in any case.
 
-        >>> Caller.of({"Authorization": "Basic YWRhOnB3", "cookie": "a=1"}).name
+        >>> Caller.read({"Authorization": "Basic YWRhOnB3", "cookie": "a=1"}).name
         'ada'
         """
         values = {name.lower(): value for name, value in headers.items()}

@@ -100,29 +100,29 @@ class ScopeMatches:
     Args:
         hits: Documents beyond the window, each once.
         outside: The documents that do not match the query.
-        carried: For each lead's row the documents that carry one of its clues.
+        carriers: For each lead's row the documents that carry one of its clues.
         capped: For each lead's row the clues whose hits were cut.
     """
 
     hits: Sequence[Hit] = ()
     outside: frozenset[DocumentRef] = frozenset()
-    carried: Mapping[int, Collection[DocumentRef]] = field(default_factory=dict)
+    carriers: Mapping[int, Collection[DocumentRef]] = field(default_factory=dict)
     capped: Mapping[int, Sequence[LookupField]] = field(default_factory=dict)
 
 
-def build_lookup(packed: Packed, policy: Policy, long: LongSignatures | None = None) -> SignatureLookup:
+def build_lookup(packed: Packed, policy: Policy, signatures: LongSignatures | None = None) -> SignatureLookup:
     """Return the look-up of a document's duplicates.
 
     Args:
         packed: Its packed value.
         policy: The decision; only clues that can be evidence under it are looked up.
-        long: Its long signatures, where it has some and the policy asks for relations.
+        signatures: Its long signatures, where it has some and the policy asks for relations.
     """
     fields: set[LookupField] = {"content"}
     if policy.level != "identical":
         fields |= {clue for clue, counts in counted_fields(policy).items() if counts}
     values = {clue: keys for clue, keys in lookup_keys(packed).items() if clue in fields}
-    values |= long_clues(long)
+    values |= long_clues(signatures)
     min_shared = dict(LEAST) if policy.characters is None else {**LEAST, "characters": policy.characters.pairs}
     return SignatureLookup(
         values, {clue: count for clue, count in min_shared.items() if clue in values}, own_id=packed.id
@@ -167,7 +167,7 @@ def look_up_duplicates(
     return ScopeMatches(
         hits=[hits[name] for name in sorted(hits)],
         outside=frozenset(hits.keys() - set(map(document_ref, merge_hits(matching)))),
-        carried={row: set(map(document_ref, each.hits)) for row, each in zip(rows, results, strict=True)},
+        carriers={row: set(map(document_ref, each.hits)) for row, each in zip(rows, results, strict=True)},
         capped={row: cut for row, each in zip(rows, results, strict=True) if (cut := cut_fields(each))},
     )
 
@@ -202,8 +202,8 @@ def append_matches(window: Window, scope_matches: ScopeMatches, overrides: Itera
         hit
         for hit, lead in zip(scope_matches.hits, leads, strict=True)
         if lead >= window.ranked
-        or document_ref(hit) in scope_matches.carried.get(lead, ())
-        or lead not in scope_matches.carried
+        or document_ref(hit) in scope_matches.carriers.get(lead, ())
+        or lead not in scope_matches.carriers
     ]
     return extended if len(matches) == len(scope_matches.hits) else extend_window(window, matches, scope_matches, words)
 
@@ -214,8 +214,8 @@ def extend_window(
     """Group hits behind the window."""
     hits = [*window.hits[: window.ranked], *matches]
     row = {document_ref(hit): window.ranked + offset for offset, hit in enumerate(matches)}
-    candidates = ((lead, row[name]) for lead, names in scope_matches.carried.items() for name in names if name in row)
-    return Window.of(
+    candidates = ((lead, row[name]) for lead, names in scope_matches.carriers.items() for name in names if name in row)
+    return Window.group(
         hits,
         window.policy,
         overrides,

@@ -113,13 +113,13 @@ DIRECTIONS: Mapping[object, str] = {"part_of": "part of", "contains": "contains"
 """Relations of a document to the other."""
 
 
-def relation(why: Why, other: str, own: str = "") -> str:
+def relation(why: Why, other: str, own_name: str = "") -> str:
     """Describe the relation of a long text to another, and the places.
 
     Args:
         why: The evidence: `relation`, `direction`, `parts` and the ranges `own` and `other`.
         other: The other's title or id; may be empty.
-        own: Its own name, where one sentence names both.
+        own_name: Its own name, where one sentence names both.
     """
     name = str(why["relation"])
     direction = DIRECTIONS.get(why.get("direction", name))
@@ -133,8 +133,8 @@ def relation(why: Why, other: str, own: str = "") -> str:
     where = place(why, "other" if direction == "part of" else "own")
     if len(other) > LONGEST_TITLE:
         other = f"{other[:LONGEST_TITLE].rsplit(' ', 1)[0]} …"
-    if own:
-        phrase = f"{own} {'is ' * (direction == 'part of')}{direction} {other}"
+    if own_name:
+        phrase = f"{own_name} {'is ' * (direction == 'part of')}{direction} {other}"
     else:
         phrase = f"{direction}: {other}" if other else f"{direction} it"
     return f"{phrase}, {where}" if where else phrase
@@ -195,13 +195,13 @@ def guards(why: Why) -> list[str]:
     return phrases
 
 
-def reason(why: Why, other: str = "", own: str = "") -> str:
+def reason(why: Why, other: str = "", own_name: str = "") -> str:
     """Say why a document is a duplicate.
 
     Args:
         why: The evidence as a response carries it: `signature`, its figures, and the guard values.
         other: Title or id of the document that it duplicates; named where one holds the other.
-        own: Its own name, where one sentence names both.
+        own_name: Its own name, where one sentence names both.
 
     >>> reason({"signature": "termvector", "shared": 57, "of": 60, "days_apart": 1, "length_ratio": 0.98})
     '57 of 60 rare terms shared, 1 day apart'
@@ -209,8 +209,8 @@ def reason(why: Why, other: str = "", own: str = "") -> str:
     name = str(why.get("signature", ""))
     strongest = SIGNATURES[name](why) if name in SIGNATURES else name
     if name in LONG_TEXT_EVIDENCE:
-        return relation(why, other, own)
-    phrase = relation(why, other, own) if "relation" in why else ""
+        return relation(why, other, own_name)
+    phrase = relation(why, other, own_name) if "relation" in why else ""
     return ", ".join(part for part in [phrase, strongest, *guards(why)] if part)
 
 
@@ -268,13 +268,13 @@ def account_line(response: Response, first: int) -> str:
     account = response["dedupe"]
     documents, groups = account["documents"], account["groups"]
     lead_count = sum(not is_duplicate(hit) for hit in response["hits"]["hits"])
-    matched = documents["matched"]
-    parts = [grouped_count(format_count(groups["in_window"], "group"), documents["in_window"], matched)]
-    if account.get("grouping") == "stored" and matched:
+    match_count = documents["matched"]
+    parts = [grouped_count(format_count(groups["in_window"], "group"), documents["in_window"], match_count)]
+    if account.get("grouping") == "stored" and match_count:
         prefix = "" if groups["exact"] else "about "
-        parts = [f"{format_count(matched, 'document')} in {prefix}{format_count(groups['matching'], 'group')}"]
+        parts = [f"{format_count(match_count, 'document')} in {prefix}{format_count(groups['matching'], 'group')}"]
     if account["mode"] == "off":
-        parts = [format_count(matched, "result") if matched else "no results"]
+        parts = [format_count(match_count, "result") if match_count else "no results"]
     parts += [f"{account[name]:,} {words}" for name, words in REMARKS.items() if account.get(name)]
     if account.get("unsigned") and account["unsigned"] == documents["in_window"]:
         parts[-1] += " (ibidem backfill signs what an index holds)"
@@ -284,21 +284,21 @@ def account_line(response: Response, first: int) -> str:
         parts.append("the rest is beyond the largest window")
     if lead_count:
         parts.append(f"showing {first}–{first + lead_count - 1}")  # noqa: RUF001 - a range
-    elif matched:
+    elif match_count:
         parts.append("none on this page")
     return "; ".join(parts)
 
 
-def grouped_count(count: str, read: int, matched: int) -> str:
+def grouped_count(count: str, read: int, match_count: int) -> str:
     """Say how many groups a number of results makes.
 
     >>> grouped_count("27 groups", 500, 12009), grouped_count("5 groups", 21, 21), grouped_count("0 groups", 0, 0)
     ('27 groups in the first 500 of 12,009 results', '5 groups in 21 results', 'no results')
     """
-    if not matched:
+    if not match_count:
         return "no results"
-    prefix = f"the first {read:,} of " if read < matched else ""
-    return f"{count} in {prefix}{format_count(matched, 'result')}"
+    prefix = f"the first {read:,} of " if read < match_count else ""
+    return f"{count} in {prefix}{format_count(match_count, 'result')}"
 
 
 def advice(response: Response) -> list[str]:

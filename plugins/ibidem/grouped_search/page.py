@@ -159,7 +159,7 @@ class WindowReader:
 
     def _group(self) -> RequestFlow[None]:
         overrides, hits = self._source.overrides(), self.ranking.hits
-        group = partial(Window.of, hits, self._page_request.request.policy, overrides, long_signatures=self._longs)
+        group = partial(Window.group, hits, self._page_request.request.policy, overrides, long_signatures=self._longs)
         self.window = yield from group_window(self._source, self._longs, group)
 
 
@@ -286,7 +286,7 @@ def count_capped(source: SearchBackend, read: WindowReader) -> RequestFlow[dict[
 
 def is_unseen(document: LateDocument, lead: int, scope_matches: ScopeMatches) -> bool:
     """Return whether a late document was not shown with its group already, by a scope that looks beyond the window."""
-    return (document.index, document.id) not in scope_matches.carried.get(lead, ())
+    return (document.index, document.id) not in scope_matches.carriers.get(lead, ())
 
 
 def cut_groups(groups: Sequence[Group], scope_matches: ScopeMatches) -> list[Json]:

@@ -80,32 +80,32 @@ class Group:
         first: Row of its first occurrence, which gives it its place.
         lead: Row of the member that is shown as its lead.
         duplicates: Rows of the others, in rank order.
-        shown: How many of these are shown.
-        skipped: How many come before those.
-        unread: How many further ones match that were not read.
+        shown_count: How many of these are shown.
+        offset: How many come before those.
+        unread_count: How many further ones match that were not read.
     """
 
     id: str
     first: int
     lead: int
     duplicates: tuple[int, ...]
-    shown: int
-    skipped: int = 0
-    unread: int = 0
+    shown_count: int
+    offset: int = 0
+    unread_count: int = 0
 
     @property
     def size(self) -> int:
         """All known members, the lead included."""
-        return 1 + len(self.duplicates) + self.unread
+        return 1 + len(self.duplicates) + self.unread_count
 
     @property
     def shown_rows(self) -> tuple[int, ...]:
         """The rows that are shown, the lead first."""
-        return (self.lead, *self.duplicates[self.skipped : self.skipped + self.shown])
+        return (self.lead, *self.duplicates[self.offset : self.offset + self.shown_count])
 
     def portion(self, offset: int, size: int) -> "Group":
         """Return the group with other duplicates shown: so many, behind so many."""
-        return replace(self, skipped=offset, shown=max(0, min(len(self.duplicates) - offset, size)))
+        return replace(self, offset=offset, shown_count=max(0, min(len(self.duplicates) - offset, size)))
 
 
 def build_groups(window: Window, leads: Sequence[int], request: DedupeRequest) -> list[Group]:
@@ -192,19 +192,19 @@ class ResponseRenderer:
         window: The grouped hits.
         groups: The page's groups.
         request: How to show them.
-        stored: The documents that are shown as hits hold them, by index and id.
+        documents: The documents that are shown as hits hold them, by index and id.
         outside: Documents that a scope found and that do not match the query.
         only_counted: How many further copies of a group's text match, by the group's id.
-        through: Rows of stored leads, with which the documents of a group were compared, by the row of its first.
+        stored_leads: Rows of stored leads, with which the documents of a group were compared, by the row of its first.
     """
 
     window: Window
     groups: Sequence[Group]
     request: DedupeRequest
-    stored: Mapping[DocumentRef, Json]
+    documents: Mapping[DocumentRef, Json]
     outside: frozenset[DocumentRef] = field(default_factory=frozenset)
     only_counted: Mapping[str, int] = field(default_factory=dict)
-    through: Mapping[int, int] = field(default_factory=dict)
+    stored_leads: Mapping[int, int] = field(default_factory=dict)
 
     def hits(self) -> list[Json]:
         """Return the list: in `indent` duplicates follow their lead, in `collapse` they are inside it."""
@@ -228,7 +228,7 @@ class ResponseRenderer:
         """Return one hit with its `_dedupe` mark."""
         name = self.window.name(row)
         score = self.window.hits[row].score if row < self.window.ranked else None
-        return to_hit(self.window.hits[row], self.stored.get(name), score) | {"_dedupe": self.mark(group, row)}
+        return to_hit(self.window.hits[row], self.documents.get(name), score) | {"_dedupe": self.mark(group, row)}
 
     def mark(self, group: Group, row: int) -> Json:
         """Return the `_dedupe` object of a hit."""
@@ -236,8 +236,8 @@ class ResponseRenderer:
             "group": group.id,
             "indent": int(row != group.lead),
             "size": group.size,
-            "shown": 1 + group.shown,
-            "hidden": group.size - 1 - group.shown,
+            "shown": 1 + group.shown_count,
+            "hidden": group.size - 1 - group.shown_count,
             "level": None,
             "score": None,
             "of": None,
@@ -250,7 +250,7 @@ class ResponseRenderer:
             mark["only_counted"] = self.only_counted[group.id]
         if self.window.name(row) in self.outside:
             mark["outside"] = True
-        if self.window.name(row) not in self.stored:
+        if self.window.name(row) not in self.documents:
             notes.append("no longer in the index")
         return mark | ({"notes": notes} if notes else {})
 
@@ -260,9 +260,9 @@ class ResponseRenderer:
         evidence = self.window.evidence(row, target)
         if evidence is None:
             notes.append(f"would not pass against {self.window.hits[target].id} alone")
-            target = self.through.get(group.first, group.first)
+            target = self.stored_leads.get(group.first, group.first)
             evidence = self.window.evidence(row, target) if row != target else None
-        by_stored_lead = group.first in self.through and target not in (group.lead, row)
+        by_stored_lead = group.first in self.stored_leads and target not in (group.lead, row)
         details = {"through": self.window.hits[target].id} if by_stored_lead else {}
         if evidence is None:
             return details

@@ -159,12 +159,12 @@ def response_stats(  # noqa: PLR0913, PLR0917 - the sources of an account
         only_counted: How many further copies of a group's text match, which were counted and not read.
     """
     ranked = window.ranked
-    unread = sum(only_counted.values())
+    unread_count = sum(only_counted.values())
     leads = int(np.count_nonzero(window.grouping.lead[:ranked] == np.arange(ranked)))
     shown_count = sum(len(group.shown_rows) for group in groups)
     return (
         request_stats(request)
-        | count_stats(match_count, ranked, shown_count, leads, len(groups), deepest, unread)
+        | count_stats(match_count, ranked, shown_count, leads, len(groups), deepest, unread_count)
         | {
             "duplicates": ranked - leads,
             "unsigned": window.unsigned_count,
@@ -226,7 +226,7 @@ def count_stats(  # noqa: PLR0913, PLR0917 - numbers by name in the account
     leads: int,
     groups: int,
     deepest: int = DEEPEST,
-    unread: int = 0,
+    unread_count: int = 0,
 ) -> dict[str, object]:
     """Return the documents and groups of the account.
 
@@ -237,7 +237,7 @@ def count_stats(  # noqa: PLR0913, PLR0917 - numbers by name in the account
         leads: Groups in the window.
         groups: Groups on the page.
         deepest: The most hits that a window may hold.
-        unread: Copies beyond the window that were counted.
+        unread_count: Copies beyond the window that were counted.
     """
     beyond_count = max(0, match_count - ranked_count)
     return {
@@ -247,8 +247,8 @@ def count_stats(  # noqa: PLR0913, PLR0917 - numbers by name in the account
             "beyond_window": beyond_count,
             "on_page": shown_count,
         },
-        "groups": {"in_window": leads, "on_page": groups, "exact": beyond_count <= unread},
-        "limited": beyond_count > unread and ranked_count >= deepest,
+        "groups": {"in_window": leads, "on_page": groups, "exact": beyond_count <= unread_count},
+        "limited": beyond_count > unread_count and ranked_count >= deepest,
     }
 
 

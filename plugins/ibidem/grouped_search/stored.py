@@ -120,13 +120,13 @@ def stored_page(source: StoredBackend, page_request: PageRequest) -> RequestFlow
     page = yield from source.collapse(place, page_request.size)
     larger_groups = sorted({head.group for head in page.heads if may_have_more(head.group, page)})
     members = (yield from source.members(larger_groups, most_members(page_request))) if larger_groups else NOBODY
-    read = PageGroups.of(page.heads, members, page_request, source.overrides())
+    read = PageGroups.build(page.heads, members, page_request, source.overrides())
     groups = read.groups()
     if (portion := page_request.portion) is not None:
         groups = [group.portion(portion.offset, portion.size) for group in groups if group.id == portion.group]
     read, stored_leads = yield from read_leads(source, read, groups)
     sources = yield from source.fetch([read.window.name(row) for group in groups for row in group.shown_rows])
-    hits = ResponseRenderer(read.window, groups, page_request.request, sources, through=stored_leads).hits()
+    hits = ResponseRenderer(read.window, groups, page_request.request, sources, stored_leads=stored_leads).hits()
     account = stored_stats(page.counts, groups, page_request)
     ranking = Ranking([head.hit for head in page.heads], page.counts.documents)
     further = None if page.search_after is None else NextPage(page_request.page + 1, page.search_after)
@@ -166,7 +166,7 @@ class PageGroups:
     request: DedupeRequest
 
     @classmethod
-    def of(
+    def build(
         cls, heads: Sequence[GroupHit], members: Members, page_request: PageRequest, overrides: Sequence[Override]
     ) -> "PageGroups":
         """Put the documents of a page together.
@@ -208,7 +208,7 @@ class PageGroups:
         limit = len(duplicates) if self.request.max_per_group is None else self.request.max_per_group
         unread_count = self.sizes[first] - len(rows)
         return Group(
-            self.window.group_id(first), first, lead, duplicates, min(len(duplicates), limit), unread=unread_count
+            self.window.group_id(first), first, lead, duplicates, min(len(duplicates), limit), unread_count=unread_count
         )
 
 
@@ -265,7 +265,7 @@ def read_leads(
         stored_leads[group.first] = at
     if len(hits) == len(window.hits):
         return read, stored_leads
-    wider = build_window(hits, window.policy, source.overrides(), lead, window.stored)
+    wider = build_window(hits, window.policy, source.overrides(), lead, window.group_names)
     return replace(read, window=wider), stored_leads
 
 
@@ -317,4 +317,4 @@ def count_others(tables: Mapping[str, int], current: Collection[str]) -> int:
 
 def is_cut(group: Group, page_request: PageRequest) -> bool:
     """Return whether not all of a group's documents were looked at for the one to show."""
-    return page_request.request.keep.by != "rank" and group.unread > 0
+    return page_request.request.keep.by != "rank" and group.unread_count > 0

@@ -167,7 +167,7 @@ def fetch_documents(engine: Engine, hits: Sequence[Hit]) -> list[Document]:
 def new_leads(reports: Sequence[AlertReport], hits: Sequence[Hit], request: DedupeRequest) -> list[Hit]:
     """Return the hits that lead a group in which nothing was reported before."""
     report_hits = [Hit(each.index, each.id, 0.0, each.packed) for each in reports]
-    leads = Window.of([*report_hits, *hits], request.policy).grouping.lead.tolist()
+    leads = Window.group([*report_hits, *hits], request.policy).grouping.lead.tolist()
     return [hit for row, hit in enumerate(hits, len(report_hits)) if leads[row] == row]
 
 

@@ -148,11 +148,11 @@ def delete(engine: Engine, ids: Sequence[str], version: int | None = None, tombs
     return outcomes
 
 
-def clear_tombstones(engine: Engine, before: datetime) -> int:
+def clear_tombstones(engine: Engine, cutoff: datetime) -> int:
     """Take away the tombstones of deletions before a time; returns how many."""
     stones = ((key, str(stone.get("at", ""))) for key, stone in engine.get_records("tombstones"))
     return engine.delete_records(
-        "tombstones", [key for key, at in stones if at and datetime.fromisoformat(at) < before]
+        "tombstones", [key for key, at in stones if at and datetime.fromisoformat(at) < cutoff]
     )
 
 

@@ -26,17 +26,17 @@ class ReservoirSample:
 
     def __init__(self, count: int) -> None:
         self.count = count
-        self.drawn: list[str] = []
+        self.texts: list[str] = []
         self._total = 0
         self._random = random.Random(1)  # noqa: S311 - a sample, nothing secret
 
     def add(self, text: str) -> None:
         """Let one more take part."""
         self._total += 1
-        if len(self.drawn) < self.count:
-            self.drawn.append(text)
+        if len(self.texts) < self.count:
+            self.texts.append(text)
         elif (place := self._random.randrange(self._total)) < self.count:
-            self.drawn[place] = text
+            self.texts[place] = text
 
 
 SAMPLED = 200
@@ -113,7 +113,7 @@ class LanguageSampler:
             find_table: Gives the idf table of a language.
         """
         languages = [language for language in sorted(self._lots) if find_table(language) is not None]
-        shares = (find_foreign(language, self._lots[language].drawn) for language in languages)
+        shares = (find_foreign(language, self._lots[language].texts) for language in languages)
         return [each for each in shares if each is not None]
 
 
@@ -217,7 +217,7 @@ def sample(items: Iterable[Document | Refusal], language: str, count: int) -> li
     lot = ReservoirSample(count)
     for text in Tally(language).texts(items):
         lot.add(text)
-    return lot.drawn
+    return lot.texts
 
 
 def table_facts(table: Table) -> dict[str, object]:

@@ -101,7 +101,7 @@ def inspect(
         hit_ref(hit): hit for hit in [*result.hits, *fetch_same(engine, words)] if hit_ref(hit) != hit_ref(document)
     }
     candidates = ((0, row) for row in range(1, len(hits) + 1))
-    window = Window.of(
+    window = Window.group(
         [document, *hits.values()], policy, words, long_signatures=long_signatures, candidates=candidates
     )
     evidence = {row: decision for row in range(1, len(window.hits)) if (decision := window.evidence(row, 0))}
@@ -132,7 +132,7 @@ def read_signed(engine: Engine, name: str) -> tuple[Hit, Packed]:
         raise MissingDocument(
             f"no document {name!r} in index {engine.index!r}", "ids are shown by: ibidem search QUERY"
         )
-    packed = Window.of([hit], Policy()).packed_value(0)
+    packed = Window.group([hit], Policy()).packed_value(0)
     if packed is None:
         raise UsageError(f"document {name!r} carries no signatures", "ingest it again, so that it is signed")
     return hit, packed

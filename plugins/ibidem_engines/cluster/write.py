@@ -38,7 +38,8 @@ class Habit:
 
     Args:
         expects_new: Whether most documents were new: then they are written without a look at what is there. The first
-            write looks, which also tells an index of which parts are away in less than the minute that writing takes to.
+            write looks, which also tells an index of which parts are away in less than the minute that writing takes
+            to.
     """
 
     expects_new: bool = False

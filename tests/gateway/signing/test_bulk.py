@@ -71,7 +71,7 @@ def test_a_line_that_is_too_long_goes_on_in_pieces_and_the_next_is_read_again(mo
     result = read(cut(body, [40] * 20))
     assert b"".join(each.content for each in result) == body
     reader = ActionReader()
-    actions = [each for line in result for each in reader.take(line)] + list(reader.rest())
+    actions = [each for line in result for each in reader.take(line)] + list(reader.finish())
     assert b"".join(each.head + each.body for each in actions) == body
     assert [(each.operation, each.body) for each in actions if each.operation] == [
         ("index", b""),
@@ -83,7 +83,7 @@ def test_a_line_that_is_too_long_goes_on_in_pieces_and_the_next_is_read_again(mo
 def test_no_byte_of_any_body_is_lost_or_moved(parts: list[bytes]) -> None:
     reader = ActionReader()
     parts_read = [each for line in read([b"".join(parts)]) for each in reader.take(line)]
-    parts_read += reader.rest()
+    parts_read += reader.finish()
     assert b"".join(each.head + each.body for each in parts_read) == b"".join(parts)
 
 

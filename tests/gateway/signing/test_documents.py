@@ -45,7 +45,7 @@ def test_what_makes_signing_fail_goes_on_alone_and_unsigned(context: SigningCont
 
 def test_an_update_of_a_document_without_a_text_takes_its_signatures_away(context: SigningContext) -> None:
     stored_fields = {"text": LEASE, "ibidem": {"record": "x", "packed": ""}}
-    (write,) = sign(context, PartialWrite("a", "full", b'{"doc":{"text":{"b":1}}}', there=stored_fields))
+    (write,) = sign(context, PartialWrite("a", "full", b'{"doc":{"text":{"b":1}}}', source=stored_fields))
     assert (write.fate, orjson.loads(write.body)["doc"]) == ("text", {"text": {"b": 1}, "ibidem": None})
 
 
@@ -72,7 +72,7 @@ def test_what_the_followers_of_groups_write_stays_as_it_is(context: SigningConte
     body = b'{"doc":{"ibidem":{"group":"g","lead":false}}}'
     stored_fields = {"text": LEASE, "ibidem": {"group": "h"}}
     writes = sign(
-        context, PartialWrite("a", "full", body, there=stored_fields), PartialWrite("a", "full", body, "retry")
+        context, PartialWrite("a", "full", body, source=stored_fields), PartialWrite("a", "full", body, "retry")
     )
     assert [(each.body, each.fate) for each in writes] == [(body, "same")] * 2
 

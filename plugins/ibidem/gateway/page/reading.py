@@ -159,7 +159,7 @@ def pieces(text: str, phrases: Sequence[Phrase] = ()) -> Iterator[Piece]:
     """
     marked_text = mark(text, phrases) if phrases else text
     number, in_mark = 0, False
-    for span in PagedText.of(marked_text).stretches(0, len(marked_text)):
+    for span in PagedText.read(marked_text).stretches(0, len(marked_text)):
         page, first = span.page, False
         if page:
             yield Piece("", page)

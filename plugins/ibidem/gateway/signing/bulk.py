@@ -29,11 +29,11 @@ class Line:
 
     Args:
         content: Its bytes, with the end of the line where it has one.
-        whole: Whether it is all of a line.
+        is_whole: Whether it is all of a line.
     """
 
     content: bytes
-    whole: bool = True
+    is_whole: bool = True
 
 
 async def decompress(parts: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
@@ -78,11 +78,11 @@ async def lines(parts: AsyncIterator[bytes]) -> AsyncIterator[list[Line]]:
         pending.append(tail)
         size += len(tail)
         if size > LONGEST:
-            read.append(Line(b"".join(pending), whole=False))
+            read.append(Line(b"".join(pending), is_whole=False))
             pending, size, too_long = [], 0, True
         yield read
     if tail := b"".join(pending):
-        yield [Line(tail, whole=False)]
+        yield [Line(tail, is_whole=False)]
 
 
 BATCH = 400_000
@@ -126,9 +126,9 @@ class ActionReader:
         """Take a line, and give what is complete."""
         if self._open is not None:
             action, self._open = self._open, None
-            self._piece = not line.whole and not line.content.endswith(b"\n")
-            yield Action(action.head, action.operation, action.meta, line.content) if line.whole else action
-            if not line.whole:
+            self._piece = not line.is_whole and not line.content.endswith(b"\n")
+            yield Action(action.head, action.operation, action.meta, line.content) if line.is_whole else action
+            if not line.is_whole:
                 yield Action(line.content)
         elif self._piece:
             self._piece = not line.content.endswith(b"\n")
@@ -139,7 +139,7 @@ class ActionReader:
             yield from self._begin(line)
 
     def _begin(self, line: Line) -> Iterator[Action]:
-        action = read_action(line.content) if line.whole else None
+        action = read_action(line.content) if line.is_whole else None
         if action is None:
             self._passes_through = True
             yield Action(line.content)
@@ -148,7 +148,7 @@ class ActionReader:
         else:
             self._open = action
 
-    def rest(self) -> Iterator[Action]:
+    def finish(self) -> Iterator[Action]:
         """Give what is left when no line comes any more."""
         if self._open is not None:
             yield Action(self._open.head)
@@ -202,13 +202,13 @@ async def _batches(parts: AsyncIterator[bytes]) -> AsyncIterator[list[Action]]:
             if size > BATCH:
                 yield batch
                 batch, size = [], 0
-    batch.extend(reader.rest())
+    batch.extend(reader.finish())
     yield batch
 
 
 async def _sign_batch(batch: Sequence[Action], default: Mapping[str, Any], writer: DocumentWriter) -> bytes:
     """Sign a batch of actions, and write them again; lines that nothing changes in stay as they are."""
-    writes = [Write.of(each.operation, {**default, **each.meta}, each.body) for each in batch]
+    writes = [Write.parse(each.operation, {**default, **each.meta}, each.body) for each in batch]
     outcomes = await writer.sign(writes)
     return b"".join(
         part for each, outcome in zip(batch, outcomes, strict=True) for part in _write_action(each, outcome)

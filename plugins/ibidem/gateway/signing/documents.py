@@ -74,14 +74,14 @@ class PartialWrite:
         layout: Layout of the signatures in its index.
         body: The body as JSON.
         obstacle: Why it is not signed; empty when it is.
-        there: Its `_source` as it was read; empty when there is no such document.
+        source: Its `_source` as it was read; empty when there is no such document.
     """
 
     id: str
     layout: str
     body: bytes
     obstacle: Fate | Literal[""] = ""
-    there: Mapping[str, Any] = field(default_factory=dict)
+    source: Mapping[str, Any] = field(default_factory=dict)
 
 
 Written = WholeWrite | PartialWrite
@@ -201,7 +201,7 @@ def _partial(write: PartialWrite, context: SigningContext) -> _PreparedWrite | R
         return Result(write.body, "json")
     if "script" in body or write.obstacle not in UNREAD:
         return unsigned_result(write, write.obstacle or "script")
-    if write.there and not write.obstacle:
+    if write.source and not write.obstacle:
         return _prepare_update(write, body, context)
     return _upsert(write, body, context)
 
@@ -211,13 +211,13 @@ def _prepare_update(write: PartialWrite, body: Mapping[str, Any], context: Signi
     doc = body.get(DOC)
     if not isinstance(doc, dict) or not doc.keys() - {OURS}:
         return Result(write.body, "same")
-    source = merge(write.there, doc)
-    if source == write.there:
+    source = merge(write.source, doc)
+    if source == write.source:
         return Result(write.body, "same")
     document = _document(write.id, source, context)
     if not isinstance(document, Document):
         return unsigned_result(write, document)
-    part, fields = _part(write.body, DOC), own_fields(write.there)
+    part, fields = _part(write.body, DOC), own_fields(write.source)
     return _PreparedWrite(
         document,
         read_version(source),

@@ -42,10 +42,10 @@ class DocumentRequest:
     parameters: Mapping[str, str]
 
     @classmethod
-    def of(cls, method: str, target: str) -> "DocumentRequest | None":
+    def parse(cls, method: str, target: str) -> "DocumentRequest | None":
         """Read a path and query string; None where they write no document.
 
-        >>> DocumentRequest.of("PUT", "/news/_doc/a%2Fb?routing=x").id
+        >>> DocumentRequest.parse("PUT", "/news/_doc/a%2Fb?routing=x").id
         'a/b'
         """
         path, _, query = target.partition("?")
@@ -127,7 +127,7 @@ class Signing:
             target: Path and query string.
         """
         changes = method in ("DELETE", "PUT") or target.startswith("/_aliases")
-        if changes and DocumentRequest.of(method, target) is None:
+        if changes and DocumentRequest.parse(method, target) is None:
             self._indexes.forget()
 
     async def outgoing(
@@ -144,11 +144,11 @@ class Signing:
         Raises:
             HttpError: The body cannot be unpacked, or the engine does not answer.
         """
-        read, passthrough = DocumentRequest.of(method, target), Outgoing(target, headers, body)
+        read, passthrough = DocumentRequest.parse(method, target), Outgoing(target, headers, body)
         if read is None:
             return passthrough
         headers_by_name = dict(headers)
-        caller = Caller.of(headers_by_name)
+        caller = Caller.read(headers_by_name)
         if read.index and read.action != BULK and not (await self._indexes.get(read.index, caller)).is_signed:
             return passthrough
         way = headers_by_name.get("content-encoding", "identity").strip().lower()
@@ -177,7 +177,7 @@ class Signing:
             if len(body) > LONGEST:
                 writer.fates["length"] += 1
                 return Outgoing(target, headers, self._count_body(chain_parts(bytes(body), parts), read, writer))
-        (outcome,) = await writer.sign([Write.of(read.operation, read.meta, bytes(body))])
+        (outcome,) = await writer.sign([Write.parse(read.operation, read.meta, bytes(body))])
         where = read.target(outcome.meta) if outcome.meta else target
         return Outgoing(where, headers, self._count_body(chain_parts(outcome.body), read, writer))
 

@@ -51,7 +51,7 @@ class Write:
     obstacle: Fate | Literal[""] = ""
 
     @classmethod
-    def of(cls, operation: str, meta: Mapping[str, Any], body: bytes) -> "Write":
+    def parse(cls, operation: str, meta: Mapping[str, Any], body: bytes) -> "Write":
         """Read what a request says of a document.
 
         Args:
@@ -59,7 +59,7 @@ class Write:
             meta: Parameters, by the names that they have in `_bulk`.
             body: The document.
 
-        >>> Write.of("index", {"_index": "news", "_id": 7}, b"{}").id
+        >>> Write.parse("index", {"_index": "news", "_id": 7}, b"{}").id
         '7'
         """
         id_ = meta.get("_id", "")
@@ -161,7 +161,7 @@ class DocumentWriter:
             headers = [*self.caller.headers, ("accept", "application/json"), ("content-type", "application/json")]
             reply = await self.upstream.send("POST", "/_mget", headers, orjson.dumps({"docs": docs}))
             answers = orjson.loads(reply.body)["docs"] if reply.status < 400 else [{"error": {}}] * len(batch)
-            documents |= {_key(each): _StoredState.of(answer) for each, answer in zip(batch, answers, strict=True)}
+            documents |= {_key(each): _StoredState.read(answer) for each, answer in zip(batch, answers, strict=True)}
         return documents
 
 
@@ -172,18 +172,18 @@ class _StoredState:
     Args:
         source: Its `_source`; empty when there is none.
         state: What another write changes, by the names that `_bulk` has for it.
-        known: Whether it could be read.
+        is_known: Whether it could be read.
     """
 
     source: Mapping[str, Any]
     state: Mapping[str, object]
-    known: bool = True
+    is_known: bool = True
 
     @classmethod
-    def of(cls, document: Mapping[str, Any]) -> "_StoredState":
+    def read(cls, document: Mapping[str, Any]) -> "_StoredState":
         """Read the answer to a get."""
         if "error" in document or (document.get("found") and "_source" not in document):
-            return cls({}, {}, known=False)
+            return cls({}, {}, is_known=False)
         if not document.get("found"):
             return cls({}, {})
         return cls(
@@ -210,7 +210,7 @@ def _to_written(write: Write, state: IndexState, read: Mapping[tuple[str, str], 
     if write.obstacle:
         return PartialWrite(write.id, state.layout, body, write.obstacle)
     stored_state = read[_key(write)]
-    return PartialWrite(write.id, state.layout, body, "" if stored_state.known else "read", stored_state.source)
+    return PartialWrite(write.id, state.layout, body, "" if stored_state.is_known else "read", stored_state.source)
 
 
 def new_id() -> str:

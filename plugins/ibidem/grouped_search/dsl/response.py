@@ -47,11 +47,11 @@ class BucketGroups:
 
     Args:
         window: The grouped hits.
-        whole: Whether they are all that is aggregated.
+        is_whole: Whether they are all that is aggregated.
     """
 
     window: Window
-    whole: bool
+    is_whole: bool
 
     @property
     def members(self) -> list[int]:
@@ -83,7 +83,7 @@ class BucketGroups:
         filters: Json = {
             MEMBERS: {"filter": {"bool": {"should": matches or [ids_query([])]}}, "aggs": {"indices": members}}
         }
-        if not self.whole:
+        if not self.is_whole:
             filters[CONTENTS] = {"cardinality": {"field": CONTENT, "precision_threshold": PRECISION}}
             filters[UNSIGNED] = {"missing": {"field": CONTENT}}
         return filters
@@ -91,7 +91,7 @@ class BucketGroups:
     def write_counts(self, answer: Mapping[str, Any]) -> Json:
         """Replace our own sub-aggregations in each bucket by `_dedupe`."""
         rows = {(self.window.hits[row].index, self.window.columns.ids[row]): row for row in self.members}
-        response: Json = self._write_counts(answer, rows, exact=self.whole)
+        response: Json = self._write_counts(answer, rows, exact=self.is_whole)
         return response
 
     def _write_counts(self, part: Any, rows: Mapping[tuple[str, str], int], *, exact: bool) -> Any:

@@ -135,7 +135,7 @@ class StoredDslBackend(StoredBackend):
         self.settled = BEGINNING if checkpoint is None else checkpoint
         self.renamed = False
         self._collapsed: Collapsed | None = None
-        self._shown: dict[DocumentRef, Json] = {}
+        self._hits: dict[DocumentRef, Json] = {}
 
     def read_metadata(self) -> RequestFlow[None]:
         """Read how far groups are settled; of a point in time the indexes first.
@@ -201,7 +201,7 @@ class StoredDslBackend(StoredBackend):
 
     @override
     def fetch(self, names: Sequence[DocumentRef]) -> RequestFlow[Mapping[DocumentRef, Json]]:
-        documents = {name: self._shown[name] for name in names if name in self._shown}
+        documents = {name: self._hits[name] for name in names if name in self._hits}
         missing = [name for name in names if name not in documents]
         return {**documents, **((yield from self.source.fetch(missing)) if missing else {})}
 
@@ -222,7 +222,7 @@ class StoredDslBackend(StoredBackend):
     def _keep(self, hits: Sequence[Mapping[str, Any]]) -> None:
         """Keep hits that hold all that is shown of them."""
         added_fields = unshown(self.search.display)
-        self._shown |= {(hit["_index"], hit["_id"]): clean_explanation(as_shown(hit, added_fields)) for hit in hits}
+        self._hits |= {(hit["_index"], hit["_id"]): clean_explanation(as_shown(hit, added_fields)) for hit in hits}
 
     def _cached_count(self) -> CountCache:
         """Return the cached count of this search without its cursor; valid until a matching write."""
