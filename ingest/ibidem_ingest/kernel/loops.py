@@ -1,28 +1,21 @@
-"""Calls of the compiled loops (`kernel.c`) with arrays of numpy.
+"""The compiled loops (`kernel.c`) as methods that take and return arrays of numpy.
 
-They were made at installation, where a C compiler was (`hatch_build.py`), and are loaded when this module is. Each says
-of which source it was made: a library of another source is not used. `IN_USE` is None where no library fits; then numpy
-does the same in several times as long. The numpy version next to each call documents what its loop computes.
+They are loaded when this module is. `IN_USE` is None where no library fits; then numpy does the same in several times
+as long. The numpy version next to each call documents what its loop computes.
 """
 
-import ctypes
-import secrets
-from collections.abc import Callable, Sequence
-from hashlib import blake2b
+from collections.abc import Sequence
 from itertools import pairwise
-from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from ibidem_ingest.kernel.library import Array, Library, address
+
 Places = NDArray[np.int64]
 Hashes = NDArray[np.uint64]
 Octets = NDArray[np.uint8]
-
-SOURCE = Path(__file__).with_name("kernel.c")
-LIBRARY = Path(__file__).with_name("kernel.so")
 
 _LONGEST_NUMBER = 22
 """Bytes of a count, with the space before and the newline behind it."""
@@ -34,46 +27,8 @@ _BLOCK = 8
 """Bytes that are copied at once, so that so many may be written behind the end."""
 
 
-def source_name(source: bytes) -> str:
-    """Name a source by its hash.
-
-    >>> source_name(b"int main;")
-    'afdfaf11033688a3'
-    """
-    return blake2b(source, digest_size=8).hexdigest()
-
-
-class Loops:
-    """The functions of a library.
-
-    Args:
-        path: The library.
-
-    Raises:
-        OSError: It cannot be loaded, or is made of another source.
-    """
-
-    def __init__(self, path: Path = LIBRARY) -> None:
-        self._library = ctypes.CDLL(str(path))
-        name = self._library.ibidem_source
-        name.restype = ctypes.c_char_p
-        if name().decode() != source_name(SOURCE.read_bytes()):
-            raise OSError(f"{path} is made of another source")
-        self._salt = secrets.randbits(64) | 1
-
-    def _call(self, name: str, *values: "Array | bytes | int") -> int:
-        """Call a function; arrays and bytes are handed over by their addresses, numbers as 64 bits.
-
-        Raises:
-            MemoryError: It got none.
-        """
-        function: Callable[..., int] = getattr(self._library, name)
-        function.restype = ctypes.c_int64  # type: ignore[attr-defined] # a function of ctypes has it
-        side_by_side = [np.ascontiguousarray(each) if isinstance(each, np.ndarray) else each for each in values]
-        result = function(*map(_argument, side_by_side))
-        if result == -1:
-            raise MemoryError(f"no memory for {name}")
-        return result
+class Loops(Library):
+    """The functions of a library, each with the arrays of its results."""
 
     def fold(self, buffer: bytes) -> bytes:
         """Return ASCII letters and digits, letters as small ones, with a space for each other byte."""
@@ -385,7 +340,7 @@ class Loops:
         """
         _check(pairs, len(columns[0]))
         side_by_side = [np.ascontiguousarray(column) for column in columns]
-        fields = (*[_address(column) for column in side_by_side], *figures, *map(_bits, lengths))
+        fields = (*[address(column) for column in side_by_side], *figures, *map(_bits, lengths))
         passing = np.empty(pairs[0].size, np.uint8)
         self._call("ibidem_screen", np.array(fields, np.uint64), *pairs, passing.size, passing)
         return passing.view(bool)
@@ -402,20 +357,9 @@ def _check(rows: "Array | tuple[Array, ...]", size: int) -> None:
             raise IndexError(f"rows have to be 0 to {size - 1}, not {part.min()} to {part.max()}")
 
 
-def _address(array: Array) -> int:
-    place: int = array.__array_interface__["data"][0]
-    return place
-
-
 def _bits(value: float) -> int:
     """Return the 64 bits of a number as an integer, as a field of a struct holds them."""
     return int(np.float64(value).view(np.uint64))
-
-
-def _argument(value: "Array | bytes | int") -> object:
-    if isinstance(value, int):
-        return ctypes.c_uint64(value)
-    return ctypes.c_char_p(value) if isinstance(value, bytes) else ctypes.c_void_p(_address(value))
 
 
 def load() -> Loops | None:

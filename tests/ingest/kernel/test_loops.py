@@ -1,11 +1,8 @@
-"""The compiled loops: of which source they are, and what they do at the edges.
+"""The compiled loops: what they do at the edges.
 
 The tests of signatures and texts run over both and so prove that their results equal those of numpy.
 """
 
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -14,65 +11,13 @@ import pytest
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.text.tokens import TokenBatch
 
-ROOT = Path(__file__).parents[3]
 EMPTY = np.zeros(0, np.int64)
-
-
-@pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Compile them as an installation does."""
-    if shutil.which("cc") is None:
-        pytest.skip("no C compiler")
-    folder = tmp_path_factory.mktemp("kernel")
-    shutil.copy(loops.SOURCE, folder)
-    compiled(folder)
-    return folder / "kernel.so"
-
-
-def compiled(folder: Path, **environment: str) -> str:
-    """Compile the loops in a folder by the build hook, and return what it says."""
-    pytest.importorskip("hatchling")
-    code = "import sys, pathlib; from hatch_build import compiled; compiled(pathlib.Path(sys.argv[1]))"
-    process = subprocess.run(
-        [sys.executable, "-c", code, str(folder)],
-        cwd=ROOT,
-        env={"PATH": "/usr/bin:/bin", **environment},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return process.stderr
 
 
 def test_a_library_of_this_source_is_loaded(library: Path) -> None:
     compiled_loops = loops.Loops(library)
     starts, ends = compiled_loops.tokens(b" so  ordered " + b" " * 8)
     assert (starts.tolist(), ends.tolist()) == ([1, 5], [3, 12])
-
-
-def test_a_library_of_another_source_is_not_used(
-    library: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    source = tmp_path / "kernel.c"
-    source.write_bytes(loops.SOURCE.read_bytes() + b"\n")
-    monkeypatch.setattr(loops, "SOURCE", source)
-    with pytest.raises(OSError, match="another source"):
-        loops.Loops(library)
-
-
-@pytest.mark.slow
-def test_without_a_compiler_there_is_no_library_and_no_error(tmp_path: Path) -> None:
-    shutil.copy(loops.SOURCE, tmp_path)
-    (tmp_path / "kernel.so").write_bytes(b"an earlier one")
-    assert "numpy does the same" in compiled(tmp_path, CC=str(tmp_path / "none"))
-    assert not (tmp_path / "kernel.so").exists()
-
-
-def test_a_file_that_is_no_library_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "kernel.so").write_bytes(b"no library")
-    monkeypatch.setattr(loops, "LIBRARY", tmp_path / "kernel.so")
-    with pytest.raises(OSError, match="kernel"):
-        loops.Loops(tmp_path / "kernel.so")
 
 
 def test_nothing_is_made_of_nothing(library: Path) -> None:
