@@ -297,13 +297,13 @@ def test_no_documents_are_asked_for_of_groups_of_which_one_matches(
     engine.refresh()
     client = ibidem.wrap(plain_client)
     read: list[str] = []
-    original = ClusterCollapse.others
+    original = ClusterCollapse.tails
 
     def noted(ranking: ClusterCollapse, groups: Any, *arguments: Any) -> Any:
         read.extend(groups)
         return original(ranking, groups, *arguments)
 
-    monkeypatch.setattr(ClusterCollapse, "others", noted)
+    monkeypatch.setattr(ClusterCollapse, "tails", noted)
     hits = every_page(client, {"query": ALL}, 10)
     sizes = {hit["_dedupe"]["group"]: hit["_dedupe"]["size"] for page in hits for hit in page["hits"]["hits"]}
     assert sorted(read) == sorted(name for name, size in sizes.items() if size > 1)
