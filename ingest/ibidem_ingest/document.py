@@ -31,8 +31,8 @@ class Document:
         text: The core text; a form feed is between two pages.
         title: Never enters a signature.
         date: ISO 8601: a time, a day, a month or a year (then it is the whole interval); empty when unknown.
-        source: Where it was published: a newspaper, a court, a library.
-        url: Where it can be read.
+        source: Its publisher: a newspaper, a court, a library.
+        url: Address at which it can be read.
         language: ISO 639-1 code; chooses the idf table.
         version: Whole number; an older one never overwrites a newer. None: the submitter gives one.
         meta: Everything else that the record held.

@@ -26,7 +26,7 @@ class IbidemError(Exception):
 
     Args:
         what: One sentence that names the thing and its place.
-        remedy: What would be right, as an instruction; may be empty when `what` says it.
+        remedy: Instruction that mends it; may be empty when `what` says it.
 
     >>> str(IbidemError("no index 'news'", "create it with: ibidem ingest PATH"))
     "no index 'news'; create it with: ibidem ingest PATH"

@@ -146,7 +146,7 @@ def next_commands(demonstration: Demonstration, program: str) -> list[str]:
     """Return three commands to try on the demonstration's index, as they can be typed.
 
     Args:
-        demonstration: What was shown.
+        demonstration: The demonstration that was shown.
         program: How `ibidem` is called here.
     """
     pair = example(demonstration.response["hits"]["hits"])

@@ -25,8 +25,8 @@ class Fields:
         title: The title; it counts double in a search.
         text: The core text.
         date: The date as it was given.
-        source: Where it was published.
-        url: Where it can be read.
+        source: Its publisher.
+        url: Address at which it can be read.
         language: Its language.
         meta: The object that holds all else; empty when it is at the top, next to the others.
     """
@@ -162,7 +162,7 @@ class Address:
         headers: Headers of every request, such as a caller's own `authorization`.
         ca: File of the certificate authority that signed the servers' certificates; empty for the usual ones.
         layout: Of an index that is made: `full` or `lean`.
-        fields: What the index calls our fields.
+        fields: Names of our fields in the index.
         timeout: Seconds to wait for an answer.
     """
 

@@ -41,7 +41,7 @@ def passage(text: str, phrases: Sequence[Phrase]) -> str:
 
     Args:
         text: The whole text.
-        phrases: What was looked for; when none of it occurs, the text's beginning is cut.
+        phrases: Phrases of the query; when none of it occurs, the text's beginning is cut.
 
     >>> marked_with_stars = str.maketrans(dict.fromkeys(HIGHLIGHT, "*"))
     >>> passage("A bill. The duty on Grain was raised.", [Phrase("grain")]).translate(marked_with_stars)

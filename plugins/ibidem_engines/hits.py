@@ -230,7 +230,7 @@ class GroupedHits:
     Args:
         hits: As the server gives them, each with its `_dedupe`.
         documents: The documents that are still there, by index and id.
-        account: What the page is based on, counted.
+        account: Counts of what the page is based on.
         total: Number of documents that match.
         best: The highest score.
         cursor: As in `Ranking`.

@@ -76,7 +76,7 @@ def read_query(text: str, is_field: Callable[[str], bool]) -> tuple[Group, tuple
     """Read a query, with straight quotation marks.
 
     Args:
-        text: What was typed.
+        text: Text as it was typed.
         is_field: Returns whether there is a field of a name.
 
     Returns:
@@ -96,7 +96,7 @@ def tokens(text: str, is_field: Callable[[str], bool], notes: list[str]) -> Iter
     """Cut a query into pieces.
 
     Args:
-        text: What was typed.
+        text: Text as it was typed.
         is_field: Returns whether there is a field of a name.
         notes: Takes what is not understood.
     """

@@ -65,7 +65,7 @@ class Name:
         index: The index that holds it.
         id: Its id.
         order: Number of the write that it comes from, in its part; as in `Outcome`.
-        routing: What chose its shard, where that is not the id.
+        routing: Value that chose its shard, where that is not the id.
     """
 
     index: str
@@ -87,7 +87,7 @@ class SourceDocument:
         schema: The signatures' schema; empty when it was never signed.
         idf: Name of the idf table it was signed with.
         packed: Its packed signatures.
-        state: What another write changes: two numbers of the engine's own.
+        state: Two numbers of the engine's own, which another write changes.
         order: Number of the write that it comes from now; that of its name, unless it was written since.
         engine_version: The engine's own count of writes to it.
         own_fields: Names of what ibidem added to it before.
@@ -148,7 +148,7 @@ class ReindexSource(Protocol):
         """Return for each part up to which number its writes are done, once these can all be read.
 
         Args:
-            marks: What this returned before; while nothing is new, the engine is not troubled further.
+            marks: Marks that this returned before; while nothing is new, the engine is not troubled further.
         """
 
     def count(self, stretch: SeqNoRange) -> int:

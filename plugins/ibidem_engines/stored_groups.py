@@ -27,7 +27,7 @@ class GroupedDocument:
         packed: Its packed signatures; empty when it was never signed.
         group: The group that it is in.
         lead: Whether it leads that group.
-        state: What another write changes: two numbers of the engine's own.
+        state: Two numbers of the engine's own, which another write changes.
     """
 
     name: Name
@@ -110,7 +110,7 @@ class StoredGroups(Protocol):
         """Return for each part up to which number its writes are done, once these can all be read.
 
         Args:
-            marks: What this returned before; while nothing is new, the engine is not troubled further.
+            marks: Marks that this returned before; while nothing is new, the engine is not troubled further.
         """
 
     def deletions(self) -> int:
@@ -226,9 +226,9 @@ class Collapsed:
 
     Args:
         heads: The best document of each group, in rank order.
-        counts: What matches.
+        counts: Counts of what matches.
         best: The highest score; None where nothing is scored.
-        search_after: What follows the last of them, to go on from there; None where the engine needs no more than a
+        search_after: Sort values of the last of them, to go on from there; None where the engine needs no more than a
             number.
         newest: The highest number of a write among what matches, where the engine needs it for a cursor.
         cursor: Hand it to the next request and it ranks what this one ranked; empty when the engine keeps none.
@@ -293,7 +293,8 @@ class Place:
 
     Args:
         start: How many groups come before.
-        search_after: What an earlier request gave to go on from; needed beyond the groups that an engine counts off.
+        search_after: Sort values that an earlier request gave to go on from; needed beyond the groups that an engine
+            counts off.
     """
 
     start: int
@@ -310,11 +311,11 @@ class CollapseEngine(WithGroups, Protocol):
 
         Args:
             query: For what.
-            place: Where to begin.
+            place: Start of the page.
             size: How many groups.
             settled: Up to which write of each part groups are settled.
             order: How documents are ordered.
-            cursor: What an earlier request gave.
+            cursor: Cursor that an earlier request gave.
 
         Raises:
             UsageError: The place lies beyond what can be counted off.

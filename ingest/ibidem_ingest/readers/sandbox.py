@@ -62,7 +62,7 @@ class SandboxedReader:
 
     Args:
         max_text: The most characters that a text may have.
-        seconds: What reading one file may take.
+        seconds: Limit of the time that reading one file may take.
         command: The command to start.
     """
 
@@ -194,7 +194,7 @@ class SandboxPool:
 
     Args:
         max_text: The most characters that a text may have.
-        seconds: What reading one file may take.
+        seconds: Limit of the time that reading one file may take.
         processes: How many files are read at once.
     """
 

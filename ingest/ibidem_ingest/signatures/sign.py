@@ -52,7 +52,7 @@ def sign(documents: Sequence[Document], tables: Tables) -> list[Signatures]:
     Args:
         documents: In any order, of any languages. Where no idf table speaks a document's language, it has no
             fingerprint and no feature set; all else remains.
-        tables: Where the idf tables are.
+        tables: The idf tables.
 
     Returns:
         The signatures of each document, in the same order.
@@ -72,7 +72,7 @@ def sign_stream(documents: Iterable[Document], tables: Tables) -> Iterator[tuple
 
     Args:
         documents: As for `sign`; read no further than a batch ahead.
-        tables: Where the idf tables are.
+        tables: The idf tables.
     """
     for batch in batches(documents):
         yield from zip(batch, _signed_batch(batch, tables), strict=True)
@@ -193,7 +193,7 @@ def sign_and_pack(
 
     Args:
         documents: As for `sign`; all in one batch.
-        tables: Where the idf tables are.
+        tables: The idf tables.
         distinct: Names of the fields that must not differ, as for `packed.pack`.
     """
     return _map_by_table(documents, tables, lambda batch, table: _sign_and_pack(batch, table, distinct))

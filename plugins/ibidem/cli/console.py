@@ -166,7 +166,7 @@ def bar(doing: str, unit: str = "documents") -> Iterator[Advance]:
 
     Args:
         doing: What is done.
-        unit: What is counted.
+        unit: Unit that is counted.
 
     Yields:
         A function that takes how many are done, and of how many, when that is known.
@@ -181,7 +181,7 @@ def rated_bar(doing: str, unit: str = "documents") -> Iterator[Advance]:
 
     Args:
         doing: What is done.
-        unit: What is counted.
+        unit: Unit that is counted.
 
     Yields:
         A function that takes how many are done, and of how many.

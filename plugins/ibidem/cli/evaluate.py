@@ -53,7 +53,7 @@ class EvaluationRequest:
 
     Args:
         docs: Files with documents.
-        labels: What is known to be true.
+        labels: Labelled pairs of the documents.
         policy: The figures of the decision.
         filters: Only documents that pass are taken.
         worst: How many of the worst mistakes are shown.

@@ -56,7 +56,7 @@ def show(response: Response, console: Console, first: int = 1) -> None:
 
     Args:
         response: As `presentation.md` lays it down, with `explain`.
-        console: Where to print.
+        console: Console that is printed to.
         first: The number of the page's first group.
     """
     styled = console.color_system is not None and not console.no_color

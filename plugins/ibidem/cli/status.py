@@ -25,7 +25,7 @@ def show_summary(summary: Summary, console: Console) -> None:
 
     Args:
         summary: As `ibidem ingest --json` prints it.
-        console: Where to print.
+        console: Console that is printed to.
     """
     for line in (*fates(summary), *refusals(summary), *remarks(summary)):
         console.print(line)

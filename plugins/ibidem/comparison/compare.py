@@ -79,7 +79,7 @@ class Comparison:
     Args:
         a: The first document.
         b: The second document.
-        evidence: What makes them duplicates, or None.
+        evidence: Evidence that makes them duplicates, or None.
         signals: For each signature what it says of the pair; a signature that one of them lacks is left out.
         words_a: The words of the first text, with their places.
         words_b: Those of the second.

@@ -172,8 +172,8 @@ class Entry:
     Args:
         anchors: Numbers of the passages to go to in the two texts.
         words: How long it is, in words.
-        pages_a: Where it is in the first text, in words; may be empty.
-        pages_b: Where it is in the second text.
+        pages_a: Its pages in the first text, in words; may be empty.
+        pages_b: Its pages in the second text.
         opening: Its first words.
     """
 

@@ -93,7 +93,7 @@ def group(
         columns: Packed values in rank order; a row that is not signed, or has no words, stays alone.
         policy: The decision for a pair.
         constraints: Manual decisions on pairs.
-        matcher: Who decides on pairs of long texts, asked only about a row and a lead that it might join.
+        matcher: Decides on pairs of long texts, asked only about a row and a lead that it might join.
         long_index: Keys of long texts, which packed values do not hold.
     """
     classifier = PairClassifier(columns, policy, constraints or PairConstraints(), matcher, long_index)
@@ -111,7 +111,7 @@ class LeaderClustering:
     """A grouping under way.
 
     Args:
-        classifier: Who decides on pairs.
+        classifier: Decides on pairs.
         lead_counts: (k,) how many leads hold each key so far.
     """
 
@@ -228,7 +228,7 @@ def blocks(entries: KeyIndex, size: int) -> Iterator[KeyIndex]:
     """Cut entries into those of some rows after the other, each in the order of keys.
 
     Args:
-        entries: Who holds which key.
+        entries: Index of the keys that rows hold.
         size: Number of rows.
     """
     number = entries.row // BLOCK
@@ -270,8 +270,8 @@ class Window:
         policy: The decision for a pair.
         columns: Their packed values, maybe with those of rows that were cut off.
         overrides: Manual decisions about pairs of them.
-        grouping: Who joins whom.
-        matcher: Who decides on pairs.
+        grouping: Lead of each row, with the evidence.
+        matcher: Decides on pairs.
         group_names: Names of groups that are stored, by the row of their first occurrence.
     """
 

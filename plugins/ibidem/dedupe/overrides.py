@@ -49,7 +49,7 @@ class Override:
         a: One document.
         b: The other.
         verdict: `not` or `same`.
-        author: Who said it.
+        author: Name of the person who said it.
         reason: Why.
         date: When, ISO 8601.
         content_a: Content hash of the one when it was said: `ch2:` and 32 hex digits.

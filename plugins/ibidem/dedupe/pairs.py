@@ -165,7 +165,7 @@ class PairClassifier:
         columns: The packed values.
         policy: The decision for a pair.
         constraints: Manual decisions, which come before all evidence.
-        matcher: Who decides on pairs of long texts; None where these are no duplicates.
+        matcher: Decides on pairs of long texts; None where these are no duplicates.
         long_index: Keys of long texts, which packed values do not hold; None: no long texts.
     """
 
@@ -232,7 +232,7 @@ def duplicates(
     Args:
         columns: The packed values.
         policy: The decision for a pair.
-        matcher: Who decides on pairs of long texts.
+        matcher: Decides on pairs of long texts.
         long_index: Keys of long texts, which packed values do not hold.
     """
     classifier = PairClassifier(columns, policy, PairConstraints(), matcher, long_index)
@@ -306,7 +306,7 @@ def expand_pairs(entries: KeyIndex, postings: CandidateRanges, size: int) -> Ite
     """Spread out the pairs of rows that share enough keys.
 
     Args:
-        entries: Who holds which key.
+        entries: Index of the keys that rows hold.
         postings: With whom to pair each entry.
         size: Number of rows.
 

@@ -22,7 +22,7 @@ class Preset:
 
     Args:
         policy: Its figures; the level asked for is set on them.
-        about: What it is for, in one line of the help.
+        about: Purpose, in one line of the help.
     """
 
     policy: Policy
@@ -182,7 +182,7 @@ class Parameter:
     Args:
         values: What it takes, as the help writes it.
         default: What it is when not given, as the help writes it.
-        about: What it does, in one line.
+        about: Effect, in one line.
         read: Parses its value, or raises `InvalidValue`.
     """
 
@@ -289,7 +289,7 @@ class StoredPreset:
 
     Args:
         name: Its name.
-        about: What it is for, in one line.
+        about: Purpose, in one line.
         policy: Its figures.
     """
 

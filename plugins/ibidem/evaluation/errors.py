@@ -39,7 +39,7 @@ class Mistake:
         kind: `missed`: a duplicate by the labels alone; `wrong`: one by the signatures alone.
         alike: Share of equal min-hash slots, 0 to 1.
         why: The reason in words.
-        signals: What each signature says of the pair.
+        signals: Signals of the pair, by signature.
     """
 
     a: str
@@ -62,7 +62,7 @@ class SignedDocuments:
         ids: Their ids, by row.
         columns: Their packed values.
         policy: The figures of the decision.
-        matcher: Who decides on pairs of long texts; None where these are no duplicates.
+        matcher: Decides on pairs of long texts; None where these are no duplicates.
     """
 
     ids: Sequence[str]
@@ -151,7 +151,7 @@ def worst_pairs(
     Args:
         mistakes: The pairs, the worst first.
         items: Documents and refusals, as readers give them; only those of the pairs are kept.
-        tables: Where the idf tables are.
+        tables: The idf tables.
         policy: The decision for a pair.
     """
     ids = {name for each in mistakes for name in (each.a, each.b)}

@@ -147,8 +147,8 @@ def evaluate(  # noqa: PLR0913 - what to measure, and by name what goes with it
 
     Args:
         items: Documents and refusals, as readers give them.
-        labels: What is known to be true.
-        tables: Where the idf tables are.
+        labels: Labelled pairs of the documents.
+        tables: The idf tables.
         policy: The decision for a pair; the default one when None.
         progress: Called with the number of documents signed so far.
         filters: Only documents that pass are taken, and only labels of these count.
@@ -170,7 +170,7 @@ def compare(collection: Collection, labels: Labels, policy: Policy, worst: int =
 
     Args:
         collection: Signed documents.
-        labels: What is known to be true.
+        labels: Labelled pairs of the documents.
         policy: The decision for a pair.
         worst: How many of the worst mistakes to tell.
     """
@@ -212,7 +212,7 @@ def found_evidence(
     Args:
         collection: Signed documents.
         policy: The decision for a pair.
-        matcher: Who decides on pairs of long texts; found out when None.
+        matcher: Decides on pairs of long texts; found out when None.
         long_index: Which of them share clues.
     """
     if matcher is None:
@@ -235,7 +235,7 @@ def sign_collection(
 
     Args:
         items: Documents and refusals, as readers give them.
-        tables: Where the idf tables are.
+        tables: The idf tables.
         progress: Called with the number of documents signed so far.
         filters: Only documents that pass are taken.
 

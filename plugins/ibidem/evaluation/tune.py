@@ -118,7 +118,7 @@ def tune(collection: Collection, labels: Labels) -> Tuning:
 
     Args:
         collection: Signed documents.
-        labels: What is known to be true.
+        labels: Labelled pairs of the documents.
 
     Raises:
         UsageError: Labels that cannot be read, or of too few duplicate sets.

@@ -92,7 +92,7 @@ class DedupeProxy:
 
         Args:
             request: What is searched, and how it is grouped.
-            metadata: What is remembered of the indexes.
+            metadata: Cache of the metadata of indexes.
 
         Raises:
             EngineRefusal: The engine's own error.
@@ -127,7 +127,7 @@ class DedupeProxy:
         """Send every request of a flow, and time its stages.
 
         Args:
-            flow: What is to be asked.
+            flow: Requests to be sent.
             aside: Whether its own work is so long that it runs in a thread, which costs some time.
         """
         loop, answer, grouping = asyncio.get_running_loop(), None, 0.0
@@ -174,7 +174,7 @@ def step(flow: RequestFlow[T], answer: object) -> tuple[ApiRequest | None, Any, 
     """Take a flow one step further.
 
     Args:
-        flow: What is to be asked.
+        flow: Requests to be sent.
         answer: The answer to what it asked last; None at first.
 
     Returns:

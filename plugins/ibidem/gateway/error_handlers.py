@@ -33,7 +33,7 @@ def as_page(request: Request, error: HttpError) -> Response:
 
     Args:
         request: The request.
-        error: What went wrong.
+        error: Error to be answered.
     """
     title = TITLES.get(error.status, OTHER)
     answer = html(

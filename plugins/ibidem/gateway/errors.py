@@ -28,7 +28,7 @@ class HttpError(Exception):
         status: HTTP status.
         kind: The error's type, as clients compare it.
         reason: What is the matter.
-        remedy: What would be right; may be empty.
+        remedy: Instruction that mends it; may be empty.
     """
 
     def __init__(self, status: int, kind: str, reason: str, remedy: str = "") -> None:
@@ -57,7 +57,7 @@ def http_error(error: IbidemError) -> HttpError:
     """Make an answer of an error of ours.
 
     Args:
-        error: What was raised.
+        error: Error that was raised.
 
     >>> http_error(UsageError("dedupe='maybe' is not understood", "allowed: off, collapse, indent")).status
     400
@@ -70,7 +70,7 @@ def public_message(error: IbidemError) -> tuple[str, str]:
     """Return the reason and remedy that a caller may see: never where the engine is, nor what its file is called.
 
     Args:
-        error: What was raised.
+        error: Error that was raised.
     """
     if isinstance(error, TableError):
         return "an idf table cannot be read", "the gateway's log says more"
@@ -116,7 +116,7 @@ def as_response(_: Request, error: HttpError) -> Response:
     """Make the answer that a program understands.
 
     Args:
-        error: What went wrong.
+        error: Error to be answered.
     """
     return Response(error.body(), error.status, headers=AGAIN.get(error.status), media_type=JSON)
 

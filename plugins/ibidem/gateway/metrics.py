@@ -136,10 +136,10 @@ def timed_search(  # noqa: PLR0913, PLR0917 - those of `search`, and where to co
     """Search as `ibidem.search` does, and count it.
 
     Args:
-        engine: Where to search.
+        engine: Engine that is searched.
         query: For what.
         request: How to group and show.
-        page: Which page, from 1.
+        page: Number of the page, from 1.
         size: Groups on a page.
         metrics: Where to count.
         tables: Names of the current idf tables.

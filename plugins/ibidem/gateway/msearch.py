@@ -154,7 +154,7 @@ def read_one(  # noqa: PLR0913, PLR0917 - a search, and what is said of all of t
         head: Names the indexes, and how they are read.
         body: In the engine's own language.
         settings: The settings in force.
-        default: What is asked of the dedupe layer where nothing says it.
+        default: Parameters of the dedupe layer where nothing says it.
     """
     targets = [join_names(head[name]) for name in INDEX if name in head] or [indexes]
     if len(targets) > 1 or not (targets[0] or has_all_paths(settings)):
@@ -216,7 +216,7 @@ async def answer_msearch(work: DedupeProxy, lines: MsearchRequest, metadata: Ind
     Args:
         work: Where they are sent.
         lines: The searches.
-        metadata: What is remembered of the indexes.
+        metadata: Cache of the metadata of indexes.
     """
     turns = asyncio.Semaphore(AT_ONCE)
     searches = [answer_line(work, line, metadata, turns) for line in lines.lines if not line.passes]

@@ -187,7 +187,7 @@ class Passthrough:
     """Answers what nothing else answers.
 
     Args:
-        context: What every request may use.
+        context: Settings, caches and metrics that every request may use.
     """
 
     context: GatewayContext

@@ -271,7 +271,7 @@ def build_request(
         parameters: Of the query string.
         body: Read from JSON.
         settings: The settings in force.
-        default: What is asked of the dedupe layer where neither of them says it.
+        default: Parameters of the dedupe layer where neither of them says it.
     """
     check_indexes(indexes, settings)
     engine_body = {name: value for name, value in body.items() if not is_dedupe_name(name)}

@@ -192,7 +192,7 @@ def readable(read: Callable[[], Read], request: Request, context: GatewayContext
     Args:
         read: Reads it.
         request: The request.
-        context: What every request may use.
+        context: Settings, caches and metrics that every request may use.
 
     Raises:
         HttpError: It cannot be read.

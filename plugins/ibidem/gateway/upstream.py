@@ -83,7 +83,7 @@ class Engines:
         """Return the engine that knows a caller by his own headers alone; what the address says of a user is left out.
 
         Args:
-            caller: Who asks.
+            caller: User who asks.
             index: Name of the index, checked before.
         """
         if self._settings.engine.startswith("sqlite:"):

@@ -51,7 +51,7 @@ class EngineBackend(SearchBackend, StoredBackend):
     """A ranking of an engine.
 
     Args:
-        engine: Where to search.
+        engine: Engine that is searched.
         query: For what.
         words: Manual decisions.
         cursor: The engine's cursor of an earlier ranking that is to be repeated, or an empty string.
@@ -135,10 +135,10 @@ def search(  # noqa: PLR0913 - the public face: what to search, and by name how 
     """Search, group the top of the ranking, and return a page of groups.
 
     Args:
-        engine: Where to search.
+        engine: Engine that is searched.
         query: For what.
         request: How to group and show.
-        page: Which page, from 1.
+        page: Number of the page, from 1.
         size: Groups on a page; documents when dedupe is off.
         overrides: Manual decisions on pairs; those kept next to the index when None.
         tables: Names of the current idf tables, for `mixed_tables`; without them the most common one counts as current.
@@ -185,10 +185,10 @@ def search_window(  # noqa: PLR0913 - those of `search`, and the order
     """Search as `search` does, with the same errors, and give the window too.
 
     Args:
-        engine: Where to search.
+        engine: Engine that is searched.
         query: For what.
         request: How to group and show.
-        page: Which page, from 1.
+        page: Number of the page, from 1.
         size: Groups on a page.
         overrides: Manual decisions on pairs; those kept next to the index when None.
         tables: Names of the current idf tables.
@@ -267,7 +267,7 @@ class Answer:
         cursor: The engine's cursor of the ranking.
         window: The hits that were grouped here.
         facets: Facets of the window.
-        further: Where the next page begins, for stored groups.
+        further: Start of the next page, for stored groups.
     """
 
     hits: list[Json]

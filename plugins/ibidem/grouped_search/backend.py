@@ -76,7 +76,7 @@ class PageRequest:
 
     Args:
         request: How to group and show.
-        page: Which page, from 1.
+        page: Number of the page, from 1.
         size: Groups on a page.
         tables: Names of the current idf tables; may be empty.
         deepest: The most hits that a window may hold.
@@ -261,7 +261,7 @@ def write_cursor(engine_cursor: str, query: Query, request: DedupeRequest, begin
         engine_cursor: The engine's cursor of its ranking; may be empty.
         query: The query.
         request: How it was grouped.
-        begins: Where the next page begins, for an engine that does not count that far.
+        begins: Start of the next page, for an engine that does not count that far.
 
     Returns:
         A string that may be in a URL.
@@ -291,7 +291,7 @@ class NextPage:
     """The place where a page begins.
 
     Args:
-        page: Which page.
+        page: Number of the page.
         search_after: The engine's sort values to go on from.
     """
 

@@ -94,7 +94,7 @@ class WindowReader:
     depends on the hits above alone, so however deep a page makes it read at once, it reads the same.
 
     Args:
-        source: Where from.
+        source: Backend that the page is read from.
         page_request: For which page.
     """
 
@@ -180,7 +180,7 @@ def group_window(
     """Group a window, and again with the long signatures that were missing; at most levels none are.
 
     Args:
-        source: Where these come from.
+        source: Backend that these are read from.
         long_signatures: Long signatures read so far.
         group: Groups the window with them.
     """
@@ -229,8 +229,8 @@ def grouped_page(source: SearchBackend, page_request: PageRequest) -> RequestFlo
     """Make a page of groups.
 
     Args:
-        source: Where from.
-        page_request: Which page.
+        source: Backend that the page is read from.
+        page_request: The page that is asked for.
     """
     request = page_request.request
     read = WindowReader(source, page_request)

@@ -101,7 +101,7 @@ def search_by_plugin(search: DslSearch, ranking: Json, aggregations: Clause) -> 
     """Let the plugin search; None where the layer would have counted copies that the plugin read.
 
     Args:
-        search: What, where and how.
+        search: The search.
         ranking: What ranks, as far as a cursor lets it see.
         aggregations: Aggregations over all matches.
     """

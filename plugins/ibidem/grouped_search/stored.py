@@ -59,7 +59,7 @@ class StoredPage:
 
     Args:
         page: The page.
-        further: Where the next page begins, for an engine that does not count that far.
+        further: Start of the next page, for an engine that does not count that far.
         best: The highest score; None where nothing is scored.
     """
 
@@ -112,8 +112,8 @@ def stored_page(source: StoredBackend, page_request: PageRequest) -> RequestFlow
     """Make a page of stored groups.
 
     Args:
-        source: Where from.
-        page_request: Which page.
+        source: Backend that the page is read from.
+        page_request: The page that is asked for.
     """
     place = start_place(page_request)
     page_request = replace(page_request, request=with_stored_policy(page_request.request, source.settlement()))
@@ -174,7 +174,7 @@ class PageGroups:
         Args:
             heads: The best of each group.
             members: Documents of these groups, maybe with the best.
-            page_request: Which page.
+            page_request: The page that is asked for.
             overrides: Manual decisions.
         """
         members_by_group: dict[str, list[GroupHit]] = {}
@@ -273,9 +273,9 @@ def stored_stats(counts: MatchCounts, groups: Sequence[Group], page_request: Pag
     """Write the account of a page of stored groups: all that matches is grouped.
 
     Args:
-        counts: What matches.
+        counts: Counts of what matches.
         groups: The page's groups.
-        page_request: Which page.
+        page_request: The page that is asked for.
     """
     match_count = counts.documents
     account: Json = request_stats(page_request.request)

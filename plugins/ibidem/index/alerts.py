@@ -133,7 +133,7 @@ def run(engine: Engine, alert: Alert) -> list[Document]:
     """Search, and report the documents that duplicate nothing reported before.
 
     Args:
-        engine: Where to search.
+        engine: Engine that is searched.
         alert: The saved search.
 
     Returns:

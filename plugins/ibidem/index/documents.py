@@ -79,7 +79,7 @@ def find_copies(engine: Engine, ids: Sequence[str]) -> Takedown:
     the hash of another, to have that deleted with his own.
 
     Args:
-        engine: Where they are.
+        engine: Engine that holds them.
         ids: Documents of which all copies are wanted.
 
     Raises:
@@ -125,7 +125,7 @@ def delete(engine: Engine, ids: Sequence[str], version: int | None = None, tombs
     """Delete documents; what was submitted before is not written any more.
 
     Args:
-        engine: Where they are.
+        engine: Engine that holds them.
         ids: Their ids.
         version: The tombstones' version: a document of this version or an older one stays away, and a newer one that
             is there stays. By default the time in microseconds, as the submitter numbers documents without a
@@ -163,7 +163,7 @@ def add_override(engine: Engine, pair: tuple[str, str], verdict: Verdict, *, aut
         engine: The index of both documents.
         pair: Their ids.
         verdict: `not` or `same`.
-        author: Who says so.
+        author: Name of the person who says so.
         reason: Why.
 
     Raises:

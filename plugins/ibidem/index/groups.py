@@ -63,7 +63,7 @@ class IndexGroups:
     Args:
         level: The weakest level that joined two documents.
         names: (n) index and id of the documents, in the order in which they were taken.
-        grouping: Which group each belongs to.
+        grouping: Group of each document.
         unsigned: Documents without signatures or without words; each is a group of its own.
         capped: For each class of clues how many of its values were passed over, since too many long texts carry them;
             parts that share nothing else are missing.
@@ -141,7 +141,7 @@ def index_groups(
     """Group all documents of an index.
 
     Args:
-        engine: Where they are.
+        engine: Engine that holds them.
         policy: The decision for a pair, and the weakest level; the default one when None.
         overrides: Manual decisions on pairs; those kept next to the index when None.
         progress: Called with the number of documents read so far.

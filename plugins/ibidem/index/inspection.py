@@ -25,7 +25,7 @@ class Duplicate:
         index: Its index.
         id: Its id.
         title: Its title, or an empty string.
-        evidence: What makes it one.
+        evidence: Evidence that makes it one.
     """
 
     index: str
@@ -80,7 +80,7 @@ def inspect(
     """Find the duplicates of a document in the whole index.
 
     Args:
-        engine: Where it is.
+        engine: Engine that holds it.
         name: Its id.
         policy: The decision for a pair, and the weakest level; the default one when None.
         overrides: Manual decisions on pairs; those kept next to the index when None.

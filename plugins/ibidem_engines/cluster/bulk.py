@@ -179,7 +179,7 @@ class Action:
         id: The document's id.
         body: The line that follows, as JSON; None for a deletion.
         state: Sequence number and primary term of the state that it acts on; another state is a conflict.
-        routing: What chooses the document's shard instead of its id; empty for the id.
+        routing: Value that chooses the document's shard instead of its id; empty for the id.
         version: The engine's own version that the document is to have; an older one than what is stored is a conflict.
         skips_pipeline: Whether the index's default pipeline is passed by.
     """

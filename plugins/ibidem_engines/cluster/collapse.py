@@ -65,9 +65,9 @@ def collapse_search(  # noqa: PLR0913 - the parts of a ranking
     """Give a search as a collapsed ranking, in a whole order: its own sort, if it has one, and then index and id.
 
     Args:
-        target: Where.
-        body: What ranks.
-        layout: What the indexes were made for.
+        target: The indexes, or a point in time.
+        body: Body of the search that ranks.
+        layout: Layout of the indexes.
         order: The order of searches without a sort.
         ids: Whether the engine's own ids are asked for, since some hits hold none.
         display: Parts of the body that say how the best hit of each group is shown.
@@ -84,9 +84,9 @@ class ClusterCollapse:
     """A ranking, collapsed by stored groups.
 
     Args:
-        target: Where.
-        body: What ranks, in a whole order.
-        layout: What the indexes were made for.
+        target: The indexes, or a point in time.
+        body: Body of the search that ranks, in a whole order.
+        layout: Layout of the indexes.
         sorted_by: How many of the sort values are the caller's own, to be shown with a hit.
         ids: Whether the engine's own ids are asked for, since some hits hold none.
         display: Parts of the body for the hits that are shown, read with the best of each group; None: nothing.
@@ -110,7 +110,7 @@ class ClusterCollapse:
         """Read a part of the collapsed ranking; see `CollapseEngine.collapse`.
 
         Args:
-            place: Where to begin.
+            place: Start of the page.
             size: How many groups.
             settled: Up to which write of each part groups are settled.
             extras: Parts of the body that are answered next to the hits.
@@ -216,7 +216,7 @@ class ClusterCollapse:
         """Go through the plain ranking and keep the best of each group.
 
         Args:
-            place: Where to begin.
+            place: Start of the page.
             size: How many groups.
             can_restart: Whether the groups before can be gone through too.
 

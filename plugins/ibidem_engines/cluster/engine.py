@@ -54,7 +54,7 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
 
     Args:
         cluster: The cluster.
-        dialect: Which of the two it is.
+        dialect: Dialect of OpenSearch or Elasticsearch.
         address: Where it is and what the index looks like.
         index: Name of the index, or of an alias for reading.
     """

@@ -33,8 +33,8 @@ class LeadLookUp:
     """Look-ups among leads.
 
     Args:
-        target: Where they are sent.
-        layout: What the index was made for.
+        target: The index that is searched.
+        layout: Layout of the index.
         among: The leads to be looked among.
     """
 

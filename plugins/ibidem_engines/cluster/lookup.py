@@ -84,8 +84,8 @@ class LookUp:
     """Look-ups in one index, or in several.
 
     Args:
-        target: Where they are sent.
-        layout: What the index was made for.
+        target: The index that is searched.
+        layout: Layout of the index.
         among: The only documents to search; None for all.
     """
 
@@ -281,7 +281,7 @@ def holders_query(kinds: Collection[str], name: LookupField, values: Sequence[st
     """Ask for documents that carry at least so many of the values of one class.
 
     Args:
-        kinds: What the index was made for, `full` or `lean`, or both.
+        kinds: Layouts of the index: `full` or `lean`, or both.
         name: The class.
         values: The values.
         min_count: How many.

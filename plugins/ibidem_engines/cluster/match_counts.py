@@ -95,9 +95,9 @@ class MatchCounter:
     """Counts all that matches a search.
 
     Args:
-        target: Where.
+        target: The indexes, or a point in time.
         body: The search.
-        layout: What the indexes were made for.
+        layout: Layout of the indexes.
         settled: Up to which write of each part groups are settled.
     """
 

@@ -85,9 +85,9 @@ def read_grouped(answer: dict[str, Any], fields: Fields, words: Query | None, cu
 
     Args:
         answer: As the server gave it.
-        fields: What the index calls a document's fields.
+        fields: Names of a document's fields in the index.
         words: The query, where its words are not marked yet.
-        cursor: What makes later pages see this ranking.
+        cursor: Value by which later pages see this ranking.
     """
     hits = answer["hits"]["hits"]
     documents = {

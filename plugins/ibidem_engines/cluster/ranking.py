@@ -131,7 +131,7 @@ def rank(target: Target, body: Mapping[str, Any], limit: int, *, ids: bool = Fal
     score as the last one: a hit that was left out might then precede one that was not.
 
     Args:
-        target: Where.
+        target: The indexes, or a point in time.
         body: A request for packed signatures.
         limit: The largest window that the index allows.
         ids: Whether the engine's own ids are asked for at once.

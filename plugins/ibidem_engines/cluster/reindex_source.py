@@ -67,7 +67,7 @@ def read_documents(
     Args:
         answer: Of `_mget`.
         names: The requested names, by index and id.
-        fields: What the index calls a document's fields.
+        fields: Names of a document's fields in the index.
         to_error: Makes the error of one that could not be read.
         raw: Whether their JSON is wanted.
     """
@@ -139,9 +139,9 @@ class ClusterReindexSource(ReindexSource):
 
     Args:
         cluster: The cluster.
-        dialect: Which of the two it is.
+        dialect: Dialect of OpenSearch or Elasticsearch.
         index: The name.
-        fields: What it calls a document's fields.
+        fields: Names of a document's fields in it.
         kind: Layout of the fields that are added: `full` or `lean`.
     """
 

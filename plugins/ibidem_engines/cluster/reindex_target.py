@@ -68,7 +68,7 @@ class ClusterReindexTarget(ReindexTarget):
 
     Args:
         cluster: The cluster.
-        dialect: Which of the two it is.
+        dialect: Dialect of OpenSearch or Elasticsearch.
         source: Name of the index that is copied.
         name: Name of the copy.
         kind: Its layout: `full` or `lean`.

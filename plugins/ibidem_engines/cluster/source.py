@@ -52,7 +52,7 @@ def as_source(record: Record, fields: Fields, layout: str, values: Values | None
 
     Args:
         record: The record to store.
-        fields: What the index calls a document's fields.
+        fields: Names of a document's fields in the index.
         layout: `full`, or `lean`: no hash but that of the content next to the packed value that repeats it.
         values: Its look-up values, where `values_of_records` has computed them for several records at once.
 
@@ -327,7 +327,7 @@ def to_stored_document(hit: Mapping[str, Any], fields: Fields, query: Query | No
 
     Args:
         hit: As a server gives it; with its own marks, these are taken.
-        fields: What the index calls a document's fields.
+        fields: Names of a document's fields in the index.
         query: The words to be marked where the server has marked none.
     """
     source = hit["_source"]

@@ -56,7 +56,7 @@ class WriteTarget:
     Args:
         cluster: The cluster.
         index: The index.
-        fields: What it calls a document's fields.
+        fields: Names of a document's fields in it.
         layout: `full` or `lean`.
         habit: What this process found there of late.
     """

@@ -67,7 +67,7 @@ class LeadCarriers:
     """The leads that carry values in one index.
 
     Args:
-        file: Where the index is.
+        file: File of the index.
     """
 
     def __init__(self, file: SqliteFile) -> None:
@@ -162,7 +162,7 @@ class LeadPostings:
     terms of settled leads are read once, by the stretch, as soon as look-ups have cost as much.
 
     Args:
-        file: Where the index is.
+        file: File of the index.
 
     `last` is the place up to which leads were read.
     """

@@ -69,7 +69,7 @@ class Finder:
     before a look-up begins is found by it. Marks are read as soon as values looked up without them have cost as much.
 
     Args:
-        file: Where the index is.
+        file: File of the index.
         sketch: What keeps the marks; where leads alone are looked up, a filter is enough, since none of them asks.
     """
 
@@ -177,7 +177,7 @@ class _LookUp:
     """The look-ups of one call, in one state of the file; a value that comes again is looked up once.
 
     Args:
-        file: Where the index is.
+        file: File of the index.
         allowed_places: Places of the documents to search; None for all.
         leads: Finds leads alone; None for all documents.
     """

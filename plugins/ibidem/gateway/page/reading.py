@@ -152,7 +152,7 @@ def pieces(text: str, phrases: Sequence[Phrase] = ()) -> Iterator[Piece]:
 
     Args:
         text: The whole text.
-        phrases: What was searched for.
+        phrases: Phrases of the query.
 
     >>> [(each.text, each.match) for each in pieces("The duty on grain.", [Phrase("duty")])]
     [('The ', 0), ('duty', 1), (' on grain.', 0)]
@@ -192,7 +192,7 @@ def neighbours(engine: Engine, context: GatewayContext, state: PageState, name: 
 
     Args:
         engine: The index, with the caller's rights.
-        context: What every request may use.
+        context: Settings, caches and metrics that every request may use.
         state: The list.
         name: The document's id.
     """

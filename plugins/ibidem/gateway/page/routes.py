@@ -84,7 +84,7 @@ def home(engine: Engine, context: GatewayContext, parameters: ListQuery) -> Resp
 
     Args:
         engine: The index, with the caller's rights.
-        context: What every request may use.
+        context: Settings, caches and metrics that every request may use.
         parameters: The address.
     """
     state = parameters.state()
@@ -282,7 +282,7 @@ def save_override(form: Mapping[str, str], engine: Engine, caller: Caller) -> No
     Args:
         form: Its fields.
         engine: The index, with the caller's rights.
-        caller: Who says so.
+        caller: User who says so.
     """
     a, b, verdict = (field(form, name) for name in ("a", "b", "verdict"))
     if verdict == "none":

@@ -65,7 +65,7 @@ class PageState:
         language: Only documents in these languages.
         date: Only documents of this date, as a filter has it.
         sort: How the examined hits are ordered.
-        page: Which page, from 1.
+        page: Number of the page, from 1.
         size: Groups on a page.
     """
 

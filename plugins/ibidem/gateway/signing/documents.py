@@ -93,7 +93,7 @@ class Result:
 
     Args:
         body: As it goes on.
-        fate: What became of it.
+        fate: Outcome.
     """
 
     body: bytes
@@ -106,7 +106,7 @@ class SigningContext:
 
     Args:
         tables: Folder of the idf tables.
-        fields: What the indexes call the fields of a document.
+        fields: Names of a document's fields in the indexes.
         distinct: Fields that must not differ between duplicates.
         max_text: The most characters that a text may have.
         seconds: What signing a few documents may take.
@@ -128,7 +128,7 @@ class _PreparedWrite:
         version: The version that it keeps.
         body: The body as it came.
         finish: Writes the signatures into the body.
-        fate: What becomes of it.
+        fate: Outcome.
     """
 
     document: Document

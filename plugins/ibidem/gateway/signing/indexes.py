@@ -79,7 +79,7 @@ class SignedIndexes:
 
         Args:
             index: Its name, or that of an alias or a data stream.
-            caller: Who writes.
+            caller: User who writes.
 
         Raises:
             HttpError: The engine does not answer.

@@ -32,7 +32,7 @@ class Write:
         operation: `index`, `create` or `update`; empty for what is not looked into.
         index: Name of the index.
         id: The document's id; empty where the engine is to give one.
-        routing: What chooses its shard, where that is not the id.
+        routing: Value that chooses its shard, where that is not the id.
         pipeline: The pipeline that it goes through; empty for that of the index.
         conditional: Whether it is written onto one state only.
         retries: Whether the engine is to try an update again that another writer came before.
@@ -99,8 +99,8 @@ class DocumentWriter:
         upstream: The engine.
         indexes: Knows which indexes are signed.
         pool: Signs.
-        caller: Who writes.
-        fates: What became of the documents.
+        caller: User who writes.
+        fates: Outcomes of the documents.
     """
 
     upstream: Upstream

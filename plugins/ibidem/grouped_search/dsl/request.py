@@ -75,13 +75,13 @@ class DslSearch:
     """One search, checked.
 
     Args:
-        target: Where.
+        target: The indexes, or a point in time.
         ranking: Parts of the body that decide on matches and their order.
         extras: Parts that are answered next to the hits.
         aggregations: By name; they are answered next to the hits too.
         display: Parts that say how a hit is shown.
         request: How to group and show.
-        page: Which page, from 1.
+        page: Number of the page, from 1.
         size: Groups on a page; 0: no hits are shown.
         bare_total: Whether the total is to be a number, as it was once.
         tables: Names of the current idf tables, as far as they are known.

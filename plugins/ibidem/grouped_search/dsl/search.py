@@ -52,8 +52,8 @@ def dsl_search(search: DslSearch, metadata: IndexMetadataCache) -> RequestFlow[J
     """Search, group the top of the ranking, and answer with a page of groups.
 
     Args:
-        search: What, where and how.
-        metadata: What was read of the indexes lately.
+        search: The search.
+        metadata: Cache of the metadata of indexes.
 
     Returns:
         The engine's response with `_dedupe` on each hit and the account in `dedupe`.
@@ -81,8 +81,8 @@ class DslBackend(SearchBackend):
     """A ranking in the engine's own language.
 
     Args:
-        search: What, where and how.
-        metadata: What was read of the indexes lately.
+        search: The search.
+        metadata: Cache of the metadata of indexes.
         ids: Whether the engine's own ids are asked for, since packed ones may be those of a copied index.
     """
 
@@ -314,7 +314,7 @@ def response(  # noqa: PLR0913, PLR0917 - the parts of an answer
         page: The groups.
         extras: Answers to separate requests: aggregations, suggestions.
         start_time: When it began, by the clock of `perf_counter`.
-        cursor: What makes later pages see this ranking.
+        cursor: Value by which later pages see this ranking.
     """
     answer = dict(source.first)
     took = round((perf_counter() - start_time) * 1000)

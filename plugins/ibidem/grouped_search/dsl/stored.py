@@ -99,8 +99,8 @@ def stored_search(search: DslSearch, metadata: IndexMetadataCache) -> RequestFlo
     """Search, and answer with a page of stored groups.
 
     Args:
-        search: What, where and how.
-        metadata: What was read of the indexes lately.
+        search: The search.
+        metadata: Cache of the metadata of indexes.
 
     Raises:
         UsageError: Other figures than those by which groups are stored, or an index that stores none.
@@ -124,7 +124,7 @@ class StoredDslBackend(StoredBackend):
     """A collapsed ranking in the engine's own language.
 
     Args:
-        search: What, where and how.
+        search: The search.
         source: The ranking.
         settled: How far groups are settled.
     """
@@ -251,8 +251,8 @@ def grouped_search(search: DslSearch, metadata: IndexMetadataCache) -> RequestFl
     """Search, and answer with a page of groups.
 
     Args:
-        search: What, where and how.
-        metadata: What was read of the indexes lately.
+        search: The search.
+        metadata: Cache of the metadata of indexes.
 
     Raises:
         UsageError: A part that this way of grouping does not support.
