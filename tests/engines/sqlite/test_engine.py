@@ -102,7 +102,7 @@ name, each = sys.argv[2], int(sys.argv[3])
 for at in range(0, each, 4):
     batch = [make_record(f"{name}/{number}", f"story number {number} of grain") for number in range(at, at + 4)]
     orders = {outcome.id: outcome.order for outcome in engine.write(batch)}
-    searches = [SignatureLookup(lookup_values(record.packed), own=record.document.id) for record in batch]
+    searches = [SignatureLookup(lookup_values(record.packed), own_id=record.document.id) for record in batch]
     for record, found in zip(batch, engine.find(searches)):
         story = record.document.id.partition("/")[2]
         for hit in found.hits:
