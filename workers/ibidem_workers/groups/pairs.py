@@ -76,6 +76,9 @@ Pairs = tuple[Rows, Rows]
 AT_ONCE = 2_000_000
 """Pairs that share a key and are held at once: bounds the memory."""
 
+TABLE = 8
+"""Counts that a table of all pairs may have for each pair that shares a key: a larger one takes longer than sorting."""
+
 
 def find_candidates(a: PackedColumns, b: PackedColumns, policy: Policy) -> list[list[int]]:
     """Return for each row of `a` the rows of `b` that may be its duplicates, ascending.
@@ -155,11 +158,27 @@ def join_by_keys(a: Keys, b: Keys, min_shared: int = 1) -> Iterator[Pairs]:
     budget = np.cumsum(times.sum(axis=1)) // AT_ONCE
     for part in np.unique(budget).tolist():
         rows = np.flatnonzero(budget == part)
-        offsets = np.repeat(rows, times.shape[1]) * len(b)
-        pairs, counts = np.unique(
-            _spread(offsets, start[rows].ravel(), times[rows].ravel(), owners), return_counts=True
-        )
-        yield np.divmod(pairs[counts >= min_shared], max(1, len(b)))
+        offsets = np.repeat(rows - rows[0], times.shape[1]) * len(b)
+        entries = _spread(offsets, start[rows].ravel(), times[rows].ravel(), owners)
+        row, partner = np.divmod(_find_repeats(entries, len(rows) * len(b), min_shared), max(1, len(b)))
+        yield row + rows[0], partner
+
+
+def _find_repeats(numbers: Rows, limit: int, minimum: int) -> Rows:
+    """Find the numbers that occur so often: counted in a table unless most of that would stay empty, else sorted.
+
+    Args:
+        numbers: (n,) numbers from 0 on.
+        limit: Above all of them.
+        minimum: How often a number occurs at least.
+
+    >>> _find_repeats(np.array([5, 1, 5]), 6, 2).tolist(), _find_repeats(np.array([5, 1, 5]), 600, 2).tolist()
+    ([5], [5])
+    """
+    if limit <= TABLE * len(numbers):
+        return np.flatnonzero(np.bincount(numbers, minlength=limit) >= minimum)
+    values, counts = np.unique(numbers, return_counts=True)
+    return values[counts >= minimum]
 
 
 def _positions(order: Rows) -> Rows:
