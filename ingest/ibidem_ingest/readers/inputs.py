@@ -291,15 +291,23 @@ def _read_table(source: InputFile, path: Path, max_text: int, choice: Choice) ->
     try:
         for number, record in rows(path, choice.text_column, max_text):
             part = _part(source, number, Format.CSV)
-            text = str(record["text"])
-            identity = {} if record.get("id") else {"id": part.id or text_hash(text), ORIGIN: part.origin}
-            language = record.get("language") or choice.choose_language(text)
-            try:
-                yield read_record(record | identity | {"language": language}, part.where, max_text)
-            except Refused as error:
-                yield error.refusal
+            if isinstance(record, Unreadable):
+                yield Refusal(part.where, part.id, record.field, record.why)
+            else:
+                yield _row_document(part, record, max_text, choice)
     except Unreadable as error:
         yield Refusal(source.where, source.id, error.field, error.why)
+
+
+def _row_document(part: InputFile, record: Mapping[str, object], max_text: int, choice: Choice) -> Document | Refusal:
+    """Make a document of a row of a table."""
+    text = str(record["text"])
+    identity = {} if record.get("id") else {"id": part.id or text_hash(text), ORIGIN: part.origin}
+    language = record.get("language") or choice.choose_language(text)
+    try:
+        return read_record({**record, **identity, "language": language}, part.where, max_text)
+    except Refused as error:
+        return error.refusal
 
 
 def _part(source: InputFile, number: int, format_: Format) -> InputFile:

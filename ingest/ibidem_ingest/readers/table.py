@@ -16,11 +16,12 @@ HEAD = 65_536
 Row = dict[str, object]
 
 
-def rows(path: Path, text_column: str, max_text: int) -> Iterator[tuple[int, Row]]:
+def rows(path: Path, text_column: str, max_text: int) -> Iterator[tuple[int, Row | Unreadable]]:
     """Yield the records of a table, each with the number of its row.
 
-    Columns named like a document's fields are these; all others go into `meta`. What separates cells is what the first
-    line holds most of.
+    In place of a row with more cells than there are columns comes the error, since words that no column takes would be
+    lost. Columns named like a document's fields are these; all others go into `meta`. What separates cells is what the
+    first line holds most of.
 
     Args:
         path: The file, in UTF-8.
@@ -45,7 +46,7 @@ def rows(path: Path, text_column: str, max_text: int) -> Iterator[tuple[int, Row
 
 def _rows(
     file: TextIOWrapper, names: list[str], separator: str, text_column: str, max_text: int
-) -> Iterator[tuple[int, Row]]:
+) -> Iterator[tuple[int, Row | Unreadable]]:
     csv.field_size_limit(max_text + 1)
     reader = csv.reader(_lines(file, max_text + HEAD), delimiter=separator)
     for number in count(2):
@@ -55,8 +56,18 @@ def _rows(
             raise Unreadable(f"nothing from row {number} on can be read: {error}") from error
         if cells is None:
             return
-        if any(cells):
+        if any(cells[len(names) :]):
+            yield number, _surplus(len(cells), len(names), separator)
+        elif any(cells):
             yield number, _record(names, cells, text_column)
+
+
+def _surplus(cells: int, columns: int, separator: str) -> Unreadable:
+    """Say of a row with too many cells what makes them."""
+    return Unreadable(
+        f"the row has {cells} cells, the first line names {columns}; "
+        f"put a cell that holds {separator!r} into double quotes"
+    )
 
 
 def _lines(file: TextIOWrapper, limit: int) -> Iterator[str]:

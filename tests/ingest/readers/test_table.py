@@ -63,3 +63,12 @@ def test_a_row_that_cannot_be_taken_harms_no_other(tmp_path: Path) -> None:
     assert (second.where, second.field) == (f"{tmp_path}/a.csv:3", "date")
     assert isinstance(first, Document)
     assert isinstance(third, Document)
+
+
+def test_a_row_with_more_cells_than_columns_is_refused_since_its_text_would_be_cut(tmp_path: Path) -> None:
+    first, second, third = outcomes(tmp_path, "title,text\nI,We the People,,\nII,to form, a union\nIII,Union\n")
+    assert isinstance(second, Refusal)
+    assert (second.where, second.id) == (f"{tmp_path}/a.csv:3", "a.csv#3")
+    assert "3 cells" in second.why
+    assert "double quotes" in second.why
+    assert [row.text for row in (first, third) if isinstance(row, Document)] == ["We the People", "Union"]
