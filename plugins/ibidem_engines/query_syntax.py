@@ -20,6 +20,7 @@ WORD_FIELDS = ("title", "text")
 """Fields of which words are looked for; the others are followed by a value as in a filter."""
 
 UNPAIRED = "a parenthesis without its partner was left out"
+UNPAIRED_QUOTE = "a quotation mark without its partner was left out; searched as words"
 
 Kind = Literal["open", "close", "not", "or", "and", "field", "phrase", "word"]
 
@@ -118,6 +119,8 @@ def tokens(text: str, is_field: Callable[[str], bool], notes: list[str]) -> Iter
             end = text.find('"', at + 1)
             if end > 0:
                 yield Token("phrase", text[at + 1 : end])
+            else:
+                notes.append(UNPAIRED_QUOTE)
             at, begins, valued = (end if end > 0 else at) + 1, False, False
         elif valued and (span := _RANGE.match(text, at)):
             yield Token("phrase", "..".join("" if end == "*" else end for end in span.groups()))

@@ -141,6 +141,8 @@ def test_a_field_that_holds_no_words_is_a_filter(typed: str, filters: list[Filte
         ("grain~2", "grain~2: .*mean nothing there"),
         ("a) b", "parenthesis without its partner"),
         ("(a b", "parenthesis without its partner"),
+        ('"a b', "quotation mark without its partner"),
+        ('"a b" c"', "quotation mark without its partner"),
         ("a OR -b", "OR joins nothing with what is excluded"),
         ("a AND b OR c", "OR was read before AND"),
         ("title: grain", "title: needs its word right behind it"),
