@@ -33,7 +33,7 @@ record Relation(String name, double confidence, String contains, int[] a, int[] 
         if (matches.size() == 0) {
             return null;
         }
-        PartStatistics statistics = PartStatistics.compute(a, b, matches);
+        PartStatistics statistics = PartStatistics.of(a, b, matches);
         if (Math.max(statistics.matchedA(), statistics.matchedB()) < LEAST_MATCHED) {
             return null;
         }
