@@ -34,7 +34,7 @@ class InputFile:
         path: The file; None is standard input.
         id: The id of its document, when it holds one; empty where its text names it.
         format: Its format.
-        origin: The folder below which that id is unique; empty when there is none.
+        origin: The file that the id names, and the place in it; empty where the id names none.
         number: Its place in a file of many; 0 for a file of one.
     """
 
@@ -122,7 +122,7 @@ def sources(paths: Sequence[str | Path], choice: Choice, passed_over: Counter[st
 
 
 def _source(path: Path, root: Path | None, format_: Format, choice: Choice) -> InputFile:
-    return InputFile(path, choice.name(path, root), format_, choice.origin(path, root))
+    return InputFile(path, choice.name(path, root), format_, choice.origin(path))
 
 
 def _walk(
@@ -312,7 +312,8 @@ def _row_document(part: InputFile, record: Mapping[str, object], max_text: int, 
 
 def _part(source: InputFile, number: int, format_: Format) -> InputFile:
     """Name one of the documents of a file."""
-    return InputFile(source.path, f"{source.id}#{number}" if source.id else "", format_, source.origin, number)
+    id_, origin = (f"{source.id}#{number}", f"{source.origin}:{number}") if source.id else ("", "")
+    return InputFile(source.path, id_, format_, origin, number)
 
 
 def _add_prefix(document: Document, prefix: str, where: str) -> Document | Refusal:

@@ -6,7 +6,7 @@ from io import TextIOWrapper
 from itertools import count
 from pathlib import Path
 
-from ibidem_ingest.document import FIELDS, ORIGIN
+from ibidem_ingest.document import FIELDS, ORIGIN, WHERE
 from ibidem_ingest.errors import Unreadable, short_repr, translate_errors
 
 SEPARATORS = ",;\t|"
@@ -82,7 +82,7 @@ def _record(names: list[str], cells: list[str], text_column: str) -> Row:
     """Make a record of a row, without empty cells except the text."""
     row = {name: cell for name, cell in zip(names, cells, strict=False) if cell and name}
     text = row.pop(text_column, "")
-    fields: Row = {name: row[name] for name in row if name in FIELDS - {"text", "pages", "meta", ORIGIN}}
+    fields: Row = {name: row[name] for name in row if name in FIELDS - {"text", "pages", "meta", ORIGIN, WHERE}}
     if (version := str(fields.get("version", ""))).lstrip("-").isdecimal():
         fields["version"] = int(version[:40])
     meta = {name: cell for name, cell in row.items() if name not in fields}

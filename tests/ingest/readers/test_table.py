@@ -29,7 +29,7 @@ def test_a_row_without_an_id_has_its_number_and_cells_may_hold_lines(tmp_path: P
         ("a.csv#4", ""),
         ("a.csv#5", "Union"),
     ]
-    assert all(row.origin == str(tmp_path) for row in rows if isinstance(row, Document))
+    assert [row.origin for row in rows if isinstance(row, Document)] == [f"{tmp_path}/a.csv:{row}" for row in (2, 4, 5)]
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
