@@ -23,6 +23,7 @@ from typing import Any, Self, TypeVar
 
 import orjson
 
+from ibidem_ingest.document import MAX_TEXT
 from ibidem_ingest.errors import Unreadable
 from ibidem_ingest.readers.books import docx_record, epub_record
 from ibidem_ingest.readers.formats import Format
@@ -34,8 +35,13 @@ from ibidem_ingest.readers.pdf import pdf_record
 SECONDS = 120.0
 """Seconds that reading one file may take."""
 
-MEMORY, MEMORY_A_CHARACTER = 1_000_000_000, 100
-"""Bytes that the process may take, and that it may take besides for each character of the longest text."""
+MEMORY, MEMORY_A_CHARACTER = 850_000_000, 100
+"""Bytes of data that the process may take, and those for each character by which texts may be longer than usual.
+
+The code of the libraries comes on top, and is shared with other processes: in all it stays under a gigabyte.
+"""
+
+AS_TEXT = "save it as text, or leave it out"
 
 GRACE = 2.0
 """Further seconds of a process whose parent was killed and so does not end it."""
@@ -95,7 +101,8 @@ class SandboxedReader:
             response = b""
         if not response:
             self._end()
-            raise Unreadable("it ended the process that reads it: damaged, or larger than the memory allows", "text")
+            limit = f"more than the {_memory(self.max_text):,} bytes of memory that reading may take"
+            raise Unreadable(f"it ended the process that reads it: it is damaged, or takes {limit}; {AS_TEXT}", "text")
         answer: dict[str, Any] = orjson.loads(response)
         if "record" not in answer:
             raise Unreadable(answer["why"], answer["field"])
@@ -122,9 +129,8 @@ class SandboxedReader:
         return b"".join(pieces)
 
     def _start(self) -> subprocess.Popen[bytes]:
-        memory = str(MEMORY + MEMORY_A_CHARACTER * self.max_text)
         return subprocess.Popen(  # noqa: S603 - this very module
-            [*self.command, memory, str(self.seconds + GRACE)],
+            [*self.command, str(_memory(self.max_text)), str(self.seconds + GRACE)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=_environment(),
@@ -142,6 +148,11 @@ class SandboxedReader:
             with contextlib.suppress(OSError):
                 self._process.communicate()
             self._process = None
+
+
+def _memory(max_text: int) -> int:
+    """Return how many bytes of data a process may take that reads texts of a length."""
+    return MEMORY + MEMORY_A_CHARACTER * max(0, max_text - MAX_TEXT)
 
 
 def _environment() -> dict[str, str]:
@@ -177,7 +188,8 @@ def _read(line: bytes) -> bytes:
     except Unreadable as error:
         return orjson.dumps({"why": error.why, "field": error.field})
     except MemoryError:
-        return orjson.dumps({"why": "it takes more memory than it may; save it as text first", "field": "text"})
+        why = f"reading it takes more than {_memory(max_text):,} bytes of memory; {AS_TEXT}"
+        return orjson.dumps({"why": why, "field": "text"})
 
 
 AHEAD = 4
