@@ -19,7 +19,7 @@ def test_reading_by_other_processes_counts_until_one_of_them_finds_a_document() 
     limit.note(40, found=False)
     limit.check()
     limit.note(40, found=False)
-    with pytest.raises(Unreadable, match="60 seconds of reading gave no document; .* IBIDEM_READ_SECONDS"):
+    with pytest.raises(Unreadable, match=r"60 seconds of reading gave no document; .* IBIDEM_READ_SECONDS"):
         limit.check()
     limit.note(1, found=True)
     limit.check()
