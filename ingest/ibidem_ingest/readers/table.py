@@ -19,6 +19,9 @@ HEAD = 65_536
 MAX_ROW = 4
 """How many times the longest line a row may have, whose cells may hold lines."""
 
+NO_ID = Unreadable("its cell in the column `id` is empty; fill it in, or leave the whole column out", "id")
+"""Error of a row without an id among others with one: its number would name another row the next time."""
+
 Row = dict[str, object]
 
 
@@ -26,7 +29,7 @@ def rows(path: Path, text_column: str, max_text: int, time_limit: TimeLimit) -> 
     """Yield the records of a table, each with the number of its row.
 
     In place of a row with more cells than there are columns comes the error, since words that no column takes would be
-    lost. Columns named like a document's fields are these; all others go into `meta`. What separates cells is what the
+    lost; so it does in place of a row without an id in a table that has a column of ids. Columns named like a document's fields are these; all others go into `meta`. What separates cells is what the
     first line holds most of.
 
     Args:
@@ -108,8 +111,12 @@ def _rows(names: list[str], separator: str, text_column: str, lines: _Lines) -> 
         if any(cells[len(names) :]):
             yield number, _surplus(len(cells), len(names), separator)
         elif any(cells):
-            yield number, _record(names, cells, text_column)
-            lines.time_limit.restart()
+            record = _record(names, cells, text_column)
+            if "id" in names and "id" not in record:
+                yield number, NO_ID
+            else:
+                yield number, record
+                lines.time_limit.restart()
 
 
 def _surplus(cells: int, columns: int, separator: str) -> Unreadable:

@@ -32,6 +32,15 @@ def test_a_row_without_an_id_has_its_number_and_cells_may_hold_lines(tmp_path: P
     assert [row.origin for row in rows if isinstance(row, Document)] == [f"{tmp_path}/a.csv:{row}" for row in (2, 4, 5)]
 
 
+@pytest.mark.parametrize("cell", ["", '""'])
+def test_a_row_with_an_empty_id_among_others_is_refused_and_given_none(tmp_path: Path, cell: str) -> None:
+    first, refusal, third = outcomes(tmp_path, f"id,text\na,We the People\n{cell},of the\nc,Union\n")
+    assert isinstance(refusal, Refusal)
+    assert (refusal.where, refusal.field) == (f"{tmp_path}/a.csv:3", "id")
+    assert "is empty" in refusal.why
+    assert [row.id for row in (first, third) if isinstance(row, Document)] == ["a", "c"]
+
+
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
 def test_the_first_line_tells_the_separator_of_cells(tmp_path: Path, separator: str) -> None:
     (row,) = outcomes(tmp_path, f"\ufeffid{separator}text\na{separator}x\n", name="a.tsv")
