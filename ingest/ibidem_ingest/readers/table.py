@@ -29,8 +29,8 @@ def rows(path: Path, text_column: str, max_text: int, time_limit: TimeLimit) -> 
     """Yield the records of a table, each with the number of its row.
 
     In place of a row with more cells than there are columns comes the error, since words that no column takes would be
-    lost; so it does in place of a row without an id in a table that has a column of ids. Columns named like a document's
-    fields are these; all others go into `meta`. What separates cells is what the first line holds most of.
+    lost; so it does in place of a row without an id in a table that has a column of ids. Columns named like a
+    document's fields are these; all others go into `meta`. What separates cells is what the first line holds most of.
 
     Args:
         path: The file, in UTF-8.
