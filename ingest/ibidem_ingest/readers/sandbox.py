@@ -49,6 +49,9 @@ GRACE = 2.0
 NEEDED = ("PATH", "HOME", "TMPDIR", "TZ", "LANG", "LC_", "PYTHON", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 """Prefixes of the names of variables that the process gets."""
 
+MAX_RESPONSE = 24
+"""Bytes of a response for each character: a file has four bytes for each, and JSON up to six for one of these."""
+
 _PIECE = 1 << 20
 
 RECORDS: dict[Format, Callable[[Path, int], dict[str, object]]] = {
@@ -113,9 +116,10 @@ class SandboxedReader:
         """Read a line; empty when the process has ended.
 
         Raises:
-            Unreadable: It took too long.
+            Unreadable: It took too long, or is longer than any record.
         """
         pieces: list[bytes] = []
+        size, limit = 0, MAX_RESPONSE * (self.max_text + _PIECE)
         deadline = time.monotonic() + self.seconds
         while not pieces or not pieces[-1].endswith(b"\n"):
             if not select.select([pipe], [], [], max(0.0, deadline - time.monotonic()))[0]:
@@ -126,6 +130,10 @@ class SandboxedReader:
             if not piece:
                 return b""
             pieces.append(piece)
+            size += len(piece)
+            if size > limit:
+                self._end()
+                raise Unreadable(f"reading it gives more than {limit:,} bytes; {AS_TEXT}", "text")
         return b"".join(pieces)
 
     def _start(self) -> subprocess.Popen[bytes]:

@@ -92,6 +92,18 @@ def test_a_file_that_takes_too_long_is_refused(page: Path) -> None:
         apart.parse_record(Format.HTML, page)
 
 
+ENDLESS = "import sys; sys.stdin.readline(); all(sys.stdout.write('x' * 1_000_000) for _ in iter(int, 1))"
+
+
+@pytest.mark.slow
+def test_a_file_whose_reader_answers_without_end_is_refused(page: Path) -> None:
+    with (
+        SandboxedReader(1_000, 60, (sys.executable, "-c", ENDLESS)) as apart,
+        pytest.raises(Unreadable, match="gives more than 25,189,824 bytes"),
+    ):
+        apart.parse_record(Format.HTML, page)
+
+
 STARTS = f"""
 import sys
 from pathlib import Path
