@@ -35,9 +35,10 @@ class LongSignatureCache:
     """Long signatures by index and id.
 
     Args:
-        read: Reads those of named documents; those that were asked for longest ago make room. None: whoever asks finds
-            in `missing` what to read, and gives it to `take`.
-        most: Bytes that are kept; what `take` is given beyond them counts as short.
+        read: Reads the signatures of named documents. None: the caller finds in `missing` what to read, and gives it
+            to `take`.
+        max_bytes: Size of the cache; the least recently used are evicted. What `take` is given beyond it counts as
+            short.
     """
 
     def __init__(self, read: Read | None = None, max_bytes: int = MOST_BYTES) -> None:
@@ -102,7 +103,7 @@ class LongTextMatcher:
         packed: Gives a row's packed value.
         policy: The decision for a pair.
         long_signatures: Gives long signatures.
-        evidence: Decisions on pairs so far.
+        verdicts: Decisions so far, by pair of rows.
     """
 
     names: Sequence[DocumentRef]

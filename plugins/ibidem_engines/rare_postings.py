@@ -82,7 +82,7 @@ class _Asking:
     Args:
         values: The hash of each term in the upper half.
         owners: Which document each belongs to, ascending.
-        least: How many of its terms each document has to share.
+        min_shared: How many of its terms each document has to share.
     """
 
     def __init__(self, values: Words, owners: Places, min_shared: Places) -> None:

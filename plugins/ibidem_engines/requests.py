@@ -112,7 +112,7 @@ def run_sync(flow: RequestFlow[T], send: Callable[[ApiRequest], Any]) -> T:
 
 
 async def run_async(flow: RequestFlow[T], send: Callable[[ApiRequest], Awaitable[Any]]) -> T:
-    """Do as `hold` does, where other work goes on while an answer is waited for."""
+    """Async version of `run_sync`."""
     try:
         ask = next(flow)
         while True:

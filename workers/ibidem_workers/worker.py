@@ -69,7 +69,7 @@ def main(parent: str = "") -> int:
     """Work until asked to end; returns the exit code.
 
     Args:
-        parent: The process that started this one, as `holder.this_process` names it.
+        parent: The process that started this one, as `brokers.lease.this_process` names it.
     """
     if not is_alive(parent):
         sys.stderr.write("ibidem worker: what started this process is gone; start workers with: ibidem worker\n")

@@ -209,11 +209,11 @@ class Table:
         return bisect_left(range(self.size), -HIGHEST, key=lambda rank: -self.idf_norm(rank))
 
     def ranks(self, hashes: Hashes) -> Places:
-        """Return the rank of each term by its `wh1`, `lookup.ABSENT` for terms outside the table."""
+        """Return the rank of each term by its `wh1`, `ABSENT` for terms outside the table."""
         return ranks(self.slots, hashes)
 
     def rank(self, hash_: int) -> int:
-        """Return the rank of one term by its `wh1`, `lookup.ABSENT` when it is not in the table."""
+        """Return the rank of one term by its `wh1`, `ABSENT` when it is not in the table."""
         return rank(self.slots, hash_)
 
     def idf_norm(self, rank: int) -> float:

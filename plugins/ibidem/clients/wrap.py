@@ -202,7 +202,7 @@ class FastJson:
     """Decoders of a transport by media type, with JSON read by orjson; what orjson refuses they read themselves.
 
     Args:
-        own: The transport's decoders.
+        decoders: The transport's own decoders.
     """
 
     def __init__(self, decoders: Any) -> None:

@@ -179,7 +179,7 @@ class LimitsMiddleware:
         metrics: Counts the requests.
         hosts: Names by which the gateway may be called.
         product: Headers that the engine would send with every answer.
-        shown: Makes an answer out of what went wrong.
+        render_error: Makes an answer of an error.
     """
 
     def __init__(  # noqa: PLR0913 - the framework gives a layer its parts by name

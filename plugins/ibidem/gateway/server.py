@@ -70,9 +70,9 @@ class Connection(HttpToolsProtocol):
     """A connection whose requests have to arrive in time.
 
     Args:
-        among: All connections.
-        parts: The server's own.
-        options: The server's own.
+        registry: All open connections.
+        parts: Arguments of uvicorn's protocol.
+        options: Arguments of uvicorn's protocol.
     """
 
     def __init__(self, registry: Connections, *parts: Any, **options: Any) -> None:

@@ -166,7 +166,7 @@ class Upstream:
 
     Args:
         address: Where they are; a user or key in it is not used.
-        most: Requests at the same time; as many again may be streamed.
+        limit: Maximum of concurrent requests; as many again may be streamed.
     """
 
     def __init__(self, address: Address, limit: int) -> None:

@@ -58,6 +58,7 @@ class EngineBackend(SearchBackend, StoredBackend):
         words: Manual decisions.
         cursor: The engine's cursor of an earlier ranking that is to be repeated, or an empty string.
         order: How the hits of a window are ordered.
+        settled: How far groups are settled.
     """
 
     engine: Engine

@@ -84,7 +84,7 @@ class ElasticsearchTransport:
         )
 
     def send(self, method: str, path: str, params: Mapping[str, str], content_type: str, body: bytes | None) -> object:
-        """Send one request; see `Wire.send`.
+        """Send one request; see `Transport.send`.
 
         The plain media type goes with every server that the client takes; the versioned one of its own methods is
         refused by a server that is older than the client.

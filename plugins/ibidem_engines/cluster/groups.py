@@ -57,7 +57,7 @@ class ClusterGroups(StoredGroups):
     Args:
         cluster: The cluster.
         index: The name.
-        known: Layout of the index.
+        layout: Layout of the index.
     """
 
     def __init__(self, cluster: ClusterClient, index: str, layout: Layout) -> None:

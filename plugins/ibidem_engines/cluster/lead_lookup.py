@@ -35,7 +35,7 @@ class LeadLookUp:
     Args:
         target: The index that is searched.
         layout: Layout of the index.
-        among: The leads to be looked among.
+        conditions: Clauses that a lead has to match.
     """
 
     def __init__(self, target: Target, layout: Layout, conditions: Sequence[Clause]) -> None:

@@ -86,7 +86,7 @@ class LookUp:
     Args:
         target: The index that is searched.
         layout: Layout of the index.
-        among: The only documents to search; None for all.
+        clause: Restricts the documents that are searched; None for all.
     """
 
     def __init__(self, target: Target, layout: Layout, clause: Clause | None) -> None:

@@ -85,7 +85,7 @@ class Finder:
     def find(
         self, searches: Sequence[SignatureLookup], query: Query | None, leads_upto: int | None = None
     ) -> list[LookupResult]:
-        """Look up values; see `Engine.find`, and `StoredGroups.find` for the leads up to a place."""
+        """Look up values; see `Engine.find`, and `StoredGroups.carriers` for the leads up to a place."""
         answers: defaultdict[int, _Answer] = defaultdict(_Answer)
         with self._file.reading():
             questions = self._worth_asking(searches, leads_upto)

@@ -29,11 +29,11 @@ from ibidem_ingest.signatures.schema import NONE
 
 
 class SqliteReindexTarget(ReindexTarget):
-    """The copy of one index; see `Copy`.
+    """The copy of an index; see `ReindexTarget`.
 
     Args:
         file: The database file, with the copy's name.
-        first: Name of the index that is copied.
+        source_name: Name of the index that is copied.
     """
 
     def __init__(self, file: SqliteFile, source_name: str) -> None:

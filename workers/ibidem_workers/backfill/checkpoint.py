@@ -32,7 +32,7 @@ class Portions:
     """Reads documents in portions of about as many characters.
 
     Args:
-        most: Documents in a portion, at most.
+        limit: Maximum of documents in a portion.
         characters: Characters of text in a portion, estimated from the last one.
 
     >>> portions = Portions()

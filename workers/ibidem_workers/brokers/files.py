@@ -165,7 +165,7 @@ class FileQueue:
 
     Args:
         folder: The queue's own folder.
-        most: The most bytes of a message.
+        limit: Maximum size of a message in bytes.
     """
 
     def __init__(self, folder: SpoolDirectory, limit: int) -> None:

@@ -109,6 +109,7 @@ class Channel(virtual.Channel):
     """Kombu's channel on leased messages.
 
     Args:
+        connection: Kombu's connection.
         open_queue: Opens a queue by its name.
         transient: Errors on closing that lose nothing: the lease lapses by itself.
     """

@@ -127,7 +127,7 @@ class StoredDslBackend(StoredBackend):
     Args:
         search: The search.
         source: The ranking.
-        settled: How far groups are settled.
+        checkpoint: How far groups are settled; None: no group is yet.
     """
 
     def __init__(self, search: DslSearch, source: DslBackend, checkpoint: Checkpoint | None = None) -> None:
