@@ -23,7 +23,6 @@ import elasticsearch.helpers
 import opensearchpy.helpers
 
 from ibidem_engines.cluster.index import template
-from ibidem_engines.cluster.opensearch import DIALECT
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record
 from ibidem_engines.records import records
@@ -93,7 +92,7 @@ def load_bare(url: str, stories: Sequence[Record], name: str = BARE, *, min_hash
 
 def make_bare(url: str, name: str = BARE, *, min_hash: bool = False) -> None:
     """Make an empty index without the object `ibidem`."""
-    body = template(DIALECT, "full")
+    body = template("full")
     del body["mappings"]["properties"]["ibidem"]
     body = add_min_hash(body) if min_hash else body
     ask(url, "DELETE", f"/{name}?ignore_unavailable=true")

@@ -1,7 +1,7 @@
 """Layouts of an index: JSON and SQL, loaded by name, versioned.
 
-One file for each engine and layout version, `sqlite.v1.sql`; a layout that has been released is never edited, the next
-one gets the next number.
+One file for each schema version of SQLite, `sqlite.v1.sql`, and of a cluster, `cluster.v1.json`, which is the same in
+OpenSearch and Elasticsearch; a layout that has been released is never edited, the next one gets the next number.
 """
 
 from importlib.resources import files

@@ -337,10 +337,10 @@ class ClusterClient:
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """One of the two.
+    """How Elasticsearch and OpenSearch differ.
 
     Args:
-        name: As in addresses, and in the names of mappings.
+        name: As in addresses.
         product: As people write it.
         min_version: Oldest major version that is understood.
         open_point: Path that opens a point in time.

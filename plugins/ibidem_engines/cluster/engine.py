@@ -81,7 +81,7 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
     @override
     def create(self) -> None:
         self._check_server()
-        layout.create(self._cluster, self._dialect, self.index, self._kind)
+        layout.create(self._cluster, self.index, self._kind)
         self._layout_cache.clear()
 
     @override
@@ -217,7 +217,7 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
 
     @override
     def reindex_source(self) -> ClusterReindexSource:
-        return ClusterReindexSource(self._cluster, self._dialect, self.index, self.fields, self._kind)
+        return ClusterReindexSource(self._cluster, self.index, self.fields, self._kind)
 
     @override
     def collapse(

@@ -8,7 +8,7 @@ import orjson
 
 from ibidem_core.address import OURS, read_path
 from ibidem_core.errors import NoIndex, Permanent
-from ibidem_engines.cluster.client import ClusterClient, Dialect, Failure, to_engine_error
+from ibidem_engines.cluster.client import ClusterClient, Failure, to_engine_error
 from ibidem_engines.engine import Ledger
 from ibidem_engines.requests import ApiRequest, RequestFlow, answer_to, quote_index
 from ibidem_ingest.signatures.schema import SCHEMA
@@ -135,15 +135,15 @@ def check_writable(layout: Layout, cluster: ClusterClient) -> None:
         )
 
 
-def create(cluster: ClusterClient, dialect: Dialect, index: str, kind: str) -> None:
+def create(cluster: ClusterClient, index: str, kind: str) -> None:
     """Make the index and its ledgers where they are not; give ibidem's fields to an index that others made."""
     layout = read(cluster, index)
     if not layout.indices:
-        body = template(dialect, kind)
+        body = template(kind)
         _try_codec(cluster, f"{index}-{ledger_name('trial')}", body)
         _make(cluster, index, body)
     elif layout.bare:
-        _add_fields(cluster, dialect, layout.bare, kind)
+        _add_fields(cluster, layout.bare, kind)
     ledgers = cluster.ask("GET", f"/{index}-{ledger_name('*')}", expand_wildcards="all", ignore_unavailable="true")
     for ledger in get_args(Ledger):
         if (name := f"{index}-{ledger_name(ledger)}") not in ledgers:
@@ -155,9 +155,9 @@ def ledger_name(ledger: str) -> str:
     return f"ibidem-{ledger}"
 
 
-def template(dialect: Dialect, kind: str) -> dict[str, Any]:
+def template(kind: str) -> dict[str, Any]:
     """Load settings and mapping of a new index."""
-    name = f"{dialect.name}.v{VERSION}.json" if kind == "full" else f"{dialect.name}.{kind}.v{VERSION}.json"
+    name = f"cluster.v{VERSION}.json" if kind == "full" else f"cluster.{kind}.v{VERSION}.json"
     body: dict[str, Any] = orjson.loads(load(name).replace("{schema}", SCHEMA))
     return body
 
@@ -199,9 +199,9 @@ def _try_codec(cluster: ClusterClient, trial: str, body: Mapping[str, Any]) -> N
         cluster.ask("DELETE", f"/{trial}", ignore_unavailable="true")
 
 
-def _add_fields(cluster: ClusterClient, dialect: Dialect, indices: Sequence[str], kind: str) -> None:
+def _add_fields(cluster: ClusterClient, indices: Sequence[str], kind: str) -> None:
     """Add the object `ibidem` to a mapping, and its description to the mapping's `_meta`."""
-    own_mappings = template(dialect, kind)["mappings"]
+    own_mappings = template(kind)["mappings"]
     for index in indices:
         (current,) = cluster.ask("GET", f"/{index}/_mapping").values()
         meta = current["mappings"].get("_meta", {}) | own_mappings["_meta"]

@@ -23,7 +23,7 @@ from ibidem_engines.cluster.bulk import (
     states,
     write_order,
 )
-from ibidem_engines.cluster.client import ClusterClient, Dialect, build_failure, to_engine_error
+from ibidem_engines.cluster.client import ClusterClient, build_failure, to_engine_error
 from ibidem_engines.cluster.dsl import Clause
 from ibidem_engines.cluster.index import refresh_index
 from ibidem_engines.cluster.ranking import fill_packed
@@ -139,15 +139,14 @@ class ClusterReindexSource(ReindexSource):
 
     Args:
         cluster: The cluster.
-        dialect: Dialect of OpenSearch or Elasticsearch.
         index: The name.
         fields: Names of a document's fields in it.
         kind: Layout of the fields that are added: `full` or `lean`.
     """
 
-    def __init__(self, cluster: ClusterClient, dialect: Dialect, index: str, fields: Fields, kind: str) -> None:
+    def __init__(self, cluster: ClusterClient, index: str, fields: Fields, kind: str) -> None:
         self.index = index
-        self._cluster, self._dialect, self._fields, self._kind = cluster, dialect, fields, kind
+        self._cluster, self._fields, self._kind = cluster, fields, kind
         self._layout_cache: layout.Layout | None = None
         self._parts: list[ShardRef] = []
         self._at_once = FIRST_READ
@@ -181,7 +180,7 @@ class ClusterReindexSource(ReindexSource):
 
     @override
     def prepare(self) -> None:
-        layout.create(self._cluster, self._dialect, self.index, self._kind)
+        layout.create(self._cluster, self.index, self._kind)
         self._layout_cache = None
 
     @override
@@ -314,7 +313,7 @@ class ClusterReindexSource(ReindexSource):
     @override
     def copy_to(self, name: str) -> ReindexTarget:
         (index,) = {part.index for part in self.parts()}
-        return ClusterReindexTarget(self._cluster, self._dialect, index, name, self._kind)
+        return ClusterReindexTarget(self._cluster, index, name, self._kind)
 
     @override
     def close(self) -> None:

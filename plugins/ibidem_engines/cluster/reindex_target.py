@@ -20,7 +20,7 @@ from ibidem_engines.cluster.bulk import (
     states,
     write_order,
 )
-from ibidem_engines.cluster.client import ClusterClient, Dialect
+from ibidem_engines.cluster.client import ClusterClient
 from ibidem_engines.cluster.source import with_signatures
 from ibidem_engines.cluster.write import refused_field
 from ibidem_engines.engine import Outcome, WriteStatus
@@ -68,15 +68,14 @@ class ClusterReindexTarget(ReindexTarget):
 
     Args:
         cluster: The cluster.
-        dialect: Dialect of OpenSearch or Elasticsearch.
         source: Name of the index that is copied.
         name: Name of the copy.
         kind: Its layout: `full` or `lean`.
     """
 
-    def __init__(self, cluster: ClusterClient, dialect: Dialect, source: str, name: str, kind: str) -> None:
+    def __init__(self, cluster: ClusterClient, source: str, name: str, kind: str) -> None:
         self.name = name
-        self._cluster, self._dialect, self._source, self._kind = cluster, dialect, source, kind
+        self._cluster, self._source, self._kind = cluster, source, kind
         self._parts: list[ShardRef] = []
 
     @override
@@ -93,7 +92,7 @@ class ClusterReindexTarget(ReindexTarget):
                 "PUT", f"/{self.name}", {"settings": {"index": remaining}, "mappings": _strip_mapping(mappings)}
             )
             return
-        own_mappings = layout.template(self._dialect, self._kind)
+        own_mappings = layout.template(self._kind)
         mapping = mappings | {"_meta": mappings.get("_meta", {}) | own_mappings["mappings"]["_meta"]}
         mapping["properties"] = mappings.get("properties", {}) | {
             "ibidem": own_mappings["mappings"]["properties"]["ibidem"]

@@ -10,7 +10,6 @@ import pytest
 from ibidem_core.errors import Permanent, Unavailable
 from ibidem_engines.cluster.engine import ClusterEngine
 from ibidem_engines.cluster.index import template
-from ibidem_engines.cluster.opensearch import DIALECT
 from ibidem_engines.cluster.ranking import read_cursor
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record, SignatureLookup, WriteStatus
@@ -558,7 +557,7 @@ class TestRequests:
         assert [hit.id for hit in baseline.hits] == ["a", "b"]
 
     def test_the_lean_layout_finds_what_the_full_one_finds(self, address: str) -> None:
-        body = template(DIALECT, "lean")
+        body = template("lean")
         del body["settings"]["index"]["codec"]  # needs a library that Maven's Elasticsearch does not have
         ask(address, "PUT", "/theirs", json.dumps(body))
         engine = at(address, "theirs")

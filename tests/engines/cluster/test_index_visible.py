@@ -8,7 +8,6 @@ import pytest
 from ibidem_core.errors import Unavailable
 from ibidem_engines.cluster.engine import ClusterEngine
 from ibidem_engines.cluster.index import template
-from ibidem_engines.cluster.opensearch import DIALECT
 from ibidem_engines.cluster.records import read_records
 from ibidem_engines.connect import open_engine, open_reindex_source
 from ibidem_engines.query import Query, parse_query
@@ -31,7 +30,7 @@ DOCUMENTS = 12
 def address(request: pytest.FixtureRequest) -> Iterator[str]:
     """A server with an index of ours of which one shard of two is on no node."""
     address: str = request.getfixturevalue(request.param)
-    body = template(DIALECT, "full")
+    body = template("full")
     body["settings"]["index"] |= {"number_of_shards": 2, "auto_expand_replicas": False, "number_of_replicas": 0}
     body["settings"]["index"]["routing.allocation.total_shards_per_node"] = 1
     remove_indices(address, INDEX)
