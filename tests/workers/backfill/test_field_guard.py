@@ -185,6 +185,31 @@ def index_names(theirs: Theirs) -> list[str]:
     return list(ask(theirs.address, "GET", f"/{ALIAS}"))
 
 
+@pytest.mark.server("opensearch")
+def test_sparse_embeddings_in_opensearch_rank_documents_as_before(opensearch: str, tables_folder: Path) -> None:
+    theirs, documents = Theirs(opensearch), stories(COUNT)
+    theirs.remove()
+    for number, source in enumerate(documents.values()):
+        source["weights"] = {"grain": 1.0 + number * 5 % COUNT, "form": 0.25}
+    theirs.make(MAPPING | {"properties": {**MAPPING["properties"], "weights": {"type": "rank_features"}}})  # type: ignore[dict-item]
+    theirs.write(documents)
+    before = ranked(theirs, ALIAS)
+    settings = Settings(engine=opensearch, index=ALIAS, fields=FIELDS, tables=tables_folder, concurrency=1, patience=1)
+    backfill_in_place(settings)
+    strip(StripRequest(), settings)
+    assert (ranked(theirs, ALIAS), theirs.sources()) == (before, documents)
+    replace_index(Replacement(SECOND), settings)
+    assert (ranked(theirs, SECOND), theirs.sources(SECOND)) == (before, documents)
+    theirs.remove()
+
+
+def ranked(theirs: Theirs, index: str) -> list[str]:
+    """Rank documents by one feature of their sparse embeddings."""
+    ask(theirs.address, "POST", f"/{index}/_refresh")
+    body = json.dumps({"query": {"rank_feature": {"field": "weights.grain"}}, "size": COUNT, "_source": False})
+    return [hit["_id"] for hit in ask(theirs.address, "POST", f"/{index}/_search", body)["hits"]["hits"]]
+
+
 class TestIndexesWithoutSource:
     @pytest.mark.server("elasticsearch")
     def test_where_it_is_synthetic_documents_are_signed_in_part_and_not_copied(
