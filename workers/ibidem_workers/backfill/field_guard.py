@@ -3,10 +3,61 @@
 Others may write at the same time. So a count may differ by as many documents as there were writes that are not ours.
 """
 
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
 from ibidem_core.errors import Permanent
 from ibidem_engines.reindex import FieldCounts, Marks, ReindexSource, ReindexTarget
 
 REMEDY = "do not repeat the command; bring the values back from where they came, or from a snapshot"
+
+MAX_LOOKS = 3
+"""How often counts are compared before they are believed to differ: a write of others may be seen before its number."""
+
+PAUSE = 0.5
+"""Seconds between two looks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Counts of the documents that have a field, before and after a write.
+
+    Args:
+        before: Counts before it.
+        after: Counts after it.
+        tolerance: Documents that may differ, since others wrote meanwhile.
+    """
+
+    before: FieldCounts
+    after: FieldCounts
+    tolerance: int
+
+    def difference(self) -> str:
+        """Name the first field whose counts differ by more; empty for none."""
+        for field, count in self.before.by_field.items():
+            now = self.after.by_field.get(field, 0)
+            if abs(now - count) > self.tolerance:
+                return f"{count:,} documents had field {field!r}, and {now:,} have it now"
+        return ""
+
+
+def check_counts(look: Callable[[], Comparison], where: str) -> None:
+    """Compare counts, some times where they differ.
+
+    Args:
+        look: Counts now.
+        where: The index, for the message.
+
+    Raises:
+        Permanent: They differ by more than others wrote.
+    """
+    for turn in range(MAX_LOOKS):
+        time.sleep(PAUSE if turn else 0)
+        difference = look().difference()
+        if not difference:
+            return
+    raise Permanent(f"{where}: {difference}", REMEDY)
 
 
 class FieldGuard:
@@ -42,11 +93,14 @@ class FieldGuard:
         """
         if not (self._counts.by_field and self._writes):
             return
-        counts = self._source.count_fields()
-        writes = sum(self._source.newest().values()) - sum(self._marks.values())
-        check_counts(self._counts, counts, max(0, writes - self._writes), f"index {self._source.index!r}")
+        check_counts(self._look, f"index {self._source.index!r}")
         self._is_verified = True
         self._begin()
+
+    def _look(self) -> Comparison:
+        counts = self._source.count_fields()
+        writes = sum(self._source.newest().values()) - sum(self._marks.values())
+        return Comparison(self._counts, counts, max(0, writes - self._writes))
 
     def _begin(self) -> None:
         """Count from now on: first the writes, so that none which the documents show is left out."""
@@ -65,29 +119,12 @@ def check_copy(source: ReindexSource, copy: ReindexTarget, upto: Marks) -> None:
     Raises:
         Permanent: Documents of the copy lack a field, or have one too many.
     """
-    counts = source.count_fields()
-    if not counts.by_field:
-        return
-    copied = copy.count_fields()
-    later_writes = sum(source.newest().values()) - sum(upto.values())
-    refused = max(0, counts.documents - copied.documents)
-    where = f"the copy {copy.name!r}, which has not taken the place of {source.index!r},"
-    check_counts(counts, copied, max(0, later_writes) + refused, where)
 
+    def look() -> Comparison:
+        """Count both; documents that the copy refused are missing with all their fields."""
+        counts = source.count_fields()
+        copied = copy.count_fields() if counts.by_field else FieldCounts()
+        later_writes = sum(source.newest().values()) - sum(upto.values())
+        return Comparison(counts, copied, max(0, later_writes) + max(0, counts.documents - copied.documents))
 
-def check_counts(before: FieldCounts, after: FieldCounts, tolerance: int, where: str) -> None:
-    """Compare two counts of documents by field.
-
-    Args:
-        before: Counts before a write.
-        after: Counts after it.
-        tolerance: Documents that may differ, since others wrote meanwhile.
-        where: The index, for the message.
-
-    Raises:
-        Permanent: They differ by more.
-    """
-    for field, count in before.by_field.items():
-        now = after.by_field.get(field, 0)
-        if abs(now - count) > tolerance:
-            raise Permanent(f"{where}: {count:,} documents had field {field!r}, and {now:,} have it now", REMEDY)
+    check_counts(look, f"the copy {copy.name!r}, which has not taken the place of {source.index!r}")
