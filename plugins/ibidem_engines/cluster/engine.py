@@ -136,15 +136,16 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
         In an index of our own words are cut as passages are, so these are cut here, in a tenth of the time that a
         server takes to mark words; in one of others, or for a query in the server's language, only the server knows.
         """
-        indices = self._readable().indices
+        layout = self._readable()
+        indices, batch_size = layout.indices, min(AT_ONCE, layout.most_hits)
         places = {
             each: [(index, each[1]) for index in (indices if each[0] == self.index else each[:1])] for each in ids
         }
         names = list(dict.fromkeys(place for each in places.values() for place in each))
         query_clause = query if query is not None and (query.native is not None or not self.fields.are_own) else None
         documents: dict[tuple[str, str], StoredDocument] = {}
-        for start in range(0, len(names), AT_ONCE):
-            batch = names[start : start + AT_ONCE]
+        for start in range(0, len(names), batch_size):
+            batch = names[start : start + batch_size]
             for hit in self._read(batch) if query_clause is None else self._fetch_marked(batch, query_clause):
                 documents[hit["_index"], hit["_id"]] = to_stored_document(
                     hit, self.fields, query if query_clause is None else None
@@ -373,7 +374,12 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
         return self._cluster.hold(answer_to(self._target().search(body)))
 
     def _read(self, ids: Sequence[tuple[str, str]]) -> list[Mapping[str, Any]]:
-        """Read documents as searches see them; in an index of others also documents with another routing."""
+        """Read documents as searches see them; in an index of others also documents with another routing.
+
+        An alias may have a filter, which only searches apply: through one, documents are searched for by id.
+        """
+        if self._readable().indices != (self.index,):
+            return self._search_by_name(ids)
         documents = [{"_index": index, "_id": name} for index, name in ids]
         answer = self._cluster.ask("POST", "/_mget", {"docs": documents}, realtime="false") if ids else {"docs": []}
         for each in answer["docs"]:
@@ -383,7 +389,12 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
         hits: list[Mapping[str, Any]] = [each for each in answer["docs"] if each.get("found")]
         if len(hits) < len(ids) and not self.fields.are_own:
             names = {(each["_index"], each["_id"]) for each in hits}
-            hits += self._search(dsl.fetch_by_name([each for each in ids if each not in names]))["hits"]["hits"]
+            hits += self._search_by_name([each for each in ids if each not in names])
+        return hits
+
+    def _search_by_name(self, ids: Sequence[tuple[str, str]]) -> list[Mapping[str, Any]]:
+        """Search for documents by index and id, whole."""
+        hits: list[Mapping[str, Any]] = self._search(dsl.fetch_by_name(ids))["hits"]["hits"] if ids else []
         return hits
 
     def _fetch_marked(self, ids: Sequence[tuple[str, str]], query: Query) -> list[Mapping[str, Any]]:
