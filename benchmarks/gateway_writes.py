@@ -28,7 +28,7 @@ import orjson
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 sys.path.insert(0, str(Path(__file__).parent))
 
-from ibidem_engines.address import OURS, Fields
+from ibidem_core.address import OURS, Fields
 from ibidem_engines.cluster.source import as_source
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Record

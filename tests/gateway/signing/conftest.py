@@ -10,9 +10,9 @@ import httpx2
 import pytest
 
 from gateway.conftest import SERVERS
+from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine, open_reindex_source
 from ibidem_ingest.idf.store import Tables
-from ibidem_workers.settings import Settings
 from servers.indices import ask, remove_indices
 from support.gateway_server import run_gateway
 

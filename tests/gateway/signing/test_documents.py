@@ -7,7 +7,7 @@ import pytest
 
 from ibidem.gateway.signing import pool
 from ibidem.gateway.signing.documents import PartialWrite, Result, SigningContext, WholeWrite, sign_documents
-from ibidem_engines.address import Fields
+from ibidem_core.address import Fields
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
 from support.leases import LEASE

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import orjson
 
-from ibidem_engines.address import OURS, Fields
+from ibidem_core.address import OURS, Fields
 from ibidem_engines.cluster.source import (
     as_document,
     own_fields,

@@ -12,9 +12,9 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 
 from ibidem.gateway.signing.documents import Result, SigningContext, Written, sign_documents, unsigned_result
-from ibidem_engines.address import parse_address
+from ibidem_core.address import parse_address
+from ibidem_core.settings import Settings
 from ibidem_ingest.idf.store import Tables
-from ibidem_workers.settings import Settings
 
 _place: "tuple[SigningContext, Tables, Mapping[str, str]] | None" = None
 """Context and tables of a process, and the names of the tables that it has opened, by language."""

@@ -13,7 +13,7 @@ from ibidem.gateway.signing.indexes import SignedIndexes
 from ibidem.gateway.signing.pool import SigningPool
 from ibidem.gateway.signing.writer import DocumentWriter, Write
 from ibidem.gateway.upstream import Caller, Upstream
-from ibidem_workers.settings import Settings
+from ibidem_core.settings import Settings
 
 LOG = logging.getLogger(__name__)
 
