@@ -275,6 +275,12 @@ class Engine(Protocol):
         Where the index's name is an alias, it means every index behind it.
         """
 
+    def dates(self, ids: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
+        """Read the dates of documents by (index, id), in ISO 8601, signed or not.
+
+        Documents without a date that is understood are left out.
+        """
+
     def find(self, searches: Sequence[SignatureLookup], query: Query | None = None) -> list[LookupResult]:
         """Look up signature values, an answer for each search; with a query, only among what matches it."""
 

@@ -55,6 +55,7 @@ class Filter:
 
     A date's value is a year, a month, a day, or two of them as `from..to` (either may be missing); a document passes
     when its own date, which may be a whole year, has a day in common with it. Of a list in `meta`, one entry is enough.
+    An empty value of `source`, `language` or `date`, which nobody can type, asks for documents that have none.
     """
 
     field: str

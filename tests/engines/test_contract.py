@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import cast
 
 import pytest
 
@@ -20,6 +21,7 @@ from ibidem_engines.engine import (
     WriteStatus,
 )
 from ibidem_engines.query import Filter, Query, parse_query
+from ibidem_engines.stored_groups import CollapseEngine, Order, Place
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.lookup_keys import LONG_CLUES, LookupField, long_clues, lookup_keys
@@ -825,6 +827,43 @@ class TestInfo:
     def test_an_empty_index_has_no_schema_yet(self, engine: Engine) -> None:
         info = engine.info()
         assert (info.exists, info.documents, list(info.schema), dict(info.tables)) == (True, 0, [], {})
+
+
+MORNING, EVENING = "1987-03-17T09:30:00.250Z", "1987-03-17T22:15:00+02:00"
+
+
+class TestDates:
+    def test_dates_are_read_of_signed_and_unsigned_documents(self, engine: Engine, record: Make) -> None:
+        unsigned = replace(record("c", date="1987-03"), packed=b"")
+        store(engine, record("a", date=MORNING), record("b"), unsigned)
+        names = [(engine.index, name) for name in ("a", "b", "c", "never")]
+        assert engine.dates(names) == {names[0]: MORNING, names[2]: "1987-03"}
+
+    def test_a_day_finds_the_times_of_that_day_in_utc(self, engine: Engine, record: Make) -> None:
+        late = record("late", date="1987-03-18T01:00:00+03:00")
+        store(engine, record("a", date=MORNING), late, record("c", date="1987-03-18T00:00:00Z"))
+        assert matching(engine, "grain", "date=1987-03-17") == ["a", "late"]
+        assert matching(engine, "grain", "date=1987-03-18..") == ["c"]
+
+    def test_documents_that_lack_a_field_are_found_by_no_value(self, engine: Engine, record: Make) -> None:
+        store(engine, record("a", date="1987", source="AP"), record("b", language=""))
+        for name in ("date", "source", "language"):
+            assert ids(engine.search(Query(filters=(Filter(name, ""),)), 10)) == ["b"]
+
+    @pytest.mark.parametrize(
+        ("order", "expected"),
+        [
+            ("newest", ["next", "evening", "morning", "day", "none"]),
+            ("oldest", ["day", "morning", "evening", "next", "none"]),
+        ],
+    )
+    def test_stored_groups_are_ordered_by_time(
+        self, engine: Engine, record: Make, order: Order, expected: list[str]
+    ) -> None:
+        dates = {"day": "1987-03-17", "evening": EVENING, "morning": MORNING, "next": "1987-03-18", "none": ""}
+        store(engine, *(record(name, f"grain {name}", date=date) for name, date in dates.items()))
+        page = cast("CollapseEngine", engine).collapse(parse_query("grain"), Place(0), 10, settled={}, order=order)
+        assert [head.hit.id for head in page.heads] == expected
 
 
 class TestLedgers:

@@ -6,10 +6,11 @@ from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, cast
 
-import numpy as np
 from typing_extensions import override
 
 from ibidem.grouped_search.backend import PageRequest, Portion, SearchBackend, check_scope, cursor_codec
+from ibidem.grouped_search.date_order import sort_hits
+from ibidem.grouped_search.notes import count_lacking, query_notes
 from ibidem.grouped_search.page import check_page, grouped_page
 from ibidem.grouped_search.plugin_request import (
     decides,
@@ -27,13 +28,11 @@ from ibidem_dedupe.parameters import DEEPEST
 from ibidem_dedupe.request import DedupeRequest
 from ibidem_engines.cursor import NOW, Cursor, NextPage, ReadView
 from ibidem_engines.engine import Engine, Hit, LookupResult, Ranking, SignatureLookup, StoredDocument
+from ibidem_engines.hits import HitNames
 from ibidem_engines.query import Query
 from ibidem_engines.requests import RequestFlow, run_offline
-from ibidem_engines.spelling import did_you_mean
 from ibidem_engines.stored_groups import Collapsed, CollapseEngine, Members, Order, Place
 from ibidem_engines.stored_overrides import load_overrides
-from ibidem_ingest.signatures.packed import NO_DATE
-from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_workers.groups.checkpoint import Checkpoint, parse_marks
 
 if TYPE_CHECKING:
@@ -50,6 +49,8 @@ class EngineBackend(SearchBackend, StoredBackend):
         words: Manual decisions.
         view: What the ranking reads.
         order: How the hits of a window are ordered.
+        settled: How far groups are settled.
+        undated: How many documents of the window have no date, where dates decide on the order.
     """
 
     engine: Engine
@@ -58,13 +59,18 @@ class EngineBackend(SearchBackend, StoredBackend):
     view: ReadView = NOW
     order: Order = "relevance"
     settled: Checkpoint = field(default_factory=Checkpoint)
+    undated: int = 0
 
     @override
     def window(self, depth: int, exclude: Collection[str] = ()) -> RequestFlow[Ranking]:
         yield from ()
         ranking = self.engine.search(self.query, depth, self.view, exclude)
         self.view = ranking.view
-        return replace(ranking, hits=sort_hits(ranking.hits, self.order))
+        if self.order == "relevance":
+            return ranking
+        dates = self.engine.dates(HitNames(ranking.hits))
+        self.undated = len(ranking.hits) - len(dates)
+        return replace(ranking, hits=sort_hits(ranking.hits, dates, self.order))
 
     @override
     def overrides(self) -> Sequence[Override]:
@@ -210,7 +216,7 @@ def search_window(  # noqa: PLR0913 - those of `search`, and the order
     source = EngineBackend(engine, query, view=cursor.view, order=order)
     answer = find_page(source, page_request, overrides, facets=facets)
     following = Cursor(answer.view, answer.next_page)
-    account = answer.account | notes(engine, query, answer) | {"cursor": codec.encode(following)}
+    account = answer.account | notes(source, page_request, answer) | {"cursor": codec.encode(following)}
     return SearchResult(to_response(answer, account, start_time), answer.window, answer.facets)
 
 
@@ -233,25 +239,14 @@ def find_page(
     return group_here(source, page_request, facets=facets)
 
 
-def notes(engine: Engine, query: Query, answer: "Answer") -> Json:
-    """Return what a response notes on its query: parts that were not understood, and a better spelling."""
-    suggestion = did_you_mean(engine, query) if not answer.total and query.native is None else ""
-    return {"not_understood": list(query.notes), "did_you_mean": suggestion}
-
-
-def sort_hits(hits: Sequence[Hit], order: Order) -> Sequence[Hit]:
-    """Put the hits of a window in order; those without a date come last, equal ones stay as they are ranked.
-
-    Args:
-        hits: By relevance.
-        order: The order that is wished.
-    """
-    if order == "relevance":
-        return hits
-    columns = PackedColumns.decode([hit.packed for hit in hits])
-    days = columns.date_from if order == "oldest" else -columns.date_to
-    unknown = (columns.date_from == NO_DATE) | ~columns.is_signed
-    return [hits[row] for row in np.lexsort((days, unknown))]
+def notes(source: EngineBackend, page_request: PageRequest, answer: "Answer") -> Json:
+    """Return what a response notes on its query and its order."""
+    found = query_notes(source.engine, source.query, source.view, answer.total)
+    if source.order == "relevance":
+        return found
+    if page_request.request.by == "stored" and page_request.request.mode != "off":
+        return found | {"undated": count_lacking(source.engine, source.query, "date", source.view)}
+    return found | {"undated": source.undated}
 
 
 @dataclass(frozen=True, eq=False, slots=True)

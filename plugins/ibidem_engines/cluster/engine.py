@@ -6,7 +6,7 @@ from typing import Any
 
 from typing_extensions import override
 
-from ibidem_core.address import Address
+from ibidem_core.address import Address, read_path
 from ibidem_core.errors import Permanent
 from ibidem_engines.cluster import dsl, groups, plugin, terms
 from ibidem_engines.cluster import index as layout
@@ -40,6 +40,7 @@ from ibidem_engines.query import Filter, Query
 from ibidem_engines.reindex import Marks, ReindexableEngine
 from ibidem_engines.requests import Target, TtlCache, answer_to
 from ibidem_engines.stored_groups import Collapsed, CollapseEngine, Facets, Members, Order, Place
+from ibidem_ingest.dates import iso_date
 from ibidem_ingest.errors import UsageError
 
 KEEP_ALIVE = "5m"
@@ -148,6 +149,16 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
                     hit, self.fields, query if query_clause is None else None
                 )
         return [documents[place] for each in ids for place in places[each] if place in documents]
+
+    @override
+    def dates(self, ids: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
+        batch_size, found = min(AT_ONCE, self._readable().most_hits), dict[tuple[str, str], str]()
+        for start in range(0, len(ids), batch_size):
+            body = dsl.fetch_by_name(ids[start : start + batch_size]) | {"_source": [self.fields.date]}
+            for hit in self._search(body)["hits"]["hits"]:
+                if date := iso_date(read_path(hit["_source"], self.fields.date)):
+                    found[hit["_index"], hit["_id"]] = date
+        return found
 
     @override
     def find(self, searches: Sequence[SignatureLookup], query: Query | None = None) -> list[LookupResult]:

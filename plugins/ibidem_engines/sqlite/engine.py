@@ -66,6 +66,10 @@ class SqliteEngine(CollapseEngine, ReindexableEngine):
         """Read documents, with one passage each."""
         return read.fetch(self._file, ids, query)
 
+    @override
+    def dates(self, ids: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
+        return read.dates(self._file, ids)
+
     def find(self, searches: Sequence[SignatureLookup], query: Query | None = None) -> list[LookupResult]:
         """Look up signature values."""
         return self._finder.find(searches, query)

@@ -178,11 +178,11 @@ def _move(file: SqliteFile, place: int) -> None:
 
 _ORDERS: dict[Order, str] = {
     "relevance": "rank, id",
-    "newest": "last is null, last desc, rank, id",
-    "oldest": "first is null, first, rank, id",
+    "newest": "last is null, last desc, ibidem_time_of_day(date) desc, rank, id",
+    "oldest": "first is null, first, ibidem_time_of_day(date), rank, id",
 }
 _RANKED = """with found as materialized ({found}), ranked as (
-    select d.place, found.rank, d.id, d.first, d.last, d."group" as name,
+    select d.place, found.rank, d.id, d.date, d.first, d.last, d."group" as name,
         coalesce(nullif(d."group", ''), char(0) || d.id) as one
     from found join "ibidem.{index}.documents" d on d.place = found.place),
     numbered as (select *, row_number() over (partition by one order by {order}) as number from ranked)"""

@@ -13,6 +13,7 @@ from ibidem_engines.query import Filter, Phrase, Query, Words, days
 from ibidem_engines.spelling import MOST_WORDS, spellings
 from ibidem_engines.sqlite.file import LAYOUT, SqliteFile, Value
 from ibidem_engines.sqlite.tables import as_json, word
+from ibidem_ingest.dates import iso_date
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 
@@ -89,6 +90,8 @@ def _phrase(phrase: Phrase) -> str:
 
 
 def _condition(filter_: Filter) -> Conditions:
+    if filter_ == Filter("date", ""):
+        return Conditions("d.first is null", ())
     if filter_.field == "date":
         first, last = days(filter_.value)
         return Conditions(
@@ -116,6 +119,8 @@ _BY_ID = """select d.id, d.version, d.idf, d.source, d.language, d.date, d.url, 
     where d.id in (select value from json_each(?))"""
 _LONG = """select d.id, l.value from "ibidem.{index}.documents" d join "ibidem.{index}.long" l on l.place = d.place
     where d.id in (select value from json_each(?))"""
+_DATES = """select id, date from "ibidem.{index}.documents"
+    where date <> '' and id in (select value from json_each(?))"""
 _SLICE = """select d.place, d.id, d.packed from "ibidem.{index}.documents" d
     where d.place > ? and d.place <= ?{limits} order by d.place limit ?"""
 _CARRYING = 'select rowid from "ibidem.{index}.keys" where "ibidem.{index}.keys" match ?'
@@ -174,6 +179,14 @@ def long_signatures(file: SqliteFile, ids: Sequence[tuple[str, str]]) -> dict[tu
     own_ids = [name for index, name in ids if index == file.index]
     with file.reading():
         return {(file.index, name): value for name, value in file.run(_LONG, (as_json(own_ids),))}
+
+
+def dates(file: SqliteFile, ids: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
+    """Read dates; see `Engine.dates`."""
+    own_ids = [name for index, name in ids if index == file.index]
+    with file.reading():
+        rows = file.run(_DATES, (as_json(own_ids),)).fetchall()
+    return {(file.index, name): date for name, value in rows if (date := iso_date(value))}
 
 
 def scan(file: SqliteFile, filters: Sequence[Filter], size: int) -> Iterator[list[Hit]]:
