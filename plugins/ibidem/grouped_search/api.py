@@ -28,12 +28,13 @@ from ibidem_dedupe.parameters import DEEPEST
 from ibidem_dedupe.request import DedupeRequest
 from ibidem_engines.cursor import NOW, Cursor, NextPage, ReadView
 from ibidem_engines.engine import Engine, Hit, LookupResult, Ranking, SignatureLookup, StoredDocument
+from ibidem_engines.group_checkpoint import Checkpoint
 from ibidem_engines.hits import HitNames
 from ibidem_engines.query import Query
+from ibidem_engines.reindex import parse_marks
 from ibidem_engines.requests import RequestFlow, run_offline
 from ibidem_engines.stored_groups import Collapsed, CollapseEngine, Members, Order, Place
 from ibidem_engines.stored_overrides import load_overrides
-from ibidem_workers.groups.checkpoint import Checkpoint, parse_marks
 
 if TYPE_CHECKING:
     from ibidem_engines.hits import PluginEngine

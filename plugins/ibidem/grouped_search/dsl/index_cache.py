@@ -12,10 +12,10 @@ from ibidem_engines.cluster.index import Layout, pipeline_fault, read_layout, sc
 from ibidem_engines.cluster.match_counts import CountResult
 from ibidem_engines.cluster.records import LedgerQuery
 from ibidem_engines.cursor import KEY as CURSOR_KEY
+from ibidem_engines.group_checkpoint import KEY, Checkpoint
 from ibidem_engines.requests import RequestFlow, TtlCache
 from ibidem_engines.stored_presets import read_preset
 from ibidem_ingest.errors import UsageError
-from ibidem_workers.groups.checkpoint import KEY, Checkpoint
 
 WORDS_S = 5.0
 """Seconds after which a manual decision counts for everybody."""
