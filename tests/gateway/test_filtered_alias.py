@@ -50,6 +50,7 @@ def test_documents_that_pass_the_filter_are_read(client: TestClient) -> None:
     assert client.get(f"/ibidem/page/document?id={SHOWN}").status_code == 200
     duplicates = client.get(f"/ibidem/inspect/{SHOWN}").json()["duplicates"]
     assert [each["id"] for each in duplicates] == ["draft"]
+    assert client.get("/ibidem/groups").json()["documents"] == 4
 
 
 def test_a_record_next_to_the_alias_opens_no_document_behind_the_filter(leases: Leases, alias: str) -> None:

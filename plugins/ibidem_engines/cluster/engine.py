@@ -296,7 +296,13 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
         if (cached := self._cursor_keys.get(self.index)) is not None:
             return cached
         names = sorted({self.index, *self._readable().indices})
-        key = ledgers.first_cursor_key(self._cluster.hold(ledgers.read_record(names, "runs", KEY)))
+        try:
+            records = self._cluster.hold(ledgers.read_record(names, "runs", KEY))
+        except Permanent as error:
+            if not layout.is_failure(error, 403):
+                raise
+            records = []
+        key = ledgers.first_cursor_key(records)
         return self._cursor_keys.put(self.index, key) if key else key
 
     def _readable(self) -> Layout:

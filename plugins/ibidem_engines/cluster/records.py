@@ -70,8 +70,8 @@ def first_cursor_key(records: Iterable[Mapping[str, object]]) -> bytes:
 def read_record(indices: Sequence[str], ledger: Ledger, key: str) -> RequestFlow[list[dict[str, Any]]]:
     """Read the record of one key of each of several indexes, as far as it is there and may be read, as it is now."""
     docs = [{"_index": f"{index}-{ledger_name(ledger)}", "_id": _id(key)} for index in indices]
-    answer = yield ApiRequest("POST", "/_mget", body={"docs": docs}, passed_over=(403,))
-    return [each["_source"]["entry"] for each in answer.get("docs", ()) if each.get("found")]
+    answer = yield ApiRequest("POST", "/_mget", body={"docs": docs})
+    return [each["_source"]["entry"] for each in answer["docs"] if each.get("found")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,8 @@ class LedgerQuery:
         """Write head and body of the search for one slice."""
         head = {"index": [f"{index}-{ledger_name(self.ledger)}" for index in indices], **THERE}
         if self.key:
-            return [head, {"query": ids_query([_id(self.key)]), "size": SLICE, "track_total_hits": False}]
+            by_index = {"sort": [{"_index": "asc"}], "track_total_hits": False}
+            return [head, {"query": ids_query([_id(self.key)]), "size": SLICE, **by_index}]
         return [head, _slice({"match_all": {}}) | ({"search_after": search_after} if search_after else {})]
 
 
@@ -102,7 +103,7 @@ def read_records(indices: Sequence[str], *queries: LedgerQuery) -> RequestFlow[l
         queries: Which records; the first slice of all is read by one request.
 
     Returns:
-        The records of each query, in the order of keys.
+        The records of each query, in the order of keys; those of one key in the order of indexes.
     """
     entries: list[list[dict[str, Any]]] = [[] for _ in queries]
     waiting: dict[int, Sequence[object]] = dict.fromkeys(range(len(queries)), ())
