@@ -204,16 +204,7 @@ def search_window(  # noqa: PLR0913 - those of `search`, and the order
     deepest = DEEPEST if order == "relevance" else request.window
     codec = cursor_codec(engine.cursor_key(), engine.index, query, request, order)
     cursor = codec.decode(request.cursor)
-    page_request = PageRequest(
-        request,
-        page,
-        size,
-        tables,
-        deepest,
-        may_leave_out=not all_copies,
-        portion=portion,
-        next_page=cursor.next_page,
-    )
+    page_request = PageRequest(request, page, size, tables, deepest, not all_copies, portion, cursor.next_page)
     source = EngineBackend(engine, query, view=cursor.view, order=order)
     answer = find_page(source, page_request, overrides, facets=facets)
     following = Cursor(answer.view, answer.next_page)
