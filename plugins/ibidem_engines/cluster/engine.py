@@ -45,6 +45,8 @@ from ibidem_ingest.errors import UsageError
 
 KEEP_ALIVE = "5m"
 AT_ONCE = 1_000
+CURSOR_KEY_S = 3_600.0
+"""Seconds after which the key of cursors is read again: it changes only with an index that is made anew."""
 
 
 class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
@@ -303,7 +305,7 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
                 raise
             records = []
         key = ledgers.first_cursor_key(records)
-        return self._cursor_keys.put(self.index, key) if key else key
+        return self._cursor_keys.put(self.index, key, CURSOR_KEY_S) if key else key
 
     def _readable(self) -> Layout:
         """Return the layout of the index, after checking that we can read it."""
