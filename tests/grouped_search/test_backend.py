@@ -147,5 +147,5 @@ def test_how_a_query_was_typed_and_which_lead_is_shown_do_not_matter() -> None:
 @pytest.mark.parametrize(("page", "size", "goes_on"), [(3, 10, True), (2, 20, True), (3, 20, False), (2, 10, False)])
 def test_a_page_of_another_place_than_the_cursors_is_counted_off(page: int, size: int, goes_on: bool) -> None:
     following = NextPage(20, [1.5, "news"])
-    place = start_place(PageRequest(parse_request({}), page, size, next_page=following))
+    place = start_place(PageRequest(parse_request({}), (page - 1) * size, size, next_page=following))
     assert place == Place((page - 1) * size, [1.5, "news"] if goes_on else None)

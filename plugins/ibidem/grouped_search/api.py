@@ -204,7 +204,9 @@ def search_window(  # noqa: PLR0913 - those of `search`, and the order
     deepest = DEEPEST if order == "relevance" else request.window
     codec = cursor_codec(engine.cursor_key(), engine.index, query, request, order)
     cursor = codec.decode(request.cursor)
-    page_request = PageRequest(request, page, size, tables, deepest, not all_copies, portion, cursor.next_page)
+    page_request = PageRequest(
+        request, (page - 1) * size, size, tables, deepest, not all_copies, portion, cursor.next_page
+    )
     source = EngineBackend(engine, query, view=cursor.view, order=order)
     answer = find_page(source, page_request, overrides, facets=facets)
     following = Cursor(answer.view, answer.next_page)
@@ -303,7 +305,7 @@ def group_here(source: EngineBackend, page_request: PageRequest, *, facets: bool
 
 def list_here(source: EngineBackend, page_request: PageRequest) -> Answer:
     """Return the engine's own list, untouched."""
-    start = (page_request.page - 1) * page_request.size
+    start = page_request.start
     depth = (
         min(page_request.deepest, start + page_request.size) if source.order == "relevance" else page_request.deepest
     )
@@ -327,8 +329,7 @@ def group_by_plugin(source: EngineBackend, page_request: PageRequest, *, facets:
     if not hasattr(engine, "search_grouped") or query.native is not None or not decides(request):
         return None
     parameters = plugin_request(request) | ({"facets": True} if facets else {})
-    start = (page_request.page - 1) * size
-    page = cast("PluginEngine", engine).search_grouped(query, parameters, start, size, source.view)
+    page = cast("PluginEngine", engine).search_grouped(query, parameters, page_request.start, size, source.view)
     if page is None or not is_read_as_here(page.account, request, size):
         return None
     hits = [plugin_hit(hit, page.documents) for hit in page.hits]

@@ -73,7 +73,7 @@ class PageRequest:
 
     Args:
         request: How to group and show.
-        page: Number of the page, from 1.
+        start: How many groups come before the page.
         size: Groups on a page.
         tables: Names of the current idf tables; may be empty.
         deepest: The most hits that a window may hold.
@@ -83,7 +83,7 @@ class PageRequest:
     """
 
     request: DedupeRequest
-    page: int
+    start: int
     size: int
     tables: Collection[str] = ()
     deepest: int = DEEPEST
@@ -249,6 +249,5 @@ def cursor_codec(
 
 def start_place(page_request: PageRequest) -> Place:
     """Return where a page of a collapsed ranking begins."""
-    start = (page_request.page - 1) * page_request.size
-    following = page_request.next_page
+    start, following = page_request.start, page_request.next_page
     return Place(start, following.search_after if following is not None and following.start == start else None)

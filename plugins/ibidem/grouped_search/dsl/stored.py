@@ -165,7 +165,7 @@ class StoredDslBackend(StoredBackend):
     def page(self) -> RequestFlow[StoredPage]:
         """Make the page."""
         search, next_page = self.search, self.source.next_page
-        page_request = PageRequest(search.request, search.page, search.size, search.tables, next_page=next_page)
+        page_request = PageRequest(search.request, search.start, search.size, search.tables, next_page=next_page)
         return (yield from stored_page(self, page_request))
 
     @override
