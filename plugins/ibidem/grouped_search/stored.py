@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ibidem.grouped_search.backend import NextPage, PageRequest, start_place
+from ibidem.grouped_search.backend import PageRequest, start_place
 from ibidem.grouped_search.page import GroupedPage
 from ibidem.grouped_search.response import Group, Json, ResponseRenderer, choose_lead
 from ibidem.grouped_search.stats import request_stats
@@ -17,6 +17,7 @@ from ibidem_dedupe.overrides import DocumentRef, Override, apply_overrides
 from ibidem_dedupe.pairs import LongSignatureCache, LongTextMatcher, no_long_signatures
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.request import DedupeRequest
+from ibidem_engines.cursor import NextPage
 from ibidem_engines.engine import Hit, Ranking
 from ibidem_engines.group_checkpoint import Checkpoint, parse_policy
 from ibidem_engines.requests import RequestFlow
@@ -130,7 +131,7 @@ def stored_page(source: StoredBackend, page_request: PageRequest) -> RequestFlow
     hits = ResponseRenderer(read.window, groups, page_request.request, sources, stored_leads=stored_leads).hits()
     account = stored_stats(page.counts, groups, page_request)
     ranking = Ranking([head.hit for head in page.heads], page.counts.documents)
-    further = None if page.search_after is None else NextPage(page_request.page + 1, page.search_after)
+    further = None if page.search_after is None else NextPage(page_request.start + page_request.size, page.search_after)
     return StoredPage(GroupedPage(ranking, read.window, hits, account), further, page.best)
 
 
