@@ -183,8 +183,8 @@ class Settings(BaseSettings):
     gateway_paths: Literal["search", "all"] = Field(
         default="search",
         description="What `ibidem serve` answers of the engine's own paths: `search`: `_search`, `_msearch` and "
-        "`_count`; `all`: every other path goes to the engine too, with the caller's own rights. While not all indexes "
-        "are open, these are documents, one by one and in `_bulk` and `_mget`.",
+        "`_count`. `all` also forwards other paths, with the caller's own rights. If access is "
+        "restricted to some indexes, only the document APIs, `_bulk` and `_mget` are forwarded.",
     )
     gateway_sign: bool = Field(
         default=False,
@@ -225,8 +225,8 @@ class Settings(BaseSettings):
         default=200,
         ge=10,
         le=100_000,
-        description="Connections that `ibidem serve` holds for one address; one more closes the oldest that waits for "
-        "a request.",
+        description="Maximum of connections that `ibidem serve` holds for one address; above the limit, the oldest "
+        "idle connection is closed.",
     )
     gateway_overrides: bool = Field(
         default=False,

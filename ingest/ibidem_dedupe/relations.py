@@ -196,7 +196,7 @@ class PartStatistics:
 
     @property
     def subset_side(self) -> Side:
-        """Side of which the other has more; of equal ones the one of which more parts match."""
+        """The side that is better covered by the other; ties go to the one with more matching parts."""
         return "a" if (self.covered_a, self.matched_a) >= (self.covered_b, self.matched_b) else "b"
 
     def signals(self) -> dict[str, float]:

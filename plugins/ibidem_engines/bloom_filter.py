@@ -42,7 +42,7 @@ class BloomFilter:
         self._shift = np.uint32(32 - bits)
 
     def holds(self, additions: int) -> bool:
-        """Return whether so many further values fit, or a larger one may not be made."""
+        """Return whether `additions` more values fit, or the filter already has its maximum size."""
         size = 8 * self._octets.size
         return size == 1 << _MOST or BITS * (self.learned + additions) <= size
 

@@ -196,7 +196,7 @@ def parse_filter(typed: str) -> Filter:
     """Read a condition such as `source=Reuters`, `date=1987-03..1987-06` or `meta.court=9th Cir.`.
 
     Raises:
-        UsageError: An unknown field, a missing value, or a date that is none.
+        UsageError: An unknown field, a missing value, or an invalid date.
     """
     name, separator, value = (part.strip() for part in _encodable(typed).partition("="))
     if not separator or not value:

@@ -244,7 +244,11 @@ class ReindexTarget(Protocol):
         """Return whether there is an index of this name."""
 
     def create(self, *, with_fields: bool = True) -> None:
-        """Make it, with our fields of now, or with none of them, and all else as in the first index."""
+        """Create the target with the source's settings and mappings.
+
+        Args:
+            with_fields: Whether it gets the current `ibidem` mapping; else it gets none.
+        """
 
     def take(self, documents: Sequence[Signed]) -> list[Outcome]:
         """Store copies; a newer one that is there is left alone (`stale`)."""

@@ -58,8 +58,8 @@ class ApiRequest:
         params: Of the query string.
         body: The JSON body; None for no body.
         lines: The body as one JSON value a line.
-        passed_over: Statuses that are no failure; the answer is then an empty object.
-        packed: Whether packed values are asked for, and nothing that a document holds: a long answer, only read here.
+        passed_over: Error statuses that are treated as an empty result.
+        packed: The response holds signatures only, and may be parsed by the fast reader.
     """
 
     method: str

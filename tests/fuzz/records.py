@@ -177,7 +177,7 @@ def queued() -> Path:
 
 
 def laid() -> bytes:
-    """Lay a message down as the submitter does, and return its bytes."""
+    """Publish a message as the submitter does, and return its bytes."""
     app().send_task(TASK, args=["run", 0, [{"id": "a", "text": "x"}], None])
     (path,) = (Path(each) for each in os.scandir(queued()))
     try:

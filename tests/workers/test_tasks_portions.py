@@ -79,7 +79,7 @@ def test_four_portions_are_under_way_at_the_same_time(address: str, settings: Se
         return None
 
     with worker(address, settings, plan) as (context, server):
-        context.engine._habit.expects_new = True  # type: ignore[attr-defined] # as after a first batch
+        context.engine._write_mode.expects_new = True  # type: ignore[attr-defined] # as after a first batch
         account = sign_and_write(context, delivery(), never)
         assert len(bulks(server)) == 4
     assert account is not None

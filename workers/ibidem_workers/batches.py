@@ -157,7 +157,7 @@ def _check_headers(headers: Mapping[str, object]) -> None:
                 or (name, value) in (("compression", COMPRESSION), ("timelimit", [None, None]), ("ignore_result", True))
             )
         if not fine:
-            raise ValueError(f"its header {name!r} is none that a submitter writes")
+            raise ValueError(f"unexpected header {name!r}")
 
 
 def _check_arguments(run: object, number: object, records: object, part: object = None) -> None:

@@ -94,7 +94,7 @@ def new_run() -> str:
 
 POLL = 0.05
 LEVELS = ("identical", "near")
-AGAIN = "give the same command again: what is there already says unchanged"
+AGAIN = "run the same command again; documents already indexed are skipped (`unchanged`)"
 """How to continue a run that was broken off."""
 
 SHARE = 10

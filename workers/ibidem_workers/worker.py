@@ -142,7 +142,7 @@ def _make_worker(app: Celery, settings: Settings) -> Any:
 
 
 def register(app: Celery, context: WorkerContext) -> list[EngineError]:
-    """Register the task; the error that ends the worker is put into the list that this returns."""
+    """Register the task; returns a list to which the error that ends the worker is appended."""
     errors: list[EngineError] = []
 
     def task(self: Task, run: str, number: int, records: list[Record], part: int | None = None) -> None:

@@ -55,7 +55,7 @@ def show(response: Response, console: Console, first: int = 1) -> None:
     """Print a response.
 
     Args:
-        response: As `presentation.md` lays it down, with `explain`.
+        response: A response with `explain`; see docs/presentation.md.
         console: Console that is printed to.
         first: The number of the page's first group.
     """

@@ -86,7 +86,7 @@ def refusal(entry: Mapping[str, str]) -> Text:
 
 
 def remarks(summary: Summary) -> Iterator[RenderableType]:
-    """Yield what is worth knowing once: ids that came again, fields that are nowhere at home, a run under way."""
+    """Yield the remarks of a summary: repeated ids, unmapped fields, a run under way."""
     if summary.get("repeated"):
         ids = name_few(summary["repeated_ids"])
         times = format_count(summary["repeated"], "id came again", "ids came again")

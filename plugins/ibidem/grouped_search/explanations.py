@@ -205,7 +205,7 @@ def hit_title(hit: ResponseHit) -> str:
 
 
 def duplicate_reason(mark: Mapping[str, Any], lead: str = "") -> str:
-    """Say why a duplicate is one, and what else is to be known of it.
+    """Describe the evidence for a duplicate, with notes on it.
 
     Args:
         mark: What the layer says of it.

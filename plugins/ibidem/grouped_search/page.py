@@ -1,9 +1,7 @@
 """Page of groups: reads a window as deep as the page needs, matches beyond it, and the documents shown.
 
-Copy cap: of a text that very many documents share, further copies are counted and not fetched.
-Whatever is in a window's first step is read. Where that does not fill its page, and a hundred copies of a text were
-read, every further one would only join the group that they are in; a story that was printed a hundred thousand times
-would else be read to the last hit that a window may hold, and hide what follows it.
+Copy cap: after 100 copies of one text, further copies are counted, not fetched, where the first step of the window does
+not fill the page. Otherwise one story with 100,000 copies would use up the whole window.
 """
 
 from collections import defaultdict

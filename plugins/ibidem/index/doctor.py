@@ -288,8 +288,8 @@ def check_redis(settings: Settings) -> Iterator[Check]:
         return
     if policy.keys() != LASTING.keys():
         values = ", ".join(f"{name} {value}" for name, (value, _) in LASTING.items())
-        message = "this user may not read how the server stores messages"
-        yield Check("redis", ok=True, what=message, remedy=f"see to it that it has: {values}")
+        message = "cannot read the server's configuration (CONFIG is not permitted)"
+        yield Check("redis", ok=True, what=message, remedy=f"make sure it is set to: {values}")
         return
     deviations = {name: value for name, value in policy.items() if value != LASTING[name][0]}
     for name, value in deviations.items():

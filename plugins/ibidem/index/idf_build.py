@@ -31,7 +31,7 @@ class ReservoirSample:
         self._random = random.Random(1)  # noqa: S311 - a sample, nothing secret
 
     def add(self, text: str) -> None:
-        """Let one more take part."""
+        """Add a text to the population that the sample is drawn from."""
         self._total += 1
         if len(self.texts) < self.count:
             self.texts.append(text)

@@ -29,7 +29,7 @@ UNREACHABLE, TIMEOUT, CERTIFICATE, OTHER_PRODUCT, UNREADABLE = (
 
 
 class Failure(Exception):
-    """One request that was not done, before it is judged.
+    """A failed request, not yet translated into one of our errors.
 
     Args:
         status: HTTP status; 0 when there was no answer.

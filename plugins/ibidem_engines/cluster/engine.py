@@ -72,7 +72,7 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
         self._kind = address.layout
         self._version = ""
         self._layout_cache = TtlCache[str, Layout]()
-        self._habit = writing.Habit()
+        self._write_mode = writing.WriteMode()
         self._plugin = TtlCache[str, bool]()
         self._cursor_keys = TtlCache[str, bytes]()
         self._counts = TtlCache[str, CountResult]()
@@ -321,7 +321,7 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
         index_layout = self._readable()
         layout.check_writable(index_layout, self._cluster)
         kind = "full" if "full" in index_layout.kinds else "lean"
-        return writing.WriteTarget(self._cluster, self.index, self.fields, kind, self._habit)
+        return writing.WriteTarget(self._cluster, self.index, self.fields, kind, self._write_mode)
 
     def _check_server(self) -> str:
         """Refuse a server that is another product, or too old; returns its version."""

@@ -31,8 +31,9 @@ APART = 30
 MOST_TOGETHER = 1_000
 """Hits from which on searches are parted."""
 
-EACH, MANY = 10, 5
-"""Of too many hits every tenth is looked at; what five of these carry is asked for alone, and the rest once more."""
+SAMPLE_EVERY, FREQUENT = 10, 5
+"""If a query has too many hits, every tenth is sampled; values that five samples share get a query of their own, and
+the rest are retried."""
 
 OWN_FIELD: frozenset[LookupField] = frozenset(("fingerprint", "fingerprint_binned", "profile"))
 """Classes that have a field of their own in the layout `full`, and are among the keys in `lean`."""
@@ -129,13 +130,13 @@ class LookUp:
 
     def _assign_hits(self, questions: Sequence[_Question], hits: Sequence[Hit], total: int) -> RequestFlow[None]:
         """Add the hits to their lookups; values with too many hits are searched for separately."""
-        hits_by_question = self._hits_by_question(questions, hits if total <= MOST_TOGETHER else hits[::EACH])
+        hits_by_question = self._hits_by_question(questions, hits if total <= MOST_TOGETHER else hits[::SAMPLE_EVERY])
         if total <= MOST_TOGETHER:
             for question, hits_by_name in hits_by_question.items():
                 sorted_hits = sorted(hits_by_name.values(), key=lambda hit: hit.order)
                 self._answers[question.at].add(question, sorted_hits, len(sorted_hits))
             return
-        frequent = {question for question, hits in hits_by_question.items() if len(hits) >= MANY}
+        frequent = {question for question, hits in hits_by_question.items() if len(hits) >= FREQUENT}
         yield from self._ask_apart([each for each in questions if not frequent or each in frequent])
         yield from self._ask_together([each for each in questions if frequent and each not in frequent])
 

@@ -1,8 +1,8 @@
 """All that matches a search, counted by a search of its own; what was counted holds while the same writes match.
 
-How many writes match, the highest of their numbers and the sum of them tell whether the same do as before: whatever is
-written, joins another group or is deleted changes one of the three. They are asked for with the hits of each page, so
-that only the first page of a ranking has its groups counted.
+Counts are cached under the number, maximum and sum of the matching sequence numbers: any write, regrouping or deletion
+changes that key. The three are asked for with the hits of each page, so only the first page of a ranking has its groups
+counted.
 """
 
 from collections.abc import Mapping, Sequence

@@ -34,13 +34,12 @@ ROUNDS = 9
 
 
 @dataclass(slots=True)
-class Habit:
-    """Recent outcomes of this process's writes.
+class WriteMode:
+    """Whether a write first reads what is stored, as this process's recent writes suggest.
 
     Args:
-        expects_new: Whether most documents were new: then they are written without a look at what is there. The first
-            write looks, which also tells an index of which parts are away in less than the minute that writing takes
-            to.
+        expects_new: Skip the read while most documents are new. The first write always reads: a missing shard then
+            fails at once, not after the one-minute write timeout.
     """
 
     expects_new: bool = False
@@ -59,14 +58,14 @@ class WriteTarget:
         index: The index.
         fields: Names of a document's fields in it.
         layout: `full` or `lean`.
-        habit: What this process found there of late.
+        mode: Whether a write reads first.
     """
 
     cluster: ClusterClient
     index: str
     fields: Fields
     layout: str
-    habit: Habit = field(default_factory=Habit)
+    mode: WriteMode = field(default_factory=WriteMode)
 
     def standing(self, ids: Sequence[str]) -> dict[str, StoredVersion]:
         """Read the stored versions of these ids."""
@@ -151,7 +150,7 @@ def _write(place: WriteTarget, ready: Mapping[int, _Ready]) -> dict[int, Outcome
     """
     outcomes: dict[int, Outcome] = {}
     remaining = dict(ready)
-    sent_again, first_round = place.cluster.resend_count, 0 if place.habit.expects_new else 1
+    sent_again, first_round = place.cluster.resend_count, 0 if place.mode.expects_new else 1
     for turn in range(first_round, ROUNDS):
         ids = [each.id for each in remaining.values()]
         stored_versions, graves = place.standing(ids) if turn else {}, place.graves(ids)
@@ -176,7 +175,7 @@ def _write(place: WriteTarget, ready: Mapping[int, _Ready]) -> dict[int, Outcome
             place, ready, outcomes, [position for position in results if position not in remaining], graves
         )
         if turn == first_round:
-            place.habit.learn(len(stored_versions) if turn else len(remaining), len(ready))
+            place.mode.learn(len(stored_versions) if turn else len(remaining), len(ready))
         if not remaining:
             return outcomes
         _give_way(place, turn - 1)

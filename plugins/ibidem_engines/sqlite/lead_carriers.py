@@ -24,9 +24,11 @@ LOOSE = 1_000
 MOST = 30_000
 """Leads of one value that are read; one that has more is left unread where others suffice."""
 
-KEPT, ALONE = 2_000_000, 32
-"""Carriers that are kept in all, of 8 bytes each, and of how many a value takes the room besides its own; those of
-values that were asked for least recently go."""
+CACHE_SIZE = 2_000_000
+"""Places that are cached, of 8 bytes each; the least recently used values are evicted."""
+
+ENTRY_OVERHEAD = 32
+"""What a cached value takes besides its places, in places."""
 
 Places = NDArray[np.int64]
 
@@ -55,7 +57,7 @@ class _Carriers:
     @property
     def size(self) -> int:
         """Memory that it takes."""
-        return len(self.places) + ALONE
+        return len(self.places) + ENTRY_OVERHEAD
 
     @property
     def is_whole(self) -> bool:
@@ -122,7 +124,7 @@ class LeadCarriers:
         carriers = self._read(value, cached, start)
         self._cache[value] = carriers
         self._size += carriers.size - (cached.size if cached else 0)
-        while self._size > KEPT:
+        while self._size > CACHE_SIZE:
             _, least_recent = self._cache.popitem(last=False)
             self._size -= least_recent.size
         return carriers

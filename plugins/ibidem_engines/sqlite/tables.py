@@ -180,7 +180,7 @@ class CountMinSketch:
         self._shift = np.uint32(32 - bits)
 
     def holds(self, additions: int) -> bool:
-        """Return whether so many further values fit, or a larger one may not be made."""
+        """Return whether `additions` more values fit, or the sketch already has its maximum size."""
         size = self._counts.size
         return size == 1 << _MOST_BITS or COUNTERS * (self.learned + additions) <= size
 

@@ -38,7 +38,7 @@ class _Carried:
 def small_limits() -> Iterator[None]:
     """Little is read and kept at once."""
     with pytest.MonkeyPatch.context() as patch:
-        for name, figure in {"LOOSE": 4, "MOST": 6, "KEPT": 40, "ALONE": 2}.items():
+        for name, figure in {"LOOSE": 4, "MOST": 6, "CACHE_SIZE": 40, "ENTRY_OVERHEAD": 2}.items():
             patch.setattr(lead_carriers, name, figure)
         yield
 

@@ -190,7 +190,7 @@ class FileQueue:
         return None
 
     def _read(self, path: Path, tries: int) -> QueuedMessage | None:
-        """Read a message that was taken; a file that is none is moved away."""
+        """Read a message that was taken; a file that holds no message is moved away."""
         try:
             message = read_whole(path, self._most)
         except FileNotFoundError:  # another process took this one for dead

@@ -49,7 +49,7 @@ class Stream:
         self._last_recovery = 0.0
 
     def put(self, message: bytes) -> None:
-        """Lay a message down."""
+        """Publish a message."""
         self._client.xadd(self._name, _fields(message, 0))
 
     def get(self) -> QueuedMessage | None:

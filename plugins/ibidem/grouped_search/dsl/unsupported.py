@@ -13,26 +13,26 @@ UNSUPPORTED: Mapping[str, tuple[str, str]] = {
         "hits that it hides would be missing from every group",
         "leave it out: dedupe='collapse' shows one hit of a group",
     ),
-    "retriever": ("it ranks without a window that could grow", "use query, or knn"),
-    "rank": ("it ranks without a window that could grow", "use query, or knn"),
-    "sub_searches": ("they rank without a window that could grow", "use query, or knn"),
+    "retriever": ("its ranking has no window that can be made longer", "use query, or knn"),
+    "rank": ("its ranking has no window that can be made longer", "use query, or knn"),
+    "sub_searches": ("their ranking has no window that can be made longer", "use query, or knn"),
     "search_after": (
-        "a page is so many groups, and the last hit shown says nothing of where they end",
+        "pages are counted in groups, so the sort values of the last hit do not mark where a page ends",
         "use from and size, and dedupe_cursor so that all pages see one ranking",
     ),
     "slice": ("copies of one text lie in different slices", "leave it out"),
-    "terminate_after": ("what it never looks at would be missing from the account", "leave it out, or use timeout"),
+    "terminate_after": ("documents that are not read would be missing from the counts", "leave it out, or use timeout"),
     "scroll": (
-        "its pages are so many hits, and a group would be cut by them",
+        "scroll pages are counted in hits and would split groups",
         "use from and size; a point in time or dedupe_cursor makes all pages see one ranking",
     ),
-    "scroll_id": ("its pages are so many hits, and a group would be cut by them", "use from and size"),
+    "scroll_id": ("scroll pages are counted in hits and would split groups", "use from and size"),
     "format": ("the answer has to be JSON", "leave it out"),
 }
 """Parts of a body and parameters of a query string, by name."""
 
 DEEPEST_NESTING = 100
-"""Objects and lists within each other; servers take some thirty conditions within each other."""
+"""Nesting of objects and lists in a body; servers accept about thirty nested conditions."""
 
 _WHOLE = re.compile(r"\d{1,20}", re.ASCII)
 
