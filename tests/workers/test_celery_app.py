@@ -12,7 +12,7 @@ from ibidem_core.errors import EngineError
 from ibidem_core.settings import Settings, load
 from ibidem_core.settings_sources import BROKERS as SCHEMES
 from ibidem_workers.brokers.files import SpoolDirectory
-from ibidem_workers.brokers.redis import stream
+from ibidem_workers.brokers.redis import PREFIX, Stream, connect
 from ibidem_workers.celery_app import BY_SCHEME, connect_broker, make_app, make_broker
 
 PATIENCE = 30.0
@@ -29,7 +29,7 @@ def given_up_in_a_folder(settings: Settings) -> Callable[[], object]:
 
 
 def given_up_in_redis(settings: Settings) -> Callable[[], object]:
-    queue, message = stream(settings.broker, settings.queue, 30), None
+    queue, message = Stream(connect(settings.broker), PREFIX + settings.queue, 30), None
     queue.put(b"not ours")
     while message is None:
         message = queue.get()

@@ -224,35 +224,6 @@ def _first_places(starts: Places, counts: Places) -> Places:
     return places
 
 
-def score(a: FeatureSet, b: FeatureSet) -> float:
-    """Return the share of the smaller set that both have; 0.0 when a document has none.
-
-    >>> score(FeatureSet((1, 2, 3), full=False), FeatureSet((2, 3, 4, 5), full=False))
-    0.6666666666666666
-    """
-    smaller = min(len(a.codes), len(b.codes))
-    return len(set(a.codes) & set(b.codes)) / smaller if smaller else 0.0
-
-
-def shares(a: FeatureSet, b: FeatureSet, minimum: int) -> bool:
-    """Return whether two sets share at least `minimum` terms, comparing the rarest first.
-
-    It stops as soon as the rest cannot reach, or need not; the paper needed 15 comparisons on average.
-
-    >>> shares(FeatureSet((1, 2, 3), full=False), FeatureSet((2, 3, 4), full=False), 2)
-    True
-    """
-    common = at_a = at_b = 0
-    while common < minimum:
-        if common + min(len(a.codes) - at_a, len(b.codes) - at_b) < minimum:
-            return False
-        code, other_code = a.codes[at_a], b.codes[at_b]
-        common += code == other_code
-        at_a += code <= other_code
-        at_b += other_code <= code
-    return True
-
-
 def _set(ranks: list[int], strange: Sequence[int], size: int) -> FeatureSet:
     if len(ranks) < LEAST:
         return NONE

@@ -131,19 +131,14 @@ def sign(tokens: Sequence[str], table: Table) -> bytes:
     return block
 
 
-def sign_batch(batch: TokenBatch, rarest: RarestTerms, table: Table) -> list[bytes]:
-    """Sign several documents, as `sign` does each.
+def sign_blocks(batch: TokenBatch, rarest: RarestTerms, table: Table) -> Blocks:
+    """Sign several documents, as `sign` does each; zeros where a block says nothing.
 
     Args:
         batch: The tokens.
         rarest: Their terms, looked up in the idf table.
         table: The table.
     """
-    return rows(sign_blocks(batch, rarest, table))
-
-
-def sign_blocks(batch: TokenBatch, rarest: RarestTerms, table: Table) -> Blocks:
-    """Sign several documents, as `sign` does each; zeros where a block says nothing."""
     if not (batch.lengths >= SHORTEST).any():
         return no_blocks(len(batch))
     if loops.IN_USE:

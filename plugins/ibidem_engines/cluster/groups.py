@@ -38,9 +38,6 @@ from ibidem_ingest.signatures.packed import LONG as IS_LONG
 
 GROUP, LEAD = "ibidem.group", "ibidem.lead"
 SLICE = 1_000
-PRECISION = 40_000
-"""Groups up to which a cluster counts them exactly; it takes no more."""
-
 UNSIGNED: Clause = {
     "bool": {
         "should": [{"bool": {"must_not": {"exists": {"field": "ibidem.schema"}}}}, {"term": {"ibidem.length": 0}}],

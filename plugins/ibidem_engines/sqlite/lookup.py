@@ -7,7 +7,6 @@ from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ibidem_engines.bloom_filter import BloomFilter, marks
 from ibidem_engines.engine import Hit, LookupResult, SignatureLookup
@@ -24,7 +23,6 @@ WORTH = 8
 VALUES = 37
 """Marks of one document: 33 bands, content hash, two fingerprints, profile."""
 
-Places = NDArray[np.int64]
 
 _CARRIERS = 'select rowid from "ibidem.{index}.keys" where "ibidem.{index}.keys" match ? order by rowid limit ?'
 _LEADING = """select rowid from "ibidem.{index}.keys" where "ibidem.{index}.keys" match ? and rowid <= ?

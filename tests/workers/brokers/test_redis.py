@@ -13,7 +13,7 @@ from redis import Redis, exceptions
 
 from ibidem_core.errors import Permanent
 from ibidem_core.settings import Settings
-from ibidem_workers.brokers.redis import GIVEN_UP, Stream, Transport, stream
+from ibidem_workers.brokers.redis import GIVEN_UP, PREFIX, Stream, Transport, connect
 from ibidem_workers.brokers.transport import QueuedMessage
 from ibidem_workers.celery_app import connect_broker, make_broker
 from servers.network import network
@@ -27,9 +27,9 @@ PATIENCE = 30.0
 
 HOLD = """
 import sys, time
-from ibidem_workers.brokers.redis import stream
+from ibidem_workers.brokers.redis import PREFIX, Stream, connect
 taken = None
-queue = stream(sys.argv[1], sys.argv[2], float(sys.argv[3]))
+queue = Stream(connect(sys.argv[1]), PREFIX + sys.argv[2], float(sys.argv[3]))
 while taken is None:
     taken = queue.get()
 print(taken.tries, flush=True)
@@ -44,7 +44,7 @@ def name() -> str:
 
 @pytest.fixture
 def queue(redis: str, name: str) -> Iterator[Stream]:
-    channel = stream(redis, name, SHORT)
+    channel = Stream(connect(redis), PREFIX + name, SHORT)
     yield channel
     channel.close()
     Redis.from_url(redis).delete(f"ibidem:{name}")
@@ -81,7 +81,7 @@ def test_what_a_killed_worker_held_comes_again_with_the_number_of_tries(queue: S
 def test_a_message_stays_with_one_who_lives_however_long_that_takes(queue: Stream, redis: str, name: str) -> None:
     queue.put(b"slow")
     message = next_message(queue)
-    other = stream(redis, name, SHORT)
+    other = Stream(connect(redis), PREFIX + name, SHORT)
     deadline = time.monotonic() + 4 * SHORT
     while time.monotonic() < deadline:
         assert other.get() is None
@@ -91,7 +91,7 @@ def test_a_message_stays_with_one_who_lives_however_long_that_takes(queue: Strea
 
 
 def test_a_worker_that_ends_leaves_what_it_holds_to_others(queue: Stream, redis: str, name: str) -> None:
-    first = stream(redis, name, SHORT)
+    first = Stream(connect(redis), PREFIX + name, SHORT)
     first.put(b"hello")
     next_message(first)
     first.close()

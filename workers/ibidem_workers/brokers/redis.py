@@ -163,11 +163,6 @@ def connect(url: str) -> Redis:
     return Redis.from_url(url, protocol=2, socket_timeout=ANSWERS_WITHIN, socket_connect_timeout=ANSWERS_WITHIN / 2)
 
 
-def stream(url: str, queue: str, seconds: float) -> Stream:
-    """Open the stream of a queue, to be looked at from outside."""
-    return Stream(connect(url), PREFIX + queue, seconds)
-
-
 def count_given_up(url: str, queue: str) -> tuple[str, int]:
     """Return the name of the stream of rejected messages, and count them.
 
