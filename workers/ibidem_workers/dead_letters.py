@@ -12,6 +12,7 @@ import orjson
 
 from ibidem_core.records import parse_record
 from ibidem_engines.engine import Engine
+from ibidem_engines.ledger import read_ledger
 from ibidem_ingest.document import Document, printable_id, read_record
 from ibidem_ingest.errors import Refusal, Refused, UsageError
 
@@ -106,8 +107,7 @@ def forget(engine: Engine, letters: Iterable[DeadLetter]) -> None:
 
 
 def _read_all(engine: Engine) -> Iterator[DeadLetter]:
-    for _, entry in engine.get_records("dead"):
-        yield read_letter(entry)
+    yield from (letter for _, letter in read_ledger(engine, "dead", read_letter))
 
 
 def _to_entry(letter: DeadLetter) -> dict[str, object]:

@@ -8,10 +8,9 @@ from typing_extensions import override
 
 from ibidem_core.address import Address
 from ibidem_core.errors import Permanent
-from ibidem_engines.cluster import dsl, groups, plugin, terms
+from ibidem_engines.cluster import dsl, groups, ledger_index, plugin, terms
 from ibidem_engines.cluster import index as layout
 from ibidem_engines.cluster import ranking as cursors
-from ibidem_engines.cluster import records as ledgers
 from ibidem_engines.cluster import write as writing
 from ibidem_engines.cluster.client import ClusterClient, Dialect, build_failure, to_engine_error
 from ibidem_engines.cluster.collapse import ClusterCollapse, collapse_search
@@ -21,6 +20,7 @@ from ibidem_engines.cluster.index import Layout, refresh_index
 from ibidem_engines.cluster.lookup import LookUp, holders_query
 from ibidem_engines.cluster.match_counts import CountCache, CountResult
 from ibidem_engines.cluster.ranking import long_values, rank, window
+from ibidem_engines.cluster.records import LedgerStore
 from ibidem_engines.cluster.reindex_source import ClusterReindexSource
 from ibidem_engines.cluster.source import to_stored_document
 from ibidem_engines.engine import (
@@ -36,14 +36,17 @@ from ibidem_engines.engine import (
     StoredDocument,
 )
 from ibidem_engines.hits import GroupedHits, PluginEngine, PluginNode, query_digest
+from ibidem_engines.index_names import IndexNames
 from ibidem_engines.query import Filter, Query
 from ibidem_engines.reindex import Marks, ReindexableEngine
-from ibidem_engines.requests import Target, TtlCache, answer_to
+from ibidem_engines.requests import ALIAS_S, INDEX_S, Target, TtlCache, answer_to
 from ibidem_engines.stored_groups import Collapsed, CollapseEngine, Facets, Members, Order, Place
 from ibidem_ingest.errors import UsageError
 
 KEEP_ALIVE = "5m"
 AT_ONCE = 1_000
+OF_PEOPLE: frozenset[Ledger] = frozenset(("overrides", "presets", "alerts"))
+"""Ledgers that people write, rarely."""
 
 
 class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
@@ -72,6 +75,7 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
         self._habit = writing.Habit()
         self._plugin = TtlCache[str, bool]()
         self._counts = TtlCache[str, CountResult]()
+        self._ledgers = TtlCache[str, bool]()
 
     @property
     @override
@@ -83,6 +87,8 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
         self._check_server()
         layout.create(self._cluster, self._dialect, self.index, self._kind)
         self._layout_cache.clear()
+        self._ledgers.clear()
+        LedgerStore(self._cluster, layout.read(self._cluster, self.index).names(self.index)).create()
 
     @override
     def write(self, records: Sequence[Record]) -> list[Outcome]:
@@ -90,6 +96,7 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
 
     @override
     def delete(self, ids: Sequence[str], version: int, *, beats: bool = False) -> list[Outcome]:
+        self._layout_cache.clear()
         return writing.delete(self._place(), ids, version, beats=beats) if ids else []
 
     @override
@@ -213,7 +220,11 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
     @override
     def health_issues(self) -> list[HealthIssue]:
         issue = field_issue(self._cluster, self.index, self.fields)
-        return [*check_cluster(self._cluster, self.index), *([issue] if issue else [])]
+        names = layout.read(self._cluster, self.index).names(self.index)
+        issues = [*check_cluster(self._cluster, names.sources), *ledger_index.issues(self._cluster, names.sources)]
+        if names.indices and not any(each.stops for each in issues):
+            issues += LedgerStore(self._cluster, names).issues()
+        return [*issues, *([issue] if issue else [])]
 
     @override
     def reindex_source(self) -> ClusterReindexSource:
@@ -262,28 +273,39 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
 
     @override
     def put_records(self, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
-        self._readable()
-        ledgers.put_records(self._cluster, self.index, ledger, entries)
+        self._store(ledger, writes=True).put(ledger, entries)
 
     @override
-    def get_records(self, ledger: Ledger, prefix: str = "") -> Iterator[tuple[str, dict[str, object]]]:
-        self._readable()
-        return ledgers.get_records(self._cluster, self.index, ledger, prefix)
+    def get_records(self, ledger: Ledger, prefix: str = "") -> Iterator[tuple[str, Any]]:
+        return self._store(ledger).get(ledger, prefix)
 
     @override
-    def get_record(self, ledger: Ledger, key: str) -> dict[str, object] | None:
-        self._readable()
-        return ledgers.get_record(self._cluster, self.index, ledger, key)
+    def get_record(self, ledger: Ledger, key: str) -> Any:
+        return self._store(ledger).get_key(ledger, key)
 
     @override
     def count(self, ledger: Ledger) -> int:
-        self._readable()
-        return ledgers.count(self._cluster, self.index, ledger)
+        return self._store(ledger).count(ledger)
 
     @override
     def delete_records(self, ledger: Ledger, keys: Iterable[str]) -> int:
-        self._readable()
-        return ledgers.delete_records(self._cluster, self.index, ledger, keys)
+        return self._store(ledger, writes=True).delete(ledger, keys)
+
+    @override
+    def repair_ledgers(self) -> list[str]:
+        self._ledgers.clear()
+        rebuilt = ledger_index.repair(self._cluster, self._names().sources)
+        renamed = self._store("overrides", writes=True).rename_decisions()
+        return [*rebuilt, *renamed]
+
+    def _store(self, ledger: Ledger, *, writes: bool = False) -> LedgerStore:
+        """Return the records; what people write goes to the index that is behind an alias now."""
+        if writes and ledger in OF_PEOPLE:
+            self._layout_cache.clear()
+        return LedgerStore(self._cluster, self._names(), self._ledgers)
+
+    def _names(self) -> IndexNames:
+        return self._readable().names(self.index)
 
     def _readable(self) -> Layout:
         """Return the layout of the index, after checking that we can read it."""
@@ -292,14 +314,16 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
         self._check_server()
         index_layout = layout.read(self._cluster, self.index)
         layout.check_readable(index_layout, self.index, self._cluster)
-        return self._layout_cache.put(self.index, index_layout)
+        is_alias = index_layout.indices != (self.index,)
+        return self._layout_cache.put(self.index, index_layout, ALIAS_S if is_alias else INDEX_S)
 
     def _place(self) -> writing.WriteTarget:
         """Give the place of writing, once the index has been found to be one that has our fields."""
         index_layout = self._readable()
         layout.check_writable(index_layout, self._cluster)
         kind = "full" if "full" in index_layout.kinds else "lean"
-        return writing.WriteTarget(self._cluster, self.index, self.fields, kind, self._habit)
+        ledgers = LedgerStore(self._cluster, index_layout.names(self.index), self._ledgers)
+        return writing.WriteTarget(self._cluster, self.index, self.fields, kind, ledgers, self._habit)
 
     def _check_server(self) -> str:
         """Refuse a server that is another product, or too old; returns its version."""

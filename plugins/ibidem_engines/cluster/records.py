@@ -1,112 +1,286 @@
 """Records next to the index, one small index for each ledger."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any
 
 import orjson
 from xxhash import xxh3_128_hexdigest
 
-from ibidem_core.errors import NoIndex
-from ibidem_engines.cluster.bulk import MISSING, Action, get_many, run
-from ibidem_engines.cluster.client import ClusterClient, build_failure
-from ibidem_engines.cluster.index import ledger_name, refresh_index
-from ibidem_engines.engine import Ledger
-from ibidem_engines.requests import WHOLE, ApiRequest, RequestFlow
+from ibidem_core.errors import Permanent
+from ibidem_engines.cluster.bulk import MISSING, Action, run
+from ibidem_engines.cluster.client import ClusterClient, Failure, build_failure
+from ibidem_engines.cluster.index import is_failure, refresh_index
+from ibidem_engines.cluster.ledger_index import LEDGERS, ledger_index, make_missing, mapping_error, repair, source_of
+from ibidem_engines.engine import HealthIssue, Ledger
+from ibidem_engines.index_names import IndexNames, StoredRecord
+from ibidem_engines.requests import WHOLE, ApiRequest, RequestFlow, TtlCache
 from ibidem_ingest.document import MAX_ID_BYTES
 
 SLICE = 1_000
+FORBIDDEN = 403
 MAYBE = {"ignore_unavailable": "true"}
 THERE = {**WHOLE, **MAYBE}
+NAMES_AT_ONCE = 25
+"""Indexes in the path of one request."""
 
 READ_OFTEN: frozenset[Ledger] = frozenset(("overrides", "presets"))
 """Ledgers that searches read and people write: made visible as they are written, the others as they are read."""
 
+PASSED_OVER = frozenset(("index_not_found_exception", "security_exception"))
+"""Types of errors of a ledger that is not there, or may not be read."""
 
-def put_records(
-    cluster: ClusterClient, index: str, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]
-) -> None:
-    """Keep records; see `Engine.put_records`."""
-    name = f"{index}-{ledger_name(ledger)}"
-    bodies = {key: orjson.dumps({"key": key, "entry": entry}) for key, entry in entries.items()}
-    run(cluster, [Action("index", name, _id(key), body) for key, body in bodies.items()])
-    if ledger in READ_OFTEN:
-        refresh_index(cluster, name, **MAYBE)
+UNORDERED = ("Text fields are not optimised", "No mapping found for [key]", "Fielddata is disabled on")
+"""How servers refuse to sort by a key that is no keyword."""
 
 
-def get_records(
-    cluster: ClusterClient, index: str, ledger: Ledger, prefix: str
-) -> Iterator[tuple[str, dict[str, object]]]:
-    """Read records in slices; see `Engine.get_records`. Next to an index of others there are none."""
-    name = f"{index}-{ledger_name(ledger)}"
-    if ledger not in READ_OFTEN:
-        refresh_index(cluster, name, **MAYBE)
-    body = _slice({"prefix": {"key": prefix}} if prefix else {"match_all": {}})
-    while True:
-        hits = cluster.ask("POST", f"/{name}/_search", body, **THERE)["hits"]["hits"]
-        yield from ((hit["_source"]["key"], hit["_source"]["entry"]) for hit in hits)
-        if len(hits) < SLICE:
+@dataclass(frozen=True, slots=True)
+class LedgerStore:
+    """The records next to an index; see `Engine` for what each method promises.
+
+    Args:
+        cluster: The cluster.
+        names: The index's names.
+        made: Indexes of ledgers that were found with their mapping of late.
+    """
+
+    cluster: ClusterClient
+    names: IndexNames
+    made: TtlCache[str, bool] = field(default_factory=TtlCache)
+
+    def create(self) -> None:
+        """Make all ledgers."""
+        make_missing(self.cluster, [ledger_index(self.names.home, ledger) for ledger in LEDGERS])
+
+    def put(self, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
+        """Keep records.
+
+        Raises:
+            Permanent: The ledger has another mapping, or does not take a record.
+        """
+        name = ledger_index(self.names.home, ledger)
+        if self.made.get(name) is None:
+            make_missing(self.cluster, [name])
+            self.made.put(name, value=True)
+        bodies = {key: orjson.dumps({"key": key, "entry": entry}) for key, entry in entries.items()}
+        replaced = self._replaced(ledger, bodies)
+        outcomes = run(
+            self.cluster, [*(Action("index", name, _id(key), body) for key, body in bodies.items()), *replaced]
+        )
+        if refused := [outcome.reason for outcome in outcomes if outcome.reason]:
+            raise Permanent(f"{self.cluster.label}: index {name!r} does not take a record: {refused[0]}")
+        if any(outcome.place == 0 for outcome in outcomes):  # the first write: others may have removed the ledger since
+            repair(self.cluster, [self.names.home])
+        if ledger in READ_OFTEN:
+            for each in {name, *(action.index for action in replaced)}:
+                refresh_index(self.cluster, each, **MAYBE)
+
+    def _replaced(self, ledger: Ledger, keys: Iterable[str]) -> list[Action]:
+        """Remove decisions on the same pairs that are stored under other names of the index."""
+        if ledger != "overrides":
+            return []
+        wanted = set(keys)
+        home = self.names.home
+        return [
+            self._deletion(ledger, each)
+            for each in self._stored(ledger, "")
+            if self.names.raw_keys(ledger, wanted, [each]) and not (each.source == home and each.key in wanted)
+        ]
+
+    def get(self, ledger: Ledger, prefix: str) -> Iterator[tuple[str, Any]]:
+        """Read records in slices. Next to an index of others there are none."""
+        if ledger not in READ_OFTEN:
+            self._refresh(ledger)
+        records = self._stored(ledger, prefix)
+        if ledger == "overrides":  # their keys name indexes, which may change their order
+            yield from self.names.own_records(ledger, records).items()
             return
-        body["search_after"] = hits[-1]["sort"]
+        for _, same in groupby(records, lambda record: record.key):
+            yield from self.names.own_records(ledger, same).items()
+
+    def _stored(self, ledger: Ledger, prefix: str) -> Iterator[StoredRecord]:
+        sources, after = list(self.names.sources), None
+        while True:
+            try:
+                hits = self.cluster.hold(_read_slice(sources, ledger, prefix, after))
+            except Permanent as error:
+                readable = self._readable(sources, ledger) if is_failure(error, FORBIDDEN) else sources
+                if self.names.home not in readable or readable == sources:
+                    raise
+                sources = readable
+                continue
+            yield from (_stored_record(hit, ledger) for hit in hits)
+            if len(hits) < SLICE:
+                return
+            after = hits[-1]["sort"]
+
+    def _readable(self, sources: Sequence[str], ledger: Ledger) -> list[str]:
+        return self.cluster.hold(_readable_sources(sources, ledger))
+
+    def get_key(self, ledger: Ledger, key: str) -> Any:
+        """Read the record of one key; None where there is none. No search is brought up to date for it."""
+        return self.get_keys(ledger, [key]).get(key)
+
+    def get_keys(self, ledger: Ledger, keys: Sequence[str]) -> dict[str, Any]:
+        """Read records by key, as they are now."""
+        records = self.cluster.hold(_read_keys(self.names.sources, ledger, keys)) if keys else []
+        return self.names.own_records(ledger, records)
+
+    def issues(self) -> Iterator[HealthIssue]:
+        """Yield what is wrong with the names in records."""
+        if count := len(self._misnamed()):
+            message = f"{count} manual {'decision names' if count == 1 else 'decisions name'} an alias, not an index"
+            yield HealthIssue("records", f"{message}: the plugin does not follow it", "ibidem doctor --repair")
+
+    def rename_decisions(self) -> list[str]:
+        """Store manual decisions under the own names of indexes; returns their keys."""
+        misnamed = self._misnamed()
+        if misnamed:
+            self.put("overrides", misnamed)
+        return sorted(misnamed)
+
+    def _misnamed(self) -> dict[str, Any]:
+        keys = {each.key for each in self._stored("overrides", "")}
+        return {key: entry for key, entry in self.get("overrides", "") if key not in keys}
+
+    def count(self, ledger: Ledger) -> int:
+        """Count records, as they were last visible."""
+        head = {"index": [ledger_index(source, ledger) for source in self.names.sources], **THERE}
+        body = {"size": 0, "track_total_hits": True}
+        answer = self.cluster.hold(_search(head, body))
+        return int(answer["hits"]["total"]["value"]) if answer else 0
+
+    def delete(self, ledger: Ledger, keys: Iterable[str]) -> int:
+        """Remove records under every name of the index; returns how many were there."""
+        wanted = list(dict.fromkeys(keys))
+        if ledger == "overrides":
+            stored = [each for each in self._stored(ledger, "") if self.names.raw_keys(ledger, wanted, [each])]
+        else:
+            parts = [wanted[start : start + SLICE] for start in range(0, len(wanted), SLICE)]
+            flows = (_read_keys(self.names.sources, ledger, part, only_keys=True) for part in parts)
+            stored = [each for flow in flows for each in self.cluster.hold(flow)]
+        outcomes = run(self.cluster, [self._deletion(ledger, each) for each in stored])
+        if ledger in READ_OFTEN:
+            for source in {each.source for each in stored}:
+                refresh_index(self.cluster, ledger_index(source, ledger), **MAYBE)
+        return len({each.key for each, outcome in zip(stored, outcomes, strict=True) if outcome.status != MISSING})
+
+    def _deletion(self, ledger: Ledger, record: StoredRecord) -> Action:
+        return Action("delete", ledger_index(record.source, ledger), _id(record.key))
+
+    def _refresh(self, ledger: Ledger) -> None:
+        """Make all records visible, as far as the user may read those under other names of the index."""
+        home, *others = (ledger_index(source, ledger) for source in self.names.sources)
+        refresh_index(self.cluster, home, **MAYBE)
+        for start in range(0, len(others), NAMES_AT_ONCE):
+            try:
+                refresh_index(self.cluster, ",".join(others[start : start + NAMES_AT_ONCE]), **MAYBE)
+            except Permanent as error:
+                if not is_failure(error, FORBIDDEN):
+                    raise
 
 
-def read_record(indices: Sequence[str], ledger: Ledger, key: str) -> RequestFlow[list[dict[str, Any]]]:
-    """Read the record of one key of each of several indexes, as far as it is there and may be read, as it is now."""
-    docs = [{"_index": f"{index}-{ledger_name(ledger)}", "_id": _id(key)} for index in indices]
-    answer = yield ApiRequest("POST", "/_mget", body={"docs": docs})
-    return [each["_source"]["entry"] for each in answer["docs"] if each.get("found")]
+def read_record(names: IndexNames, ledger: Ledger, key: str) -> RequestFlow[list[Any]]:
+    """Read the record of one key next to several indexes, as far as it may be read: for each index the nearest one."""
+    records = {each.source: each.entry for each in (yield from _read_keys(names.sources, ledger, [key]))}
+    nearest = {
+        next((source for source in names.sources if source in records and names.covers(source, index)), "")
+        for index in names.indices or names.asked
+    }
+    return [records[source] for source in names.sources if source in nearest]
 
 
-def read_records(indices: Sequence[str], ledger: Ledger) -> RequestFlow[list[dict[str, Any]]]:
-    """Read the records next to several indexes, as far as they are there and may be read, as they were last visible."""
-    head = {"index": [f"{index}-{ledger_name(ledger)}" for index in indices], **THERE}
-    body = _slice({"match_all": {}})
-    entries: list[dict[str, Any]] = []
+def read_records(names: IndexNames, ledger: Ledger) -> RequestFlow[dict[str, Any]]:
+    """Read the records next to several indexes, as far as they may be read, as they were last visible."""
+    sources, after = list(names.sources), None
+    records: list[StoredRecord] = []
     while True:
-        (answer,) = (yield ApiRequest("POST", "/_msearch", lines=[head, body]))["responses"]
-        if answer.get("status") in (403, MISSING):
-            return entries
-        if "error" in answer:
-            raise build_failure(int(answer["status"]), answer)
-        hits = answer["hits"]["hits"]
-        entries += [hit["_source"]["entry"] for hit in hits]
+        try:
+            hits = yield from _read_slice(sources, ledger, "", after)
+        except Failure as failure:
+            if failure.status != FORBIDDEN:
+                raise
+            readable = (yield from _readable_sources(sources, ledger)) if len(sources) > 1 else []
+            if not readable or readable == sources:
+                return {}
+            sources = readable
+            continue
+        records += [_stored_record(hit, ledger) for hit in hits]
         if len(hits) < SLICE:
-            return entries
-        body = {**body, "search_after": hits[-1]["sort"]}
+            return names.own_records(ledger, records)
+        after = hits[-1]["sort"]
 
 
-def get_record(cluster: ClusterClient, index: str, ledger: Ledger, key: str) -> dict[str, object] | None:
-    """Read the record of one key; see `Engine.get_record`. No search is brought up to date for it."""
-    try:
-        return read(cluster, index, ledger, [key]).get(key)
-    except NoIndex:  # next to an index of others
+def _read_slice(
+    sources: Sequence[str], ledger: Ledger, prefix: str, after: Sequence[object] | None
+) -> RequestFlow[list[Mapping[str, Any]]]:
+    """Read the next records in the order of keys."""
+    head = {"index": [ledger_index(source, ledger) for source in sources], **THERE}
+    body: dict[str, Any] = {
+        "query": {"prefix": {"key": prefix}} if prefix else {"match_all": {}},
+        "size": SLICE,
+        "sort": [{"key": "asc"}, {"_index": "asc"}],
+        "track_total_hits": False,
+    }
+    answer = yield from _search(head, body if after is None else body | {"search_after": after})
+    hits: list[Mapping[str, Any]] = answer["hits"]["hits"] if answer else []
+    return hits
+
+
+def _readable_sources(sources: Sequence[str], ledger: Ledger) -> RequestFlow[list[str]]:
+    """Return the names whose records the user may read, where one of several may not be read."""
+    lines = [line for source in sources for line in ({"index": ledger_index(source, ledger), **THERE}, {"size": 0})]
+    answers = (yield ApiRequest("POST", "/_msearch", lines=lines))["responses"]
+    return [source for source, each in zip(sources, answers, strict=True) if each.get("status") != FORBIDDEN]
+
+
+def _search(head: Mapping[str, Any], body: Mapping[str, Any]) -> RequestFlow[Mapping[str, Any] | None]:
+    """Search the indexes of a ledger; None where none is there.
+
+    The names are in the body, since an alias may stand for more of them than a path can hold.
+    """
+    (answer,) = (yield ApiRequest("POST", "/_msearch", lines=[head, body]))["responses"]
+    if answer.get("status") == MISSING:
         return None
+    if "error" in answer:
+        raise _search_error(answer)
+    found: Mapping[str, Any] = answer
+    return found
 
 
-def count(cluster: ClusterClient, index: str, ledger: Ledger) -> int:
-    """Count records; see `Engine.count`. Next to an index of others there are none."""
-    body = {"size": 0, "track_total_hits": True}
-    answer = cluster.ask("POST", f"/{index}-{ledger_name(ledger)}/_search", body, **THERE)
-    return int(answer["hits"]["total"]["value"])
+def _search_error(answer: Mapping[str, Any]) -> Exception:
+    """Make the error of a search among records; one for a wrong mapping names the index and the remedy."""
+    failure = build_failure(int(answer["status"]), answer)
+    error = answer["error"]
+    shards = error.get("failed_shards", []) if isinstance(error, Mapping) else []
+    if failure.reason.startswith(UNORDERED) and shards:
+        return mapping_error(str(shards[0].get("index", "")))
+    return failure
 
 
-def delete_records(cluster: ClusterClient, index: str, ledger: Ledger, keys: Iterable[str]) -> int:
-    """Remove records; see `Engine.delete_records`."""
-    name = f"{index}-{ledger_name(ledger)}"
-    outcomes = run(cluster, [Action("delete", name, _id(key)) for key in dict.fromkeys(keys)])
-    if ledger in READ_OFTEN:
-        refresh_index(cluster, name, **MAYBE)
-    return sum(each.status != MISSING for each in outcomes)
+def _read_keys(
+    sources: Sequence[str], ledger: Ledger, keys: Sequence[str], *, only_keys: bool = False
+) -> RequestFlow[list[StoredRecord]]:
+    """Read the records of some keys under each name, as they are now, as far as they are there and may be read."""
+    docs = [{"_index": ledger_index(source, ledger), "_id": _id(key)} for key in keys for source in sources]
+    params = {"_source_includes": "key"} if only_keys else {}
+    answer = yield ApiRequest("POST", "/_mget", params, {"docs": docs})
+    for each in answer["docs"]:
+        failure = build_failure(503, each) if "error" in each else None
+        if failure is not None and failure.kind not in PASSED_OVER:
+            raise failure
+    return [_stored_record(each, ledger) for each in answer["docs"] if each.get("found")]
 
 
-def read(cluster: ClusterClient, index: str, ledger: Ledger, keys: Sequence[str]) -> dict[str, dict[str, object]]:
-    """Read records by key, as they are now."""
-    documents = get_many(cluster, f"{index}-{ledger_name(ledger)}", [_id(key) for key in keys], "key,entry")
-    return {each["_source"]["key"]: each["_source"]["entry"] for each in documents.values()}
-
-
-def _slice(query: dict[str, Any]) -> dict[str, Any]:
-    """Ask for records in the order of keys."""
-    return {"query": query, "size": SLICE, "sort": [{"key": "asc"}], "track_total_hits": False}
+def _stored_record(hit: Mapping[str, Any], ledger: Ledger) -> StoredRecord:
+    """Read a hit; a document that another program has written has its id for a key."""
+    source = hit.get("_source")
+    document = source if isinstance(source, dict) else {}
+    key = document.get("key")
+    return StoredRecord(
+        source_of(hit["_index"], ledger), key if isinstance(key, str) else hit["_id"], document.get("entry")
+    )
 
 
 def _id(key: str) -> str:

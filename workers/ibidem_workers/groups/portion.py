@@ -10,11 +10,12 @@ Manual decisions on pairs are followed, unless one of the texts has changed sinc
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Protocol
 
 from ibidem_dedupe.decision import decide
 from ibidem_dedupe.policy import Policy
 from ibidem_engines.engine import Engine
+from ibidem_engines.stored_overrides import load_overrides
 from ibidem_ingest.signatures.lookup_keys import content_key
 from ibidem_ingest.signatures.packed import Packed, unpack
 from ibidem_ingest.signatures.packed_columns import PackedColumns
@@ -204,13 +205,6 @@ class Override:
     verdict: str
     contents: tuple[str, str]
 
-    @classmethod
-    def read(cls, entry: Mapping[str, Any]) -> "Override":
-        """Read a record of the ledger."""
-        (index_a, a), (index_b, b) = entry["a"], entry["b"]
-        contents = str(entry.get("content_a", "")), str(entry.get("content_b", ""))
-        return cls((index_a, a), (index_b, b), str(entry["verdict"]), contents)
-
     def applies(self, row: Row, other: Row) -> bool:
         """Return whether neither text has changed since the decision."""
         contents = dict(zip((self.a, self.b), self.contents, strict=True))
@@ -230,8 +224,10 @@ class Overrides:
     @classmethod
     def read(cls, engine: Engine) -> "Overrides":
         """Read the overrides of an index."""
-        read = [Override.read(entry) for _, entry in engine.get_records("overrides")]
-        return cls({frozenset((each.a, each.b)): each for each in read})
+        words = load_overrides(engine)
+        return index_overrides(
+            Override(each.a, each.b, each.verdict, (each.content_a, each.content_b)) for each in words
+        )
 
     @property
     def names(self) -> frozenset[Name]:

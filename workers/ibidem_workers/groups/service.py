@@ -23,6 +23,7 @@ from ibidem_dedupe.policy import Policy
 from ibidem_engines.engine import Engine
 from ibidem_engines.reindex import SeqNoRange, ShardRef
 from ibidem_engines.stored_groups import Assignment, GroupedDocument, StoredGroups, WithGroups
+from ibidem_engines.stored_overrides import load_overrides
 from ibidem_workers.brokers.lease import has_exited, this_process
 from ibidem_workers.groups.checkpoint import (
     Checkpoint,
@@ -132,14 +133,27 @@ class Follower:
         overrides = override_hashes(self.engine)
         if overrides != checkpoint.overrides:
             keys = {key for key, _ in overrides.items() ^ checkpoint.overrides.items()}
-            revisit(store, [(index, name) for key in keys for index, name in orjson.loads(key)])
+            revisit(store, [name for key in keys for name in decided_names(key)])
             checkpoint.overrides, has_changes = overrides, True
         return has_changes
 
 
 def override_hashes(engine: Engine) -> dict[str, str]:
     """Hash each manual decision, by its key."""
-    return {key: xxh3_64_hexdigest(orjson.dumps(entry)) for key, entry in engine.get_records("overrides")}
+    return {word.key: xxh3_64_hexdigest(orjson.dumps(word.as_record())) for word in load_overrides(engine)}
+
+
+def decided_names(key: str) -> list[Name]:
+    """Return the documents that the key of a decision names; none for a damaged key.
+
+    >>> decided_names('[["news","a"],["news","b"]]'), decided_names("{")
+    ([('news', 'a'), ('news', 'b')], [])
+    """
+    try:
+        names = orjson.loads(key)
+        return [(str(index), str(name)) for index, name in names]
+    except (ValueError, TypeError):
+        return []
 
 
 def inherit(store: StoredGroups) -> None:
@@ -229,7 +243,8 @@ class Lease:
 
     def is_taken(self) -> bool:
         """Return whether another process holds the lease and is, as far as is known, alive."""
-        entry = self.engine.get_record("runs", KEY) or {}
+        record = self.engine.get_record("runs", KEY)
+        entry = record if isinstance(record, dict) else {}
         expiry, process = entry.get("until", 0.0), str(entry.get("process", ""))
         if entry.get("name", self.name) == self.name or not isinstance(expiry, int | float):
             return False
