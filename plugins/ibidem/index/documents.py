@@ -19,6 +19,7 @@ from ibidem_ingest.errors import MissingDocument, UsageError
 from ibidem_ingest.signatures.lookup_keys import content_key
 from ibidem_ingest.signatures.packed import Packed, unpack
 from ibidem_ingest.text.tokens import tokens
+from ibidem_workers.groups.service import follow_decisions
 
 
 def read_document(engine: Engine, id_: str, remedy: str = "ids are shown by: ibidem search QUERY") -> Document:
@@ -159,7 +160,7 @@ def clear_tombstones(engine: Engine, cutoff: datetime) -> int:
 
 
 def add_override(engine: Engine, pair: tuple[str, str], verdict: Verdict, *, author: str, reason: str = "") -> Override:
-    """Keep a manual decision; an earlier one on the same pair is replaced.
+    """Keep a manual decision, and settle the stored groups of both documents by it; an earlier one is replaced.
 
     Args:
         engine: The index of both documents.
@@ -183,13 +184,14 @@ def add_override(engine: Engine, pair: tuple[str, str], verdict: Verdict, *, aut
         content_b=content_b,
     )
     engine.put_records("overrides", {word.key: word.as_record()})
+    follow_decisions(engine)
     return word
 
 
 def remove_override(
     engine: Engine, a: str, b: str, select: Callable[[Engine, list[Override]], list[Override]] = lambda _, words: words
 ) -> list[Override]:
-    """Remove what was said of two documents, and return it.
+    """Remove what was said of two documents, settle their stored groups without it, and return it.
 
     Args:
         engine: The index of both documents.
@@ -204,6 +206,7 @@ def remove_override(
     if not overrides:
         raise MissingDocument(f"no manual decision on {a!r} and {b!r}", "see: ibidem overrides list")
     engine.delete_records("overrides", [word.key for word in overrides])
+    follow_decisions(engine)
     return overrides
 
 
