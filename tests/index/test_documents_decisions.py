@@ -9,8 +9,9 @@ from ibidem.index.documents import add_override, remove_override
 from ibidem_dedupe.overrides import Verdict
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
-from ibidem_workers.groups.checkpoint import Checkpoint
-from ibidem_workers.groups.service import group_store, regroup, settle_all
+from ibidem_engines.group_checkpoint import Checkpoint
+from ibidem_engines.stored_groups import group_store
+from ibidem_workers.groups.service import regroup, settle_all
 from support.signed_records import make_record
 
 GRAIN = "grain prices rose in chicago after the frost of early may had hurt the winter wheat of the plains"

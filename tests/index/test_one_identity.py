@@ -20,6 +20,7 @@ from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.request import parse_request
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record, WriteStatus
+from ibidem_engines.group_checkpoint import Checkpoint
 from ibidem_engines.query import parse_query
 from ibidem_engines.records import records
 from ibidem_engines.stored_overrides import load_overrides
@@ -28,7 +29,6 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers.backfill.replace import Replacement, replace_index
-from ibidem_workers.groups.checkpoint import Checkpoint
 from ibidem_workers.groups.service import settle_all
 from servers.indices import ask, remove_indices
 from support.wrapped_clients import CLIENTS

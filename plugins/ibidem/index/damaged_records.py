@@ -7,13 +7,13 @@ from typing import get_args
 from ibidem.index.alerts import SAVED, read_alert, read_report
 from ibidem_core.errors import NoIndex
 from ibidem_dedupe.overrides import Override
+from ibidem_engines import group_checkpoint as groups
 from ibidem_engines.engine import Engine, Ledger
 from ibidem_engines.ledger import DamagedEntry, Parse, Tombstone, find_damaged
 from ibidem_engines.stored_presets import read_preset
 from ibidem_workers.backfill import checkpoint as backfill
 from ibidem_workers.batches import BatchResult
 from ibidem_workers.dead_letters import read_letter
-from ibidem_workers.groups import checkpoint as groups
 from ibidem_workers.runs import HEADS, RunRecord, read_refusals
 
 _RUNS: dict[str, Parse[object]] = {

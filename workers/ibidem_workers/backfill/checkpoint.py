@@ -14,7 +14,7 @@ from ibidem_core.errors import NoIndex
 from ibidem_core.records import parse_record
 from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import read_key
-from ibidem_engines.reindex import Marks, Name, ReindexSource, SeqNoRange, ShardRef, SourceDocument
+from ibidem_engines.reindex import Marks, Name, ReindexSource, SeqNoRange, ShardRef, SourceDocument, parse_marks
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.signatures.schema import SCHEMA
 
@@ -271,16 +271,6 @@ def load_checkpoint(engine: Engine, into: str = "") -> Checkpoint | None:
         return read_key(engine, "runs", KEYS + into, Checkpoint.from_json)
     except NoIndex:
         return None
-
-
-def marks_as_record(marks: Marks) -> dict[str, int]:
-    """Return the numbers of parts as the record has them."""
-    return {str(part): number for part, number in marks.items()}
-
-
-def parse_marks(marks: Mapping[str, int]) -> dict[ShardRef, int]:
-    """Read the numbers of parts from a record."""
-    return {ShardRef.parse(part): number for part, number in marks.items()}
 
 
 class OwnWrites:

@@ -8,11 +8,11 @@ from typing import Any, get_args
 import orjson
 from xxhash import xxh3_64_intdigest
 
+from ibidem_engines import group_checkpoint as groups
 from ibidem_engines.engine import Engine, Ledger
 from ibidem_engines.index_names import rename
 from ibidem_engines.reindex import ReindexSource
 from ibidem_workers.backfill.checkpoint import KEYS
-from ibidem_workers.groups import checkpoint as groups
 
 LEDGERS: tuple[Ledger, ...] = get_args(Ledger)
 AT_ONCE = 1_000

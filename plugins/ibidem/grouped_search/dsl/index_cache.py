@@ -9,12 +9,12 @@ from ibidem_engines.cluster import plugin
 from ibidem_engines.cluster import records as ledgers
 from ibidem_engines.cluster.index import Layout, pipeline_fault, read_layout, schema_fault
 from ibidem_engines.cluster.match_counts import CountResult
+from ibidem_engines.group_checkpoint import KEY, Checkpoint, checkpoint_of
 from ibidem_engines.index_names import IndexNames
 from ibidem_engines.ledger import read_entries
 from ibidem_engines.requests import ALIAS_S, INDEX_S, RequestFlow, TtlCache
 from ibidem_engines.stored_presets import read_preset
 from ibidem_ingest.errors import UsageError
-from ibidem_workers.groups.checkpoint import KEY, Checkpoint, checkpoint_of
 
 WORDS_S = 5.0
 """Seconds after which a manual decision counts for everybody."""
