@@ -6,19 +6,20 @@ from typing import Any, get_args
 import orjson
 
 from ibidem_core.errors import Permanent
+from ibidem_engines.cluster.bulk import CONFLICT, Action, run
 from ibidem_engines.cluster.client import ClusterClient
 from ibidem_engines.cluster.index import is_failure, make, refresh_index
 from ibidem_engines.engine import HealthIssue, Ledger
-from ibidem_engines.requests import quote_index
+from ibidem_engines.requests import WHOLE, quote_index
 from ibidem_mappings import load
 
 VERSION = "1"
 LEDGERS: tuple[Ledger, ...] = get_args(Ledger)
 REMEDY = "rebuild it, with its records, by: ibidem doctor --repair"
-HIDDEN = (403, 404)
-"""Statuses of those who may not look at a mapping, and of an index that is not there."""
-
 AWAY = {"ignore_unavailable": "true", "expand_wildcards": "all"}
+SLICE = 100
+KEEP_ALIVE = "5m"
+KEPT = "nothing was removed; take that record out of the way, and repair once more"
 COPY = "-copy"
 """Behind the name of a ledger's index: its records while it is rebuilt."""
 
@@ -152,11 +153,21 @@ def _copy_away(cluster: ClusterClient, name: str) -> None:
 def _copy(cluster: ClusterClient, source: str, target: str) -> None:
     """Copy the records of an index into another; those that are there by now are newer, and stay."""
     refresh_index(cluster, source)
-    body = {"source": {"index": source}, "dest": {"index": target, "op_type": "create"}, "conflicts": "proceed"}
-    answer = cluster.ask("POST", "/_reindex", body, refresh="true")
-    if answer["failures"] or answer["created"] + answer["version_conflicts"] != answer["total"]:
-        why = str(answer["failures"][:1] or "it stopped before the end")
-        raise Permanent(f"the records of {source!r} cannot be copied to {target!r}: {why}", "nothing was removed")
+    for hits in _slices(cluster, source):
+        actions = [Action("create", target, hit["_id"], orjson.dumps(hit["_source"])) for hit in hits]
+        for action, outcome in zip(actions, run(cluster, actions), strict=True):
+            if outcome.reason and outcome.status != CONFLICT:
+                raise Permanent(f"record {action.id!r} of {source!r} cannot be copied: {outcome.reason}", KEPT)
+    refresh_index(cluster, target)
+
+
+def _slices(cluster: ClusterClient, index: str) -> Iterator[list[Mapping[str, Any]]]:
+    """Read all documents of an index, whatever its mapping."""
+    answer = cluster.ask("POST", f"/{quote_index(index)}/_search", {"size": SLICE}, scroll=KEEP_ALIVE, **WHOLE)
+    while hits := answer["hits"]["hits"]:
+        yield hits
+        answer = cluster.ask("POST", "/_search/scroll", {"scroll": KEEP_ALIVE, "scroll_id": answer["_scroll_id"]})
+    cluster.ask("DELETE", "/_search/scroll", {"scroll_id": [answer["_scroll_id"]]})
 
 
 def drop(cluster: ClusterClient, sources: Iterable[str]) -> None:
