@@ -15,7 +15,7 @@ from ibidem_engines.cluster import write as writing
 from ibidem_engines.cluster.client import ClusterClient, Dialect, build_failure, to_engine_error
 from ibidem_engines.cluster.collapse import ClusterCollapse, collapse_search
 from ibidem_engines.cluster.groups import ClusterGroups
-from ibidem_engines.cluster.health import check_cluster, field_issue
+from ibidem_engines.cluster.health import PASSED_OVER, check_cluster, field_issue
 from ibidem_engines.cluster.index import Layout, refresh_index
 from ibidem_engines.cluster.lookup import LookUp, holders_query
 from ibidem_engines.cluster.match_counts import CountCache, CountResult
@@ -220,7 +220,8 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
     @override
     def health_issues(self) -> list[HealthIssue]:
         issue = field_issue(self._cluster, self.index, self.fields)
-        names = layout.read(self._cluster, self.index).names(self.index)
+        found = self._cluster.hold(layout.read_layout(self.index, passed_over=PASSED_OVER))
+        names = found.names(self.index)
         issues = [*check_cluster(self._cluster, names.sources), *ledger_index.issues(self._cluster, names.sources)]
         if names.indices and not any(each.stops for each in issues):
             issues += LedgerStore(self._cluster, names).issues()

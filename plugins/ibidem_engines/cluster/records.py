@@ -129,7 +129,13 @@ class LedgerStore:
 
     def issues(self) -> Iterator[HealthIssue]:
         """Yield what is wrong with the names in records."""
-        if count := len(self._misnamed()):
+        try:
+            count = len(self._misnamed())
+        except Permanent as error:
+            if not is_failure(error, FORBIDDEN):
+                raise
+            return
+        if count:
             message = f"{count} manual {'decision names' if count == 1 else 'decisions name'} an alias, not an index"
             yield HealthIssue("records", f"{message}: the plugin does not follow it", "ibidem doctor --repair")
 

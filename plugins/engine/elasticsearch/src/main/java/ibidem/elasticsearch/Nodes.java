@@ -114,7 +114,9 @@ record Nodes(
                 kind,
                 names,
                 indexes,
-                index -> metadata.hasIndex(index) ? metadata.index(index).getAliases().keySet() : Set.of(),
+                index -> metadata.hasIndex(index)
+                        ? metadata.index(index).getAliases().keySet()
+                        : Set.of(),
                 metadata.getIndicesLookup()::containsKey);
     }
 }
