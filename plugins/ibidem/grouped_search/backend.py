@@ -15,6 +15,7 @@ import orjson
 
 from ibidem.grouped_search.response import Json
 from ibidem.grouped_search.window import Window
+from ibidem_dedupe import evidence
 from ibidem_dedupe.long_candidates import LEAST
 from ibidem_dedupe.overrides import DocumentRef, Override
 from ibidem_dedupe.parameters import DEEPEST
@@ -76,7 +77,7 @@ class PageRequest:
 
     Args:
         request: How to group and show.
-        page: Number of the page, from 1.
+        start: How many groups come before the page.
         size: Groups on a page.
         tables: Names of the current idf tables; may be empty.
         deepest: The most hits that a window may hold.
@@ -85,7 +86,7 @@ class PageRequest:
     """
 
     request: DedupeRequest
-    page: int
+    start: int
     size: int
     tables: Collection[str] = ()
     deepest: int = DEEPEST
@@ -118,26 +119,13 @@ def build_lookup(packed: Packed, policy: Policy, signatures: LongSignatures | No
         policy: The decision; only clues that can be evidence under it are looked up.
         signatures: Its long signatures, where it has some and the policy asks for relations.
     """
-    fields: set[LookupField] = {"content"}
-    if policy.level != "identical":
-        fields |= {clue for clue, counts in counted_fields(policy).items() if counts}
-    values = {clue: keys for clue, keys in lookup_keys(packed).items() if clue in fields}
+    kinds = {kind.lookup: kind for kind in evidence.TABLE.counted(policy) if kind.lookup}
+    values = {clue: keys for clue, keys in lookup_keys(packed).items() if clue in kinds}
     values |= long_clues(signatures)
-    min_shared = dict(LEAST) if policy.characters is None else {**LEAST, "characters": policy.characters.pairs}
+    min_shared = LEAST | {clue: kind.several(policy).min_shared for clue, kind in kinds.items() if kind.several}
     return SignatureLookup(
         values, {clue: count for clue, count in min_shared.items() if clue in values}, own_id=packed.id
     )
-
-
-def counted_fields(policy: Policy) -> Mapping[LookupField, bool]:
-    """Return for each clue whether the policy uses its evidence."""
-    return {
-        "fingerprint": policy.fingerprint is not None,
-        "profile": policy.profile is not None,
-        "bands": policy.slots is not None,
-        "rare": policy.terms is not None,
-        "characters": policy.characters is not None,
-    }
 
 
 def look_up_duplicates(
@@ -266,7 +254,7 @@ def write_cursor(engine_cursor: str, query: Query, request: DedupeRequest, begin
     Returns:
         A string that may be in a URL.
     """
-    further = [str(begins.page), orjson.dumps(begins.search_after).decode()] if begins else []
+    further = [str(begins.start), orjson.dumps(begins.search_after).decode()] if begins else []
     return encode_cursor([SCHEME, engine_cursor, query_digest(query), request.digest(), *further])
 
 
@@ -291,11 +279,11 @@ class NextPage:
     """The place where a page begins.
 
     Args:
-        page: Number of the page.
+        start: How many groups come before it.
         search_after: The engine's sort values to go on from.
     """
 
-    page: int
+    start: int
     search_after: Sequence[object]
 
 
@@ -304,15 +292,15 @@ def next_page(request: DedupeRequest) -> NextPage | None:
     parts = read_parts(request.cursor) if request.cursor else []
     if len(parts) <= PLAIN:
         return None
-    page, position = parts[PLAIN:]
-    return NextPage(int(page), orjson.loads(position))
+    start, position = parts[PLAIN:]
+    return NextPage(int(start), orjson.loads(position))
 
 
 def start_place(page_request: PageRequest) -> Place:
     """Return where a page of a collapsed ranking begins."""
     begins = next_page(page_request.request)
-    position = begins.search_after if begins is not None and begins.page == page_request.page else None
-    return Place((page_request.page - 1) * page_request.size, position)
+    position = begins.search_after if begins is not None and begins.start == page_request.start else None
+    return Place(page_request.start, position)
 
 
 def read_parts(cursor: str) -> list[str]:
