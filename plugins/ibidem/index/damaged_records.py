@@ -22,6 +22,7 @@ _RUNS: dict[str, Parse[object]] = {
     groups.KEY: groups.Checkpoint.from_record,
     "groups/": dict,
     "strip/": dict,
+    "cursors/": dict,
 }
 """What reads a record of runs, by the beginning of its key; all others are accounts."""
 

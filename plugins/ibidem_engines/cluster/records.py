@@ -10,9 +10,11 @@ from xxhash import xxh3_128_hexdigest
 
 from ibidem_core.errors import Permanent
 from ibidem_engines.cluster.bulk import MISSING, Action, run
-from ibidem_engines.cluster.client import ClusterClient, Failure, build_failure
+from ibidem_engines.cluster.client import ClusterClient, build_failure
+from ibidem_engines.cluster.dsl import ALL, ids_query
 from ibidem_engines.cluster.index import is_failure, refresh_index
 from ibidem_engines.cluster.ledger_index import LEDGERS, ledger_index, make_missing, mapping_error, repair, source_of
+from ibidem_engines.cursor import KEY, new_key, read_key
 from ibidem_engines.engine import HealthIssue, Ledger
 from ibidem_engines.index_names import IndexNames, StoredRecord
 from ibidem_engines.requests import WHOLE, ApiRequest, RequestFlow, TtlCache
@@ -52,6 +54,16 @@ class LedgerStore:
     def create(self) -> None:
         """Make all ledgers."""
         make_missing(self.cluster, [ledger_index(self.names.home, ledger) for ledger in LEDGERS])
+
+    def make_cursor_key(self) -> None:
+        """Keep a key of cursors, unless a sound one is there; of several processes the first one writes it."""
+        stored = self.get_key("runs", KEY)
+        if not first_cursor_key([stored]):
+            name = ledger_index(self.names.home, "runs")
+            make_missing(self.cluster, [name])
+            body = orjson.dumps({"key": KEY, "entry": new_key()})
+            run(self.cluster, [Action("create" if stored is None else "index", name, _id(KEY), body)])
+            refresh_index(self.cluster, name)
 
     def put(self, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
         """Keep records.
@@ -197,40 +209,105 @@ def read_record(names: IndexNames, ledger: Ledger, key: str) -> RequestFlow[list
     return [records[source] for source in names.sources if source in nearest]
 
 
-def read_records(names: IndexNames, ledger: Ledger) -> RequestFlow[dict[str, Any]]:
-    """Read the records next to several indexes, as far as they may be read, as they were last visible."""
-    sources, after = list(names.sources), None
-    records: list[StoredRecord] = []
-    while True:
-        try:
-            hits = yield from _read_slice(sources, ledger, "", after)
-        except Failure as failure:
-            if failure.status != FORBIDDEN:
-                raise
-            readable = (yield from _readable_sources(sources, ledger)) if len(sources) > 1 else []
-            if not readable or readable == sources:
-                return {}
-            sources = readable
-            continue
-        records += [_stored_record(hit, ledger) for hit in hits]
-        if len(hits) < SLICE:
-            return names.own_records(ledger, records)
-        after = hits[-1]["sort"]
+@dataclass(frozen=True, slots=True)
+class LedgerQuery:
+    """The records of a ledger that are read next to several indexes.
+
+    Args:
+        ledger: The ledger.
+        key: Key of the only record of each index; empty for all records.
+    """
+
+    ledger: Ledger
+    key: str = ""
+
+    def lines(self, sources: Sequence[str], after: Sequence[object] | None) -> list[dict[str, Any]]:
+        """Write head and body of the search for one slice."""
+        return _slice_lines(sources, self.ledger, ids_query([_id(self.key)]) if self.key else ALL, after)
+
+
+@dataclass(slots=True)
+class _Reading:
+    """A query that is read slice by slice.
+
+    Args:
+        query: The query.
+        sources: The names next to which it looks.
+        records: What was read.
+        after: Sort values of the last record; None before the first slice.
+        has_ended: Whether all was read.
+    """
+
+    query: LedgerQuery
+    sources: Sequence[str]
+    records: list[StoredRecord] = field(default_factory=list)
+    after: Sequence[object] | None = None
+    has_ended: bool = False
+
+    def take(self, answer: Mapping[str, Any]) -> RequestFlow[None]:
+        """Take the answer to the next slice; names that may not be read are left out."""
+        if answer.get("status") == FORBIDDEN:
+            several = len(self.sources) > 1
+            readable = (yield from _readable_sources(self.sources, self.query.ledger)) if several else []
+            self.has_ended = not readable or readable == self.sources
+            self.sources = readable
+            return
+        hits = _hits(answer)
+        self.records += [_stored_record(hit, self.query.ledger) for hit in hits]
+        self.has_ended = len(hits) < SLICE
+        self.after = hits[-1]["sort"] if hits else None
+
+
+def read_records(names: IndexNames, *queries: LedgerQuery) -> RequestFlow[list[dict[str, Any]]]:
+    """Read records next to several indexes, as far as they may be read, as they were last visible.
+
+    Args:
+        names: The names of the indexes.
+        queries: Which records; the first slice of all is read by one request.
+
+    Returns:
+        The records of each query, by key.
+    """
+    readings = [_Reading(query, list(names.sources)) for query in queries]
+    while waiting := [each for each in readings if not each.has_ended]:
+        lines = [line for each in waiting for line in each.query.lines(each.sources, each.after)]
+        answers = (yield ApiRequest("POST", "/_msearch", lines=lines))["responses"]
+        for each, answer in zip(waiting, answers, strict=True):
+            yield from each.take(answer)
+    return [names.own_records(each.query.ledger, each.records) for each in readings]
+
+
+def first_cursor_key(entries: Iterable[Any]) -> bytes:
+    """Return the first sound key among records; empty where there is none."""
+    return next((key for each in entries if isinstance(each, dict) and (key := read_key(each))), b"")
 
 
 def _read_slice(
     sources: Sequence[str], ledger: Ledger, prefix: str, after: Sequence[object] | None
 ) -> RequestFlow[list[Mapping[str, Any]]]:
     """Read the next records in the order of keys."""
+    query = {"prefix": {"key": prefix}} if prefix else ALL
+    (answer,) = (yield ApiRequest("POST", "/_msearch", lines=_slice_lines(sources, ledger, query, after)))["responses"]
+    return _hits(answer)
+
+
+def _slice_lines(
+    sources: Sequence[str], ledger: Ledger, query: Mapping[str, Any], after: Sequence[object] | None
+) -> list[dict[str, Any]]:
+    """Write head and body of the search for the next records in the order of keys."""
     head = {"index": [ledger_index(source, ledger) for source in sources], **THERE}
-    body: dict[str, Any] = {
-        "query": {"prefix": {"key": prefix}} if prefix else {"match_all": {}},
-        "size": SLICE,
-        "sort": [{"key": "asc"}, {"_index": "asc"}],
-        "track_total_hits": False,
-    }
-    answer = yield from _search(head, body if after is None else body | {"search_after": after})
-    hits: list[Mapping[str, Any]] = answer["hits"]["hits"] if answer else []
+    order = [{"key": "asc"}, {"_index": "asc"}]
+    body: dict[str, Any] = {"query": query, "size": SLICE, "sort": order, "track_total_hits": False}
+    return [head, body if after is None else body | {"search_after": after}]
+
+
+def _hits(answer: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Read the hits of one search; none where no ledger is there."""
+    if answer.get("status") == MISSING:
+        return []
+    if "error" in answer:
+        raise _search_error(answer)
+    hits: list[Mapping[str, Any]] = answer["hits"]["hits"]
     return hits
 
 

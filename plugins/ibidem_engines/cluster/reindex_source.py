@@ -190,7 +190,9 @@ class ClusterReindexSource(ReindexSource):
     def prepare(self) -> None:
         layout.create(self._cluster, self._dialect, self.index, self._kind)
         self._layout_cache = None
-        LedgerStore(self._cluster, self._layout.names(self.index)).create()
+        store = LedgerStore(self._cluster, self._layout.names(self.index))
+        store.create()
+        store.make_cursor_key()
 
     @override
     def missing_fields(self) -> list[str]:

@@ -9,6 +9,7 @@ import orjson
 from xxhash import xxh3_64_intdigest
 
 from ibidem_engines import group_checkpoint as groups
+from ibidem_engines.cursor import KEY as CURSOR_KEY
 from ibidem_engines.engine import Engine, Ledger
 from ibidem_engines.index_names import rename
 from ibidem_engines.reindex import ReindexSource
@@ -79,7 +80,7 @@ class RecordCopy:
         for key, entry in self.source.get_records(ledger):
             if key == groups.KEY:
                 self._settled = groups.checkpoint_of(entry)
-            elif not key.startswith((KEYS, GROUPS)):
+            elif not key.startswith((KEYS, GROUPS)) and key != CURSOR_KEY:
                 yield rename(ledger, key, entry, names.get)
 
 
