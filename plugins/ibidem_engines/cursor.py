@@ -9,7 +9,7 @@ can write one.
 import hmac
 import secrets
 from base64 import b64decode, urlsafe_b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any
