@@ -178,11 +178,6 @@ class Settings(BaseSettings):
         "`_count`; `all`: every other path goes to the engine too, with the caller's own rights. While not all indexes "
         "are open, these are documents, one by one and in `_bulk` and `_mget`.",
     )
-    gateway_sign: bool = Field(
-        default=False,
-        description="Whether `ibidem serve` signs documents that its callers write to indexes that are signed "
-        "(`_doc`, `_create`, `_bulk`, `_update` with `doc`); needs IBIDEM_GATEWAY_PATHS=all.",
-    )
     gateway_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
         default=("localhost", "127.0.0.1", "[::1]"),
         description="Names under which `ibidem serve` may be called, by commas, so that no other site reaches it "

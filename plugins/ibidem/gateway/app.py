@@ -37,7 +37,6 @@ from ibidem.gateway.page.state import read_query
 from ibidem.gateway.passthrough import Passthrough
 from ibidem.gateway.search_routes import pass_as_it_came
 from ibidem.gateway.server import Connections, run_processes
-from ibidem.gateway.signing.requests import Signing
 from ibidem.gateway.upstream import Engines, Upstream
 from ibidem_engines.address import parse_address
 from ibidem_engines.connect import open_for_caller
@@ -149,17 +148,13 @@ def make_gateway(settings: Settings, hosts: Iterable[str] = ()) -> FastAPI:
         settings: The settings in force.
         hosts: Further names by which the gateway may be called.
     """
-    upstream, metrics = make_upstream(settings), Metrics()
-    signing = Signing(settings, upstream, metrics) if settings.gateway_sign and upstream is not None else None
-    context = GatewayContext(settings, Engines(settings), upstream, metrics, signing=signing)
+    context = GatewayContext(settings, Engines(settings), make_upstream(settings), Metrics())
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        """Close connections and processes at the end."""
+        """Close connections at the end."""
         yield
         context.engines.close()
-        if signing is not None:
-            signing.close()
         if context.upstream is not None:
             await context.upstream.close()
 

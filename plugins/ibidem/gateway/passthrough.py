@@ -21,7 +21,6 @@ from ibidem.gateway.errors import HttpError
 from ibidem.gateway.index_access import check_indexes, has_all_indexes, own_path, split_alias
 from ibidem.gateway.search_request import as_object, check_type, decompress, dump_json, read_body, read_parameters
 from ibidem.gateway.search_routes import CLOSED, as_response, cancel_on_disconnect
-from ibidem.gateway.signing.requests import Signing, chain_parts
 from ibidem.gateway.upstream import Upstream, forward_headers, response_headers, rewrite_headers, target
 from ibidem_workers.settings import Settings
 
@@ -198,28 +197,11 @@ class Passthrough:
         scope["route"] = ROUTE
         upstream = await cluster(request)
         if has_all_indexes(settings):
-            await StreamedResponse(request, upstream, settings, send, self.context.signing).run()
+            await StreamedResponse(request, upstream, settings, send).run()
             return
         document_request = read_document_request(request, await request.body(), settings)
-        if self.context.signing is not None and document_request.body is not None:
-            document_request = await sign_request(
-                request.method, document_request, document_request.body, self.context.signing
-            )
         answer = upstream.send(request.method, document_request.target, document_request.headers, document_request.body)
         await as_response(await cancel_on_disconnect(request, answer))(scope, receive, send)
-
-
-async def sign_request(method: str, request: OutgoingRequest, body: bytes, signing: Signing) -> OutgoingRequest:
-    """Sign the documents of a request that was read whole.
-
-    Args:
-        method: Its method.
-        request: The request.
-        body: Its body.
-        signing: Signs.
-    """
-    outgoing = await signing.outgoing(method, request.target, request.headers, chain_parts(body))
-    return OutgoingRequest(outgoing.target, outgoing.headers, b"".join([part async for part in outgoing.body]))
 
 
 class StreamedResponse:
@@ -230,17 +212,13 @@ class StreamedResponse:
         upstream: The engine.
         settings: How long nothing may move.
         send: Sends to the client.
-        signing: Signs the documents that it writes; None where they go on as they are.
     """
 
-    def __init__(
-        self, request: Request, upstream: Upstream, settings: Settings, send: Send, signing: Signing | None = None
-    ) -> None:
+    def __init__(self, request: Request, upstream: Upstream, settings: Settings, send: Send) -> None:
         self._request = request
         self._upstream = upstream
         self._settings = settings
         self._send = send
-        self._signing = signing
         self._clock = asyncio.timeout(settings.gateway_timeout)
         self._arrived = asyncio.Event()
         self._error: Exception | None = None
@@ -276,13 +254,8 @@ class StreamedResponse:
             self._arrived.set()
         async with self._clock:
             body = self._body() if has_body else None
-            if self._signing is not None and body is not None:
-                outgoing = await self._signing.outgoing(self._request.method, path, engine_headers, body)
-                path, engine_headers, body = outgoing.target, outgoing.headers, self._watch_errors(outgoing.body)
             try:
                 async with self._upstream.stream(self._request.method, path, engine_headers, body) as answer:
-                    if self._signing is not None:
-                        self._signing.refresh_indexes(self._request.method, path)
                     await self._answer(answer)
             except HttpError as error:
                 raise self._error or error from error
@@ -298,15 +271,6 @@ class StreamedResponse:
             self._reset_timeout()
             await self._send({"type": "http.response.body", "body": part, "more_body": True})
         await self._send({"type": "http.response.body", "body": b"", "more_body": False})
-
-    async def _watch_errors(self, body: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-        """Yield a body and note its errors: the HTTP library says only that it could not send."""
-        try:
-            async for part in body:
-                yield part
-        except Exception as error:
-            self._error = self._error or error
-            raise
 
     async def _body(self) -> AsyncIterator[bytes]:
         """Give the request's body as it comes."""
