@@ -26,6 +26,7 @@ from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 
+from ibidem_core.settings import Settings
 from ibidem_engines.cluster import settled_leads
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
@@ -34,7 +35,6 @@ from ibidem_ingest.readers import read
 from ibidem_workers.backfill.checkpoint import load_checkpoint
 from ibidem_workers.groups.service import regroup
 from ibidem_workers.runs import summary
-from ibidem_workers.settings import Settings
 from measured import write
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))

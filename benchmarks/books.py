@@ -28,12 +28,12 @@ from itertools import combinations
 from math import log
 from pathlib import Path
 
-from ibidem.dedupe.leader_clustering import group
-from ibidem.dedupe.pairs import duplicates
 from ibidem.evaluation.evaluate import Collection, sign_collection
+from ibidem_dedupe.leader_clustering import group
+from ibidem_dedupe.pairs import duplicates
+from ibidem_dedupe.policy import Policy
 from ibidem_ingest.document import Document, read_record
 from ibidem_ingest.idf.store import Tables
-from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.readers import read
 from ibidem_ingest.signatures.long_text import LongSignatures, sign_long
 from ibidem_ingest.signatures.sign import sign

@@ -32,10 +32,10 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 sys.path.insert(0, str(Path(__file__).parent))
 
 import ibidem
-from ibidem.dedupe.request import parse_request
 from ibidem.grouped_search.dsl.index_cache import IndexMetadataCache
 from ibidem.grouped_search.dsl.request import read_search
 from ibidem.grouped_search.dsl.search import dsl_search
+from ibidem_dedupe.request import parse_request
 from ibidem_engines.requests import ApiRequest, run_sync
 from measured import write
 from newswire import CLIENTS, QUERIES, body, load, serve, sign_stories

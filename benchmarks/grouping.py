@@ -22,14 +22,14 @@ from dataclasses import dataclass, replace
 from itertools import cycle, islice
 from pathlib import Path
 
-from ibidem.dedupe.leader_clustering import group
-from ibidem.dedupe.parameters import PRESETS
 from ibidem.index.groups import LongTextIndex, read_slices, sort_documents
+from ibidem_dedupe.leader_clustering import group
+from ibidem_dedupe.parameters import PRESETS
+from ibidem_dedupe.policy import Policy
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Hit
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
-from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.readers import read
 from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.packed_columns import PackedColumns

@@ -11,17 +11,17 @@ from itertools import islice
 from pathlib import Path
 
 from grouping import PAGES, stories, values
-from ibidem.dedupe.leader_clustering import group
-from ibidem.dedupe.request import parse_request
 from ibidem.grouped_search.api import search
+from ibidem_core.settings import Settings
+from ibidem_dedupe.leader_clustering import group
+from ibidem_dedupe.policy import Policy
+from ibidem_dedupe.request import parse_request
 from ibidem_engines.connect import open_engine
 from ibidem_engines.query import parse_query
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
-from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.sign import sign
-from ibidem_workers.settings import Settings
 from ingest import through_the_queue
 from signing import documents
 

@@ -23,9 +23,9 @@ from itertools import islice
 from pathlib import Path
 
 import measured
-from ibidem.dedupe.request import parse_request
 from ibidem.grouped_search.api import search
 from ibidem.index.inspection import inspect
+from ibidem_dedupe.request import parse_request
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record
 from ibidem_engines.query import parse_query

@@ -27,13 +27,13 @@ from dataclasses import dataclass, replace
 from itertools import count, islice
 from pathlib import Path
 
+from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal
 from ibidem_ingest.readers import read
 from ibidem_workers.pool import Pool
 from ibidem_workers.runs import RunMonitor, summary
-from ibidem_workers.settings import Settings
 from ibidem_workers.submit import Submission
 
 NEWSWIRE = Path("reuters21578/docs.jsonl.xz")

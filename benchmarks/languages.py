@@ -28,12 +28,12 @@ from pathlib import Path
 
 import py3langid
 
-from ibidem.dedupe.parameters import PRESETS
 from ibidem.evaluation.evaluate import found_pairs, sign_collection
 from ibidem.evaluation.labels import order_pair
+from ibidem_dedupe.parameters import PRESETS
+from ibidem_dedupe.policy import Policy, Slots
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
-from ibidem_ingest.pairs.policy import Policy, Slots
 from ibidem_ingest.signatures.content import group_name
 from ibidem_ingest.text.tokens import tokens
 from measured import write

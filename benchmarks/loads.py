@@ -23,13 +23,13 @@ from itertools import islice
 from pathlib import Path
 
 from clusters import BARE, make_bare, make_engine, send_bare
+from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal
 from ibidem_ingest.readers.formats import detect
 from ibidem_workers.pool import Pool
 from ibidem_workers.runs import RunMonitor, summary
-from ibidem_workers.settings import Settings
 from ibidem_workers.submit import Submission
 from ingest import newswire
 from measured import write

@@ -15,7 +15,7 @@ from typing import Any
 import elasticsearch
 import opensearchpy
 
-from ibidem_engines.address import Fields
+from ibidem_core.address import Fields
 from ibidem_engines.cluster import dsl
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Record

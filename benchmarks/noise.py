@@ -17,13 +17,13 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
-from ibidem.dedupe.parameters import PRESETS
 from ibidem.evaluation.evaluate import filter_documents, found_pairs, sign_collection, split_refusals
 from ibidem.evaluation.labels import Pair, PairFigures, order_pair
+from ibidem_dedupe.parameters import PRESETS
+from ibidem_dedupe.policy import Policy
 from ibidem_engines.query import Filter
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
-from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.readers import read
 from ibidem_ingest.text.tokens import tokens
 from measured import write

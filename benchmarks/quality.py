@@ -32,8 +32,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ibidem.dedupe.leader_clustering import group
-from ibidem.dedupe.parameters import PRESETS
 from ibidem.evaluation.evaluate import (
     Collection,
     filter_documents,
@@ -52,10 +50,12 @@ from ibidem.evaluation.labels import (
     read_pairs,
 )
 from ibidem.evaluation.tune import Figures, choose_figures
+from ibidem_dedupe.leader_clustering import group
+from ibidem_dedupe.parameters import PRESETS
+from ibidem_dedupe.policy import LEVELS, Level, Policy
 from ibidem_engines.query import Filter
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
-from ibidem_ingest.pairs.policy import LEVELS, Level, Policy
 from ibidem_ingest.readers import read
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from measured import write

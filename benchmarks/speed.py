@@ -29,12 +29,12 @@ from pathlib import Path
 from clusters import BARE, BATCH, FILTERS, load, load_bare, make_engine
 from grouping import NEWSWIRE, stories, values
 from growth import disk_growth, format_seconds, memory_growth
-from ibidem.dedupe.leader_clustering import group
+from ibidem_dedupe.leader_clustering import group
+from ibidem_dedupe.policy import Policy
 from ibidem_engines.engine import Record
 from ibidem_engines.records import records
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
-from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.sign import sign
 from ingest import bare_load, newswire, through_the_queue

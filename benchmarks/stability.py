@@ -28,11 +28,11 @@ import numpy as np
 
 from ibidem.cli.idf import draw
 from ibidem.evaluation.evaluate import Collection, filter_documents, found_pairs, split_refusals
+from ibidem_dedupe.policy import Policy
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.stability import changed_fingerprints, correlation
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
-from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.readers import read
 from ibidem_ingest.signatures.packed import FULL, pack
 from ibidem_ingest.signatures.packed_columns import PackedColumns

@@ -16,7 +16,7 @@ import opensearchpy
 
 import ibidem
 from ibidem.clients.wrap import metadata_cache
-from ibidem_engines.address import Fields
+from ibidem_core.address import Fields
 from ibidem_engines.cluster import dsl
 from ibidem_engines.query import parse_query
 from processor import process_seconds

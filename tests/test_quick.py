@@ -10,8 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from test_modules import modules
-
 TESTS = Path(__file__).parent
 ROOT = TESTS.parent
 OTHERS = 0.05
@@ -81,6 +79,16 @@ def test_every_law_that_says_how_many_examples_it_takes_has_fewer_in_a_quick_run
     files = [path for path in TESTS.rglob("*.py") if path.name != "examples.py"]
     settings = [(path, each) for path in files for each in re.findall(r"max_examples=(.*)", path.read_text())]
     assert [(path, each) for path, each in settings if not each.startswith(("examples(", "(.*)"))] == []
+
+
+def modules() -> dict[str, Path]:
+    """Return our modules by their path below the source folder."""
+    return {
+        str(path.relative_to(ROOT / folder)): path
+        for folder in ("ingest", "workers", "plugins", "mappings")
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        if path.name not in {"__init__.py", "__main__.py"} and ".venv" not in path.parts
+    }
 
 
 def imported(path: Path) -> Iterator[str]:

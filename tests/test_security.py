@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
 from ibidem_workers.brokers.files import SpoolDirectory
 from ibidem_workers.ingest import ingest_documents
-from ibidem_workers.settings import Settings
 
 ROOT = Path(__file__).parents[1]
 ROOMS = ("ingest", "mappings", "plugins", "workers")

@@ -15,7 +15,7 @@ from playwright.sync_api import sync_playwright
 
 from ibidem.demo import QUERY, demonstrate
 from ibidem.gateway.app import make_gateway
-from ibidem_workers.settings import load
+from ibidem_core.settings import load
 
 SHOWN = {"q": QUERY, "source": "Python packages"}
 SIZE = {"width": 1080, "height": 1020}

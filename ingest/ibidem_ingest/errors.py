@@ -5,7 +5,7 @@ IbidemError
 │   └── MissingDocument a document that is named and is not there
 ├── Refused             a document that cannot be taken; others go on          (exit code 3)
 ├── TableError          an idf table that is missing, damaged or too small
-└── EngineError         in `ibidem_engines.errors`: errors of a search engine
+└── EngineError         in `ibidem_core.errors`: errors of a search engine
     ├── Unavailable     it may answer later: retried with backoff
     └── Permanent       it will answer the same again: never retried
         ├── NoIndex     the index is not there

@@ -14,19 +14,19 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ibidem.clients.wrap import wrap
     from ibidem.comparison.compare import Comparison, compare
-    from ibidem.dedupe.request import DedupeRequest, parse_request
     from ibidem.grouped_search.api import search
+    from ibidem_core.settings import Settings
+    from ibidem_dedupe.policy import Policy
+    from ibidem_dedupe.request import DedupeRequest, parse_request
     from ibidem_engines.connect import open_engine
     from ibidem_engines.query import Query, parse_query
     from ibidem_ingest.document import Document, read_record
     from ibidem_ingest.errors import IbidemError, Refused, UsageError
     from ibidem_ingest.idf.store import Tables
-    from ibidem_ingest.pairs.policy import Policy
     from ibidem_ingest.readers import read
     from ibidem_ingest.signatures.schema import Signatures
     from ibidem_ingest.signatures.sign import sign
     from ibidem_workers.ingest import submit
-    from ibidem_workers.settings import Settings
 
 __version__ = "0.1.0"
 
@@ -56,20 +56,20 @@ __all__ = [
 
 _HOMES = {
     "Comparison": "ibidem.comparison.compare",
-    "DedupeRequest": "ibidem.dedupe.request",
+    "DedupeRequest": "ibidem_dedupe.request",
     "Document": "ibidem_ingest.document",
     "IbidemError": "ibidem_ingest.errors",
-    "Policy": "ibidem_ingest.pairs.policy",
+    "Policy": "ibidem_dedupe.policy",
     "Query": "ibidem_engines.query",
     "Refused": "ibidem_ingest.errors",
-    "Settings": "ibidem_workers.settings",
+    "Settings": "ibidem_core.settings",
     "Signatures": "ibidem_ingest.signatures.schema",
     "Tables": "ibidem_ingest.idf.store",
     "UsageError": "ibidem_ingest.errors",
     "compare": "ibidem.comparison.compare",
     "open_engine": "ibidem_engines.connect",
     "parse_query": "ibidem_engines.query",
-    "parse_request": "ibidem.dedupe.request",
+    "parse_request": "ibidem_dedupe.request",
     "read": "ibidem_ingest.readers",
     "read_record": "ibidem_ingest.document",
     "search": "ibidem.grouped_search.api",

@@ -10,14 +10,14 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from ibidem.dedupe.request import parse_request
 from ibidem.grouped_search.api import search
+from ibidem_core.settings import Settings
+from ibidem_dedupe.request import parse_request
 from ibidem_engines.connect import open_engine
 from ibidem_engines.query import parse_query
 from ibidem_ingest.document import Document
 from ibidem_workers.ingest import ingest_documents
 from ibidem_workers.runs import Progress, summary
-from ibidem_workers.settings import Settings
 
 NAMED = re.compile(r"(licen[cs]e|copying|notice)[^/]*", re.IGNORECASE)
 DEBIAN = Path("/usr/share/doc")

@@ -5,9 +5,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from urllib.parse import unquote
 
-from ibidem_engines.address import RIGHT, Address, parse_address
+from ibidem_core.address import RIGHT, Address, parse_address
+from ibidem_core.redaction import redact
 from ibidem_engines.engine import Engine
-from ibidem_engines.redaction import redact
 from ibidem_engines.reindex import ReindexableEngine, ReindexSource
 from ibidem_engines.sqlite.engine import SqliteEngine
 from ibidem_engines.sqlite.file import LONGEST

@@ -1,20 +1,13 @@
-"""Records kept next to an index: parsed with checks, and signed records of documents."""
+"""Records of documents: signed, checked for what an engine can store."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, TypeVar
-
-import orjson
-from pydantic import TypeAdapter, ValidationError
+from collections.abc import Iterator, Sequence
 
 from ibidem_engines.engine import Outcome, Record, WriteStatus
-from ibidem_engines.errors import DamagedRecord
 from ibidem_ingest.document import MAX_ID_BYTES, Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.lookup_keys import LookupField, long_clues, lookup_keys_batch
 from ibidem_ingest.signatures.sign import batches, digest, sign_and_pack
-
-Kind = TypeVar("Kind")
 
 _TEXTS = ("id", "title", "text", "date", "source", "url", "language")
 _WHOLE_NUMBERS = range(-(1 << 63), 1 << 63)
@@ -64,48 +57,6 @@ def check_storable(record: Record) -> None:
                 raise UnstorableRecord(name, f"half a character (lone surrogate) at {error.start}") from error
     if not document.id or len(document.id.encode()) > MAX_ID_BYTES:
         raise UnstorableRecord("id", f"an id has 1 to {MAX_ID_BYTES} bytes")
-
-
-def parse_record(kind: type[Kind], values: Mapping[str, object]) -> Kind:
-    """Make a value of a record.
-
-    Args:
-        kind: A data class.
-        values: Its fields by name, as JSON holds them; no value of another type is taken.
-
-    Raises:
-        DamagedRecord: They are not those of this kind.
-
-    >>> from ibidem_ingest.errors import Refusal
-    >>> parse_record(Refusal, {"where": "a.txt", "id": "a", "field": "", "why": "it is empty"}).id
-    'a'
-    """
-    try:
-        read: Kind = _adapter(kind).validate_json(orjson.dumps(values), strict=True)
-    except (ValidationError, TypeError) as error:
-        raise DamagedRecord(
-            f"a record of kind {kind.__name__} next to the index is damaged: {_describe(error)}",
-            "another program has changed it; put it right, or remove it",
-        ) from error
-    return read
-
-
-def _describe(error: ValidationError | TypeError) -> str:
-    """Name the field at fault."""
-    if not isinstance(error, ValidationError):
-        return str(error)
-    first = error.errors(include_url=False, include_input=False)[0]
-    return f"{'.'.join(map(str, first['loc'])) or 'the whole'}: {first['msg']}"
-
-
-def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
-    """Return what reads a kind; made once, since that takes longer than to read."""
-    if kind not in _ADAPTERS:
-        _ADAPTERS[kind] = TypeAdapter(kind)
-    return _ADAPTERS[kind]
-
-
-_ADAPTERS: dict[type[Any], TypeAdapter[Any]] = {}
 
 
 def find_superseded(records: Sequence[Record]) -> dict[int, Outcome]:

@@ -10,15 +10,15 @@ from unittest.mock import patch
 import pytest
 
 from engines.conftest import ENGINES
-from ibidem.dedupe import leader_clustering, pairs
-from ibidem.dedupe.leader_clustering import Grouping, group
-from ibidem.dedupe.request import parse_request
 from ibidem.grouped_search.api import search
+from ibidem_dedupe import leader_clustering, pairs
+from ibidem_dedupe.leader_clustering import Grouping, group
+from ibidem_dedupe.policy import Policy
+from ibidem_dedupe.request import parse_request
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, LookupResult, Record, SignatureLookup
 from ibidem_engines.query import Query, parse_query
 from ibidem_ingest.document import Document
-from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.schema import FULL_SET, Signatures

@@ -2,10 +2,10 @@
 
 import random
 
-from ibidem.dedupe.leader_clustering import group
+from ibidem_dedupe.decision import decide
+from ibidem_dedupe.leader_clustering import group
+from ibidem_dedupe.policy import Policy
 from ibidem_ingest.document import Document
-from ibidem_ingest.pairs.decision import decide
-from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.signatures.minhash import sketch
 from ibidem_ingest.signatures.packed import pack, unpack
 from ibidem_ingest.signatures.packed_columns import PackedColumns

@@ -3,8 +3,10 @@
 import pytest
 
 from adversary.words import another_word_for, pairs_of_words, swapped, words_of_one_hash
-from ibidem.dedupe.request import parse_request
 from ibidem.grouped_search.api import search
+from ibidem_dedupe.decision import decide
+from ibidem_dedupe.policy import Policy
+from ibidem_dedupe.request import parse_request
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_engines.query import parse_query
@@ -12,8 +14,6 @@ from ibidem_engines.records import records
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
-from ibidem_ingest.pairs.decision import decide
-from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.signatures.packed import pack, unpack
 from ibidem_ingest.signatures.sign import sign_batch, sign_one
 from ibidem_ingest.text.word_hash import wh1

@@ -14,7 +14,7 @@ import pytest
 
 from ibidem.cli import main
 from ibidem.cli.app import COMMANDS, Sigterm, exit_on_error, load, sigterm_as_exception
-from ibidem_engines.errors import Permanent, Unavailable
+from ibidem_core.errors import Permanent, Unavailable
 from ibidem_ingest.errors import IbidemError, Refusal, Refused, UsageError
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from ibidem.cli.console import CLOSE, OPEN, format_difference, highlight, messages, print_json, results, sanitize
 from ibidem.comparison.word_diff import word_diff
-from ibidem.dedupe.parameters import PARAMETERS
+from ibidem_dedupe.parameters import PARAMETERS
 from support.command_line import Run
 
 

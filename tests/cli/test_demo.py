@@ -7,7 +7,7 @@ import pytest
 
 from ibidem.cli import main
 from ibidem.demo import FOLDER, Demonstration, demonstrate, example, next_commands, own_settings, python_licences
-from ibidem_workers.settings import Settings
+from ibidem_core.settings import Settings
 
 
 @pytest.fixture(scope="module")

@@ -13,12 +13,12 @@ from types import SimpleNamespace
 import pytest
 from redis import Redis
 
+from ibidem_core.settings import load
 from ibidem_engines.connect import open_engine
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
 from ibidem_workers.brokers.files import SpoolDirectory
 from ibidem_workers.celery_app import make_app
-from ibidem_workers.settings import load
 from servers import redis as redis_server
 from servers.fake_server import Answer as Said
 from servers.fake_server import between

@@ -3,7 +3,7 @@
 import pytest
 
 from ibidem.cli.regroup import stored_policy
-from ibidem.dedupe.parameters import PRESETS
+from ibidem_dedupe.parameters import PRESETS
 from ibidem_workers.groups.checkpoint import POLICY
 
 

@@ -6,7 +6,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from ibidem.gateway.app import make_gateway
-from ibidem_workers.settings import load
+from ibidem_core.settings import load
 from servers.fake_server import Answer, Request, between
 from support.command_line import Run
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from ibidem_core.settings import Settings
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal
 from ibidem_workers.ingest import submit
-from ibidem_workers.settings import Settings
 from support.leases import LEASE
 
 

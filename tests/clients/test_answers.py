@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from ibidem.dedupe.request import DedupeRequest
 from ibidem.grouped_search.dsl.index_cache import IndexMetadataCache
 from ibidem.grouped_search.dsl.request import read_search
 from ibidem.grouped_search.dsl.search import dsl_search
+from ibidem_dedupe.request import DedupeRequest
 from ibidem_engines.cluster.client import Failure
 from ibidem_engines.requests import ApiRequest, run_sync
 from ibidem_ingest.signatures.schema import SCHEMA

@@ -12,7 +12,7 @@ import pytest
 
 import ibidem
 from ibidem.clients import wrap
-from ibidem.dedupe.parameters import PARAMETERS
+from ibidem_dedupe.parameters import PARAMETERS
 from ibidem_engines.engine import Engine
 from ibidem_ingest.signatures.schema import SCHEMA
 from servers.indices import ask

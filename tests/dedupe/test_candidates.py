@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem.dedupe import candidates
-from ibidem.dedupe.candidates import KeyIndex, build_key_index, length_buckets, marked_keys
-from ibidem.dedupe.overrides import PairConstraints
-from ibidem.dedupe.pairs import CandidateRanges, expand_pairs
-from ibidem.dedupe.parameters import LEAST_SIMILARITY, PRESETS
+from ibidem_dedupe import candidates
+from ibidem_dedupe.candidates import KeyIndex, build_key_index, length_buckets, marked_keys
+from ibidem_dedupe.overrides import PairConstraints
+from ibidem_dedupe.pairs import CandidateRanges, expand_pairs
+from ibidem_dedupe.parameters import LEAST_SIMILARITY, PRESETS
+from ibidem_dedupe.policy import Policy
 from ibidem_ingest.kernel import loops
-from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from support.naive_grouping import joins
 from support.windows import SampleWindow, example_settings, signatures, value, windows, with_terms

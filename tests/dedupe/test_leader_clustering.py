@@ -10,13 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem.dedupe import leader_clustering, pairs
-from ibidem.dedupe.leader_clustering import Window, group
-from ibidem.dedupe.overrides import Override, PairConstraints
-from ibidem.dedupe.pair_rules import SIGNATURES
-from ibidem.dedupe.parameters import PRESETS
-from ibidem_ingest.pairs.decision import decide
-from ibidem_ingest.pairs.policy import Policy
+from ibidem.grouped_search.window import Window
+from ibidem_dedupe import leader_clustering, pairs
+from ibidem_dedupe.decision import decide
+from ibidem_dedupe.leader_clustering import group
+from ibidem_dedupe.overrides import Override, PairConstraints
+from ibidem_dedupe.pair_rules import SIGNATURES
+from ibidem_dedupe.parameters import PRESETS
+from ibidem_dedupe.policy import Policy
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from support.naive_grouping import leaders
 from support.windows import SampleWindow, example_settings, make_window, signatures, value, windows, with_slots

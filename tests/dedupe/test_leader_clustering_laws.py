@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem.dedupe.request import parse_request
 from ibidem.grouped_search.api import search
+from ibidem_dedupe.request import parse_request
 from support.fake_engine import PAGE, FakeEngine
 from support.windows import SampleWindow, example_settings, make_window, windows
 

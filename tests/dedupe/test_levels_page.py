@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from ibidem_ingest.pairs.policy import Policy
+from ibidem_dedupe.policy import Policy
 
 PAGE = (Path(__file__).parents[2] / "docs" / "levels.md").read_text(encoding="utf-8")
 

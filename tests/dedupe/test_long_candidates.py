@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from ibidem.dedupe.candidates import KeyIndex
-from ibidem.dedupe.long_candidates import MOST_HOLDERS, PageKeys, drop_frequent
-from ibidem.dedupe.pairs import CandidateRanges, expand_pairs
+from ibidem_dedupe.candidates import KeyIndex
+from ibidem_dedupe.long_candidates import MOST_HOLDERS, PageKeys, drop_frequent
+from ibidem_dedupe.pairs import CandidateRanges, expand_pairs
 from ibidem_ingest.signatures.pages import BANDS
 from support.signed_books import sign_book
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ibidem.dedupe.overrides import Override, PairConstraints, apply_overrides
+from ibidem_dedupe.overrides import Override, PairConstraints, apply_overrides
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from support.windows import signatures, value

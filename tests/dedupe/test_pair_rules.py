@@ -4,7 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem.dedupe.pair_rules import (
+from ibidem_dedupe.decision import decide
+from ibidem_dedupe.pair_rules import (
     SIGNATURES,
     SLICE,
     Pairs,
@@ -15,9 +16,8 @@ from ibidem.dedupe.pair_rules import (
     strongest,
     verify,
 )
-from ibidem.dedupe.parameters import PRESETS
-from ibidem_ingest.pairs.decision import decide
-from ibidem_ingest.pairs.policy import Policy
+from ibidem_dedupe.parameters import PRESETS
+from ibidem_dedupe.policy import Policy
 from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.packed_columns import NO_NUMBER, NO_TERM, PackedColumns
 from support.windows import SampleWindow, example_settings, make_window, windows

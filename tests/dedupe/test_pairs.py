@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from ibidem.dedupe import pairs
-from ibidem.dedupe.candidates import KeyIndex
-from ibidem.dedupe.overrides import DocumentRef, PairConstraints
-from ibidem.dedupe.pairs import (
+from ibidem_dedupe import pairs
+from ibidem_dedupe.candidates import KeyIndex
+from ibidem_dedupe.overrides import DocumentRef, PairConstraints
+from ibidem_dedupe.pairs import (
     CandidateRanges,
     LongSignatureCache,
     count_earlier,
@@ -21,7 +21,7 @@ from ibidem.dedupe.pairs import (
     expand_pairs,
     no_long_signatures,
 )
-from ibidem_ingest.pairs.policy import Policy
+from ibidem_dedupe.policy import Policy
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from support.naive_grouping import joins
 from support.signed_books import sign_book

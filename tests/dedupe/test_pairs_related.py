@@ -3,11 +3,11 @@
 import pytest
 from hypothesis import given, settings
 
-from ibidem.dedupe.leader_clustering import group
-from ibidem.dedupe.pairs import duplicates
-from ibidem.dedupe.request import parse_request
 from ibidem.grouped_search.api import search
-from ibidem_ingest.pairs.policy import LEVELS
+from ibidem_dedupe.leader_clustering import group
+from ibidem_dedupe.pairs import duplicates
+from ibidem_dedupe.policy import LEVELS
+from ibidem_dedupe.request import parse_request
 from support.examples import examples
 from support.fake_engine import PAGE
 from support.signed_books import PARTIAL, Library, Shelf, shelf, shelves

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from ibidem.dedupe.parameters import page
+from ibidem_dedupe.parameters import page
 
 DOCS = Path(__file__).parents[2] / "docs"
 
 
 def test_the_page_of_parameters_is_current() -> None:
-    hint = "write it again: python -m ibidem.dedupe.parameters > docs/parameters.md"
+    hint = "write it again: python -m ibidem_dedupe.parameters > docs/parameters.md"
     assert (DOCS / "parameters.md").read_text(encoding="utf-8") == page(), hint

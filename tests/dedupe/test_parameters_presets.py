@@ -3,11 +3,11 @@
 import random
 from dataclasses import replace
 
-from ibidem.dedupe.parameters import PRESETS
+from ibidem_dedupe.decision import decide
+from ibidem_dedupe.parameters import PRESETS
+from ibidem_dedupe.policy import Characters, Policy, Terms
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.table import Table
-from ibidem_ingest.pairs.decision import decide
-from ibidem_ingest.pairs.policy import Characters, Policy, Terms
 from ibidem_ingest.signatures.packed import pack, unpack
 from ibidem_ingest.signatures.sign import sign_one
 

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from ibidem.dedupe.parameters import PARAMETERS, PRESETS, Keep, Preset
-from ibidem.dedupe.request import DedupeRequest, parse_request
+from ibidem_dedupe.parameters import PARAMETERS, PRESETS, Keep, Preset
+from ibidem_dedupe.policy import Policy, Slots, Terms
+from ibidem_dedupe.request import DedupeRequest, parse_request
 from ibidem_ingest.errors import UsageError
-from ibidem_ingest.pairs.policy import Policy, Slots, Terms
 
 
 def test_nothing_given_is_off_for_the_raw_api_and_indent_where_the_caller_says_so() -> None:

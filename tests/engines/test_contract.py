@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from ibidem_core.errors import Permanent
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import (
     HIGHLIGHT,
@@ -17,7 +18,6 @@ from ibidem_engines.engine import (
     SignatureLookup,
     WriteStatus,
 )
-from ibidem_engines.errors import Permanent
 from ibidem_engines.query import Filter, Query, parse_query
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.long_text import LongSignatures

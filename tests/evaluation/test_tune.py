@@ -8,10 +8,10 @@ import pytest
 from ibidem.evaluation.evaluate import Collection, sign_collection
 from ibidem.evaluation.labels import Pair
 from ibidem.evaluation.tune import FOLDS, LEAST_SETS, SIMILARITIES, Figures, choose_figures
+from ibidem_dedupe.policy import Policy
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables
-from ibidem_ingest.pairs.policy import Policy
 
 SETS = 40
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from faults.table import small_table
+from ibidem_core.settings import load
 from ibidem_engines.connect import open_engine
-from ibidem_workers.settings import load
 from servers.command_line import Way
 from support.worker_settings import WORDS
 

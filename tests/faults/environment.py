@@ -12,12 +12,12 @@ from typing import Any, Literal, Protocol, Self
 from faults.kill import children, processes_with
 from faults.submissions import Shelf
 from faults.table import small_table
+from ibidem_core.errors import Unavailable
+from ibidem_core.settings import load
+from ibidem_core.settings_sources import file_path
 from ibidem_engines.connect import open_engine
-from ibidem_engines.errors import Unavailable
 from ibidem_workers.brokers.files import SpoolDirectory
 from ibidem_workers.runs import runs, summary
-from ibidem_workers.settings import load
-from ibidem_workers.settings_sources import file_path
 from servers import elasticsearch, opensearch, rabbitmq, redis
 from servers.command_line import Way
 from servers.indices import remove_indices

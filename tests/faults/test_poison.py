@@ -8,6 +8,7 @@ from uuid import uuid4
 import pytest
 
 from faults.table import small_table
+from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
 from ibidem_ingest.document import Document
 from ibidem_workers import dead_letters
@@ -15,7 +16,6 @@ from ibidem_workers.brokers.files import SpoolDirectory
 from ibidem_workers.ingest import ingest_documents
 from ibidem_workers.pool import Pool
 from ibidem_workers.runs import Progress, RunMonitor, summary
-from ibidem_workers.settings import Settings
 
 BROKERS = ["file", *(pytest.param(name, marks=pytest.mark.server(name)) for name in ("rabbitmq", "redis"))]
 

@@ -13,15 +13,17 @@ from celery import Celery
 from kombu.transport import virtual
 
 from fuzz.target import ENDS, Target, as_any_text, check_message, folder
-from ibidem.dedupe.overrides import Override
 from ibidem.index.alerts import read_alert, read_report
-from ibidem_engines.address import Fields, parse_address, parse_fields, read_path, remove_path, set_path, with_fields
+from ibidem_core.address import Fields, parse_address, parse_fields, read_path, remove_path, set_path, with_fields
+from ibidem_core.redaction import redact
+from ibidem_core.settings import Settings, load
+from ibidem_core.settings_table import settings_rows
+from ibidem_dedupe.overrides import Override
 from ibidem_engines.cluster.source import as_document, as_source, read_idf, read_version, text_fault, with_signatures
 from ibidem_engines.cluster.source_values import members
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Record
 from ibidem_engines.records import UnstorableRecord
-from ibidem_engines.redaction import redact
 from ibidem_ingest.document import Document, read_record
 from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.sign import digest, sign_one
@@ -31,8 +33,6 @@ from ibidem_workers.brokers.files import SpoolDirectory
 from ibidem_workers.celery_app import TASK, make_app
 from ibidem_workers.dead_letters import read_letter
 from ibidem_workers.runs import RunRecord
-from ibidem_workers.settings import Settings, load
-from ibidem_workers.settings_table import settings_rows
 from ibidem_workers.tasks import STRANGE
 
 FIELDS = Fields(text="article.body", title="headline", meta="")

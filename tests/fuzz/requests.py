@@ -11,8 +11,6 @@ from fastapi.exceptions import RequestValidationError
 from starlette.datastructures import QueryParams
 
 from fuzz.target import Target, as_any_text, as_sent, folder
-from ibidem.dedupe.parameters import PARAMETERS
-from ibidem.dedupe.request import DedupeRequest, parse_request
 from ibidem.evaluation.labels import parse_condition
 from ibidem.gateway.errors import HttpError
 from ibidem.gateway.index_access import check_indexes
@@ -22,13 +20,15 @@ from ibidem.gateway.page import state
 from ibidem.gateway.search_request import NativeRequest, read_parameters, read_request
 from ibidem.grouped_search import backend
 from ibidem.grouped_search.dsl.request import read_search
+from ibidem_core.settings import Settings
+from ibidem_dedupe.parameters import PARAMETERS
+from ibidem_dedupe.request import DedupeRequest, parse_request
 from ibidem_engines.cluster import ranking as engine_cursor
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_engines.hits import query_digest
 from ibidem_engines.query import Query, parse_filter, parse_query
 from ibidem_ingest.errors import IbidemError, UsageError
-from ibidem_workers.settings import Settings
 
 SETTINGS = Settings(index="news", gateway_indexes="news*,law", gateway_body=20_000)
 JSON = {"content-type": "application/json"}

@@ -8,15 +8,15 @@ import orjson
 import xxhash
 
 from fuzz.target import Target, as_any_text, as_text, folder
-from ibidem.dedupe.leader_clustering import group
+from ibidem_dedupe.decision import decide
+from ibidem_dedupe.leader_clustering import group
+from ibidem_dedupe.policy import LEVELS, Policy
+from ibidem_dedupe.relations import relate
 from ibidem_engines.cluster.dsl import PACKED
 from ibidem_engines.cluster.ranking import read_hits
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
-from ibidem_ingest.pairs.decision import decide
-from ibidem_ingest.pairs.policy import LEVELS, Policy
-from ibidem_ingest.pairs.relations import relate
 from ibidem_ingest.signatures.long_text import LongSignatures, sign_long
 from ibidem_ingest.signatures.lookup_keys import long_clues, lookup_keys
 from ibidem_ingest.signatures.packed import pack, read_id, unpack

@@ -10,11 +10,11 @@ import pytest
 from starlette.testclient import TestClient
 
 from ibidem.gateway.app import make_gateway
+from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_engines.records import records
 from ibidem_ingest.idf.store import Tables
-from ibidem_workers.settings import Settings
 from servers.indices import ask, remove_indices
 from support.gateway_server import run_gateway
 from support.leases import LEASE_WORDS, LEASES, english_tables, rank_counts

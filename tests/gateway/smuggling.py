@@ -23,7 +23,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 from gateway.attacks import OPEN, SECRET
 from gateway.lenient import reached, unpacked
-from ibidem_workers.settings import Settings
+from ibidem_core.settings import Settings
 from servers.fake_server import Answer, Between, Request, between
 from support.gateway_server import run_gateway
 

@@ -9,7 +9,7 @@ from ibidem.gateway.errors import HttpError
 from ibidem.gateway.metrics import Metrics
 from ibidem.gateway.upstream import Caller, Upstream
 from ibidem.grouped_search.dsl.index_cache import NOWHERE
-from ibidem_engines.address import parse_address
+from ibidem_core.address import parse_address
 from ibidem_engines.cluster.client import Failure
 from ibidem_engines.cluster.dsl import ONLY_PACKED
 from ibidem_engines.requests import ApiRequest

@@ -6,11 +6,12 @@ import pytest
 from starlette.testclient import TestClient
 
 from gateway.conftest import Serve
-from ibidem.dedupe.parameters import Preset, save_preset
 from ibidem.gateway import document_routes
+from ibidem_core.settings import Settings
+from ibidem_dedupe.parameters import Preset
+from ibidem_dedupe.policy import Policy
 from ibidem_engines.connect import open_engine
-from ibidem_ingest.pairs.policy import Policy
-from ibidem_workers.settings import Settings
+from ibidem_engines.stored_presets import save_preset
 
 
 def test_a_search_indents_its_duplicates_as_the_command_does(client: TestClient) -> None:

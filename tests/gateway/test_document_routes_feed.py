@@ -6,8 +6,8 @@ from starlette.testclient import TestClient
 
 from gateway.conftest import Serve
 from ibidem.index.alerts import Alert, run, save
+from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
-from ibidem_workers.settings import Settings
 
 NAMES = {"atom": "http://www.w3.org/2005/Atom"}
 

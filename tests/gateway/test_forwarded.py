@@ -9,7 +9,7 @@ from gateway.attacks import ANOTHER_PACKING, OPEN, Attack, attacks
 from gateway.conftest import WORD, Leases
 from gateway.lenient import reached
 from gateway.test_search_routes_passing import ask
-from ibidem_workers.settings import Settings
+from ibidem_core.settings import Settings
 from servers.fake_server import Answer, Between, Request, between
 from support.gateway_server import run_gateway
 

@@ -4,7 +4,7 @@ import pytest
 
 from ibidem.gateway.errors import HttpError
 from ibidem.gateway.index_access import check_indexes, is_allowed
-from ibidem_workers.settings import Settings
+from ibidem_core.settings import Settings
 
 NEWS = Settings(index="ibidem", gateway_indexes=("news-*", "law"))
 

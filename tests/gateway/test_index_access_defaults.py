@@ -11,7 +11,7 @@ import pytest
 from elasticsearch.dsl import Search as ElasticsearchSearch
 
 from gateway.conftest import Leases
-from ibidem_workers.settings import Settings
+from ibidem_core.settings import Settings
 from servers.fake_server import Answer, between
 from support.gateway_server import run_gateway
 

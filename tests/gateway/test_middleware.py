@@ -15,7 +15,7 @@ from gateway.conftest import Serve
 from ibidem.gateway.errors import as_response
 from ibidem.gateway.metrics import Metrics
 from ibidem.gateway.middleware import POLICY, LimitsMiddleware
-from ibidem_workers.settings import Settings
+from ibidem_core.settings import Settings
 
 
 def test_every_answer_forbids_browsers_to_load_or_guess(client: TestClient) -> None:

@@ -4,8 +4,8 @@ import pytest
 
 from ibidem.gateway.errors import HttpError
 from ibidem.gateway.msearch import read_lines
+from ibidem_core.settings import Settings
 from ibidem_ingest.errors import UsageError
-from ibidem_workers.settings import Settings
 
 NEWS = Settings(index="news")
 LINES = {"content-type": "application/x-ndjson"}

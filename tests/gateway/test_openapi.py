@@ -12,7 +12,7 @@ from schemathesis.specs.openapi.checks import (
 from starlette.testclient import TestClient
 
 from gateway.conftest import Leases
-from ibidem_workers.settings import Settings
+from ibidem_core.settings import Settings
 from support.examples import examples
 from support.gateway_server import run_gateway
 

@@ -16,7 +16,7 @@ from elasticsearch import helpers as elasticsearch_helpers
 
 from gateway.conftest import Leases
 from gateway.test_search_routes_passing import ask
-from ibidem_workers.settings import Settings
+from ibidem_core.settings import Settings
 from servers.fake_server import Answer, Request, between
 from servers.indices import remove_indices
 from support.gateway_server import run_gateway

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from ibidem.gateway.errors import HttpError
 from ibidem.gateway.search_request import dedupe_request, read_request
+from ibidem_core.settings import Settings
 from ibidem_ingest.errors import IbidemError, UsageError
-from ibidem_workers.settings import Settings
 
 NEWS = Settings(index="news", gateway_body=10_000)
 JSON = {"content-type": "application/json"}

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import httpx2
 import pytest
 
-from ibidem_workers.settings import Settings
+from ibidem_core.settings import Settings
 from support.gateway_server import run_gateway
 
 pytestmark = pytest.mark.slow

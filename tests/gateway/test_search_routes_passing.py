@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from gateway.conftest import Leases
-from ibidem_workers.settings import Settings
+from ibidem_core.settings import Settings
 from servers.fake_server import Answer, between
 from support.gateway_server import run_gateway
 

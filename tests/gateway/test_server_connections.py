@@ -10,7 +10,7 @@ import httpx2
 import pytest
 
 from ibidem.gateway.server import caller_network
-from ibidem_workers.settings import Settings
+from ibidem_core.settings import Settings
 from servers.fake_server import Answer, between
 from support.gateway_server import run_gateway
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ibidem.gateway.upstream import MOST, Caller, Engines
-from ibidem_workers.settings import Settings
+from ibidem_core.settings import Settings
 
 ADA, BOB = (Caller((("authorization", f"Basic {name}"),)) for name in ("ada", "bob"))
 

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from ibidem.dedupe.request import parse_request
 from ibidem.grouped_search.api import Order, search, search_window
+from ibidem_dedupe.policy import Policy
+from ibidem_dedupe.request import parse_request
 from ibidem_engines.engine import Engine, Record
 from ibidem_engines.query import parse_query
 from ibidem_ingest.errors import UsageError
-from ibidem_ingest.pairs.policy import Policy
 from support.fake_engine import PAGE, FakeEngine
 from support.naive_grouping import leaders
 from support.windows import SampleWindow, make_window

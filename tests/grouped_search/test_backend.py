@@ -11,15 +11,15 @@ import xxhash
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem.dedupe.request import DedupeRequest, parse_request
 from ibidem.grouped_search import backend
 from ibidem.grouped_search.api import search
 from ibidem.grouped_search.backend import build_lookup
+from ibidem_dedupe.policy import Policy
+from ibidem_dedupe.request import DedupeRequest, parse_request
 from ibidem_engines.engine import LookupResult, SignatureLookup
 from ibidem_engines.hits import query_digest
 from ibidem_engines.query import Query, parse_query
 from ibidem_ingest.errors import UsageError
-from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.signatures.packed import unpack
 from support.fake_engine import PAGE, FakeEngine
 from support.windows import SampleWindow, signatures, value, with_slots, with_terms

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dedupe.test_leader_clustering_laws import groups, late, listed
-from ibidem.dedupe.overrides import Override
-from ibidem.dedupe.request import parse_request
 from ibidem.grouped_search import page as page_module
 from ibidem.grouped_search.api import search
+from ibidem_dedupe.overrides import Override
+from ibidem_dedupe.request import parse_request
 from ibidem_engines.engine import Engine
 from support.fake_engine import PAGE, FakeEngine
 from support.windows import SampleWindow, example_settings, make_window, signatures, value

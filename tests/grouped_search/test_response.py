@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from ibidem.dedupe.leader_clustering import Window
-from ibidem.dedupe.overrides import Override
-from ibidem.dedupe.request import parse_request
 from ibidem.grouped_search.api import search
 from ibidem.grouped_search.response import build_groups
+from ibidem.grouped_search.window import Window
+from ibidem_dedupe.overrides import Override
+from ibidem_dedupe.policy import Policy
+from ibidem_dedupe.request import parse_request
 from ibidem_engines.engine import StoredDocument
-from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.signatures.schema import Signatures
 from support.fake_engine import PAGE, FakeEngine
 from support.windows import SampleWindow, signatures, value

@@ -2,8 +2,8 @@
 
 import pytest
 
-from ibidem.dedupe.parameters import PARAMETERS
 from ibidem.grouped_search.response import choose_lead
+from ibidem_dedupe.parameters import PARAMETERS
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from support.windows import signatures, value
 

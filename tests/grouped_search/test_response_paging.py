@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem.dedupe.leader_clustering import Grouping
 from ibidem.grouped_search.response import Pages
+from ibidem_dedupe.leader_clustering import Grouping
 from support.windows import example_settings
 
 

@@ -5,8 +5,6 @@ The account counts the documents and groups of a page (that the counts add up is
 
 from collections import Counter, defaultdict
 
-from ibidem.dedupe.leader_clustering import Window
-from ibidem.dedupe.request import parse_request
 from ibidem.grouped_search.stats import (
     count_other_tables,
     count_short,
@@ -15,8 +13,10 @@ from ibidem.grouped_search.stats import (
     count_years,
     response_stats,
 )
+from ibidem.grouped_search.window import Window
+from ibidem_dedupe.policy import Policy
+from ibidem_dedupe.request import parse_request
 from ibidem_engines.engine import Hit, Record
-from ibidem_ingest.pairs.policy import Policy
 from support.windows import TABLES, SampleWindow, signatures, value
 
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ibidem.dedupe.overrides import Override
-from ibidem.dedupe.request import parse_request
 from ibidem.grouped_search.api import search, search_window
+from ibidem_dedupe.overrides import Override
+from ibidem_dedupe.request import parse_request
 from ibidem_engines.cluster.match_counts import MatchCounter
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record

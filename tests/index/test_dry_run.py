@@ -9,13 +9,13 @@ import pytest
 from ibidem.index import dry_run as module
 from ibidem.index.dry_run import dry_run
 from ibidem.index.groups import index_groups
+from ibidem_core.settings import Settings
+from ibidem_dedupe.policy import Policy
 from ibidem_engines.connect import open_engine
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
-from ibidem_ingest.pairs.policy import Policy
 from ibidem_workers.ingest import ingest_documents
-from ibidem_workers.settings import Settings
 from servers.indices import ask
 
 WORDS = [

@@ -3,8 +3,8 @@
 from hypothesis import given
 
 from ibidem.index.groups import index_groups
+from ibidem_dedupe.policy import Policy
 from ibidem_engines.engine import Engine, Record
-from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.signatures.packed import NO_DATE
 from support.fake_engine import FakeEngine
 from support.naive_grouping import leaders

@@ -2,12 +2,12 @@
 
 import pytest
 
-from ibidem.dedupe.overrides import Override
 from ibidem.index.inspection import inspect
+from ibidem_dedupe.decision import decide
+from ibidem_dedupe.overrides import Override
+from ibidem_dedupe.policy import Policy
 from ibidem_engines.engine import Engine, Record
 from ibidem_ingest.errors import UsageError
-from ibidem_ingest.pairs.decision import decide
-from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.signatures.packed import Packed, unpack
 from support.fake_engine import FakeEngine
 from support.windows import SampleWindow

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from ibidem_dedupe.decision import decide
+from ibidem_dedupe.policy import LEVELS, Policy
 from ibidem_ingest.document import Document
-from ibidem_ingest.pairs.decision import decide
-from ibidem_ingest.pairs.policy import LEVELS, Policy
 from ibidem_ingest.signatures.packed import Packed, pack, unpack
 from ibidem_ingest.signatures.sign import sign_batch, sign_one
 

@@ -13,17 +13,18 @@ from pathlib import Path
 
 import orjson
 
-from ibidem.dedupe.leader_clustering import Window
-from ibidem.dedupe.overrides import DocumentRef, Override
-from ibidem.dedupe.parameters import PRESETS, Preset, StoredPreset
-from ibidem.dedupe.request import parse_request
 from ibidem.grouped_search.backend import PageRequest
 from ibidem.grouped_search.page import grouped_page
 from ibidem.grouped_search.response import Json
 from ibidem.grouped_search.stats import count_facets
+from ibidem.grouped_search.window import Window
+from ibidem_dedupe.overrides import DocumentRef, Override
+from ibidem_dedupe.parameters import PRESETS, Preset
+from ibidem_dedupe.policy import Policy, Slots, Terms
+from ibidem_dedupe.request import parse_request
 from ibidem_engines.engine import Hit, LookupResult, Ranking, SignatureLookup
 from ibidem_engines.requests import RequestFlow, run_sync
-from ibidem_ingest.pairs.policy import Policy, Slots, Terms
+from ibidem_engines.stored_presets import StoredPreset
 from ibidem_ingest.signatures.packed import EARLIER, HEAD, NOISE_BYTES, SCHEME, Packed, unpack
 from support.signed_books import shelf
 from support.windows import make_window

@@ -8,17 +8,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ibidem.dedupe.request import parse_request
 from ibidem.grouped_search.api import search
 from ibidem.index.groups import index_groups
 from ibidem.index.inspection import inspect
+from ibidem_dedupe.policy import Policy
+from ibidem_dedupe.request import parse_request
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, LookupResult, Ranking, Record, SignatureLookup, StoredDocument
 from ibidem_engines.query import Query, parse_query
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
-from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.sign import sign
 from servers.indices import remove_indices

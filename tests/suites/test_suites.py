@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import httpx2
 import pytest
 
-from ibidem_workers.settings import Settings
+from ibidem_core.settings import Settings
 from servers import elasticsearch, opensearch
 from servers.process import Process
 from suites.definitions import ELASTICSEARCH_REQUESTS, ELASTICSEARCH_TESTS, OPENSEARCH, read_chapter, requests_of

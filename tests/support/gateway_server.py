@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ibidem.gateway.app import make_server
-from ibidem_workers.settings import Settings
+from ibidem_core.settings import Settings
 
 
 @contextmanager

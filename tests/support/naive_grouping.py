@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from ibidem.dedupe.overrides import PairConstraints
-from ibidem_ingest.pairs.decision import decide
-from ibidem_ingest.pairs.policy import Policy
+from ibidem_dedupe.decision import decide
+from ibidem_dedupe.overrides import PairConstraints
+from ibidem_dedupe.policy import Policy
 from ibidem_ingest.signatures.packed import Packed
 from support.windows import SampleWindow
 

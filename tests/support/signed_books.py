@@ -7,11 +7,11 @@ from functools import cache
 
 from hypothesis import strategies as st
 
-from ibidem.dedupe.overrides import DocumentRef
-from ibidem.dedupe.pairs import LongSignatureCache, LongTextMatcher
+from ibidem_dedupe.decision import Evidence, decide
+from ibidem_dedupe.overrides import DocumentRef
+from ibidem_dedupe.pairs import LongSignatureCache, LongTextMatcher
+from ibidem_dedupe.policy import Policy
 from ibidem_ingest.document import Document
-from ibidem_ingest.pairs.decision import Evidence, decide
-from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.packed import Packed, pack, unpack
 from ibidem_ingest.signatures.packed_columns import PackedColumns

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
-from ibidem_workers.settings import Settings
 from support.leases import english_tables, rank_counts
 
 WORDS = [

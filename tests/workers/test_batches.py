@@ -22,7 +22,8 @@ from hypothesis import strategies as st
 from kombu.message import Message
 from kombu.utils import json
 
-from ibidem_engines.errors import DamagedRecord
+from ibidem_core.errors import DamagedRecord
+from ibidem_core.settings import Settings
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal
 from ibidem_workers.batches import (
@@ -43,7 +44,6 @@ from ibidem_workers.batches import (
     too_dense,
 )
 from ibidem_workers.celery_app import TASK
-from ibidem_workers.settings import Settings
 
 DECODES = """
 import sys

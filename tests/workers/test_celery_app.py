@@ -8,12 +8,12 @@ from uuid import uuid4
 import pytest
 from redis import Redis
 
-from ibidem_engines.errors import EngineError
+from ibidem_core.errors import EngineError
+from ibidem_core.settings import Settings, load
+from ibidem_core.settings_sources import BROKERS as SCHEMES
 from ibidem_workers.brokers.files import SpoolDirectory
 from ibidem_workers.brokers.redis import stream
 from ibidem_workers.celery_app import BY_SCHEME, connect_broker, make_app, make_broker
-from ibidem_workers.settings import Settings, load
-from ibidem_workers.settings_sources import BROKERS as SCHEMES
 
 PATIENCE = 30.0
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from ibidem_engines.errors import Unavailable
+from ibidem_core.errors import Unavailable
+from ibidem_core.settings import Settings
 from ibidem_workers.batches import Batch
 from ibidem_workers.brokers.files import SpoolDirectory
 from ibidem_workers.celery_app import connect_broker, make_app, send
-from ibidem_workers.settings import Settings
 
 BROKERS = ["filesystem:///queue", "amqp://mq.example//", "redis://redis.example/0"]
 

@@ -5,12 +5,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from ibidem.index.documents import clear_tombstones, delete
+from ibidem_core.settings import Settings
 from ibidem_engines.engine import LARGEST_VERSION, Engine, WriteStatus
 from ibidem_engines.records import records
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables
-from ibidem_workers.settings import Settings
 
 
 def write(engine: Engine, settings: Settings, version: int) -> WriteStatus:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from ibidem_core.settings import Settings
 from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, UsageError
@@ -12,7 +13,6 @@ from ibidem_workers import dead_letters
 from ibidem_workers.brokers.files import SpoolDirectory
 from ibidem_workers.ingest import Interruption, ingest, ingest_documents, retry
 from ibidem_workers.runs import Progress, summary
-from ibidem_workers.settings import Settings
 from ibidem_workers.submit import IngestRequest
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from ibidem_core.settings import Settings
 from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
@@ -12,7 +13,6 @@ from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
 from ibidem_workers.ingest import ingest_documents
 from ibidem_workers.runs import summary
-from ibidem_workers.settings import Settings
 
 OTHER = Table.build("en", 9_000, {"people": 10.0, "union": 9.0}, "another test")
 

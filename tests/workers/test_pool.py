@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from ibidem_core.settings import Settings
 from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
 from ibidem_workers.brokers.files import SpoolDirectory
 from ibidem_workers.pool import Pool, WorkerFailure
 from ibidem_workers.runs import Progress, RunMonitor, summary
-from ibidem_workers.settings import Settings
 from ibidem_workers.submit import Submission
 
 

@@ -2,11 +2,11 @@
 
 from dataclasses import replace
 
+from ibidem_core.settings import Settings
 from ibidem_engines.records import records
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.signatures.packed import unpack
-from ibidem_workers.settings import Settings
 
 DOCUMENT = Document("a", "We the People of the United States", version=7, meta={"docket": "12-1"})
 

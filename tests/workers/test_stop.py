@@ -12,13 +12,13 @@ import pytest
 from kombu import Queue
 from redis import Redis
 
+from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
 from ibidem_workers.brokers.lease import this_process
 from ibidem_workers.celery_app import make_app
 from ibidem_workers.runs import RunMonitor
-from ibidem_workers.settings import Settings
 from ibidem_workers.submit import Submission
 
 SLOW = """

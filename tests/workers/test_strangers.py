@@ -13,6 +13,7 @@ import pytest
 from celery import Celery
 from kombu.connection import Connection
 
+from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
@@ -24,7 +25,6 @@ from ibidem_workers.celery_app import TASK, make_app
 from ibidem_workers.ingest import ingest_documents
 from ibidem_workers.pool import Pool
 from ibidem_workers.runs import RunMonitor
-from ibidem_workers.settings import Settings
 
 PATIENCE = 60.0
 BROKERS = ["file", *(pytest.param(name, marks=pytest.mark.server(name)) for name in ("rabbitmq", "redis"))]

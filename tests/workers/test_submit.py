@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import orjson
 import pytest
 
+from ibidem_core.settings import Settings
 from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal
@@ -12,7 +13,6 @@ from ibidem_ingest.readers.formats import Tally
 from ibidem_workers.brokers.files import SpoolDirectory
 from ibidem_workers.brokers.transport import read_message
 from ibidem_workers.runs import record, summary
-from ibidem_workers.settings import Settings
 from ibidem_workers.submit import REFUSALS_A_SLICE, Submission
 
 

@@ -4,10 +4,10 @@ import logging
 
 import pytest
 
+from ibidem_core.settings import Settings
 from ibidem_engines.engine import Engine
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers.batches import Batch
-from ibidem_workers.settings import Settings
 from ibidem_workers.tasks import Delivery, WorkerContext, sign_and_write
 
 GOOD: dict[str, object] = {"id": "good", "text": "four score and seven years ago", "version": 1}

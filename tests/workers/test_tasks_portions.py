@@ -8,12 +8,12 @@ from dataclasses import replace
 import orjson
 import pytest
 
+from ibidem_core.errors import Unavailable
+from ibidem_core.settings import Settings
 from ibidem_engines.cluster.engine import ClusterEngine
 from ibidem_engines.connect import open_engine
-from ibidem_engines.errors import Unavailable
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers.batches import Batch
-from ibidem_workers.settings import Settings
 from ibidem_workers.tasks import Delivery, WorkerContext, sign_and_write
 from servers.fake_server import Answer, Between, Plan, Request, between
 from servers.indices import remove_indices

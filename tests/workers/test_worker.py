@@ -8,9 +8,9 @@ import pytest
 
 from faults.environment import wait_for
 from faults.kill import kill, living
+from ibidem_core.settings import Settings
 from ibidem_workers.brokers.lease import this_process
 from ibidem_workers.pool import STOPPED
-from ibidem_workers.settings import Settings
 
 
 def run(environment: dict[str, str], *parent: str) -> subprocess.CompletedProcess[str]:
@@ -31,7 +31,7 @@ def test_a_wrong_setting_ends_it_with_a_message(settings: Settings) -> None:
 STARTS = """
 import os, sys
 from ibidem_workers.pool import Pool
-from ibidem_workers.settings import load
+from ibidem_core.settings import load
 with Pool(load()) as pool:
     print(*pool.pids, flush=True)
     while sys.argv[1] == "ready" and not pool.is_ready:

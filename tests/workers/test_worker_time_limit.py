@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from ibidem_core.settings import Settings
 from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
 from ibidem_workers import dead_letters
@@ -14,7 +15,6 @@ from ibidem_workers.brokers.files import SpoolDirectory
 from ibidem_workers.ingest import ingest_documents
 from ibidem_workers.pool import Pool
 from ibidem_workers.runs import RunMonitor
-from ibidem_workers.settings import Settings
 from ibidem_workers.worker import time_limit
 
 PATIENCE = 120.0

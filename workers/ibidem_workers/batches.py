@@ -19,9 +19,9 @@ import zstandard
 from kombu import compression, serialization
 from kombu.message import Message
 
-from ibidem_engines.records import parse_record
+from ibidem_core.records import parse_record
+from ibidem_core.settings import Settings
 from ibidem_ingest.errors import Refusal
-from ibidem_workers.settings import Settings
 
 COMPRESSION = "application/zstd"
 """Kombu's name of zstd, the one compression that submitters use."""

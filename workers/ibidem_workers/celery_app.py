@@ -19,13 +19,13 @@ from kombu.entity import Queue
 from kombu.exceptions import OperationalError
 from typing_extensions import override
 
-from ibidem_engines.errors import Unavailable
-from ibidem_engines.redaction import redact
+from ibidem_core.errors import Unavailable
+from ibidem_core.redaction import redact
+from ibidem_core.settings import Settings
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.batches import COMPRESSION, TRIES_BEFORE, Batch, most_of_message, register_compression
 from ibidem_workers.brokers.files import SpoolDirectory
 from ibidem_workers.brokers.rabbitmq import redacted_message, translate_error
-from ibidem_workers.settings import Settings
 
 RAW = 2
 """Bytes at most that one byte of a body takes in a queue of ours, where a body is a string of JSON."""

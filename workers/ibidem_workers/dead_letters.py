@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import orjson
 
+from ibidem_core.records import parse_record
 from ibidem_engines.engine import Engine
-from ibidem_engines.records import parse_record
 from ibidem_ingest.document import Document, printable_id, read_record
 from ibidem_ingest.errors import Refusal, Refused, UsageError
 

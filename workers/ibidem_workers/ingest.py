@@ -8,9 +8,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
+from ibidem_core.errors import EngineError, Unavailable
+from ibidem_core.retry import retry_unavailable
+from ibidem_core.settings import Settings, load
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
-from ibidem_engines.errors import EngineError, Unavailable
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, UsageError, short_repr
 from ibidem_ingest.idf.store import Tables
@@ -21,9 +23,7 @@ from ibidem_workers.brokers.files import SpoolDirectory
 from ibidem_workers.celery_app import connect_broker
 from ibidem_workers.groups.service import settle_all
 from ibidem_workers.pool import Pool
-from ibidem_workers.retry import retry_unavailable
 from ibidem_workers.runs import AGAIN, Progress, RunMonitor, summary
-from ibidem_workers.settings import Settings, load
 from ibidem_workers.submit import IngestRequest, Source, Submission
 
 

@@ -16,9 +16,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import IO, Self
 
-from ibidem_engines.errors import EngineError
+from ibidem_core.errors import EngineError
+from ibidem_core.settings import Settings
 from ibidem_workers.brokers.lease import this_process
-from ibidem_workers.settings import Settings
 
 READY = "ready"
 """Line on standard output by which a worker says that it takes messages."""

@@ -12,8 +12,10 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
+from ibidem_core.errors import EngineError
+from ibidem_core.retry import retry_unavailable
+from ibidem_core.settings import Settings
 from ibidem_engines.engine import Engine
-from ibidem_engines.errors import EngineError
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal
 from ibidem_ingest.readers.formats import Choice, Tally
@@ -30,9 +32,7 @@ from ibidem_workers.batches import (
 from ibidem_workers.brokers.lease import this_process
 from ibidem_workers.celery_app import make_app, send
 from ibidem_workers.groups.checkpoint import count_joined
-from ibidem_workers.retry import retry_unavailable
 from ibidem_workers.runs import RunRecord, State, new_run, refusals_key
-from ibidem_workers.settings import Settings
 
 SHOWN = 20
 GROWTH = 4

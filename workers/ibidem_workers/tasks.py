@@ -17,19 +17,20 @@ from kombu.connection import Connection
 from kombu.exceptions import ContentDisallowed, DecodeError
 from kombu.message import Message
 
+from ibidem_core.errors import EngineError
+from ibidem_core.logs import Stages, log_context
+from ibidem_core.retry import retry_unavailable
+from ibidem_core.settings import Settings
 from ibidem_engines.engine import Engine, Outcome, Record, WriteStatus
-from ibidem_engines.errors import EngineError
 from ibidem_engines.records import records
 from ibidem_ingest.document import Document, printable_id, read_record
 from ibidem_ingest.errors import Refusal, Refused
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers import dead_letters
+from ibidem_workers.batch_log import log_batch
 from ibidem_workers.batches import Batch, BatchResult, check
 from ibidem_workers.dead_letters import printable, writable
-from ibidem_workers.logs import Stages, log_batch, log_context
 from ibidem_workers.overlap import overlap
-from ibidem_workers.retry import retry_unavailable
-from ibidem_workers.settings import Settings
 
 DELAYED = "celery.worker.consumer.delayed_delivery:DelayedDelivery"
 

@@ -23,17 +23,17 @@ from celery.exceptions import CPendingDeprecationWarning, Reject
 from celery.platforms import SecurityWarning
 from celery.worker import state
 
+from ibidem_core import logs
+from ibidem_core.errors import EngineError, Permanent, Unavailable
+from ibidem_core.retry import retry_unavailable
+from ibidem_core.settings import Settings, load
 from ibidem_engines.connect import open_engine
-from ibidem_engines.errors import EngineError, Permanent, Unavailable
 from ibidem_ingest.errors import IbidemError
 from ibidem_ingest.idf.store import Tables
-from ibidem_workers import logs
 from ibidem_workers.batches import TRIES, TRIES_BEFORE, Batch, Record, most_of_message, restrict_serializers
 from ibidem_workers.brokers.lease import is_alive
 from ibidem_workers.celery_app import TASK, connect_broker, make_app, send
 from ibidem_workers.pool import READY, STOPPED
-from ibidem_workers.retry import retry_unavailable
-from ibidem_workers.settings import Settings, load
 from ibidem_workers.tasks import Delivery, WorkerContext, sign_and_write
 
 

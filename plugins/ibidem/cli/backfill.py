@@ -37,18 +37,18 @@ from ibidem.cli.console import (
 from ibidem.cli.groups import report
 from ibidem.cli.status import refusals, show_summary
 from ibidem.comparison.word_diff import Piece
-from ibidem.dedupe.request import pair_policy
 from ibidem.grouped_search.explanations import format_count, percent
 from ibidem.index.dry_run import MOST, dry_run
+from ibidem_core import logs
+from ibidem_core.settings import Settings, load
+from ibidem_dedupe.policy import Policy
+from ibidem_dedupe.request import pair_policy
 from ibidem_ingest.errors import UsageError
-from ibidem_ingest.pairs.policy import Policy
-from ibidem_workers import logs
 from ibidem_workers.backfill.check import CheckResult, check
 from ibidem_workers.backfill.replace import Replacement, ReplaceResult, follow, replace_index
 from ibidem_workers.backfill.run import backfill_in_place
 from ibidem_workers.groups.service import group_store, settle_all
 from ibidem_workers.runs import summary
-from ibidem_workers.settings import Settings, load
 
 SHOWN = 20
 

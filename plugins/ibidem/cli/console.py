@@ -28,12 +28,13 @@ from rich.text import Text
 from rich.theme import Theme
 
 from ibidem.comparison.word_diff import Piece, shorten
-from ibidem.dedupe.parameters import NO_PRESET, PARAMETERS, PRESETS, known_presets
-from ibidem.dedupe.parameters import Preset as NamedFigures
 from ibidem.index.idf_build import REMEDY, ForeignShare
+from ibidem_core.settings import Settings, load
+from ibidem_dedupe.parameters import PARAMETERS, PRESETS
+from ibidem_dedupe.parameters import Preset as NamedFigures
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import HIGHLIGHT, Engine
-from ibidem_workers.settings import Settings, load
+from ibidem_engines.stored_presets import NO_PRESET, known_presets
 
 OPEN, CLOSE = HIGHLIGHT
 

@@ -11,12 +11,12 @@ from ibidem.cli.console import Json, bar, engine_context, messages, print_json, 
 from ibidem.cli.ingest import update_bar
 from ibidem.cli.status import show_summary
 from ibidem.grouped_search.explanations import format_count
+from ibidem_core import logs
+from ibidem_core.settings import load
 from ibidem_ingest.errors import UsageError
-from ibidem_workers import logs
 from ibidem_workers.dead_letters import DeadLetter, drop, letters
 from ibidem_workers.ingest import retry
 from ibidem_workers.runs import summary
-from ibidem_workers.settings import load
 
 app = typer.Typer(help="List, show, retry or drop failed documents: those that could not be ingested.")
 

@@ -9,9 +9,9 @@ from rich.text import Text
 from ibidem.cli.console import Json, Yes, engine_context, messages, print_json, results, sanitize
 from ibidem.grouped_search.explanations import format_count
 from ibidem.index.documents import Takedown, delete, find_copies
+from ibidem_core.settings import load
 from ibidem_engines.engine import Engine, StoredDocument, WriteStatus
 from ibidem_ingest.errors import UsageError
-from ibidem_workers.settings import load
 
 SHOWN = 100
 

@@ -14,7 +14,7 @@ from ibidem.cli.search import show
 from ibidem.cli.serve import LOOPBACK, PORT, Port, answer
 from ibidem.cli.status import show_summary
 from ibidem.demo import QUERY, Demonstration, demonstrate, next_commands
-from ibidem_workers.settings import load
+from ibidem_core.settings import load
 
 
 def run(

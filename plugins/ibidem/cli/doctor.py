@@ -10,9 +10,9 @@ from rich.text import Text
 from ibidem.cli.app import FAILED
 from ibidem.cli.console import Json, print_json, results
 from ibidem.index.doctor import report, settings_error_report
+from ibidem_core.settings import load
 from ibidem_engines.connect import open_engine
 from ibidem_ingest.errors import UsageError
-from ibidem_workers.settings import load
 
 
 def run(as_json: Json = False) -> None:

@@ -32,16 +32,16 @@ from ibidem.cli.console import (
     warn_once,
 )
 from ibidem.cli.groups import KINDS
-from ibidem.dedupe.request import pair_policy
 from ibidem.evaluation.errors import MOST, render_worst, worst_pairs
 from ibidem.evaluation.evaluate import Evaluation, Labels, evaluate
 from ibidem.grouped_search.explanations import format_count
+from ibidem_core.settings import load
+from ibidem_dedupe.policy import Policy
+from ibidem_dedupe.request import pair_policy
 from ibidem_engines.query import Filter, parse_filter
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables
-from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.readers import read
-from ibidem_workers.settings import load
 
 MOST_NAMES = 10
 """So many unknown ids are printed; with `--json` all of them."""

@@ -28,12 +28,12 @@ from ibidem.cli.console import (
     results,
     sanitize,
 )
-from ibidem.dedupe.leader_clustering import MOST_LEADS
-from ibidem.dedupe.long_candidates import MOST_HOLDERS
-from ibidem.dedupe.request import pair_policy
 from ibidem.grouped_search.explanations import format_count
 from ibidem.index.documents import titles
 from ibidem.index.groups import Member, StoredReport, index_groups
+from ibidem_dedupe.leader_clustering import MOST_LEADS
+from ibidem_dedupe.long_candidates import MOST_HOLDERS
+from ibidem_dedupe.request import pair_policy
 from ibidem_ingest.errors import UsageError
 
 COLUMNS = 10

@@ -11,13 +11,13 @@ from rich.text import Text
 from ibidem.cli.console import Json, bar, engine_context, messages, print_json, results, sanitize, warn_once
 from ibidem.grouped_search.explanations import format_count
 from ibidem.index.idf_build import build_table, find_foreign, index_documents, sample, table_facts
+from ibidem_core.settings import Settings, load
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_ingest.idf.stability import Correlation, changed_fingerprints, correlation
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.readers import read
-from ibidem_workers.settings import Settings, load
 
 BAR = 40
 SHOWN = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30)

@@ -9,12 +9,12 @@ from rich.text import Text
 from ibidem.cli.app import SOME_REFUSED
 from ibidem.cli.console import Advance, Json, engine_context, messages, print_json, rated_bar, results, sanitize
 from ibidem.cli.status import show_summary
+from ibidem_core import logs
+from ibidem_core.settings import Settings, load
 from ibidem_ingest.readers.formats import DETECT, SUFFIXES, Choice, Format, IdFrom
 from ibidem_ingest.readers.inputs import count_documents
-from ibidem_workers import logs
 from ibidem_workers.ingest import ingest
 from ibidem_workers.runs import Progress, summary
-from ibidem_workers.settings import Settings, load
 from ibidem_workers.submit import IngestRequest
 
 Paths = Annotated[

@@ -22,11 +22,11 @@ from ibidem.cli.console import (
     results,
     sanitize,
 )
-from ibidem.dedupe.parameters import SHOWN_TO_PEOPLE
-from ibidem.dedupe.request import pair_policy
 from ibidem.grouped_search.explanations import format_count, reason
 from ibidem.index.groups import read_group
 from ibidem.index.inspection import Duplicate, Inspection, inspect
+from ibidem_dedupe.parameters import SHOWN_TO_PEOPLE
+from ibidem_dedupe.request import pair_policy
 
 COLUMNS = 20
 

@@ -9,11 +9,11 @@ import typer
 from rich.text import Text
 
 from ibidem.cli.console import Json, Preset, Similarity, WindowDays, bar, engine_context, figures, print_json, results
-from ibidem.dedupe.request import pair_policy
 from ibidem.grouped_search.explanations import format_count
+from ibidem_dedupe.policy import Policy
+from ibidem_dedupe.request import pair_policy
 from ibidem_engines.engine import Engine
 from ibidem_ingest.errors import UsageError
-from ibidem_ingest.pairs.policy import Policy
 from ibidem_workers.groups.checkpoint import Checkpoint, parse_policy
 from ibidem_workers.groups.service import group_store, regroup
 

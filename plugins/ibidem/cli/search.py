@@ -39,13 +39,13 @@ from ibidem.cli.console import (
     sanitize,
 )
 from ibidem.comparison.result_list import Entry, read_groups
-from ibidem.dedupe.parameters import PARAMETERS
-from ibidem.dedupe.request import DedupeRequest, parse_request
 from ibidem.grouped_search.api import search
 from ibidem.grouped_search.explanations import Response, ResponseHit, account_line, advice, format_count
+from ibidem_core.settings import load
+from ibidem_dedupe.parameters import PARAMETERS
+from ibidem_dedupe.request import DedupeRequest, parse_request
 from ibidem_engines.query import QUERY_HELP, Query, parse_query
 from ibidem_ingest.idf.store import Tables
-from ibidem_workers.settings import load
 
 ASK = ", shown with --max-per-group"
 LATE_SHOWN = 10

@@ -10,8 +10,8 @@ import typer
 from rich.text import Text
 
 from ibidem.cli.console import messages
+from ibidem_core.settings import Settings, load
 from ibidem_ingest.errors import UsageError
-from ibidem_workers.settings import Settings, load
 
 PORT = 8042
 LOOPBACK = "127.0.0.1"

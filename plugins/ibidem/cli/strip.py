@@ -10,10 +10,10 @@ from ibidem.cli.app import SOME_REFUSED
 from ibidem.cli.console import Json, print_json, rated_bar, results
 from ibidem.cli.status import refusals
 from ibidem.grouped_search.explanations import format_count
+from ibidem_core import logs
+from ibidem_core.settings import load
 from ibidem_ingest.errors import UsageError
-from ibidem_workers import logs
 from ibidem_workers.backfill.strip import StripRequest, StripResult, strip
-from ibidem_workers.settings import load
 
 
 def run(

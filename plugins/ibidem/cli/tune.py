@@ -8,15 +8,16 @@ import typer
 from rich.text import Text
 
 from ibidem.cli.console import Docs, Filters, Json, LabelTable, Positive, bar, engine_context, print_json, results
-from ibidem.dedupe.parameters import Preset, check_name, save_preset
 from ibidem.evaluation.evaluate import Labels, sign_collection
 from ibidem.evaluation.labels import PairFigures
 from ibidem.evaluation.tune import DEFAULT, MANY_SETS, Tuning, tune
 from ibidem.grouped_search.explanations import format_count
+from ibidem_core.settings import Settings, load
+from ibidem_dedupe.parameters import Preset
 from ibidem_engines.query import parse_filter
+from ibidem_engines.stored_presets import check_name, save_preset
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.readers import read
-from ibidem_workers.settings import Settings, load
 
 
 def run(

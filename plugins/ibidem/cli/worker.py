@@ -8,13 +8,13 @@ import typer
 
 from ibidem.cli.app import Sigterm
 from ibidem.cli.console import messages
+from ibidem_core import logs
+from ibidem_core.errors import Unavailable
+from ibidem_core.redaction import redact
+from ibidem_core.settings import load
 from ibidem_engines.connect import open_engine
-from ibidem_engines.errors import Unavailable
-from ibidem_engines.redaction import redact
-from ibidem_workers import logs
 from ibidem_workers.groups.service import settle
 from ibidem_workers.pool import Pool
-from ibidem_workers.settings import load
 
 LOOK_EVERY = 0.5
 SETTLES = 2.0

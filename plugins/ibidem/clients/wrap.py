@@ -16,11 +16,11 @@ from urllib.parse import unquote
 
 import orjson
 
-from ibidem.dedupe.request import DedupeRequest, as_text, is_dedupe_name, parse_options
 from ibidem.grouped_search.dsl.index_cache import IndexMetadataCache
 from ibidem.grouped_search.dsl.request import read_search
 from ibidem.grouped_search.dsl.stored import grouped_search
 from ibidem.grouped_search.response import Json
+from ibidem_dedupe.request import DedupeRequest, as_text, is_dedupe_name, parse_options
 from ibidem_engines.cluster.client import Failure
 from ibidem_engines.requests import ApiRequest, RequestFlow, run_async, run_sync
 from ibidem_ingest.errors import UsageError
@@ -249,8 +249,8 @@ if TYPE_CHECKING:
     import elasticsearch
     import opensearchpy
 
-    from ibidem.dedupe.parameters import By, Mode, Scope
-    from ibidem_ingest.pairs.policy import Level
+    from ibidem_dedupe.parameters import By, Mode, Scope
+    from ibidem_dedupe.policy import Level
 
     class Search:
         """Arguments of a search that a client does not have by itself."""

@@ -8,12 +8,12 @@ from itertools import islice
 from ibidem.comparison.matches import Passage, Region, align, count_covered, runs, to_region
 from ibidem.comparison.word_diff import Words, places, token_offsets
 from ibidem.grouped_search.explanations import relation_name
+from ibidem_dedupe.decision import Evidence, Guards, LongPair, decide, equal_content, same_table
+from ibidem_dedupe.policy import Policy
+from ibidem_dedupe.relations import relate
 from ibidem_ingest.document import Document, check
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import ABSENT, Table
-from ibidem_ingest.pairs.decision import Evidence, Guards, LongPair, decide, equal_content, same_table
-from ibidem_ingest.pairs.policy import Policy
-from ibidem_ingest.pairs.relations import relate
 from ibidem_ingest.signatures import minhash, noise
 from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.packed import FULL, WEAK, Packed, pack, unpack

@@ -10,14 +10,14 @@ import numpy as np
 
 from ibidem.comparison.compare import Signals, compare, signals
 from ibidem.comparison.html_page import SharedPage, environment, shared_page
-from ibidem.dedupe.pairs import LongTextMatcher
 from ibidem.evaluation.labels import Pair
 from ibidem.grouped_search.explanations import Why, guards, reason
+from ibidem_dedupe.decision import decide
+from ibidem_dedupe.pairs import LongTextMatcher
+from ibidem_dedupe.policy import Policy
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal
 from ibidem_ingest.idf.store import Tables
-from ibidem_ingest.pairs.decision import decide
-from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 
 MOST = 10

@@ -6,11 +6,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 
-from ibidem.dedupe.candidates import KeyIndex
-from ibidem.dedupe.leader_clustering import group
-from ibidem.dedupe.long_candidates import PageKeys
-from ibidem.dedupe.pair_rules import SIGNATURES
-from ibidem.dedupe.pairs import LongSignatureCache, LongTextMatcher, duplicates
 from ibidem.evaluation.errors import MOST, Mistake, SignedDocuments
 from ibidem.evaluation.labels import (
     EvidenceCount,
@@ -27,11 +22,16 @@ from ibidem.evaluation.labels import (
     read_pairs,
 )
 from ibidem.index.idf_build import ForeignShare, LanguageSampler
+from ibidem_dedupe.candidates import KeyIndex
+from ibidem_dedupe.leader_clustering import group
+from ibidem_dedupe.long_candidates import PageKeys
+from ibidem_dedupe.pair_rules import SIGNATURES
+from ibidem_dedupe.pairs import LongSignatureCache, LongTextMatcher, duplicates
+from ibidem_dedupe.policy import Policy
 from ibidem_engines.query import Filter
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_ingest.idf.store import Tables
-from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.packed_columns import PackedColumns

@@ -14,13 +14,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.dedupe.pair_rules import verify
-from ibidem.dedupe.pairs import duplicates
-from ibidem.dedupe.parameters import PRESETS
 from ibidem.evaluation.evaluate import EVERY, Collection, Labels
 from ibidem.evaluation.labels import Pair, PairFigures, components, parse_condition, read_pairs
+from ibidem_dedupe.pair_rules import verify
+from ibidem_dedupe.pairs import duplicates
+from ibidem_dedupe.parameters import PRESETS
+from ibidem_dedupe.policy import Policy
 from ibidem_ingest.errors import UsageError
-from ibidem_ingest.pairs.policy import Policy
 
 FOLDS = 5
 SIMILARITIES = (*range(25, 65, 5), 66, *range(70, 100, 5))

@@ -38,13 +38,13 @@ from ibidem.gateway.passthrough import Passthrough
 from ibidem.gateway.search_routes import pass_as_it_came
 from ibidem.gateway.server import Connections, run_processes
 from ibidem.gateway.upstream import Engines, Upstream
-from ibidem_engines.address import parse_address
+from ibidem_core import logs
+from ibidem_core.address import parse_address
+from ibidem_core.errors import EngineError, Permanent, Unavailable
+from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_for_caller
 from ibidem_engines.engine import Engine
-from ibidem_engines.errors import EngineError, Permanent, Unavailable
 from ibidem_ingest.errors import IbidemError, UsageError
-from ibidem_workers import logs
-from ibidem_workers.settings import Settings
 
 metrics_router = APIRouter(tags=["operation"])
 

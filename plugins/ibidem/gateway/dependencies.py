@@ -9,9 +9,9 @@ from ibidem.gateway.dedupe_proxy import CallerCache
 from ibidem.gateway.errors import HttpError
 from ibidem.gateway.metrics import Metrics
 from ibidem.gateway.upstream import Caller, Engines, Upstream
+from ibidem_core.settings import Settings
 from ibidem_engines.engine import Engine
 from ibidem_ingest.idf.store import Tables
-from ibidem_workers.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,6 @@ from pydantic import Field
 
 from ibidem.comparison.compare import compare
 from ibidem.comparison.html import printable
-from ibidem.dedupe.overrides import VERDICTS, load_overrides
 from ibidem.gateway.dependencies import CallersEngine, WithCaller, WithContext, gateway_context
 from ibidem.gateway.errors import JSON, HttpError
 from ibidem.gateway.metrics import timed_search
@@ -38,9 +37,11 @@ from ibidem.index.documents import (
 )
 from ibidem.index.groups import index_groups
 from ibidem.index.inspection import inspect as inspect_document
+from ibidem_dedupe.overrides import VERDICTS
 from ibidem_engines.connect import open_for_caller
 from ibidem_engines.engine import Engine
 from ibidem_engines.query import parse_query
+from ibidem_engines.stored_overrides import load_overrides
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 

@@ -12,7 +12,7 @@ from ibidem.gateway.dependencies import gateway_context
 from ibidem.gateway.errors import AGAIN, HttpError, accepts_html, as_response, http_error
 from ibidem.gateway.page.rendering import html
 from ibidem.gateway.page.state import LABELS, read_leniently
-from ibidem_engines.errors import EngineError
+from ibidem_core.errors import EngineError
 from ibidem_ingest.errors import IbidemError, TableError
 
 TITLES: Mapping[int, str] = {

@@ -7,8 +7,8 @@ import orjson
 from starlette.requests import Request
 from starlette.responses import Response
 
+from ibidem_core.errors import EngineError, NoIndex, Unavailable
 from ibidem_engines.cluster.client import TIMEOUT, Failure
-from ibidem_engines.errors import EngineError, NoIndex, Unavailable
 from ibidem_ingest.errors import IbidemError, MissingDocument, TableError, UsageError
 
 JSON = "application/json"

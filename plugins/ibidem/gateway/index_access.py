@@ -13,7 +13,7 @@ from starlette.types import Scope
 from ibidem.gateway import grammar
 from ibidem.gateway.errors import HttpError
 from ibidem.grouped_search.dsl.unsupported import refuse_depth
-from ibidem_workers.settings import Settings
+from ibidem_core.settings import Settings
 
 _NAME = re.compile(r'[^\x00-\x20\x7f\\/?"<>|,#:{}%+_.-][^\x00-\x20\x7f\\/?"<>|,#:{}%]{0,254}')
 """Names that the engines take, or patterns with `*`: no other cluster's, no date arithmetic, no exclusion."""

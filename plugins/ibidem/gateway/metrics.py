@@ -7,8 +7,8 @@ from typing import Any, Literal, cast
 
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
-from ibidem.dedupe.request import DedupeRequest
 from ibidem.grouped_search.api import SearchResult, search_window
+from ibidem_dedupe.request import DedupeRequest
 from ibidem_engines.engine import Engine, Ranking, StoredDocument
 from ibidem_engines.query import Query
 from ibidem_engines.stored_groups import Collapsed, CollapseEngine, Order

@@ -20,7 +20,7 @@ from ibidem.gateway.index_access import HEADER, streams
 from ibidem.gateway.metrics import STAGES, Metrics
 from ibidem.gateway.search_routes import CLOSED
 from ibidem.gateway.upstream import RIGHTS
-from ibidem_workers.settings import Settings
+from ibidem_core.settings import Settings
 
 
 async def buffer_body(receive: Receive, settings: Settings) -> Receive:

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from ibidem.dedupe.request import as_text, is_dedupe_name
 from ibidem.gateway.dedupe_proxy import DedupeProxy, EngineRefusal, Json
 from ibidem.gateway.errors import HttpError, http_error
 from ibidem.gateway.grammar import UNKNOWN
@@ -23,8 +22,9 @@ from ibidem.gateway.search_request import (
 )
 from ibidem.grouped_search.dsl.index_cache import IndexMetadataCache
 from ibidem.grouped_search.dsl.unsupported import refuse_parts
+from ibidem_core.settings import Settings
+from ibidem_dedupe.request import as_text, is_dedupe_name
 from ibidem_ingest.errors import IbidemError, UsageError
-from ibidem_workers.settings import Settings
 
 INDEX = ("index", "indices", "indice")
 """Names under which the engines look for the indexes in a head."""

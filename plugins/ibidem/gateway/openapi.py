@@ -5,12 +5,13 @@ from typing import Annotated, Any
 from fastapi import FastAPI, Query
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
-from ibidem.dedupe.parameters import DEEPEST, PARAMETERS, Mode, Parameter, lookup_presets
-from ibidem.dedupe.request import DedupeRequest, pair_policy, parse_request
+from ibidem_dedupe.parameters import DEEPEST, PARAMETERS, Mode, Parameter
+from ibidem_dedupe.policy import Level, Policy
+from ibidem_dedupe.request import DedupeRequest, pair_policy, parse_request
 from ibidem_engines.engine import Engine
 from ibidem_engines.query import QUERY_HELP
+from ibidem_engines.stored_presets import lookup_presets
 from ibidem_ingest.document import MAX_ID_BYTES
-from ibidem_ingest.pairs.policy import Level, Policy
 
 ERROR: dict[str, Any] = {
     "type": "object",

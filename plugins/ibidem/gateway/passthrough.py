@@ -22,7 +22,7 @@ from ibidem.gateway.index_access import check_indexes, has_all_indexes, own_path
 from ibidem.gateway.search_request import as_object, check_type, decompress, dump_json, read_body, read_parameters
 from ibidem.gateway.search_routes import CLOSED, as_response, cancel_on_disconnect
 from ibidem.gateway.upstream import Upstream, forward_headers, response_headers, rewrite_headers, target
-from ibidem_workers.settings import Settings
+from ibidem_core.settings import Settings
 
 READS, WRITES = frozenset(("GET", "HEAD")), frozenset(("PUT", "POST"))
 ACTIONS: Mapping[str, frozenset[str]] = {

@@ -13,7 +13,6 @@ from urllib.parse import parse_qsl
 
 import orjson
 
-from ibidem.dedupe.request import DedupeRequest, as_text, is_dedupe_name, parse_options
 from ibidem.gateway.errors import HttpError
 from ibidem.gateway.index_access import (
     check_indexes,
@@ -23,8 +22,9 @@ from ibidem.gateway.index_access import (
     has_all_paths,
     split_alias,
 )
+from ibidem_core.settings import Settings
+from ibidem_dedupe.request import DedupeRequest, as_text, is_dedupe_name, parse_options
 from ibidem_ingest.errors import UsageError
-from ibidem_workers.settings import Settings
 
 GZIP = 31
 """zlib's way to say: gzip, with the largest window."""

@@ -9,7 +9,6 @@ from urllib.parse import quote
 import orjson
 from fastapi import APIRouter, Depends, Path, Request, Response
 
-from ibidem.dedupe.request import DEDUPE
 from ibidem.gateway.dedupe_proxy import DedupeProxy, EngineRefusal, Json
 from ibidem.gateway.dependencies import GatewayContext, WithCaller, WithCluster, WithContext
 from ibidem.gateway.errors import HttpError
@@ -18,7 +17,8 @@ from ibidem.gateway.msearch import MsearchRequest, answer_msearch, read_lines
 from ibidem.gateway.search_request import NativeRequest, dump_json, read_request
 from ibidem.gateway.upstream import Caller, Reply, Upstream, forward_headers, rewrite_headers, target
 from ibidem.grouped_search.dsl.index_cache import IndexMetadataCache
-from ibidem_workers.settings import Settings
+from ibidem_core.settings import Settings
+from ibidem_dedupe.request import DEDUPE
 
 JSON, LINES = "json", "x-ndjson"
 """The two forms of a body that is written here."""

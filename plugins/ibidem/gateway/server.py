@@ -12,7 +12,7 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
-from ibidem_workers.settings import Settings
+from ibidem_core.settings import Settings
 
 SPARE_FILES = 256
 """Files that are left for all else than connections."""

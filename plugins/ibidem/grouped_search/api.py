@@ -9,10 +9,6 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 from typing_extensions import override
 
-from ibidem.dedupe.leader_clustering import Window
-from ibidem.dedupe.overrides import DocumentRef, Override, load_overrides
-from ibidem.dedupe.parameters import DEEPEST
-from ibidem.dedupe.request import DedupeRequest
 from ibidem.grouped_search.backend import (
     NextPage,
     PageRequest,
@@ -33,11 +29,16 @@ from ibidem.grouped_search.plugin_request import (
 from ibidem.grouped_search.response import DUPLICATES, Json, to_hit, to_source
 from ibidem.grouped_search.stats import Facets, count_facets, ungrouped_stats
 from ibidem.grouped_search.stored import StoredBackend, stored_page
+from ibidem.grouped_search.window import Window
+from ibidem_dedupe.overrides import DocumentRef, Override
+from ibidem_dedupe.parameters import DEEPEST
+from ibidem_dedupe.request import DedupeRequest
 from ibidem_engines.engine import Engine, Hit, LookupResult, Ranking, SignatureLookup, StoredDocument
 from ibidem_engines.query import Query
 from ibidem_engines.requests import RequestFlow, run_offline
 from ibidem_engines.spelling import did_you_mean
 from ibidem_engines.stored_groups import Collapsed, CollapseEngine, Members, Order, Place
+from ibidem_engines.stored_overrides import load_overrides
 from ibidem_ingest.signatures.packed import NO_DATE
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_workers.groups.checkpoint import Checkpoint, parse_marks

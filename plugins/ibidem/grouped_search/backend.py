@@ -13,19 +13,19 @@ from typing import Protocol
 
 import orjson
 
-from ibidem.dedupe.leader_clustering import Window
-from ibidem.dedupe.long_candidates import LEAST
-from ibidem.dedupe.overrides import DocumentRef, Override
-from ibidem.dedupe.parameters import DEEPEST
-from ibidem.dedupe.request import DedupeRequest
 from ibidem.grouped_search.response import Json
+from ibidem.grouped_search.window import Window
+from ibidem_dedupe.long_candidates import LEAST
+from ibidem_dedupe.overrides import DocumentRef, Override
+from ibidem_dedupe.parameters import DEEPEST
+from ibidem_dedupe.policy import Policy
+from ibidem_dedupe.request import DedupeRequest
 from ibidem_engines.engine import CONTENT_HITS, Hit, LookupResult, Ranking, SignatureLookup
 from ibidem_engines.hits import decode_cursor, encode_cursor, query_digest
 from ibidem_engines.query import Query
 from ibidem_engines.requests import RequestFlow
 from ibidem_engines.stored_groups import Place
 from ibidem_ingest.errors import UsageError
-from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.lookup_keys import LookupField, long_clues, lookup_keys
 from ibidem_ingest.signatures.packed import Packed

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ibidem_ingest.pairs.decision import Evidence
-from ibidem_ingest.pairs.policy import Level
+from ibidem_dedupe.decision import Evidence
+from ibidem_dedupe.policy import Level
 
 RELATION_OF_LEVEL: Mapping[Level, str] = {"identical": "same_text", "near": "similar_text"}
 """Relations of two documents, by signatures of whole documents."""

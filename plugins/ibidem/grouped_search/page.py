@@ -11,13 +11,13 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from ibidem.dedupe.leader_clustering import Window
-from ibidem.dedupe.overrides import DocumentRef, Override
-from ibidem.dedupe.pairs import LongSignatureCache
-from ibidem.dedupe.parameters import DEEPEST
 from ibidem.grouped_search.backend import PageRequest, ScopeMatches, SearchBackend, append_matches, look_up_duplicates
 from ibidem.grouped_search.response import Group, Json, Pages, ResponseRenderer, build_groups
 from ibidem.grouped_search.stats import LateDocument, late_members, response_stats
+from ibidem.grouped_search.window import Window
+from ibidem_dedupe.overrides import DocumentRef, Override
+from ibidem_dedupe.pairs import LongSignatureCache
+from ibidem_dedupe.parameters import DEEPEST
 from ibidem_engines.engine import Ranking, SignatureLookup
 from ibidem_engines.requests import RequestFlow
 from ibidem_ingest.errors import UsageError

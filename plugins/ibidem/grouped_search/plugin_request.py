@@ -8,15 +8,15 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from ibidem.dedupe.parameters import PRESETS
-from ibidem.dedupe.request import DedupeRequest, asks_for_stored_preset
 from ibidem.grouped_search.dsl.request import DslSearch
 from ibidem.grouped_search.response import Json
 from ibidem.grouped_search.stats import MOST, FacetBucket, Facets, count_others
+from ibidem_dedupe.parameters import PRESETS
+from ibidem_dedupe.policy import Policy
+from ibidem_dedupe.request import DedupeRequest, asks_for_stored_preset
 from ibidem_engines.cluster.dsl import Clause
 from ibidem_engines.cluster.plugin import NAME, pop_account
 from ibidem_engines.requests import RequestFlow
-from ibidem_ingest.pairs.policy import Policy
 
 SIMILARITY = "dedupe_similarity"
 PRESET = "dedupe_preset"

@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from ibidem.dedupe.leader_clustering import Grouping, Window
-from ibidem.dedupe.overrides import DocumentRef, Override
-from ibidem.dedupe.parameters import Keep, KeepBy
-from ibidem.dedupe.request import DedupeRequest
+from ibidem.grouped_search.window import Window
+from ibidem_dedupe.leader_clustering import Grouping
+from ibidem_dedupe.overrides import DocumentRef, Override
+from ibidem_dedupe.parameters import Keep, KeepBy
+from ibidem_dedupe.request import DedupeRequest
 from ibidem_engines.engine import Hit, StoredDocument
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.packed import NO_DATE, hash_value

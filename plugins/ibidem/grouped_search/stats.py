@@ -9,11 +9,11 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.dedupe.leader_clustering import Window
-from ibidem.dedupe.overrides import DocumentRef
-from ibidem.dedupe.parameters import DEEPEST
-from ibidem.dedupe.request import DedupeRequest
 from ibidem.grouped_search.response import Group, Pages
+from ibidem.grouped_search.window import Window
+from ibidem_dedupe.overrides import DocumentRef
+from ibidem_dedupe.parameters import DEEPEST
+from ibidem_dedupe.request import DedupeRequest
 from ibidem_engines.engine import Hit
 from ibidem_ingest.dates import EPOCH
 from ibidem_ingest.signatures.packed import NO_DATE

@@ -7,19 +7,20 @@ from typing import Protocol
 
 import numpy as np
 
-from ibidem.dedupe.leader_clustering import Grouping, Window
-from ibidem.dedupe.overrides import DocumentRef, Override, apply_overrides
-from ibidem.dedupe.pairs import LongSignatureCache, LongTextMatcher, no_long_signatures
-from ibidem.dedupe.request import DedupeRequest
 from ibidem.grouped_search.backend import NextPage, PageRequest, start_place
 from ibidem.grouped_search.page import GroupedPage
 from ibidem.grouped_search.response import Group, Json, ResponseRenderer, choose_lead
 from ibidem.grouped_search.stats import request_stats
+from ibidem.grouped_search.window import Window
+from ibidem_dedupe.leader_clustering import Grouping
+from ibidem_dedupe.overrides import DocumentRef, Override, apply_overrides
+from ibidem_dedupe.pairs import LongSignatureCache, LongTextMatcher, no_long_signatures
+from ibidem_dedupe.policy import Policy
+from ibidem_dedupe.request import DedupeRequest
 from ibidem_engines.engine import Hit, Ranking
 from ibidem_engines.requests import RequestFlow
 from ibidem_engines.stored_groups import MOST_MEMBERS, Collapsed, GroupHit, MatchCounts, Members, Place
 from ibidem_ingest.errors import UsageError
-from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_workers.groups.checkpoint import Checkpoint, parse_policy
 

@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from ibidem.dedupe.leader_clustering import Window
-from ibidem.dedupe.request import DedupeRequest, parse_request
+from ibidem.grouped_search.window import Window
+from ibidem_core.records import parse_record
+from ibidem_dedupe.request import DedupeRequest, parse_request
 from ibidem_engines.engine import Engine, Hit
 from ibidem_engines.query import Query, parse_query
-from ibidem_engines.records import parse_record
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import MissingDocument, UsageError
 

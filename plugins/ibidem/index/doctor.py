@@ -11,9 +11,11 @@ from typing import cast
 
 from ibidem.grouped_search.explanations import format_count
 from ibidem.index.idf_build import REMEDY, LanguageSampler
+from ibidem_core.redaction import redact
+from ibidem_core.settings import Settings
+from ibidem_core.settings_table import settings_rows
 from ibidem_engines.engine import Engine, HealthIssue, Info
 from ibidem_engines.hits import PluginEngine, PluginNode
-from ibidem_engines.redaction import redact
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import IbidemError
 from ibidem_ingest.idf.store import Tables
@@ -22,8 +24,6 @@ from ibidem_ingest.readers.formats import Format, require
 from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_workers.brokers.files import SpoolDirectory
 from ibidem_workers.celery_app import connect_broker, make_broker
-from ibidem_workers.settings import Settings
-from ibidem_workers.settings_table import settings_rows
 
 GATEWAY = ("aiohttp", "fastapi", "httptools", "multipart", "prometheus_client", "uvicorn")
 """Libraries of the extra `gateway`."""

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 
-from ibidem.dedupe.overrides import VERDICTS, DocumentRef, Override, Verdict, load_overrides
+from ibidem_dedupe.overrides import VERDICTS, DocumentRef, Override, Verdict
 from ibidem_engines.engine import Engine, Hit, Outcome, SignatureLookup, WriteStatus
 from ibidem_engines.query import Filter, Query
+from ibidem_engines.stored_overrides import load_overrides
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import MissingDocument, UsageError
 from ibidem_ingest.signatures.lookup_keys import content_key

@@ -6,20 +6,21 @@ from dataclasses import dataclass, field
 from time import perf_counter
 
 from ibidem.comparison.word_diff import Piece, word_diff
-from ibidem.dedupe.overrides import DocumentRef, load_overrides
-from ibidem.dedupe.pair_rules import SIGNATURES
 from ibidem.index.groups import IndexGroups, LongTextIndex, group_slices
+from ibidem_core.errors import NoIndex
+from ibidem_core.settings import Settings
+from ibidem_dedupe.overrides import DocumentRef
+from ibidem_dedupe.pair_rules import SIGNATURES
+from ibidem_dedupe.policy import Level, Policy
 from ibidem_engines.engine import Hit
-from ibidem_engines.errors import NoIndex
 from ibidem_engines.reindex import Name as Place
 from ibidem_engines.reindex import ReindexSource, SourceDocument
+from ibidem_engines.stored_overrides import load_overrides
 from ibidem_ingest.errors import Refusal
 from ibidem_ingest.idf.store import Tables
-from ibidem_ingest.pairs.policy import Level, Policy
 from ibidem_workers.backfill.batch import refusal, signed_records
 from ibidem_workers.backfill.checkpoint import all_writes, read_all
 from ibidem_workers.backfill.run import check_fields, open_for_backfill
-from ibidem_workers.settings import Settings
 
 MOST = 200_000
 """Documents that are looked at, in the order of writing: their signatures take 3 KB each."""

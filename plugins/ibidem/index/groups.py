@@ -14,17 +14,18 @@ from heapq import nsmallest
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.dedupe.candidates import KeyIndex
-from ibidem.dedupe.leader_clustering import Grouping, group
-from ibidem.dedupe.long_candidates import PageKeys
-from ibidem.dedupe.overrides import DocumentRef, Override, apply_overrides, load_overrides
-from ibidem.dedupe.pair_rules import SIGNATURES
-from ibidem.dedupe.pairs import LongSignatureCache, LongTextMatcher
 from ibidem.index.documents import titles
+from ibidem_dedupe.candidates import KeyIndex
+from ibidem_dedupe.decision import decide
+from ibidem_dedupe.leader_clustering import Grouping, group
+from ibidem_dedupe.long_candidates import PageKeys
+from ibidem_dedupe.overrides import DocumentRef, Override, apply_overrides
+from ibidem_dedupe.pair_rules import SIGNATURES
+from ibidem_dedupe.pairs import LongSignatureCache, LongTextMatcher
+from ibidem_dedupe.policy import Level, Policy
 from ibidem_engines.engine import Engine, Hit
 from ibidem_engines.stored_groups import GroupedDocument, StoredGroups
-from ibidem_ingest.pairs.decision import decide
-from ibidem_ingest.pairs.policy import Level, Policy
+from ibidem_engines.stored_overrides import load_overrides
 from ibidem_ingest.signatures.long_text import LongClue, LongSignatures
 from ibidem_ingest.signatures.packed import LONG, NO_DATE, unpack
 from ibidem_ingest.signatures.packed_columns import PackedColumns

@@ -3,16 +3,17 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ibidem.dedupe.leader_clustering import Window
-from ibidem.dedupe.overrides import DocumentRef, Override, load_overrides
-from ibidem.dedupe.pairs import LongSignatureCache
 from ibidem.grouped_search.backend import build_lookup, cut_fields
 from ibidem.grouped_search.explanations import relation_name
+from ibidem.grouped_search.window import Window
 from ibidem.index.documents import fetch_hits
+from ibidem_dedupe.decision import Evidence
+from ibidem_dedupe.overrides import DocumentRef, Override
+from ibidem_dedupe.pairs import LongSignatureCache
+from ibidem_dedupe.policy import Policy
 from ibidem_engines.engine import Engine, Hit, StoredDocument
+from ibidem_engines.stored_overrides import load_overrides
 from ibidem_ingest.errors import MissingDocument, UsageError
-from ibidem_ingest.pairs.decision import Evidence
-from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.signatures.lookup_keys import LookupField
 from ibidem_ingest.signatures.packed import LONG, NO_DATE, Packed
 

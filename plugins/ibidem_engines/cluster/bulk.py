@@ -9,10 +9,10 @@ from typing import Any
 
 import orjson
 
+from ibidem_core.errors import Permanent
 from ibidem_engines.cluster.client import BULK, ClusterClient, Failure, build_failure, find_fault, to_engine_error
 from ibidem_engines.cluster.dsl import Clause, ids_query
 from ibidem_engines.cluster.index import refresh_index
-from ibidem_engines.errors import Permanent
 from ibidem_engines.reindex import Marks, Name, SeqNoRange, ShardRef
 from ibidem_engines.requests import BUSY, WHOLE, quote_index
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import orjson
 
-from ibidem_engines.errors import EngineError, NoIndex, Permanent, Unavailable
-from ibidem_engines.redaction import redact_text
+from ibidem_core.errors import EngineError, NoIndex, Permanent, Unavailable
+from ibidem_core.redaction import redact_text
 from ibidem_engines.requests import BUSY, ApiRequest, RequestFlow, T, Throttle, Transport, run_sync
 
 UNREACHABLE, TIMEOUT, CERTIFICATE, OTHER_PRODUCT, UNREADABLE = (

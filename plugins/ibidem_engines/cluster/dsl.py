@@ -7,7 +7,7 @@ double, a phrase is its words side by side.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ibidem_engines.address import Fields
+from ibidem_core.address import Fields
 from ibidem_engines.cluster.source import filter_value, iso_day
 from ibidem_engines.engine import HIGHLIGHT
 from ibidem_engines.query import Filter, Phrase, Query, Words, days

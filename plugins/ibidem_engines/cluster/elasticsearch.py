@@ -15,7 +15,8 @@ from elasticsearch.exceptions import (
 from elasticsearch.exceptions import ConnectionError as NoConnection
 from elasticsearch.serializer import OrjsonSerializer
 
-from ibidem_engines.address import Address, parse_address
+from ibidem_core.address import Address, parse_address
+from ibidem_core.redaction import redact_text
 from ibidem_engines.cluster.client import (
     CERTIFICATE,
     CONNECTIONS,
@@ -30,7 +31,6 @@ from ibidem_engines.cluster.client import (
     build_failure,
 )
 from ibidem_engines.cluster.engine import ClusterEngine
-from ibidem_engines.redaction import redact_text
 from ibidem_engines.requests import Answer
 
 DIALECT = Dialect(

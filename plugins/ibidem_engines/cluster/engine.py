@@ -6,7 +6,8 @@ from typing import Any
 
 from typing_extensions import override
 
-from ibidem_engines.address import Address
+from ibidem_core.address import Address
+from ibidem_core.errors import Permanent
 from ibidem_engines.cluster import dsl, groups, plugin, terms
 from ibidem_engines.cluster import index as layout
 from ibidem_engines.cluster import ranking as cursors
@@ -34,7 +35,6 @@ from ibidem_engines.engine import (
     SignatureLookup,
     StoredDocument,
 )
-from ibidem_engines.errors import Permanent
 from ibidem_engines.hits import GroupedHits, PluginEngine, PluginNode, query_digest
 from ibidem_engines.query import Filter, Query
 from ibidem_engines.reindex import Marks, ReindexableEngine

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 from typing_extensions import override
 
-from ibidem_engines.address import OURS, Fields
+from ibidem_core.address import OURS, Fields
 from ibidem_engines.cluster import dsl
 from ibidem_engines.cluster.bulk import Action, newest, primaries, run, write_order
 from ibidem_engines.cluster.client import ClusterClient

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ibidem_engines.address import OURS, Fields
+from ibidem_core.address import OURS, Fields
 from ibidem_engines.cluster.client import ClusterClient
 from ibidem_engines.engine import HealthIssue, disk_issue, is_full
 from ibidem_engines.requests import ApiRequest, answer_to, quote_index

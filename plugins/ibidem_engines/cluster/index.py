@@ -6,10 +6,10 @@ from typing import Any, get_args
 
 import orjson
 
-from ibidem_engines.address import OURS, read_path
+from ibidem_core.address import OURS, read_path
+from ibidem_core.errors import NoIndex, Permanent
 from ibidem_engines.cluster.client import ClusterClient, Dialect, Failure, to_engine_error
 from ibidem_engines.engine import Ledger
-from ibidem_engines.errors import NoIndex, Permanent
 from ibidem_engines.requests import ApiRequest, RequestFlow, answer_to, quote_index
 from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_mappings import load

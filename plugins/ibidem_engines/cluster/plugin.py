@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from importlib.metadata import version
 from typing import Any, Literal, get_args
 
-from ibidem_engines.address import Fields
+from ibidem_core.address import Fields
 from ibidem_engines.cluster.source import to_stored_document
 from ibidem_engines.hits import GroupedHits, PluginNode
 from ibidem_engines.query import Query

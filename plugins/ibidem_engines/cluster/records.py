@@ -6,11 +6,11 @@ from typing import Any
 import orjson
 from xxhash import xxh3_128_hexdigest
 
+from ibidem_core.errors import NoIndex
 from ibidem_engines.cluster.bulk import MISSING, Action, get_many, run
 from ibidem_engines.cluster.client import ClusterClient, build_failure
 from ibidem_engines.cluster.index import ledger_name, refresh_index
 from ibidem_engines.engine import Ledger
-from ibidem_engines.errors import NoIndex
 from ibidem_engines.requests import WHOLE, ApiRequest, RequestFlow
 from ibidem_ingest.document import MAX_ID_BYTES
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from typing_extensions import override
 
-from ibidem_engines.address import OURS, Fields, read_path
+from ibidem_core.address import OURS, Fields, read_path
+from ibidem_core.errors import NoIndex, Permanent
 from ibidem_engines.cluster import index as layout
 from ibidem_engines.cluster import records
 from ibidem_engines.cluster.bulk import (
@@ -40,7 +41,6 @@ from ibidem_engines.cluster.source import (
 from ibidem_engines.cluster.source_values import objects, remove_member
 from ibidem_engines.cluster.write import refused_field
 from ibidem_engines.engine import Ledger, Outcome, Record, WriteStatus
-from ibidem_engines.errors import NoIndex, Permanent
 from ibidem_engines.records import UnstorableRecord, values_of_records
 from ibidem_engines.reindex import (
     Marks,

@@ -6,7 +6,7 @@ from typing import Any
 
 from typing_extensions import override
 
-from ibidem_engines.address import OURS
+from ibidem_core.address import OURS
 from ibidem_engines.cluster import index as layout
 from ibidem_engines.cluster.bulk import (
     CONFLICT,

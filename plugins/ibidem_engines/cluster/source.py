@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 from xxhash import xxh3_128_hexdigest
 
-from ibidem_engines.address import OURS, Fields, read_path, remove_path, set_path
+from ibidem_core.address import OURS, Fields, read_path, remove_path, set_path
 from ibidem_engines.cluster.source_values import with_member
 from ibidem_engines.engine import HIGHLIGHT, Record, StoredDocument
 from ibidem_engines.highlighting import mark, passage, searched_phrases

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ibidem_engines.address import Fields
+from ibidem_core.address import Fields
 from ibidem_engines.cluster.client import build_failure
 from ibidem_engines.requests import RequestFlow, Target
 from ibidem_engines.spelling import LONGEST, MOST_WORDS, SHORTEST

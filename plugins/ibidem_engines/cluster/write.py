@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from ibidem_engines.address import Fields
+from ibidem_core.address import Fields
+from ibidem_core.errors import Unavailable
 from ibidem_engines.cluster import records as ledgers
 from ibidem_engines.cluster.bulk import (
     CONFLICT,
@@ -23,7 +24,6 @@ from ibidem_engines.cluster.bulk import (
 from ibidem_engines.cluster.client import ClusterClient
 from ibidem_engines.cluster.source import as_source, version_update
 from ibidem_engines.engine import Outcome, Record, WriteStatus, next_version
-from ibidem_engines.errors import Unavailable
 from ibidem_engines.records import UnstorableRecord, clash, find_superseded, values_of_records
 
 _AT_FAULT = {WriteStatus.STALE: "version", WriteStatus.REFUSED: "id"}

@@ -10,7 +10,8 @@ from contextlib import closing, contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 
-from ibidem_engines.errors import NoIndex, Permanent, from_sqlite
+from ibidem_core.errors import NoIndex, Permanent
+from ibidem_engines.sqlite.errors import from_sqlite
 from ibidem_ingest.private import make_file, make_folder
 from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_mappings import load

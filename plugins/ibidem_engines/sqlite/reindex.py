@@ -6,7 +6,7 @@ from typing import get_args
 
 from typing_extensions import override
 
-from ibidem_engines.address import Fields
+from ibidem_core.address import Fields
 from ibidem_engines.engine import Ledger, Outcome, Record
 from ibidem_engines.reindex import (
     Marks,

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 import orjson
 import pytest
 
+from ibidem_core.errors import Permanent
 from ibidem_engines.cluster import bulk
 from ibidem_engines.cluster.bulk import Action, ActionOutcome, run
 from ibidem_engines.cluster.client import ClusterClient
-from ibidem_engines.errors import Permanent
 
 
 class Taking:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 import pytest
 
+from ibidem_core.errors import EngineError, NoIndex, Permanent, Unavailable
 from ibidem_engines.cluster.client import (
     BLOCKS,
     KINDS,
@@ -19,7 +20,6 @@ from ibidem_engines.cluster.client import (
     find_fault,
     to_engine_error,
 )
-from ibidem_engines.errors import EngineError, NoIndex, Permanent, Unavailable
 
 
 @pytest.mark.parametrize(

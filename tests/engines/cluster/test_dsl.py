@@ -2,7 +2,7 @@
 
 import pytest
 
-from ibidem_engines.address import Fields
+from ibidem_core.address import Fields
 from ibidem_engines.cluster import dsl
 from ibidem_engines.query import Filter, Phrase, Query, parse_query
 

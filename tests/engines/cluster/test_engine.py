@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import pytest
 
+from ibidem_core.errors import Permanent, Unavailable
 from ibidem_engines.cluster.engine import ClusterEngine
 from ibidem_engines.cluster.index import template
 from ibidem_engines.cluster.opensearch import DIALECT
 from ibidem_engines.cluster.ranking import read_cursor
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record, SignatureLookup, WriteStatus
-from ibidem_engines.errors import Permanent, Unavailable
 from ibidem_engines.query import Filter, Query, parse_query
 from ibidem_engines.reindex import SeqNoRange
 from ibidem_ingest.signatures.lookup_keys import lookup_keys

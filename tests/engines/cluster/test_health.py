@@ -9,8 +9,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from ibidem_core.errors import Permanent
 from ibidem_engines.connect import open_engine
-from ibidem_engines.errors import Permanent
 from ibidem_engines.query import parse_query
 from ibidem_ingest.errors import UsageError
 from servers.fake_server import Answer, between

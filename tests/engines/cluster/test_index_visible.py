@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from ibidem_core.errors import Unavailable
 from ibidem_engines.cluster.engine import ClusterEngine
 from ibidem_engines.cluster.index import template
 from ibidem_engines.cluster.opensearch import DIALECT
 from ibidem_engines.cluster.records import read_records
 from ibidem_engines.connect import open_engine, open_reindex_source
-from ibidem_engines.errors import Unavailable
 from ibidem_engines.query import Query, parse_query
 from ibidem_engines.reindex import SeqNoRange, ShardRef
 from ibidem_mappings import load

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem_engines.address import Fields, parse_fields
+from ibidem_core.address import Fields, parse_fields
 from ibidem_engines.cluster.source import (
     UnstorableRecord,
     as_document,

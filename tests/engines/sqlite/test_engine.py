@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from ibidem_core.errors import Permanent
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record, SignatureLookup, WriteStatus
-from ibidem_engines.errors import Permanent
 from ibidem_engines.query import Query, parse_query
 from ibidem_engines.sqlite.tables import lookup_values
 from ibidem_ingest.errors import UsageError

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ibidem_engines.errors import Permanent, Unavailable
+from ibidem_core.errors import Permanent, Unavailable
 from ibidem_engines.sqlite.file import SqliteFile
 
 PUT = "insert into \"ibidem.{index}.ledger\" values ('runs', ?, ?)"

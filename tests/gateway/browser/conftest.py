@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
+from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
 from ibidem_engines.records import records
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
-from ibidem_workers.settings import Settings
 from servers.indices import remove_indices
 from servers.missing import Missing
 from support.gateway_server import run_gateway

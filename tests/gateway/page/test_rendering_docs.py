@@ -2,8 +2,8 @@
 
 from starlette.testclient import TestClient
 
-from ibidem.dedupe.parameters import PARAMETERS
 from ibidem.gateway.page.rendering import operations
+from ibidem_dedupe.parameters import PARAMETERS
 
 
 def test_every_question_and_every_dedupe_parameter_is_described(client: TestClient) -> None:

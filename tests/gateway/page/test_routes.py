@@ -10,12 +10,12 @@ from starlette.testclient import TestClient
 
 from gateway.conftest import HERE, Serve
 from ibidem.gateway.page.rendering import STATIC
+from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
 from ibidem_engines.records import records
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers.groups.service import Follower
-from ibidem_workers.settings import Settings
 from support.leases import LEASE
 
 PAGE = {"accept": "text/html,application/xhtml+xml"}

@@ -9,8 +9,8 @@ import pytest
 import ibidem
 from grouped_search.dsl.test_same_as_api import take_parts
 from grouped_search.dsl.test_search import SAYING
-from ibidem.dedupe.request import parse_request
 from ibidem.grouped_search.api import search
+from ibidem_dedupe.request import parse_request
 from ibidem_engines.cluster import dsl
 from ibidem_engines.engine import Engine, Record
 from ibidem_engines.query import parse_query

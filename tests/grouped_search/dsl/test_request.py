@@ -2,8 +2,8 @@
 
 import pytest
 
-from ibidem.dedupe.request import DedupeRequest
 from ibidem.grouped_search.dsl.request import drop_inner_hits, fold_parameters, read_search
+from ibidem_dedupe.request import DedupeRequest
 from ibidem_ingest.errors import UsageError
 
 INDENT = DedupeRequest("indent")

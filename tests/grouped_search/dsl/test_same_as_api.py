@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import ibidem
-from ibidem_engines.address import Fields
+from ibidem_core.address import Fields
 from ibidem_engines.cluster import dsl
 from ibidem_engines.engine import Engine
 from support.examples import examples

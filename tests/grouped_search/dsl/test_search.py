@@ -10,11 +10,12 @@ import opensearchpy
 import pytest
 
 import ibidem
-from ibidem.dedupe.parameters import Preset, save_preset
+from ibidem_dedupe.parameters import Preset
+from ibidem_dedupe.policy import Policy
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record
+from ibidem_engines.stored_presets import save_preset
 from ibidem_ingest.errors import UsageError
-from ibidem_ingest.pairs.policy import Policy
 from servers.indices import ask, remove_indices
 from support.naive_grouping import leaders
 from support.windows import SampleWindow

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import ibidem
 from grouped_search.dsl.test_same_as_api import WORDS, take_parts
-from ibidem_engines.address import Fields
+from ibidem_core.address import Fields
 from ibidem_engines.cluster import dsl
 from ibidem_engines.cluster.collapse import ClusterCollapse
 from ibidem_engines.cluster.match_counts import MatchCounter

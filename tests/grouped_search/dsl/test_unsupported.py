@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from ibidem.dedupe.request import DedupeRequest, parse_request
 from ibidem.grouped_search.dsl.request import read_search
 from ibidem.grouped_search.dsl.unsupported import UNSUPPORTED
+from ibidem_dedupe.request import DedupeRequest, parse_request
 from ibidem_ingest.errors import UsageError
 
 INDENT = DedupeRequest("indent")

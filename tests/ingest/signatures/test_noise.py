@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ibidem_dedupe.decision import Evidence, decide
+from ibidem_dedupe.policy import Characters, Policy
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.table import Table
-from ibidem_ingest.pairs.decision import Evidence, decide
-from ibidem_ingest.pairs.policy import Characters, Policy
 from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.minhash import SLOT_MULTIPLIERS
 from ibidem_ingest.signatures.packed import Packed, pack, unpack

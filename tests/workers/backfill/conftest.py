@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
-from ibidem_workers.settings import Settings
 from servers.indices import ask
 from support.worker_settings import WORDS
 

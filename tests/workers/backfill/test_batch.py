@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from ibidem_core.errors import Permanent
+from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_reindex_source
 from ibidem_engines.engine import Engine
-from ibidem_engines.errors import Permanent
 from ibidem_engines.reindex import Name, Signed
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
@@ -19,7 +20,6 @@ from ibidem_workers.backfill.batch import ROUNDS, BackfillBatch, BackfillContext
 from ibidem_workers.backfill.checkpoint import Portions, all_writes, names
 from ibidem_workers.backfill.run import open_for_backfill
 from ibidem_workers.ingest import ingest_documents
-from ibidem_workers.settings import Settings
 from servers.fake_server import Answer, Request, between
 from workers.backfill.conftest import FIELDS, FIRST, KINDS, Theirs, story
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_reindex_source
 from ibidem_engines.engine import Engine
 from ibidem_engines.reindex import SourceDocument
@@ -12,7 +13,6 @@ from ibidem_ingest.idf.store import Tables
 from ibidem_workers.backfill.batch import has_words, is_current, refusal, signed_records
 from ibidem_workers.backfill.checkpoint import read_all
 from ibidem_workers.ingest import ingest_documents
-from ibidem_workers.settings import Settings
 
 
 @pytest.fixture

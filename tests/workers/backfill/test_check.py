@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from ibidem_core.settings import Settings
 from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
@@ -12,7 +13,6 @@ from ibidem_ingest.idf.table import Table
 from ibidem_workers.backfill.check import check
 from ibidem_workers.backfill.run import backfill_in_place
 from ibidem_workers.ingest import ingest_documents
-from ibidem_workers.settings import Settings
 from workers.backfill.conftest import FIRST, Theirs, stories, story
 
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_reindex_source
 from ibidem_engines.engine import Engine
 from ibidem_engines.reindex import Name, SeqNoRange, ShardRef
@@ -31,7 +32,6 @@ from ibidem_workers.backfill.checkpoint import (
     read_all,
 )
 from ibidem_workers.ingest import ingest_documents
-from ibidem_workers.settings import Settings
 
 NAMES = [Name("news", f"d{at}", at + 1) for at in range(2_000)]
 

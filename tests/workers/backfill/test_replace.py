@@ -15,6 +15,7 @@ from typing import Any, Self, get_args
 
 import pytest
 
+from ibidem_core.settings import Settings
 from ibidem_engines.cluster.reindex_target import ClusterReindexTarget
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Ledger
@@ -30,7 +31,6 @@ from ibidem_workers.backfill.replace import Replacement, ReplaceResult, follow, 
 from ibidem_workers.backfill.run import backfill_in_place
 from ibidem_workers.ingest import Interruption, ingest_documents
 from ibidem_workers.runs import summary
-from ibidem_workers.settings import Settings
 from servers.fake_server import Answer, between
 from servers.indices import ask
 from workers.backfill.conftest import ALIAS, FIRST, KINDS, MAPPING, SECOND, Theirs, routing, stories, story

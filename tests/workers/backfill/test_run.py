@@ -18,10 +18,12 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as trials
 from hypothesis import strategies as st
 
+from ibidem_core.errors import Permanent
+from ibidem_core.retry import retry_unavailable
+from ibidem_core.settings import Settings
 from ibidem_engines.cluster import reindex_source
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
-from ibidem_engines.errors import Permanent
 from ibidem_engines.reindex import Name, SourceDocument
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
@@ -31,9 +33,7 @@ from ibidem_workers.backfill import checkpoint, pool
 from ibidem_workers.backfill.checkpoint import load_checkpoint
 from ibidem_workers.backfill.run import Backfill, backfill_in_place
 from ibidem_workers.ingest import Interruption, ingest_documents
-from ibidem_workers.retry import retry_unavailable
 from ibidem_workers.runs import summary
-from ibidem_workers.settings import Settings
 from servers.indices import ask
 from support.deadly_index import Deadly
 from support.examples import examples
@@ -356,7 +356,7 @@ class TestGoingOn:
 
 def kill_in_the_middle(settings: Settings, folder: Path) -> None:
     """Start a backfill in a process of its own, and kill it when a page is done; its own processes end too."""
-    code = "from ibidem_workers.settings import load; from ibidem_workers.backfill.run import backfill_in_place\n"
+    code = "from ibidem_core.settings import load; from ibidem_workers.backfill.run import backfill_in_place\n"
     code += "if __name__ == '__main__': backfill_in_place(load())"
     script = folder / "backfill.py"
     script.write_text(code, encoding="utf-8")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
@@ -14,7 +15,6 @@ from ibidem_workers.backfill.replace import Replacement, replace_index
 from ibidem_workers.backfill.run import backfill_in_place
 from ibidem_workers.backfill.strip import NOTE, StripRequest, strip
 from ibidem_workers.ingest import ingest_documents
-from ibidem_workers.settings import Settings
 from servers.indices import ask
 from workers.backfill.conftest import ALIAS, FIRST, SECOND, Theirs, stories, story
 

@@ -3,11 +3,11 @@
 import pytest
 from amqp.exceptions import AccessRefused, AMQPError, NotAllowed, PreconditionFailed, RecoverableConnectionError
 
-from ibidem_engines.errors import EngineError, Permanent, Unavailable
+from ibidem_core.errors import EngineError, Permanent, Unavailable
+from ibidem_core.settings import Settings
 from ibidem_workers.batches import Batch
 from ibidem_workers.brokers.rabbitmq import translate_error
 from ibidem_workers.celery_app import connect_broker, make_app, send
-from ibidem_workers.settings import Settings
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,11 @@ import pytest
 from engines.conftest import absent, address, alone, engine, tidy
 from ibidem.index.groups import index_groups
 from ibidem.index.inspection import inspect
+from ibidem_dedupe.policy import Policy
 from ibidem_engines.engine import Engine
 from ibidem_engines.records import records
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
-from ibidem_ingest.pairs.policy import Policy
 from ingest.signatures.test_noise import STORY, TABLE, WORDS, read_again
 from workers.groups.test_service import Follower, groups, plain, regroup
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem.dedupe.parameters import PRESETS
+from ibidem_dedupe.parameters import PRESETS
+from ibidem_dedupe.policy import Policy
 from ibidem_engines.stored_groups import LeadKeys
-from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_workers.groups.checkpoint import POLICY
 from ibidem_workers.groups.pairs import content_keys, find_candidates, near_keys

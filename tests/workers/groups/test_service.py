@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ibidem_dedupe.policy import Policy
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record
 from ibidem_engines.records import records
@@ -21,7 +22,6 @@ from ibidem_engines.stored_groups import Assignment, GroupedDocument
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
-from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.signatures.content import group_name
 from ibidem_ingest.signatures.sign import sign
 from ibidem_workers.groups.checkpoint import POLICY, Checkpoint, parse_policy

@@ -4,8 +4,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+from ibidem_core.errors import EngineError
+from ibidem_core.retry import retry_unavailable
+from ibidem_core.settings import Settings
 from ibidem_engines.engine import Engine, Outcome, Record, WriteStatus
-from ibidem_engines.errors import EngineError
 from ibidem_engines.records import records
 from ibidem_engines.reindex import Marks, Name, ReindexSource, ReindexTarget, Signed, SourceDocument
 from ibidem_ingest.errors import Refusal
@@ -16,8 +18,6 @@ from ibidem_ingest.signatures.sign import digest
 from ibidem_workers.backfill.checkpoint import Portions
 from ibidem_workers.batches import Batch, BatchResult
 from ibidem_workers.overlap import overlap
-from ibidem_workers.retry import retry_unavailable
-from ibidem_workers.settings import Settings
 
 
 def refusal(original: SourceDocument, text_field: str, max_text: int) -> Refusal | None:

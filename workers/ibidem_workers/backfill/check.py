@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from ibidem_core.settings import Settings
 from ibidem_engines.reindex import SourceDocument
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal
@@ -16,7 +17,6 @@ from ibidem_ingest.text.tokens import tokens
 from ibidem_workers.backfill.batch import has_words, refusal
 from ibidem_workers.backfill.checkpoint import all_writes, read_all
 from ibidem_workers.backfill.run import check_fields, open_for_backfill
-from ibidem_workers.settings import Settings
 
 MOST_LISTED = 10_000
 """Changed documents that are listed; more are counted."""

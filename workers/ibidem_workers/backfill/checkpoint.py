@@ -10,8 +10,8 @@ from dataclasses import asdict, dataclass, field
 from itertools import islice
 from typing import Any, Literal, TypeVar
 
+from ibidem_core.errors import NoIndex
 from ibidem_engines.engine import Engine
-from ibidem_engines.errors import NoIndex
 from ibidem_engines.reindex import Marks, Name, ReindexSource, SeqNoRange, ShardRef, SourceDocument
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.signatures.schema import SCHEMA

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Self, TypeVar
 
+from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine, open_reindex_source
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers.backfill.batch import BackfillBatch, BackfillContext, BatchOutcome, sign_batch
 from ibidem_workers.pool import WorkerFailure
-from ibidem_workers.settings import Settings
 
 FEW = 1_500
 """Number of documents below which starting processes does not pay."""

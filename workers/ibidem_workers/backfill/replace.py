@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import get_args
 
+from ibidem_core.errors import Unavailable
+from ibidem_core.settings import Settings
 from ibidem_engines.connect import check_name, open_engine, open_reindex_source
 from ibidem_engines.engine import Engine, Ledger
-from ibidem_engines.errors import Unavailable
 from ibidem_engines.reindex import Marks, ReindexSource
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables
@@ -21,7 +22,6 @@ from ibidem_workers.backfill.checkpoint import KEYS, Checkpoint, load_checkpoint
 from ibidem_workers.backfill.run import Backfill, Report, check_fields, open_for_backfill, start_in_place
 from ibidem_workers.groups.service import settle
 from ibidem_workers.runs import new_run
-from ibidem_workers.settings import Settings
 
 EVERY = 1.0
 """Seconds between two looks."""

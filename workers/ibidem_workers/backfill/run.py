@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
+from ibidem_core.errors import EngineError
+from ibidem_core.retry import retry_unavailable
+from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine, open_reindex_source
 from ibidem_engines.engine import Engine
-from ibidem_engines.errors import EngineError
 from ibidem_engines.reindex import Marks, Name, ReindexSource, SeqNoRange, ShardRef
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_ingest.idf.store import Tables
@@ -31,9 +33,7 @@ from ibidem_workers.groups.checkpoint import count_joined
 from ibidem_workers.groups.service import settle_all
 from ibidem_workers.ingest import Interruption
 from ibidem_workers.pool import WorkerFailure
-from ibidem_workers.retry import retry_unavailable
 from ibidem_workers.runs import HEADS, RunRecord, State, new_run
-from ibidem_workers.settings import Settings
 
 Report = Callable[[int, int], None]
 """Called with the documents that are done, and how many there are."""

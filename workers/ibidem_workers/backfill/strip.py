@@ -8,6 +8,7 @@ may be given again, also after a kill.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from ibidem_core.settings import Settings
 from ibidem_engines.connect import check_name
 from ibidem_engines.engine import Engine, WriteStatus
 from ibidem_engines.reindex import Marks, Name, ReindexSource, ReindexTarget, SeqNoRange, Signed, SourceDocument
@@ -15,7 +16,6 @@ from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_workers.backfill.batch import ROUNDS
 from ibidem_workers.backfill.checkpoint import NONE, all_writes, read_ranges
 from ibidem_workers.backfill.run import MOST_PASSES, Report, open_for_backfill
-from ibidem_workers.settings import Settings
 
 LISTED = 1_000
 """Refusals that are listed; more are counted."""

@@ -2,8 +2,8 @@
 
 from amqp.exceptions import AccessRefused, AMQPError, NotAllowed, PreconditionFailed, ResourceError
 
-from ibidem_engines.errors import EngineError, Permanent, Unavailable
-from ibidem_engines.redaction import redact, redact_text, secrets
+from ibidem_core.errors import EngineError, Permanent, Unavailable
+from ibidem_core.redaction import redact, redact_text, secrets
 
 REFUSED: tuple[tuple[type[AMQPError], type[EngineError], str, str], ...] = (
     (

@@ -7,10 +7,10 @@ from functools import lru_cache
 
 import orjson
 
+from ibidem_core.records import parse_record
+from ibidem_dedupe.policy import Policy
 from ibidem_engines.engine import Engine
-from ibidem_engines.records import parse_record
 from ibidem_engines.reindex import Marks, ShardRef
-from ibidem_ingest.pairs.policy import Policy
 
 KEY = "groups/checkpoint"
 

@@ -12,8 +12,8 @@ from math import ceil, floor
 import numpy as np
 from numpy.typing import NDArray
 
+from ibidem_dedupe.policy import Characters, Policy, Terms, min_shared_terms
 from ibidem_engines.stored_groups import LeadKeys, Several
-from ibidem_ingest.pairs.policy import Characters, Policy, Terms, min_shared_terms
 from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.lookup_keys import LookupField, character_values, content_key, lookup_keys
 from ibidem_ingest.signatures.minhash import BAND_ROWS

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
 
+from ibidem_dedupe.decision import decide
+from ibidem_dedupe.policy import Policy
 from ibidem_engines.engine import Engine
-from ibidem_ingest.pairs.decision import decide
-from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.signatures.lookup_keys import content_key
 from ibidem_ingest.signatures.packed import Packed, unpack
 from ibidem_ingest.signatures.packed_columns import PackedColumns

@@ -19,10 +19,10 @@ from uuid import uuid4
 import orjson
 from xxhash import xxh3_64_hexdigest
 
+from ibidem_dedupe.policy import Policy
 from ibidem_engines.engine import Engine
 from ibidem_engines.reindex import SeqNoRange, ShardRef
 from ibidem_engines.stored_groups import Assignment, GroupedDocument, StoredGroups, WithGroups
-from ibidem_ingest.pairs.policy import Policy
 from ibidem_workers.brokers.lease import has_exited, this_process
 from ibidem_workers.groups.checkpoint import (
     Checkpoint,

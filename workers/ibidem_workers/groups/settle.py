@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
+from ibidem_dedupe.policy import Policy
 from ibidem_engines.reindex import Marks
 from ibidem_engines.stored_groups import Assignment, GroupedDocument, LeadKeys, StoredGroups
-from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.signatures.content import group_name
 from ibidem_ingest.signatures.lookup_keys import lookup_keys_batch
 from ibidem_workers.groups.pairs import content_keys, near_keys

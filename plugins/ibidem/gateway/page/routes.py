@@ -15,8 +15,6 @@ from starlette.datastructures import QueryParams
 from ibidem.comparison.compare import compare
 from ibidem.comparison.html_page import shared_page
 from ibidem.comparison.result_list import FORMATS, rows
-from ibidem.dedupe.overrides import load_overrides
-from ibidem.dedupe.parameters import DEEPEST, PRESETS
 from ibidem.gateway.dependencies import CallersEngine, GatewayContext, WithCaller, WithContext
 from ibidem.gateway.document_routes import check_overrides
 from ibidem.gateway.errors import HttpError
@@ -33,12 +31,14 @@ from ibidem.grouped_search.backend import Portion
 from ibidem.grouped_search.explanations import account_line
 from ibidem.index.documents import add_override, read_document, read_verdict, readable_overrides, remove_override
 from ibidem.index.inspection import inspect as find_copies
+from ibidem_core.errors import NoIndex
+from ibidem_dedupe.parameters import DEEPEST, PRESETS
+from ibidem_dedupe.policy import LEVELS, Policy
 from ibidem_engines.engine import Engine
-from ibidem_engines.errors import NoIndex
 from ibidem_engines.highlighting import mark as highlight
 from ibidem_engines.highlighting import searched_phrases
+from ibidem_engines.stored_overrides import load_overrides
 from ibidem_ingest.idf.store import Tables
-from ibidem_ingest.pairs.policy import LEVELS, Policy
 
 router = APIRouter(prefix="/ibidem/page", tags=["page"], include_in_schema=False)
 

@@ -14,7 +14,6 @@ from fastapi.responses import RedirectResponse
 from pydantic import Field
 from starlette.datastructures import QueryParams
 
-from ibidem.dedupe.leader_clustering import Window
 from ibidem.gateway.dependencies import CallersEngine, WithContext
 from ibidem.gateway.document_routes import check_overrides
 from ibidem.gateway.errors import HttpError
@@ -24,10 +23,11 @@ from ibidem.gateway.page.rendering import html
 from ibidem.gateway.page.state import ListQuery, PageState, field, read_form, read_query
 from ibidem.grouped_search.api import search_window
 from ibidem.grouped_search.explanations import reason
+from ibidem.grouped_search.window import Window
 from ibidem.index.alerts import Alert, alerts, find_alert, find_new, remove, run, save
+from ibidem_dedupe.decision import Evidence
 from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
-from ibidem_ingest.pairs.decision import Evidence
 
 MOST_SKIPPED = 10_000
 OPENING = 600

@@ -10,15 +10,15 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import Field, ValidationError
 from starlette.datastructures import QueryParams
 
-from ibidem.dedupe.parameters import DEEPEST, MODES, PRESETS, SCOPES, WAYS
-from ibidem.dedupe.request import DedupeRequest, pair_policy, parse_request
 from ibidem.gateway.errors import HttpError
 from ibidem.gateway.openapi import LONGEST_QUERY, StrictQuery
+from ibidem_dedupe.parameters import DEEPEST, MODES, PRESETS, SCOPES, WAYS
+from ibidem_dedupe.policy import LEVELS, Level, Policy
+from ibidem_dedupe.request import DedupeRequest, pair_policy, parse_request
 from ibidem_engines.query import Query as SearchQuery
 from ibidem_engines.query import parse_query
 from ibidem_engines.stored_groups import Order
 from ibidem_ingest.errors import UsageError
-from ibidem_ingest.pairs.policy import LEVELS, Level, Policy
 
 HOME = "/"
 KEEPS = ("rank", "earliest", "latest", "longest")

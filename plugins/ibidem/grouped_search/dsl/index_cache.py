@@ -3,14 +3,15 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from ibidem.dedupe.overrides import Override
-from ibidem.dedupe.parameters import Preset, read_preset
+from ibidem_core.records import parse_record
+from ibidem_dedupe.overrides import Override
+from ibidem_dedupe.parameters import Preset
 from ibidem_engines.cluster import plugin
 from ibidem_engines.cluster import records as ledgers
 from ibidem_engines.cluster.index import Layout, pipeline_fault, read_layout, schema_fault
 from ibidem_engines.cluster.match_counts import CountResult
-from ibidem_engines.records import parse_record
 from ibidem_engines.requests import RequestFlow, TtlCache
+from ibidem_engines.stored_presets import read_preset
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.groups.checkpoint import KEY, Checkpoint
 

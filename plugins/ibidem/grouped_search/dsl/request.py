@@ -8,8 +8,6 @@ from typing import Any
 
 from xxhash import xxh3_64_hexdigest
 
-from ibidem.dedupe.parameters import DEEPEST
-from ibidem.dedupe.request import DedupeRequest
 from ibidem.grouped_search.backend import check_scope
 from ibidem.grouped_search.dsl.unsupported import (
     read_integer,
@@ -22,6 +20,8 @@ from ibidem.grouped_search.dsl.unsupported import (
 )
 from ibidem.grouped_search.page import check_page
 from ibidem.grouped_search.response import Json
+from ibidem_dedupe.parameters import DEEPEST
+from ibidem_dedupe.request import DedupeRequest
 from ibidem_engines.cluster.dsl import ALL, Clause
 from ibidem_engines.query import Query
 from ibidem_engines.requests import Target

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ibidem.dedupe.leader_clustering import Window
 from ibidem.grouped_search.response import Json
+from ibidem.grouped_search.window import Window
 from ibidem_engines.cluster import ranking as engine_cursors
 from ibidem_engines.cluster.client import Failure, build_failure
 from ibidem_engines.cluster.dsl import documents, ids_query

@@ -9,8 +9,6 @@ from typing import Any
 
 from typing_extensions import override
 
-from ibidem.dedupe.overrides import DocumentRef, Override
-from ibidem.dedupe.parameters import DEEPEST
 from ibidem.grouped_search.backend import PageRequest, SearchBackend, read_cursor, write_cursor
 from ibidem.grouped_search.dsl.index_cache import NOWHERE, IndexMetadataCache, layout_names
 from ibidem.grouped_search.dsl.request import DslSearch
@@ -30,6 +28,8 @@ from ibidem.grouped_search.dsl.response import (
 from ibidem.grouped_search.page import GroupedPage, grouped_page
 from ibidem.grouped_search.plugin_request import does, search_by_plugin
 from ibidem.grouped_search.response import Json
+from ibidem_dedupe.overrides import DocumentRef, Override
+from ibidem_dedupe.parameters import DEEPEST
 from ibidem_engines.cluster import ranking as engine_cursors
 from ibidem_engines.cluster.dsl import ALL, ONLY_PACKED, add_exclusion, documents, ids_query
 from ibidem_engines.cluster.lookup import LookUp, holders_query

@@ -13,9 +13,6 @@ import orjson
 from typing_extensions import override
 from xxhash import xxh3_128_hexdigest
 
-from ibidem.dedupe.overrides import DocumentRef, Override
-from ibidem.dedupe.parameters import PRESETS
-from ibidem.dedupe.request import asks_for_stored_preset, with_presets
 from ibidem.grouped_search.backend import PageRequest, write_cursor
 from ibidem.grouped_search.dsl.index_cache import NOWHERE, IndexMetadataCache, layout_names
 from ibidem.grouped_search.dsl.request import DslSearch
@@ -34,6 +31,9 @@ from ibidem.grouped_search.dsl.response import (
 from ibidem.grouped_search.dsl.search import DslBackend, dsl_search, response
 from ibidem.grouped_search.response import Json
 from ibidem.grouped_search.stored import StoredBackend, StoredPage, stored_page
+from ibidem_dedupe.overrides import DocumentRef, Override
+from ibidem_dedupe.parameters import PRESETS
+from ibidem_dedupe.request import asks_for_stored_preset, with_presets
 from ibidem_engines.cluster.collapse import ClusterCollapse, as_shown, collapse_search, unshown
 from ibidem_engines.cluster.groups import GROUP
 from ibidem_engines.cluster.match_counts import CountCache

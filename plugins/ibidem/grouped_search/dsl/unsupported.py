@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ibidem.dedupe.parameters import DEEPEST
-from ibidem.dedupe.request import DedupeRequest
+from ibidem_dedupe.parameters import DEEPEST
+from ibidem_dedupe.request import DedupeRequest
 from ibidem_ingest.errors import UsageError, short_repr
 
 UNSUPPORTED: Mapping[str, tuple[str, str]] = {

@@ -1,0 +1,305 @@
+"""Address of a cluster: hosts, transport, credentials, and field names of a user's own index (`IBIDEM_FIELDS`).
+
+No message shows a credential.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from dataclasses import fields as members
+from pathlib import Path
+from urllib.parse import parse_qsl, quote, unquote
+
+from ibidem_core.redaction import KNOWN, basic, forms, redact
+from ibidem_ingest.errors import UsageError
+
+OURS = "ibidem"
+"""The one object that ibidem adds to an index and its documents."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """The names of an index's fields; a dot leads into an object.
+
+    Args:
+        title: The title; it counts double in a search.
+        text: The core text.
+        date: The date as it was given.
+        source: Its publisher.
+        url: Address at which it can be read.
+        language: Its language.
+        meta: The object that holds all else; empty when it is at the top, next to the others.
+    """
+
+    title: str = "title"
+    text: str = "text"
+    date: str = "date"
+    source: str = "source"
+    url: str = "url"
+    language: str = "language"
+    meta: str = "meta"
+
+    @property
+    def are_own(self) -> bool:
+        """Whether these are our own names, so that the index is one that we made."""
+        return self == Fields()
+
+
+def parse_fields(text: str) -> Fields:
+    """Read `title=headline,text=body`; what is not named keeps our name.
+
+    Raises:
+        UsageError: A name that a document does not have, or that comes twice, or none after the sign.
+
+    >>> parse_fields("title=headline, text=article.body").text
+    'article.body'
+    """
+    fields = {}
+    names = [member.name for member in members(Fields)]
+    for pair in filter(None, (part.strip() for part in text.split(","))):
+        name, separator, path = (part.strip() for part in pair.partition("="))
+        if name not in names:
+            raise UsageError(f"field {name!r} in the field names is unknown", f"use {', '.join(names)}")
+        if not separator or not (path or name == "meta"):
+            raise UsageError(f"field names {pair!r} are not understood", "write title=headline,text=body")
+        if name in fields:
+            raise UsageError(f"field {name!r} is named twice in the field names", "name each once")
+        if path.partition(".")[0] == OURS:
+            raise UsageError(f"field names {pair!r} lead into what ibidem adds", f"name a field outside {OURS!r}")
+        fields[name] = path
+    return replace(Fields(), **fields)
+
+
+def read_path(source: Mapping[str, object], path: str) -> object:
+    """Read what is at a path: under the name as it is written, or through objects at the dots.
+
+    Of a list of objects it is the list of what is in each.
+
+    >>> read_path({"article": {"body": "Text"}}, "article.body")
+    'Text'
+    >>> read_path({"parts": [{"body": "One"}, {"body": ["Two", "Three"]}]}, "parts.body")
+    ['One', 'Two', 'Three']
+    """
+    if path in source:
+        return source[path]
+    first, dot, tail = path.partition(".")
+    inner = source.get(first)
+    if not dot:
+        return None
+    if isinstance(inner, list):
+        return _flatten([read_path(each, tail) for each in inner if isinstance(each, Mapping)])
+    return read_path(inner, tail) if isinstance(inner, Mapping) else None
+
+
+def _flatten(values: list[object]) -> list[object] | None:
+    """Put values and lists of values into one list; None when there is nothing."""
+    parts = [item for each in values for item in (each if isinstance(each, list) else [each]) if item is not None]
+    return parts or None
+
+
+def set_path(source: dict[str, object], path: str, value: object) -> None:
+    """Set what is at a path, with objects at the dots.
+
+    >>> record = {}
+    >>> set_path(record, "article.body", "Text")
+    >>> record
+    {'article': {'body': 'Text'}}
+    """
+    first, dot, tail = path.partition(".")
+    if not dot:
+        source[path] = value
+        return
+    inner = source.setdefault(first, {})
+    if isinstance(inner, dict):
+        set_path(inner, tail, value)
+
+
+def remove_path(source: Mapping[str, object], path: str) -> dict[str, object]:
+    """Leave out what is at a path, and the objects that are empty without it.
+
+    >>> remove_path({"article": {"body": "Text"}, "place": "Chicago"}, "article.body")
+    {'place': 'Chicago'}
+    """
+    first, dot, tail = path.partition(".")
+    inner = source.get(first)
+    if path in source or not (dot and isinstance(inner, Mapping | list)):
+        return {name: value for name, value in source.items() if name != path}
+    rest_items: object
+    if isinstance(inner, list):
+        each_left = [remove_path(each, tail) if isinstance(each, Mapping) else each for each in inner]
+        rest_items = [each for each in each_left if each != {}]
+    else:
+        rest_items = remove_path(inner, tail)
+    return {
+        name: rest_items if name == first else value for name, value in source.items() if name != first or rest_items
+    }
+
+
+LAYOUTS = ("full", "lean")
+OPTIONS = ("api_key", "ca", "layout", "fields", "timeout")
+PORTS = {"http": 9200, "https": 443}
+RIGHT = "write opensearch+http://host:9200 or elasticsearch+https://user:password@host:9243,other:9243/?ca=FILE"
+
+_ADDRESS = re.compile(
+    r"(?P<kind>opensearch|elasticsearch)\+(?P<scheme>https?)://(?:(?P<user>[^:@/?]*)(?::(?P<password>[^@/?]*))?@)?"
+    r"(?P<hosts>[^/?@]+)/?(?:\?(?P<options>.*))?",
+    re.ASCII,
+)
+_HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[^:\[\]]+)(?::(?P<port>\d{1,5}))?", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """The hosts of a cluster, and the credentials and options for requests to it.
+
+    Args:
+        kind: `opensearch` or `elasticsearch`.
+        scheme: `http` or `https`.
+        hosts: Name and port of each node.
+        user: User name, or an empty string.
+        password: Its password.
+        api_key: An API key instead of a user.
+        headers: Headers of every request, such as a caller's own `authorization`.
+        ca: File of the certificate authority that signed the servers' certificates; empty for the usual ones.
+        layout: Of an index that is made: `full` or `lean`.
+        fields: Names of our fields in the index.
+        timeout: Seconds to wait for an answer.
+    """
+
+    kind: str
+    scheme: str
+    hosts: tuple[tuple[str, int], ...]
+    user: str = field(default="", repr=False)
+    password: str = field(default="", repr=False)
+    api_key: str = field(default="", repr=False)
+    headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    ca: str = ""
+    layout: str = "full"
+    fields: Fields = field(default_factory=Fields)
+    timeout: float = 60.0
+
+    @property
+    def label(self) -> str:
+        """The address without its secrets, for messages."""
+        return f"{self.kind}+{self.scheme}://{','.join(f'{name}:{port}' for name, port in self.hosts)}"
+
+    @property
+    def secrets(self) -> set[str]:
+        """Secrets that no message may contain, as they are sent and as programs print them."""
+        values = forms([self.password or self.user, self.api_key, *(value for _, value in self.headers)])
+        return values | ({basic(self.user, self.password)} if self.user else set())
+
+    @property
+    def urls(self) -> list[str]:
+        """The nodes' addresses, as the clients want them."""
+        return [f"{self.scheme}://{name}:{port}" for name, port in self.hosts]
+
+    def for_caller(self, headers: Sequence[tuple[str, str]], timeout: float) -> "Address":
+        """Return the address with another's rights: his headers, and nothing of the user that was in it.
+
+        Args:
+            headers: Names and values.
+            timeout: Seconds to wait for an answer.
+        """
+        return replace(self, user="", password="", api_key="", headers=tuple(headers), timeout=timeout)
+
+
+def parse_address(url: str) -> Address:
+    """Read `opensearch+https://user:password@host:9200,other/?ca=FILE&api_key=KEY&layout=lean&fields=title=headline`.
+
+    A host without a port has 9200 with http and 443 with https. What is in a user name, a password or an option and
+    means something in an address is written as in any URL (`%40` for `@`).
+
+    Raises:
+        UsageError: What is not understood; secrets are left out of the message.
+
+    >>> parse_address("elasticsearch+https://ann:s3cret@search.example:9243").label
+    'elasticsearch+https://search.example:9243'
+    """
+    match = _ADDRESS.fullmatch(url)
+    if match is None or not url.isprintable():
+        raise UsageError(f"engine address {redact(url)!r} is not understood", RIGHT)
+    options = _options(match["options"] or "")
+    hosts = tuple(
+        _host(number, host, PORTS[match["scheme"]]) for number, host in enumerate(match["hosts"].split(","), 1)
+    )
+    address = Address(
+        match["kind"],
+        match["scheme"],
+        hosts,
+        user=unquote(match["user"] or ""),
+        password=unquote(match["password"] or ""),
+        api_key=options.get("api_key", ""),
+        ca=_ca(options.get("ca", ""), match["scheme"]),
+        layout=_layout(options.get("layout", "full")),
+        fields=parse_fields(options.get("fields", "")),
+        timeout=_timeout(options.get("timeout", "60")),
+    )
+    if address.api_key and address.user:
+        raise UsageError(f"engine {address.label} is given a user and an API key", "give one of the two")
+    return address
+
+
+def with_fields(url: str, fields: str) -> str:
+    """Put into an engine's address what the index calls the fields of a document, where that is set apart from it.
+
+    Args:
+        url: The address.
+        fields: As `parse_fields` reads them; empty: none.
+
+    Raises:
+        UsageError: They are not understood, the address names others, or the engine has no fields but ours.
+
+    >>> with_fields("opensearch+http://host:9200", "text=body")
+    'opensearch+http://host:9200/?fields=text%3Dbody'
+    """
+    if not fields:
+        return url
+    names = parse_fields(fields)
+    if url.startswith("sqlite:"):
+        raise UsageError("an index in SQLite has ibidem's own fields", "leave the field names away, or name a cluster")
+    base, _, options = url.partition("?")
+    field_option = dict(parse_qsl(options, keep_blank_values=True)).get("fields")
+    if field_option is not None and parse_fields(field_option) != names:
+        raise UsageError(f"the engine's address names other fields: {field_option!r}", "name them in one place")
+    if field_option is not None:
+        return url
+    end = "&" if options else "?" if base.count("/") > 2 else "/?"
+    return f"{url.removesuffix('?')}{end}fields={quote(fields)}"
+
+
+def _options(text: str) -> dict[str, str]:
+    options = dict(parse_qsl(text, keep_blank_values=True))
+    if unknown := sorted(set(options) - set(OPTIONS)):
+        # A name that nobody knows may be a part of a password in which `&` was not escaped.
+        label = f"option {unknown[0]!r}" if unknown[0] in KNOWN else f"option number {[*options].index(unknown[0]) + 1}"
+        raise UsageError(f"{label} of the engine address is unknown", f"use {', '.join(OPTIONS)}")
+    return options
+
+
+def _host(number: int, text: str, port: int) -> tuple[str, int]:
+    """Read one host; it is named by its number, since an account without its host would take its place."""
+    match = _HOST.fullmatch(text.strip())
+    if match is None or not 0 < int(match["port"] or port) < 1 << 16:
+        raise UsageError(f"host number {number} in the engine address is not understood", RIGHT)
+    return match["name"], int(match["port"] or port)
+
+
+def _ca(path: str, scheme: str) -> str:
+    if path and scheme == "http":
+        raise UsageError("option 'ca' of the engine address needs https", RIGHT)
+    if path and not Path(path).is_file():
+        raise UsageError(f"certificate file {path!r} is not there", "name a file in PEM form")
+    return path
+
+
+def _layout(name: str) -> str:
+    if name not in LAYOUTS:
+        raise UsageError(f"layout {name!r} is unknown", f"use one of {', '.join(LAYOUTS)}")
+    return name
+
+
+def _timeout(text: str) -> float:
+    if not re.fullmatch(r"\d{1,4}(\.\d+)?", text, re.ASCII) or float(text) <= 0:
+        raise UsageError(f"timeout {text!r} is not understood", "write seconds, such as 60")
+    return float(text)

@@ -1,0 +1,23 @@
+"""Errors of search engines; the tree is drawn in `ibidem_ingest.errors`."""
+
+from ibidem_ingest.errors import IbidemError
+
+
+class EngineError(IbidemError):
+    """A search engine failed."""
+
+
+class Unavailable(EngineError):
+    """It may answer later: busy, starting, locked, unreachable. Retried with backoff."""
+
+
+class Permanent(EngineError):
+    """It will answer the same again: wrong address, wrong schema, full disk, refused query. Never retried."""
+
+
+class NoIndex(Permanent):
+    """The index is not there."""
+
+
+class DamagedRecord(Permanent):
+    """A record next to the index is damaged."""

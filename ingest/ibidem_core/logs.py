@@ -1,0 +1,204 @@
+"""Logging to standard error: JSON lines for programs, readable lines on a terminal, secrets in neither.
+
+Every module logs through the standard library, with the fields of an event in `extra`; so do the libraries that ibidem
+uses. structlog writes all of it in one form.
+"""
+
+import logging
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from threading import Lock
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, TextIO
+
+from ibidem_core.redaction import redact_value, secrets
+from ibidem_core.settings import Level, Settings
+from ibidem_ingest.errors import printable
+
+if TYPE_CHECKING:
+    from structlog.types import EventDict, Processor
+
+LONGEST = 2_000
+"""Characters of a value that are kept: a library may log a whole message of the queue, with the texts in it."""
+
+SILENT = ("opensearch", "elastic_transport", "elasticsearch")
+"""Clients that log each failed request, some with its stack; we log its meaning once."""
+
+OURS = ("ibidem", "ibidem_core", "ibidem_dedupe", "ibidem_engines", "ibidem_ingest", "ibidem_workers")
+
+
+def set_up(settings: Settings, otherwise: Level = "warning") -> None:
+    """Log to standard error from now on.
+
+    Libraries log from `warning` on, at `debug` from `info` on: lower levels are for their authors, and some would show
+    the text of documents.
+
+    Args:
+        settings: How much is logged, and which secrets are hidden.
+        otherwise: How much, where the settings do not say.
+    """
+    level = getattr(logging, (settings.log or otherwise).upper())
+    handler = StandardError()
+    secret_values = secrets((settings.engine, settings.broker))
+    handler.setFormatter(_OnDemand(lambda: formatter(secret_values, terminal=sys.stderr.isatty())))
+    root = logging.getLogger()
+    for old in [each for each in root.handlers if isinstance(each, StandardError)]:
+        root.removeHandler(old)
+    root.addHandler(handler)
+    root.setLevel(logging.INFO if level == logging.DEBUG else max(level, logging.WARNING))
+    for name in OURS:
+        logging.getLogger(name).setLevel(level)
+    for name in SILENT:
+        logging.getLogger(name).setLevel(logging.NOTSET if level == logging.DEBUG else logging.CRITICAL)
+    logging.captureWarnings(capture=True)
+
+
+class StandardError(logging.StreamHandler[TextIO]):
+    """Handler that writes to the current standard error, as the standard library's last resort does."""
+
+    def __init__(self) -> None:
+        logging.Handler.__init__(self)
+
+    @property
+    def stream(self) -> TextIO:  # type: ignore[override] # the library's is a variable
+        """Standard error."""
+        return sys.stderr
+
+
+class _OnDemand(logging.Formatter):
+    """Formatter that is made for the first record: structlog takes a sixth of a worker's start, and most log nothing.
+
+    Args:
+        make: Makes it.
+    """
+
+    def __init__(self, make: Callable[[], logging.Formatter]) -> None:
+        super().__init__()
+        self._make = make
+        self._formatter: logging.Formatter | None = None
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Write a record as a line."""
+        if self._formatter is None:
+            self._formatter = self._make()
+        return self._formatter.format(record)
+
+
+_CONTEXT: ContextVar[Mapping[str, object]] = ContextVar("context", default={})  # noqa: B039 - it is never changed
+
+
+@contextmanager
+def log_context(**values: object) -> Iterator[None]:
+    """Add values to every log line of this context.
+
+    Args:
+        **values: The values by name; a line's own value of a name takes precedence.
+    """
+    token = _CONTEXT.set({**_CONTEXT.get(), **values})
+    try:
+        yield
+    finally:
+        _CONTEXT.reset(token)
+
+
+def _add_context(_: object, __: str, event: "EventDict") -> "EventDict":
+    for name, value in _CONTEXT.get().items():
+        event.setdefault(name, value)
+    return event
+
+
+def formatter(secret_values: Iterable[str], *, terminal: bool) -> logging.Formatter:
+    """Make the formatter that writes a record as a line.
+
+    Args:
+        secret_values: Secrets to hide.
+        terminal: Whether people read it.
+    """
+    import structlog  # noqa: PLC0415 - see `_OnDemand`
+
+    processors: list[Processor] = (
+        [escape_event, structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)]
+        if terminal
+        else [structlog.processors.JSONRenderer()]
+    )
+    return structlog.stdlib.ProcessorFormatter(
+        foreign_pre_chain=[
+            _add_context,
+            structlog.stdlib.add_log_level,
+            structlog.stdlib.add_logger_name,
+            structlog.stdlib.ExtraAdder(),
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.format_exc_info,
+        ],
+        processors=[
+            structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+            redaction_processor(secret_values),
+            *processors,
+        ],
+    )
+
+
+def redaction_processor(secret_values: Iterable[str]) -> "Processor":
+    """Make the processor that hides secrets in every value, also in nested ones, and cuts long values.
+
+    Args:
+        secret_values: The secrets.
+    """
+    values = frozenset(secret_values)
+
+    def step(_: object, __: str, event: "EventDict") -> "EventDict":
+        """Redact and shorten each value of an event."""
+        return {str(name): shorten(name, redact_value(value, values)) for name, value in event.items()}
+
+    return step
+
+
+def shorten(name: str, value: object) -> object:
+    """Cut a text that is too long; the stack of an error is kept whole."""
+    if name == "exception" or not isinstance(value, str) or len(value) <= LONGEST:
+        return value
+    return f"{value[:LONGEST]}… ({len(value):,} characters)"
+
+
+def escape_event(_: object, __: str, event: "EventDict") -> "EventDict":
+    """Escape control characters, except line ends in the stack of an error."""
+    return {name: _escape(name, value) for name, value in event.items()}
+
+
+def _escape(name: str, value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    return "\n".join(map(printable, value.split("\n"))) if name == "exception" else printable(value)
+
+
+class Stages:
+    """Sums of the time of each stage, also when several threads are in one at the same time.
+
+    >>> stages = Stages()
+    >>> with stages("read"):
+    ...     pass
+    >>> list(stages.ms())
+    ['read_ms', 'all_ms']
+    """
+
+    def __init__(self) -> None:
+        self._began = perf_counter()
+        self._seconds: dict[str, float] = {}
+        self._adding = Lock()
+
+    @contextmanager
+    def __call__(self, name: str) -> Iterator[None]:
+        """Add the time of a block to a stage."""
+        began = perf_counter()
+        try:
+            yield
+        finally:
+            with self._adding:
+                self._seconds[name] = self._seconds.get(name, 0.0) + perf_counter() - began
+
+    def ms(self) -> dict[str, float]:
+        """Return the milliseconds of each stage, and of all since the start, as a log shows them."""
+        all_of_it = perf_counter() - self._began
+        return {f"{name}_ms": round(1e3 * each, 1) for name, each in (self._seconds | {"all": all_of_it}).items()}

@@ -1,0 +1,53 @@
+"""Records kept next to an index, parsed with checks: what others may have written is never believed."""
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+import orjson
+from pydantic import TypeAdapter, ValidationError
+
+from ibidem_core.errors import DamagedRecord
+
+Kind = TypeVar("Kind")
+
+
+def parse_record(kind: type[Kind], values: Mapping[str, object]) -> Kind:
+    """Make a value of a record.
+
+    Args:
+        kind: A data class.
+        values: Its fields by name, as JSON holds them; no value of another type is taken.
+
+    Raises:
+        DamagedRecord: They are not those of this kind.
+
+    >>> from ibidem_ingest.errors import Refusal
+    >>> parse_record(Refusal, {"where": "a.txt", "id": "a", "field": "", "why": "it is empty"}).id
+    'a'
+    """
+    try:
+        read: Kind = _adapter(kind).validate_json(orjson.dumps(values), strict=True)
+    except (ValidationError, TypeError) as error:
+        raise DamagedRecord(
+            f"a record of kind {kind.__name__} next to the index is damaged: {_describe(error)}",
+            "another program has changed it; put it right, or remove it",
+        ) from error
+    return read
+
+
+def _describe(error: ValidationError | TypeError) -> str:
+    """Name the field at fault."""
+    if not isinstance(error, ValidationError):
+        return str(error)
+    first = error.errors(include_url=False, include_input=False)[0]
+    return f"{'.'.join(map(str, first['loc'])) or 'the whole'}: {first['msg']}"
+
+
+def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
+    """Return what reads a kind; made once, since that takes longer than to read."""
+    if kind not in _ADAPTERS:
+        _ADAPTERS[kind] = TypeAdapter(kind)
+    return _ADAPTERS[kind]
+
+
+_ADAPTERS: dict[type[Any], TypeAdapter[Any]] = {}

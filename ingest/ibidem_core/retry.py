@@ -1,0 +1,65 @@
+"""Retry with jittered exponential backoff while the engine or broker is unavailable; a batch's delivery count stays."""
+
+import logging
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+from tenacity import RetryCallState, Retrying, retry_if_exception_type, wait_random_exponential
+
+from ibidem_core.errors import Unavailable
+
+BACKOFF = wait_random_exponential(multiplier=0.1, max=5.0)
+WARN_AT = 5
+"""Attempt after which a warning is logged: about two seconds have passed."""
+
+HEEDS_AFTER = 0.5
+"""Seconds after which a waiting worker looks whether it was asked to end."""
+
+Answer = TypeVar("Answer")
+
+_log = logging.getLogger(__name__)
+
+
+def retry_unavailable(
+    call: Callable[[], Answer],
+    seconds: float,
+    has_ended: Callable[[], bool] = lambda: False,
+    pause: Callable[[float], None] = time.sleep,
+) -> Answer:
+    """Call until it answers, with a random pause between two calls that grows to 5 s at most.
+
+    Args:
+        call: The call, which may raise `Unavailable`.
+        seconds: How long to wait in all.
+        has_ended: Returns whether to give up waiting.
+        pause: Waits for some seconds.
+
+    Raises:
+        Unavailable: It did not answer in that time, or the waiting was given up.
+    """
+
+    def warn(state: RetryCallState) -> None:
+        """Log the first long wait."""
+        error = state.outcome.exception() if state.outcome else None
+        if state.attempt_number == WARN_AT and isinstance(error, Unavailable):
+            _log.warning("waiting for what does not answer", extra={"why": error.what, "seconds": seconds})
+
+    retrying = Retrying(
+        retry=retry_if_exception_type(Unavailable),
+        stop=lambda state: state.idle_for >= seconds or has_ended(),
+        wait=lambda state: min(BACKOFF(state), seconds - state.idle_for),
+        sleep=lambda pause_s: _pause(pause_s, has_ended, pause),
+        before_sleep=warn,
+        reraise=True,
+    )
+    answer = retrying(call)
+    if retrying.statistics["attempt_number"] > WARN_AT:
+        _log.warning("it answers again", extra={"waited_s": round(retrying.statistics["idle_for"], 1)})
+    return answer
+
+
+def _pause(pause_s: float, has_ended: Callable[[], bool], pause: Callable[[float], None]) -> None:
+    while pause_s > 0 and not has_ended():
+        pause(min(pause_s, HEEDS_AFTER))
+        pause_s -= HEEDS_AFTER

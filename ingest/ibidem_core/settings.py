@@ -1,0 +1,380 @@
+"""All settings in one frozen object, read from the environment, `.env` and `ibidem.toml`, in that order."""
+# ruff: noqa: ARG003 - the library's hook names five sources and we keep one
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, PrivateAttr, ValidationError, ValidationInfo, field_validator
+from pydantic_settings import (
+    BaseSettings,
+    NoDecode,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+)
+
+from ibidem_core.address import with_fields
+from ibidem_core.redaction import redact_text
+from ibidem_core.settings_sources import (
+    BROKER_OPTIONS,
+    BROKERS,
+    ENGINES,
+    PREFIX,
+    as_text,
+    check_options,
+    check_scheme,
+    file_path,
+    read_dotenv,
+    read_environment,
+    read_toml,
+    redacted_value,
+    variable,
+)
+from ibidem_ingest.document import MAX_TEXT
+from ibidem_ingest.errors import UsageError
+
+DOTENV = ".env"
+TOML = "ibidem.toml"
+OTHERS = ("index", "fields", "tables", "distinct", "gateway_indexes", "gateway_hosts")
+"""Settings whose value may be any text and is no address."""
+
+Level = Literal["debug", "info", "warning", "error"]
+
+
+class Settings(BaseSettings):
+    """The configuration of ibidem: addresses, folders and limits.
+
+    The descriptions below are the one source of `docs/settings.md`, of `ibidem doctor` and of the error messages.
+
+    >>> Settings(index="news").queue
+    'news-ibidem-ingest'
+    """
+
+    model_config = SettingsConfigDict(env_prefix=PREFIX, frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    engine: str = Field(
+        default="sqlite:///.ibidem/index.sqlite",
+        repr=False,
+        description="Where the index is: `sqlite:///PATH` (three slashes: from the current folder, four: absolute), "
+        "`opensearch+http(s)://HOST:PORT` or `elasticsearch+http(s)://HOST:PORT`.",
+    )
+    broker: str = Field(
+        default="filesystem:///.ibidem/queue",
+        repr=False,
+        description="Where the queue is: `filesystem:///PATH` (slashes as in IBIDEM_ENGINE), `amqp://` or `redis://`.",
+    )
+    index: str = Field(
+        default="ibidem",
+        pattern=r"^[a-z0-9][a-z0-9_.-]{0,99}$",
+        description="The index's name: lower-case letters, digits, `-`, `_` and `.`.",
+    )
+    fields: str = Field(
+        default="",
+        description="What an index of your own calls a document's fields, such as `title=headline,text=body.content`; "
+        "`meta=`: all else is at the top. For OpenSearch and Elasticsearch.",
+    )
+    tables: Path = Field(default=Path(".ibidem/tables"), description="The folder of the idf tables.")
+    max_text: int = Field(
+        default=MAX_TEXT,
+        ge=1,
+        le=100_000_000,
+        description="Longest text of a document in characters; a longer one is refused.",
+    )
+    distinct: Annotated[tuple[str, ...], NoDecode] = Field(
+        default=(),
+        description="Fields that must not differ between duplicates, by commas, such as `meta.docket,source`; "
+        "a missing value passes.",
+    )
+    tombstone_days: int = Field(
+        default=30,
+        ge=0,
+        le=3650,
+        description="Days for which a deletion keeps an older version from coming back.",
+    )
+    batch_characters: int = Field(
+        default=1_000_000,
+        ge=1_000,
+        le=5_000_000,
+        description="Characters of text in a batch; a longer document travels alone.",
+    )
+    in_flight: int = Field(
+        default=200,
+        ge=1,
+        le=100_000,
+        description="Batches that `ibidem ingest` lays into the file queue before it pauses.",
+    )
+    concurrency: int = Field(
+        default=0,
+        ge=0,
+        le=256,
+        description="Worker processes that are started; 0: one for each processor.",
+    )
+    writes: int = Field(
+        default=4,
+        ge=1,
+        le=32,
+        description="Write requests to OpenSearch or Elasticsearch that a process has under way at the same time, "
+        "each with its share of a batch, while it signs what follows; fewer where the server is busy (429).",
+    )
+    read_seconds: int = Field(
+        default=120,
+        ge=1,
+        le=3_600,
+        description="Seconds that reading one file of HTML, PDF, Word, EPUB, Markdown or mail may take; one that takes "
+        "longer is refused.",
+    )
+    sign_seconds: int = Field(
+        default=600,
+        ge=1,
+        le=1_500,
+        description="Seconds that signing a batch may take before its worker is ended, so that another tries it and, "
+        "after IBIDEM_TRIES, its documents one by one.",
+    )
+    tries: int = Field(
+        default=3,
+        ge=1,
+        le=100,
+        description="How often a batch may end its worker before its documents are tried one by one.",
+    )
+    max_version: int = Field(
+        default=0,
+        ge=0,
+        lt=1 << 63,
+        description="Largest version that a document may bring; one with a larger version is refused, since nothing "
+        "newer could ever replace it. 0: tomorrow's time in microseconds, as documents without a version are numbered.",
+    )
+    patience: int = Field(
+        default=600,
+        ge=1,
+        le=1_500,
+        description="Seconds for which a worker waits for an engine that does not answer before it hands the batch "
+        "back; below RabbitMQ's `consumer_timeout`.",
+    )
+    lease: int = Field(
+        default=30,
+        ge=2,
+        le=3_600,
+        description="Seconds without a sign of life after which another takes a worker's batch.",
+    )
+    log: Literal["", Level] = Field(
+        default="",
+        description="How much is logged to standard error: `debug`, `info`, `warning` or `error`; lines of JSON where "
+        "that is no terminal. Empty: `info` for `ibidem worker` and `ibidem serve`, `warning` for all else.",
+    )
+    plugin: Literal["auto", "off"] = Field(
+        default="auto",
+        description="Whether wrapped clients, `ibidem serve` and `ibidem search` let the plugin inside the cluster "
+        "group, where every node has it and it does what is asked (`docs/plugin.md`); read from the environment alone.",
+    )
+    gateway_indexes: Annotated[tuple[str, ...], NoDecode] = Field(
+        default=(),
+        description="Indexes that `ibidem serve` lets its callers search, by commas; `*` stands for any characters. "
+        "Empty: IBIDEM_INDEX alone.",
+    )
+    gateway_paths: Literal["search", "all"] = Field(
+        default="search",
+        description="What `ibidem serve` answers of the engine's own paths: `search`: `_search`, `_msearch` and "
+        "`_count`; `all`: every other path goes to the engine too, with the caller's own rights. While not all indexes "
+        "are open, these are documents, one by one and in `_bulk` and `_mget`.",
+    )
+    gateway_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
+        default=("localhost", "127.0.0.1", "[::1]"),
+        description="Names under which `ibidem serve` may be called, by commas, so that no other site reaches it "
+        "through a reader's browser; `*`: any name.",
+    )
+    gateway_clients: int = Field(
+        default=100,
+        ge=1,
+        le=10_000,
+        description="Requests that `ibidem serve` answers at the same time; one more is answered with 429.",
+    )
+    gateway_timeout: int = Field(
+        default=30,
+        ge=1,
+        le=3_600,
+        description="Seconds after which `ibidem serve` gives a request up and answers with 504.",
+    )
+    gateway_body: int = Field(
+        default=1_000_000,
+        ge=1_000,
+        le=100_000_000,
+        description="Bytes of a request's body that `ibidem serve` reads; a longer one is answered with 413.",
+    )
+    gateway_arrival: int = Field(
+        default=10,
+        ge=1,
+        le=3_600,
+        description="Seconds in which the headers of a request to `ibidem serve`, and then its body, have to arrive; a "
+        "slower one is answered with 408.",
+    )
+    gateway_connections: int = Field(
+        default=200,
+        ge=10,
+        le=100_000,
+        description="Connections that `ibidem serve` holds for one address; one more closes the oldest that waits for "
+        "a request.",
+    )
+    gateway_overrides: bool = Field(
+        default=False,
+        description="Whether callers of `ibidem serve` may decide on pairs and save searches; in a cluster with "
+        "accounts they need the right to write to `INDEX-ibidem-overrides` as well.",
+    )
+
+    _origins: dict[str, str] = PrivateAttr(default_factory=dict)
+
+    def __init__(self, **values: Any) -> None:
+        """Take values by name.
+
+        Raises:
+            UsageError: A wrong value or an unknown name, with the right ones.
+        """
+        try:
+            super().__init__(**values)
+        except ValidationError as error:
+            raise _usage_error(error, values) from error
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Take values from the caller alone; `load` reads the sources, since it must know the source of each value."""
+        return (init_settings,)
+
+    @field_validator(*OTHERS, mode="before")
+    @classmethod
+    def _refuse_account(cls, value: object) -> object:
+        """Refuse an account in a setting that is shown as it is."""
+        text = as_text(value)
+        if redact_text(text) != text:
+            raise ValueError("an address with an account belongs into IBIDEM_ENGINE or IBIDEM_BROKER alone")
+        return value
+
+    @field_validator("distinct", "gateway_indexes", "gateway_hosts", mode="before")
+    @classmethod
+    def _split_commas(cls, value: object) -> object:
+        if isinstance(value, str):
+            return tuple(name.strip() for name in value.split(",") if name.strip())
+        return value
+
+    @field_validator("engine")
+    @classmethod
+    def _known_engine(cls, url: str) -> str:
+        return check_scheme(url, ENGINES)
+
+    @field_validator("broker")
+    @classmethod
+    def _known_broker(cls, url: str) -> str:
+        return check_options(check_scheme(url, BROKERS), BROKER_OPTIONS)
+
+    @field_validator("fields")
+    @classmethod
+    def _known_fields(cls, text: str, info: ValidationInfo) -> str:
+        try:
+            with_fields(str(info.data.get("engine", "")), text)
+        except UsageError as error:
+            raise ValueError(str(error)) from error
+        return text
+
+    @property
+    def address(self) -> str:
+        """The engine's address, with the names of a document's fields in the index."""
+        return with_fields(self.engine, self.fields)
+
+    @property
+    def queue(self) -> str:
+        """The name of the queue that carries this index's documents."""
+        return f"{self.index}-ibidem-ingest"
+
+    @property
+    def most_tries(self) -> int:
+        """How often any message is handed out before it is set aside."""
+        return 2 * self.tries + 2
+
+    @property
+    def workers(self) -> int:
+        """How many worker processes to start."""
+        return self.concurrency or os.cpu_count() or 1
+
+    @property
+    def queue_folder(self) -> Path | None:
+        """The folder of the file queue, or None when the broker is a server."""
+        return file_path(self.broker) if self.broker.startswith("filesystem:") else None
+
+    @property
+    def origins(self) -> dict[str, str]:
+        """Origin of each value that was set."""
+        return self._origins
+
+    def origin(self, name: str) -> str:
+        """Return where a value comes from: `default`, `environment`, `.env`, `ibidem.toml` or `command line`."""
+        return self._origins.get(name, "default")
+
+    def changed(self, **values: object) -> "Settings":
+        """Return the same settings with some values from the command line."""
+        changes = {name: value for name, value in values.items() if value is not None}
+        origins = self._origins | dict.fromkeys(changes, "command line")
+        return _validate(self.model_dump() | changes, origins)
+
+    def as_environment(self) -> dict[str, str]:
+        """Return the variables that give another process the same settings."""
+        return {variable(name): as_text(value) for name, value in self.model_dump().items()}
+
+
+def load(environment: Mapping[str, str] | None = None, folder: Path | None = None) -> Settings:
+    """Read the settings.
+
+    Args:
+        environment: Variables to read instead of the process's own.
+        folder: Folder of `.env` and `ibidem.toml`; the current one by default.
+
+    Raises:
+        UsageError: A wrong value or an unknown name, with the right ones.
+    """
+    where = folder or Path()
+    variables = os.environ if environment is None else environment
+    sources = (
+        ("environment", read_environment(Settings, variables)),
+        (DOTENV, read_dotenv(Settings, where / DOTENV)),
+        (TOML, read_toml(Settings, where / TOML)),
+    )
+    values: dict[str, object] = {}
+    origins: dict[str, str] = {}
+    for origin, source in sources:
+        for name in source.keys() - values.keys():
+            values[name], origins[name] = source[name], origin
+    return _validate(values, origins)
+
+
+def _validate(values: Mapping[str, object], origins: Mapping[str, str]) -> Settings:
+    try:
+        settings = Settings(**values)
+    except UsageError as error:
+        if isinstance(error.__cause__, ValidationError):
+            raise _usage_error(error.__cause__, values, origins) from error.__cause__
+        raise
+    settings.origins.update(origins)
+    return settings
+
+
+def _usage_error(
+    error: ValidationError, values: Mapping[str, object], origins: Mapping[str, str] | None = None
+) -> UsageError:
+    """Name the first setting that is wrong, its value as far as it may be seen, and what would be right."""
+    first = error.errors()[0]
+    name = str(first["loc"][0])
+    if name not in Settings.model_fields:
+        return UsageError(
+            f"no setting is called {redact_text(name)}", f"settings are: {', '.join(Settings.model_fields)}"
+        )
+    message = redact_text(str(first["msg"]).removeprefix("Value error, "))
+    where = (origins or {}).get(name, "the caller")
+    return UsageError(
+        f"{variable(name)} (from {where}) is {redacted_value(name, values[name])!r}: {message}",
+        Settings.model_fields[name].description or "",
+    )

@@ -1,0 +1,247 @@
+"""Leader clustering: down the ranking, a hit joins the first leader that it duplicates, or becomes a leader.
+
+Only leads are ever compared with what follows. Some rows are settled among themselves; their leads take duplicates
+from all that follows, and what they took is never looked at again; so ten thousand copies of one text cost ten thousand
+comparisons and not fifty million. The result is that of the plain loop over all pairs (a test says so), and
+prefix-stable: hits that follow change nothing above them.
+
+Leads that are no duplicates of each other though they share a value, as documents that were built for that do, are all
+compared: that grows with the square of their number. So a value brings rows together with its first leads only, a
+thousand or some more, and what is cut is counted.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from ibidem_dedupe.candidates import KeyIndex, Numbers
+from ibidem_dedupe.overrides import PairConstraints
+from ibidem_dedupe.pair_rules import UNDECIDED, Bools, Codes, Rows
+from ibidem_dedupe.pairs import (
+    BUDGET,
+    CandidateRanges,
+    DuplicatePairs,
+    LongTextMatcher,
+    PairClassifier,
+    count_earlier,
+    expand_pairs,
+    first_entries,
+)
+from ibidem_dedupe.policy import Policy
+from ibidem_ingest.signatures.packed_columns import PackedColumns
+
+BLOCK = 10_000
+"""Rows that are settled together; only a whole index holds more."""
+
+MOST_LEADS = 1_000
+"""Leads that hold a value, from which on no further ones are looked for under it."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Grouping:
+    """The group of each row.
+
+    Args:
+        lead: (n,) row of the group's first occurrence; its own for a lead.
+        evidence: (n,) code of what joined it to the first occurrence, an index into `SIGNATURES`; 0 for a lead.
+        crowded: (n,) whether it shares a value with so many leads that it was not compared with all of them.
+    """
+
+    lead: Rows
+    evidence: Codes
+    crowded: Bools
+
+    @property
+    def leads(self) -> Rows:
+        """The first occurrences, in rank order."""
+        return np.flatnonzero(self.lead == np.arange(len(self.lead)))
+
+    def members(self, leads: Iterable[int]) -> dict[int, list[int]]:
+        """Return the rows of some groups in rank order, by their first occurrence, which is the first of them."""
+        lead_rows = np.fromiter(leads, np.int64)
+        rows = np.flatnonzero(np.isin(self.lead, lead_rows))
+        members: dict[int, list[int]] = {int(lead): [] for lead in lead_rows}
+        for row, lead in zip(rows.tolist(), self.lead[rows].tolist(), strict=True):
+            members[lead].append(row)
+        return members
+
+
+def group(
+    columns: PackedColumns,
+    policy: Policy,
+    constraints: PairConstraints | None = None,
+    matcher: LongTextMatcher | None = None,
+    long_index: KeyIndex | None = None,
+) -> Grouping:
+    """Group hits.
+
+    Args:
+        columns: Packed values in rank order; a row that is not signed, or has no words, stays alone.
+        policy: The decision for a pair.
+        constraints: Manual decisions on pairs.
+        matcher: Decides on pairs of long texts, asked only about a row and a lead that it might join.
+        long_index: Keys of long texts, which packed values do not hold.
+    """
+    classifier = PairClassifier(columns, policy, constraints or PairConstraints(), matcher, long_index)
+    entries = classifier.shared_keys()
+    work = LeaderClustering(classifier, np.zeros(entries.keys, np.int64))
+    if classifier.size <= BLOCK:
+        work.settle(entries)
+    else:
+        work.settle_in_blocks(entries)
+    return Grouping(work.lead, work.evidence, work.crowded & (work.lead == work.rows))
+
+
+@dataclass(eq=False, slots=True)
+class LeaderClustering:
+    """A grouping under way.
+
+    Args:
+        classifier: Decides on pairs.
+        lead_counts: (k,) how many leads hold each key so far.
+    """
+
+    classifier: PairClassifier
+    lead_counts: Rows
+    rows: Rows = field(init=False)
+    lead: Rows = field(init=False)
+    evidence: Codes = field(init=False)
+    crowded: Bools = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Start with every row as a lead that may still join another."""
+        self.rows = np.arange(self.classifier.size)
+        self.lead = np.arange(self.classifier.size)
+        self.evidence = np.zeros(self.classifier.size, np.uint8)
+        self.crowded = np.zeros(self.classifier.size, bool)
+
+    def settle_in_blocks(self, entries: KeyIndex) -> None:
+        """Settle very many rows: each block is first compared with the leads of all blocks before it."""
+        leads = LeaderIndex.build(entries)
+        for block in blocks(entries, self.classifier.size):
+            self.join_first(self.classifier.classify(expand_pairs(block, leads.postings(block), self.classifier.size)))
+            undecided = block.filter_rows(self.lead == self.rows)
+            # Numbered again, so that arrays of counts are as long as the block and not as the index.
+            keys, key = np.unique(undecided.key, return_inverse=True)
+            weak = int(np.searchsorted(keys, undecided.first_weak))
+            self.lead_counts = leads.lead_counts[keys]
+            self.settle(replace(undecided, key=key.astype(np.int32), first_weak=weak))
+            leads.add(undecided.filter_rows(self.lead == self.rows))
+
+    def settle(self, entries: KeyIndex) -> None:
+        """Settle rows, some at a time: they are settled among themselves, then take their duplicates from the rest."""
+        entries = drop_unshared(self.drop_crowded(entries))
+        while len(entries.row):
+            last = next_block_end(entries, self.classifier.size)
+            block_entries = entries.filter_rows(self.rows < last)
+            self.join_within(
+                self.classifier.classify(
+                    expand_pairs(block_entries, CandidateRanges.build(block_entries), self.classifier.size)
+                )
+            )
+            if last >= self.classifier.size:
+                return
+            undecided = entries.filter_rows(self.lead == self.rows)
+            candidates = expand_pairs(
+                undecided, CandidateRanges.build(undecided, leads_before(undecided, last)), self.classifier.size
+            )
+            self.join_first(self.classifier.classify(candidates))
+            open_ = self.lead == self.rows
+            leads = entries.filter_rows(open_ & (self.rows < last))
+            self.lead_counts += np.bincount(leads.key, minlength=len(self.lead_counts))
+            entries = drop_unshared(self.drop_crowded(undecided.filter_rows(open_ & (self.rows >= last))))
+
+    def drop_crowded(self, entries: KeyIndex) -> KeyIndex:
+        """Drop the keys that so many leads hold that no further ones are looked for under them."""
+        is_full = self.lead_counts[entries.key] >= MOST_LEADS
+        self.crowded[entries.row[is_full]] = True
+        positions = np.flatnonzero(~is_full)
+        return replace(entries, key=entries.key[positions], row=entries.row[positions])
+
+    def join_within(self, pairs: DuplicatePairs) -> None:
+        """Go down a block: a row joins the first lead that it duplicates."""
+        lead, evidence = self.lead, self.evidence
+        for row, earlier, code in zip(pairs.row.tolist(), pairs.earlier.tolist(), pairs.code.tolist(), strict=True):
+            if (
+                lead[row] == row
+                and lead[earlier] == earlier
+                and (verdict := self.classifier.resolve(row, earlier, code))
+            ):
+                lead[row], evidence[row] = earlier, verdict
+
+    def join_first(self, pairs: DuplicatePairs) -> None:
+        """Let rows join the first of the leads that they duplicate."""
+        if (pairs.code == UNDECIDED).any():
+            self.join_within(pairs)
+            return
+        row, positions = np.unique(pairs.row, return_index=True)
+        self.lead[row] = pairs.earlier[positions]
+        self.evidence[row] = pairs.code[positions]
+
+
+@dataclass(eq=False, slots=True)
+class LeaderIndex:
+    """Inverted index from key to leads.
+
+    Args:
+        start: (k + 1,) where the holders of a key begin.
+        lead_counts: (k,) how many leads hold it so far.
+        rows: Their rows.
+    """
+
+    start: Rows
+    lead_counts: Rows
+    rows: Numbers
+
+    @classmethod
+    def build(cls, entries: KeyIndex) -> "LeaderIndex":
+        """Make room for the rows of each key; none is a lead yet."""
+        start = np.searchsorted(entries.key, np.arange(entries.keys + 1))
+        return cls(start, np.zeros(entries.keys, np.int64), np.zeros(len(entries.row), np.int32))
+
+    def postings(self, entries: KeyIndex) -> CandidateRanges:
+        """Pair entries with the first leads that hold their keys."""
+        times = np.minimum(self.lead_counts[entries.key], MOST_LEADS)
+        return CandidateRanges(self.rows, self.start[entries.key], times)
+
+    def add(self, entries: KeyIndex) -> None:
+        """Add leads; they come after all that were added before."""
+        self.rows[self.start[entries.key] + self.lead_counts[entries.key] + count_earlier(entries)] = entries.row
+        self.lead_counts += np.bincount(entries.key, minlength=len(self.lead_counts))
+
+
+def blocks(entries: KeyIndex, size: int) -> Iterator[KeyIndex]:
+    """Cut entries into those of some rows after the other, each in the order of keys.
+
+    Args:
+        entries: Index of the keys that rows hold.
+        size: Number of rows.
+    """
+    number = entries.row // BLOCK
+    order = np.argsort(number, kind="stable")
+    for block_rows in np.split(order, np.searchsorted(number[order], np.arange(1, -(-size // BLOCK)))):
+        yield replace(entries, key=entries.key[block_rows], row=entries.row[block_rows])
+
+
+def next_block_end(entries: KeyIndex, size: int) -> int:
+    """Return the row up to which the pairs among the entries fit the budget; beyond the first entry's at least."""
+    pairs = np.cumsum(np.bincount(entries.row, weights=count_earlier(entries), minlength=size))
+    fits = int(np.searchsorted(pairs, BUDGET, side="right"))
+    return max(fits, int(entries.row.min()) + 1)
+
+
+def leads_before(entries: KeyIndex, end: int) -> Rows:
+    """Return for each entry of a row from `end` on how many rows before `end` hold its key; 0 for those before."""
+    is_before = entries.row < end
+    number = np.cumsum(is_before)
+    first = first_entries(entries)
+    return np.where(is_before, 0, number - number[first] + is_before[first])
+
+
+def drop_unshared(entries: KeyIndex) -> KeyIndex:
+    """Drop the keys that only one row still holds."""
+    starts = np.ones(len(entries.key) + 1, bool)
+    starts[1:-1] = entries.key[1:] != entries.key[:-1]
+    positions = np.flatnonzero(~(starts[1:] & starts[:-1]))
+    return replace(entries, key=entries.key[positions], row=entries.row[positions])

@@ -1,0 +1,91 @@
+"""Candidate generation for long texts: pairs that share keys of pages, or several sampled words.
+
+The clues are the look-up keys of long texts, for many texts at once; pairs without a shared key are never compared.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from xxhash import xxh3_64_intdigest
+
+from ibidem_dedupe.candidates import Hashes, KeyIndex, drop_singletons, join_indexes
+from ibidem_dedupe.overrides import DocumentRef
+from ibidem_dedupe.pair_rules import Rows
+from ibidem_dedupe.pairs import CandidateRanges, expand_pairs, pair_keys
+from ibidem_ingest.signatures.long_text import LongClue, LongSignatures
+from ibidem_ingest.signatures.lookup_keys import LONG_CLUES, LookupField
+
+LEAST_RARE = 5
+"""Of the 25 rarest terms of a full set so many are shared when 40 of 60 are (25 - 20)."""
+
+
+LEAST: Mapping[LookupField, int] = {"rare": LEAST_RARE, "sampled": 2}
+"""How many values of a class are asked for, where one is not enough."""
+
+
+MOST_HOLDERS = 100
+"""Texts that may share a key: what more carry is a banner page, an oath or a stock form."""
+
+
+@dataclass(slots=True)
+class PageKeys:
+    """The clues of long texts, gathered one text after the other.
+
+    Args:
+        names: Index and id of each text.
+        hashes: For each class of clues the hashes of each text.
+        capped_keys: For each class how many of its keys were left out when holders were asked for, since too many texts
+            carry them.
+    """
+
+    names: list[DocumentRef] = field(default_factory=list)
+    hashes: dict[LongClue, list[Hashes]] = field(default_factory=lambda: {clue: [] for clue in LONG_CLUES})
+    capped_keys: dict[LongClue, int] = field(default_factory=dict)
+
+    def add(self, name: DocumentRef, signatures: LongSignatures) -> None:
+        """Add a text."""
+        self.names.append(name)
+        clues = signatures.clues()
+        for clue, entries in self.hashes.items():
+            values = clues.get(clue, [])
+            entries.append(np.fromiter(map(xxh3_64_intdigest, map(str.encode, values)), np.uint64, len(values)))
+
+    def holders(self, names: Sequence[DocumentRef]) -> KeyIndex:
+        """Return who shares a key.
+
+        Args:
+            names: Index and id of all rows, added rows included.
+        """
+        row = {name: number for number, name in enumerate(names)}
+        rows = np.array([row[name] for name in self.names], np.int64)
+        return join_indexes(list(self._parts(rows, len(names))))
+
+    def _parts(self, rows: Rows, size: int) -> Iterator[KeyIndex]:
+        yield drop_singletons(np.empty(0, np.uint64), np.empty(0, np.int64), size)
+        for clue, entries in self.hashes.items():
+            lengths = [len(each) for each in entries]
+            if not sum(lengths):
+                continue
+            key_index = drop_singletons(np.concatenate(entries), np.repeat(rows, lengths), size)
+            if count := int(np.count_nonzero(np.bincount(key_index.key) > MOST_HOLDERS)):
+                self.capped_keys[clue] = count
+            shared = drop_frequent(key_index)
+            if (min_shared := LEAST.get(clue, 1)) > 1:
+                shared = pair_keys(pairs_sharing(shared, min_shared, size), size)
+            yield shared
+
+
+def drop_frequent(entries: KeyIndex, max_rows: int = MOST_HOLDERS) -> KeyIndex:
+    """Leave out the keys that more rows hold than may."""
+    counts = np.bincount(entries.key, minlength=1)
+    positions = np.flatnonzero(counts[entries.key] <= max_rows)
+    numbers = np.unique(entries.key[positions], return_inverse=True)[1].astype(np.int32)
+    return replace(entries, key=numbers, row=entries.row[positions])
+
+
+def pairs_sharing(entries: KeyIndex, min_shared: int, size: int) -> NDArray[np.int64]:
+    """Return the pairs that share so many keys, as `row * size + earlier`."""
+    weak = replace(entries, first_weak=0, min_shared=min_shared)
+    return np.concatenate([np.empty(0, np.int64), *expand_pairs(weak, CandidateRanges.build(weak), size)])

@@ -1,0 +1,162 @@
+"""Manual overrides: a user marks a pair `same` or `not`; overrides take precedence over signatures.
+
+*Not* keeps a pair apart. *Same* is evidence for that pair only: it acts when one of the two is the first occurrence of
+its group; otherwise the hit says so. A word is stale when a text has changed since: it is reported then, not followed.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import orjson
+
+from ibidem_core.records import parse_record
+from ibidem_dedupe.decision import Evidence
+from ibidem_dedupe.policy import Level
+from ibidem_ingest.errors import UsageError
+from ibidem_ingest.signatures.packed_columns import PackedColumns
+
+Pair = tuple[int, int]
+"""Two rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairConstraints:
+    """Manual decisions on pairs of rows; they beat all evidence (presentation.md, "Policy").
+
+    Args:
+        same: Pairs declared the same.
+        different: Pairs declared no duplicates.
+    """
+
+    same: frozenset[Pair] = frozenset()
+    different: frozenset[Pair] = frozenset()
+
+
+Verdict = Literal["not", "same"]
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+
+DocumentRef = tuple[str, str]
+"""Name of a document everywhere: its index and its id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Override:
+    """A manual decision on a pair.
+
+    Args:
+        a: One document.
+        b: The other.
+        verdict: `not` or `same`.
+        author: Name of the person who said it.
+        reason: Why.
+        date: When, ISO 8601.
+        content_a: Content hash of the one when it was said: `ch2:` and 32 hex digits.
+        content_b: Content hash of the other.
+    """
+
+    a: DocumentRef
+    b: DocumentRef
+    verdict: Verdict
+    author: str = ""
+    reason: str = ""
+    date: str = ""
+    content_a: str = ""
+    content_b: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse a verdict that does not exist and a pair of one document."""
+        if self.verdict not in VERDICTS:
+            raise UsageError(f"verdict {self.verdict!r} is not known", f"allowed: {', '.join(VERDICTS)}")
+        if self.a == self.b:
+            raise UsageError(f"{self.a[1]!r} is one document", "an override is about two")
+
+    @property
+    def key(self) -> str:
+        """Its key in the ledger: the pair in either order, so that a later word replaces an earlier one."""
+        return orjson.dumps(sorted((self.a, self.b))).decode()
+
+    def as_record(self) -> dict[str, object]:
+        """Return the record that is stored and shown."""
+        return {name: getattr(self, name) for name in self.__slots__} | {"a": list(self.a), "b": list(self.b)}
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> "Override":
+        """Read what `as_record` wrote; what others added is passed over.
+
+        Raises:
+            DamagedRecord: It is no such record.
+        """
+        return parse_record(cls, {name: record[name] for name in cls.__slots__ if name in record})
+
+    def evidence(self, level: Level) -> Evidence:
+        """Return "same" as evidence at the level that was asked for."""
+        reasons = {"signature": "override", "author": self.author, "reason": self.reason, "date": self.date}
+        return Evidence(level, "override", 1.0, reasons)
+
+
+@dataclass(frozen=True, slots=True)
+class AppliedOverrides:
+    """The words that concern a window.
+
+    Args:
+        valid: Words that hold, by the pair of rows, the earlier first.
+        stale: Words about texts that have changed since.
+    """
+
+    valid: Mapping[tuple[int, int], Override]
+    stale: Mapping[tuple[int, int], Override]
+
+    @property
+    def constraints(self) -> PairConstraints:
+        """Constraints that the grouping has to follow."""
+        must_link = frozenset(pair for pair, word in self.valid.items() if word.verdict == "same")
+        return PairConstraints(must_link, frozenset(self.valid) - must_link)
+
+    def head(self, rows: int) -> "AppliedOverrides":
+        """Return the words about pairs of the first rows."""
+        valid, stale = (
+            {pair: word for pair, word in words.items() if max(pair) < rows} for words in (self.valid, self.stale)
+        )
+        return AppliedOverrides(valid, stale)
+
+    def for_row(self, row: int) -> Iterator[tuple[int, Override, bool]]:
+        """Yield the words about a row: the other row, the word, and whether it holds."""
+        for words, holds in ((self.valid, True), (self.stale, False)):
+            for (first, second), word in words.items():
+                if row in (first, second):
+                    yield (second if row == first else first), word, holds
+
+
+def apply_overrides(
+    overrides: Iterable[Override], names: Sequence[DocumentRef], columns: PackedColumns
+) -> AppliedOverrides:
+    """Find the manual decisions on pairs of a window, and which of them hold.
+
+    Args:
+        overrides: All words.
+        names: (n) The documents in rank order.
+        columns: Their packed values.
+    """
+    words = list(overrides)
+    rows = {name: row for row, name in enumerate(names)} if words else {}
+    valid: dict[tuple[int, int], Override] = {}
+    stale: dict[tuple[int, int], Override] = {}
+    for word in words:
+        if word.a in rows and word.b in rows:
+            a, b = rows[word.a], rows[word.b]
+            holds = is_unchanged(columns, a, word.content_a) and is_unchanged(columns, b, word.content_b)
+            (valid if holds else stale)[min(a, b), max(a, b)] = word
+    return AppliedOverrides(valid, stale)
+
+
+def is_unchanged(columns: PackedColumns, row: int, content: str) -> bool:
+    """Return whether a row's text is the one that the reader saw.
+
+    Without a hash, or with one of another scheme, nothing speaks against it: a manual decision outlives the signatures.
+    """
+    scheme = f"ch{columns.scheme[row]}:"
+    if not content.startswith(scheme):
+        return True
+    digits = columns.content[row].astype("<u8").tobytes().hex() if columns.length[row] else f"none:{columns.ids[row]}"
+    return content == scheme + digits

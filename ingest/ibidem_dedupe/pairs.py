@@ -1,0 +1,383 @@
+"""Classifier of candidate pairs: decides which are duplicates, in slices that bound the memory.
+
+Signatures of long texts come from an LRU cache that reads them in batches when a pair needs them.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from ibidem_dedupe.candidates import MOST, KeyIndex, Numbers, build_key_index, join_indexes
+from ibidem_dedupe.decision import Evidence, are_long, decide
+from ibidem_dedupe.overrides import DocumentRef, Pair, PairConstraints
+from ibidem_dedupe.pair_rules import CODE, UNDECIDED, Bools, Codes, Rows, verify
+from ibidem_dedupe.policy import Policy
+from ibidem_ingest.kernel import loops
+from ibidem_ingest.signatures.long_text import LongSignatures
+from ibidem_ingest.signatures.packed import Packed
+from ibidem_ingest.signatures.packed_columns import PackedColumns
+
+MOST_BYTES = 256 << 20
+"""Limit of the cache: the long signatures of some three thousand books."""
+
+AT_ONCE = 1_000
+
+Read = Callable[[Sequence[DocumentRef]], Mapping[DocumentRef, bytes]]
+
+
+class LongSignatureCache:
+    """Long signatures by index and id.
+
+    Args:
+        read: Reads those of named documents; those that were asked for longest ago make room. None: whoever asks finds
+            in `missing` what to read, and gives it to `take`.
+        most: Bytes that are kept; what `take` is given beyond them counts as short.
+    """
+
+    def __init__(self, read: Read | None = None, max_bytes: int = MOST_BYTES) -> None:
+        self.missing: set[DocumentRef] = set()
+        self._read = read
+        self._max_bytes = max_bytes
+        self._cache: OrderedDict[DocumentRef, tuple[LongSignatures | None, int]] = OrderedDict()
+        self._bytes = 0
+
+    def want(self, names: Iterable[DocumentRef]) -> None:
+        """Read those of documents that will be asked for, in few requests."""
+        unknown = [name for name in dict.fromkeys(names) if name not in self._cache]
+        if self._read is None:
+            self.missing.update(unknown)
+            return
+        for start in range(0, len(unknown), AT_ONCE):
+            names = unknown[start : start + AT_ONCE]
+            self._keep(names, self._read(names))
+            if self._bytes >= self._max_bytes:
+                return
+
+    def take(self, values: Mapping[DocumentRef, bytes]) -> None:
+        """Store signatures that were missing; documents without long signatures are not among the values."""
+        room = self._max_bytes - self._bytes
+        for name in sorted(self.missing):
+            value = values.get(name, b"")
+            room -= len(value)
+            self._put(name, value if room >= 0 else b"")
+        self.missing.clear()
+
+    def get(self, name: DocumentRef) -> LongSignatures | None:
+        """Return the signatures of one document; None when it has none, or when they are damaged or not read."""
+        self.want([name])
+        if name not in self._cache:
+            return None
+        self._cache.move_to_end(name)
+        return self._cache[name][0]
+
+    def _keep(self, names: Sequence[DocumentRef], values: Mapping[DocumentRef, bytes]) -> None:
+        for name in names:
+            self._put(name, values.get(name, b""))
+            while self._bytes > self._max_bytes and len(self._cache) > 1:
+                _, (_, size) = self._cache.popitem(last=False)
+                self._bytes -= size
+
+    def _put(self, name: DocumentRef, value: bytes) -> None:
+        self._cache[name] = (LongSignatures.decode(value), len(value))
+        self._bytes += len(value)
+
+
+def no_long_signatures(_: Sequence[DocumentRef]) -> Mapping[DocumentRef, bytes]:
+    """Read nothing: where relations of long texts are not asked for."""
+    return {}
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class LongTextMatcher:
+    """Decides on pairs of long texts.
+
+    Args:
+        names: Index and id of each row.
+        packed: Gives a row's packed value.
+        policy: The decision for a pair.
+        long_signatures: Gives long signatures.
+        evidence: Decisions on pairs so far.
+    """
+
+    names: Sequence[DocumentRef]
+    packed: Callable[[int], Packed | None]
+    policy: Policy
+    long_signatures: LongSignatureCache
+    verdicts: dict[tuple[int, int], Evidence | None] = field(default_factory=dict)
+
+    def want(self, rows: Iterable[int]) -> None:
+        """Read the long signatures of rows that will be decided on."""
+        self.long_signatures.want(self.names[row] for row in rows)
+
+    def evidence(self, row: int, other_row: int) -> Evidence | None:
+        """Return the relation of the first row to the second, by any evidence."""
+        pair = row, other_row
+        if pair not in self.verdicts:
+            self.verdicts[pair] = self._decide(row, other_row)
+        return self.verdicts[pair]
+
+    def code(self, row: int, other: int) -> int:
+        """Return the code of their evidence; 0 when there is none."""
+        evidence = self.evidence(row, other)
+        return CODE[evidence.signature] if evidence else 0
+
+    def _decide(self, row: int, other: int) -> Evidence | None:
+        a, b = self.packed(row), self.packed(other)
+        if a is None or b is None:
+            return None
+        if self.policy.level != "partial" or not are_long(a, b):
+            return decide(a, b, self.policy)
+        row_signatures, other_signatures = (
+            self.long_signatures.get(self.names[row]),
+            self.long_signatures.get(self.names[other]),
+        )
+        return decide(
+            a, b, self.policy, (row_signatures, other_signatures) if row_signatures and other_signatures else None
+        )
+
+
+BUDGET = 200_000
+"""Pairs of entries that are spread out at once: bounds the memory."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class DuplicatePairs:
+    """Pairs that are duplicates.
+
+    Args:
+        row: (m,) the later row; ascending.
+        earlier: (m,) the earlier one; ascending for a row.
+        code: (m,) the evidence.
+    """
+
+    row: Rows
+    earlier: Rows
+    code: Codes
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class PairClassifier:
+    """Classifies candidate pairs of rows as duplicates under a policy.
+
+    Args:
+        columns: The packed values.
+        policy: The decision for a pair.
+        constraints: Manual decisions, which come before all evidence.
+        matcher: Decides on pairs of long texts; None where these are no duplicates.
+        long_index: Keys of long texts, which packed values do not hold; None: no long texts.
+    """
+
+    columns: PackedColumns
+    policy: Policy
+    constraints: PairConstraints
+    matcher: LongTextMatcher | None = None
+    long_index: KeyIndex | None = None
+
+    @property
+    def size(self) -> int:
+        """The number of rows."""
+        return len(self.columns)
+
+    def shared_keys(self) -> KeyIndex:
+        """Find who could be whose duplicate: who shares a key, or was declared the same by a reader."""
+        entries = build_key_index(self.columns, self.policy)
+        if self.long_index is not None:
+            entries = concat_keys(self.long_index, entries)
+        return (
+            concat_keys(pair_keys(encode_pairs(self.constraints.same, self.size), self.size), entries)
+            if self.constraints.same
+            else entries
+        )
+
+    def classify(self, candidates: Iterator[Rows]) -> DuplicatePairs:
+        """Decide on candidates and keep the duplicates.
+
+        Args:
+            candidates: Distinct pairs as `row * size + earlier`, in slices.
+        """
+        decisions = [self.decide(pairs) for pairs in candidates]
+        pairs = np.concatenate([np.empty(0, np.int64), *(pairs for pairs, _ in decisions)])
+        code = np.concatenate([np.empty(0, np.uint8), *(code for _, code in decisions)])
+        row, earlier = np.divmod(pairs, max(1, self.size))
+        if self.matcher is not None:
+            open_pairs = np.flatnonzero(code == UNDECIDED)
+            self.matcher.want(np.unique(np.concatenate((row[open_pairs], earlier[open_pairs]))).tolist())
+        return DuplicatePairs(row, earlier, code)
+
+    def decide(self, pairs: Rows) -> tuple[Rows, Codes]:
+        """Keep the duplicates among candidates, written as `row * size + earlier`."""
+        code = verify(self.columns, pairs // self.size, pairs % self.size, self.policy)
+        if self.matcher is None:
+            code[code == UNDECIDED] = 0
+        must_link = np.isin(pairs, encode_pairs(self.constraints.same, self.size))
+        code[must_link & np.isin(code, (0, UNDECIDED))] = CODE["override"]
+        code[np.isin(pairs, encode_pairs(self.constraints.different, self.size))] = 0
+        positions = np.flatnonzero(code)
+        return pairs[positions], code[positions]
+
+    def resolve(self, row: int, earlier: int, code: int) -> int:
+        """Return the code of a pair's evidence once its long signatures decide, where only they can; 0 for none."""
+        if code != UNDECIDED or self.matcher is None:
+            return code
+        return self.matcher.code(row, earlier)
+
+
+def duplicates(
+    columns: PackedColumns, policy: Policy, matcher: LongTextMatcher | None = None, long_index: KeyIndex | None = None
+) -> DuplicatePairs:
+    """Find all pairs of duplicates, also within groups.
+
+    Args:
+        columns: The packed values.
+        policy: The decision for a pair.
+        matcher: Decides on pairs of long texts.
+        long_index: Keys of long texts, which packed values do not hold.
+    """
+    classifier = PairClassifier(columns, policy, PairConstraints(), matcher, long_index)
+    entries = classifier.shared_keys()
+    pairs = classifier.classify(expand_pairs(entries, CandidateRanges.build(entries), classifier.size))
+    for position in np.flatnonzero(pairs.code == UNDECIDED).tolist():
+        pairs.code[position] = classifier.resolve(int(pairs.row[position]), int(pairs.earlier[position]), UNDECIDED)
+    positions = np.flatnonzero(pairs.code)
+    return DuplicatePairs(pairs.row[positions], pairs.earlier[positions], pairs.code[positions])
+
+
+def encode_pairs(pairs: frozenset[Pair], size: int) -> Rows:
+    """Write pairs of rows as `later * size + earlier`."""
+    return np.array([max(pair) * size + min(pair) for pair in sorted(pairs)], np.int64)
+
+
+def concat_keys(row_keys: KeyIndex, entries: KeyIndex) -> KeyIndex:
+    """Put keys of which one is enough before those of others."""
+    return replace(
+        join_indexes([row_keys, entries]),
+        first_weak=min(MOST, entries.first_weak + row_keys.keys),
+        min_shared=entries.min_shared,
+    )
+
+
+def pair_keys(pairs: Rows, size: int) -> KeyIndex:
+    """Make a key for each pair, so that it becomes a candidate.
+
+    Args:
+        pairs: Pairs as `later * size + earlier`.
+        size: Number of rows.
+    """
+    rows = np.stack((pairs % max(1, size), pairs // max(1, size)), axis=1).ravel().astype(np.int32)
+    return KeyIndex(np.arange(len(rows), dtype=np.int32) // 2, rows)
+
+
+def first_entries(entries: KeyIndex) -> Rows:
+    """Return for each entry the place of its key's first entry."""
+    place = np.arange(len(entries.key))
+    place[1:][entries.key[1:] == entries.key[:-1]] = 0
+    return np.maximum.accumulate(place)
+
+
+def count_earlier(entries: KeyIndex) -> Rows:
+    """Return for each entry how many rows before its own hold its key."""
+    return np.arange(len(entries.key)) - first_entries(entries)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class CandidateRanges:
+    """With which rows to pair each of some entries.
+
+    Args:
+        rows: Rows, those of a key side by side.
+        first: (e,) where an entry's partners begin among them.
+        times: (e,) how many they are.
+    """
+
+    rows: Numbers
+    first: Rows
+    times: Rows
+
+    @classmethod
+    def build(cls, entries: KeyIndex, times: Rows | None = None) -> "CandidateRanges":
+        """Pair each entry with the first rows that hold its key: all before its own when no number is given."""
+        first = first_entries(entries)
+        return cls(entries.row, first, np.arange(len(first)) - first if times is None else times)
+
+
+def expand_pairs(entries: KeyIndex, postings: CandidateRanges, size: int) -> Iterator[Rows]:
+    """Spread out the pairs of rows that share enough keys.
+
+    Args:
+        entries: Index of the keys that rows hold.
+        postings: With whom to pair each entry.
+        size: Number of rows.
+
+    Yields:
+        Slices of distinct pairs as `row * size + earlier`, ascending; all pairs of a row are in one slice.
+    """
+    order = order_by_row(entries, postings, size)
+    rows, times, first = entries.row[order].astype(np.int64), postings.times[order], postings.first[order]
+    weak = entries.key[order] >= entries.first_weak
+    for start, end in slices(rows, times):
+        chunk = rows[start:end], weak[start:end], first[start:end], times[start:end]
+        if loops.IN_USE:
+            yield loops.IN_USE.pairs(chunk, postings.rows, size, entries.min_shared)
+        else:
+            yield filter_by_shared_keys(repeat_pairs(chunk, postings.rows, size), entries.min_shared)
+
+
+def order_by_row(entries: KeyIndex, postings: CandidateRanges, size: int) -> Rows:
+    """Return the places of the entries that have partners, in the order of their rows."""
+    if loops.IN_USE:
+        return loops.IN_USE.by_row(entries.row, postings.times, size)
+    order = np.argsort(entries.row, kind="stable")
+    partners: Bools = postings.times[order] > 0
+    return order[partners]
+
+
+def repeat_pairs(entries: tuple[Rows, Bools, Rows, Rows], earlier_rows: Numbers, size: int) -> Rows:
+    """Write each pair for each key that it shares, doubled, and one more where the key is weak.
+
+    Args:
+        entries: Row, whether the key is weak, where the partners begin and how many they are.
+        earlier_rows: The partners.
+        size: Number of rows.
+    """
+    rows, weak, first, times = entries
+    ends = np.cumsum(times)
+    step = np.arange(int(ends[-1])) - np.repeat(ends - times - first, times)
+    encoded: Rows = np.repeat(rows * size << 1 | weak, times) + (earlier_rows[step].astype(np.int64) << 1)
+    return encoded
+
+
+def filter_by_shared_keys(encoded: Rows, min_shared: int) -> Rows:
+    """Keep the pairs that share enough keys, each once.
+
+    Args:
+        encoded: Pairs as `repeat_pairs` writes them; put in order here.
+        min_shared: How many weak keys a pair has to share that shares no other.
+    """
+    encoded.sort()
+    pairs = encoded >> 1
+    starts = np.flatnonzero(np.concatenate((np.ones(min(1, len(pairs)), bool), pairs[1:] != pairs[:-1])))
+    times = np.diff(np.append(starts, len(pairs)))
+    shared_pairs: Rows = pairs[starts[((encoded[starts] & 1) == 0) | (times >= min_shared)]]
+    return shared_pairs
+
+
+def slices(rows: Rows, times: Rows) -> Iterator[tuple[int, int]]:
+    """Cut entries between two rows so that the pairs of a slice are within five budgets, or it holds one row.
+
+    Args:
+        rows: (e,) rows, ascending.
+        times: (e,) pairs of each entry.
+    """
+    total = np.cumsum(times)
+    start = 0
+    while start < len(rows):
+        previous_total = int(total[start - 1]) if start else 0
+        end = int(np.searchsorted(total, previous_total + 5 * BUDGET, side="right"))
+        if end < len(rows):
+            end = int(np.searchsorted(rows, rows[end]))
+        if end <= start:
+            end = int(np.searchsorted(rows, rows[start], side="right"))
+        yield start, end
+        start = end

@@ -1,0 +1,272 @@
+"""Table of the request parameters and presets; validation, help and `docs/parameters.md` come from it."""
+
+import re
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from ibidem_dedupe.policy import LEVELS, Characters, Policy, Slots, Terms
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """A policy with a name.
+
+    Args:
+        policy: Its figures; the level asked for is set on them.
+        about: Purpose, in one line of the help.
+    """
+
+    policy: Policy
+    about: str
+
+
+PRESETS: Mapping[str, Preset] = {
+    "news": Preset(
+        Policy(window_days=42),
+        "the default figures, and dates at most six weeks apart: what recurs later is another event",
+    ),
+    "law": Preset(
+        Policy(slots=Slots(25), terms=Terms(lengths=0.5)),
+        "no date window, and a quarter of the five-word runs suffices: versions of a contract are years apart",
+    ),
+    "books": Preset(
+        Policy(
+            slots=Slots(20),
+            terms=Terms(lengths=0.8),
+            characters=Characters(share=0.4, unknown=0.08, numbers=0.2, lift=0.6, few=True),
+        ),
+        "no date window, and a fifth of the five-word runs suffices, or four tenths of the characters' runs with fewer "
+        "misread words: in scanned books every few words one is misread",
+    ),
+    "scans": Preset(
+        Policy(
+            characters=Characters(share=0.2, unknown=0.05, numbers=0.1, lift=1.3, few=True, pairs=2),
+            terms=Terms(lengths=0.8, numbers=False),
+        ),
+        "for collections that are scanned throughout: fewer shared characters and misread words suffice",
+    ),
+    "conrad2003": Preset(
+        Policy(
+            window_days=42,
+            slots=None,
+            terms=Terms(share=0.8, full=False, smallest=20, lengths=0.8, numbers=False),
+            fingerprint=None,
+            profile=None,
+            characters=None,
+        ),
+        "the rule of Conrad, Guo and Schriber: 48 of 60 terms, padded sets too, lengths within 20 %, six weeks",
+    ),
+}
+"""Every preset that is built in; others may be stored with an index."""
+
+
+Mode = Literal["off", "collapse", "indent"]
+Scope = Literal["window", "matches", "index"]
+By = Literal["window", "stored"]
+KeepBy = Literal["rank", "earliest", "latest", "longest", "source"]
+
+MODES: tuple[Mode, ...] = get_args(Mode)
+SCOPES: tuple[Scope, ...] = get_args(Scope)
+WAYS: tuple[By, ...] = get_args(By)
+DEEPEST = 10_000
+WINDOW = 500
+SHOWN_IN_COLLAPSE = 10
+SHOWN_TO_PEOPLE = 3
+"""Duplicates of a group that the page and the terminal show in `indent` before more are asked for."""
+
+LEAST_SIMILARITY = 20
+"""Percent: with less in common, pairs by rare terms could not be looked for by three of these."""
+
+NO_DAYS = "none"
+_WHOLE = re.compile(r"\d{1,20}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """The rule that chooses the lead that is shown of a group.
+
+    Args:
+        by: The first in rank, the earliest, latest or longest, or the first of the listed sources.
+        sources: Names of sources in the order wished, for `source`.
+    """
+
+    by: KeepBy = "rank"
+    sources: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """Write it as it is asked for.
+
+        >>> str(Keep("source", ("Reuters", "AP")))
+        'source:Reuters,AP'
+        """
+        return f"source:{','.join(self.sources)}" if self.by == "source" else self.by
+
+
+class InvalidValue(ValueError):
+    """A value that a parameter does not take; its text says which value would be right."""
+
+
+def parse_choice(*choices: str) -> Callable[[str], str]:
+    """Return a reader that takes one of some words."""
+
+    def read(value: str) -> str:
+        """Read one of the values, in any case of letters."""
+        if value.lower() not in choices:
+            raise InvalidValue(", ".join(choices))
+        return value.lower()
+
+    return read
+
+
+def keep(value: str) -> Keep:
+    """Read which member leads.
+
+    >>> keep("source:AP, Reuters")
+    Keep(by='source', sources=('AP', 'Reuters'))
+    """
+    rule, _, names = value.partition(":")
+    sources = tuple(name.strip() for name in names.split(",") if name.strip())
+    if rule == "source" and sources:
+        return Keep("source", sources)
+    for word in ("rank", "earliest", "latest", "longest"):
+        if value.lower() == word:
+            return Keep(word)
+    raise InvalidValue("rank, earliest, latest, longest, source:NAME,NAME,…")
+
+
+def parse_integer(minimum: int, maximum: int, unit: str) -> Callable[[str], int]:
+    """Return a reader of whole numbers within bounds."""
+
+    def read(value: str) -> int:
+        """Read a whole number in the range."""
+        if not _WHOLE.fullmatch(value) or not minimum <= int(value) <= maximum:
+            raise InvalidValue(f"a whole number, {minimum} to {maximum:,}, of {unit}")
+        return int(value)
+
+    return read
+
+
+def days(value: str) -> int | None:
+    """Read a date window; `none` means that dates do not matter."""
+    if value.lower() == NO_DAYS:
+        return None
+    try:
+        return parse_integer(0, 1_000_000, "days")(value)
+    except InvalidValue as error:
+        raise InvalidValue(f"none, or {error}") from error
+
+
+def parse_preset(value: str) -> str:
+    """Read the name of a preset; `none` is no preset."""
+    return "" if value.lower() == "none" else value
+
+
+def parse_bool(value: str) -> bool:
+    """Read yes or no as it is written in JSON."""
+    return parse_choice("true", "false")(value) == "true"
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter of a request.
+
+    Args:
+        values: What it takes, as the help writes it.
+        default: What it is when not given, as the help writes it.
+        about: Effect, in one line.
+        read: Parses its value, or raises `InvalidValue`.
+    """
+
+    values: str
+    default: str
+    about: str
+    read: Callable[[str], object]
+
+
+PARAMETERS: Mapping[str, Parameter] = {
+    "dedupe": Parameter(
+        ", ".join(MODES),
+        "off; indent on the page and the command line",
+        "off: the engine's own list; collapse: leads only; indent: duplicates follow their lead",
+        parse_choice(*MODES),
+    ),
+    "dedupe_level": Parameter(
+        ", ".join(LEVELS), "near", "the weakest level that still joins two documents", parse_choice(*LEVELS)
+    ),
+    "dedupe_keep": Parameter(
+        "rank, earliest, latest, longest, source:NAME,…",
+        "rank",
+        "which member of a group is shown as its lead; never moves the group",
+        keep,
+    ),
+    "dedupe_by": Parameter(
+        ", ".join(WAYS),
+        "window",
+        "window: the best hits are grouped as they are found; stored: all matches, by the groups stored with them",
+        parse_choice(*WAYS),
+    ),
+    "dedupe_window": Parameter(
+        f"1 … {DEEPEST}", str(WINDOW), "how many hits are grouped at once", parse_integer(1, DEEPEST, "hits")
+    ),
+    "dedupe_scope": Parameter(
+        ", ".join(SCOPES),
+        "window",
+        "where duplicates of the page's leads are looked for: the window, all matches, or the whole index",
+        parse_choice(*SCOPES),
+    ),
+    "dedupe_similarity": Parameter(
+        f"{LEAST_SIMILARITY} … 100",
+        "the preset's figures; 66 without one",
+        "percent: the least share of common text that makes a pair near",
+        parse_integer(LEAST_SIMILARITY, 100, "percent"),
+    ),
+    "dedupe_window_days": Parameter(
+        "days or none", "none (42 for news)", "documents whose dates are farther apart are at most identical", days
+    ),
+    "dedupe_max_per_group": Parameter(
+        "0 … window",
+        f"{SHOWN_IN_COLLAPSE} in collapse; all in indent, {SHOWN_TO_PEOPLE} on the page and the terminal",
+        "how many duplicates of a group are shown, without the lead",
+        parse_integer(0, DEEPEST, "duplicates"),
+    ),
+    "dedupe_preset": Parameter(
+        f"{', '.join(PRESETS)}, or one stored with the index", "none", "a named set of figures", parse_preset
+    ),
+    "dedupe_cursor": Parameter("from an earlier answer", "none", "all pages see one ranking", str),
+    "dedupe_explain": Parameter("true, false", "false", "explain why each duplicate is one", parse_bool),
+}
+"""Every parameter by its name, in the order of the documentation."""
+
+
+_HEAD = """# Parameters of a search
+
+How duplicates are grouped and shown. On the command line `dedupe` is `--dedupe`, and the others lose their `dedupe_`:
+`--level`, `--keep`, `--window-days`. A name or value that is not known is an error that lists the right ones. This page
+is written by `python -m ibidem_dedupe.parameters`.
+
+| parameter | takes | default | does |
+|---|---|---|---|
+"""
+
+_PRESETS = """
+## Presets
+
+| preset | figures |
+|---|---|
+"""
+
+
+def page() -> str:
+    """Return the page in Markdown."""
+    rows = (
+        f"| `{name}` | {parameter.values} | {parameter.default} | {parameter.about} |\n"
+        for name, parameter in PARAMETERS.items()
+    )
+    presets = (f"| `{name}` | {preset.about} |\n" for name, preset in PRESETS.items())
+    return "".join((_HEAD, *rows, _PRESETS, *presets))
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page())

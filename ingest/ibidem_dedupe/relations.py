@@ -1,0 +1,295 @@
+"""Relations of long texts (same, contains, part of, overlaps) from matching parts (Spasojevic and Poncin 2011).
+
+| relation | means |
+|---|---|
+| `same_pagination` | the same text on the same pages: reprints |
+| `different_pagination` | the same text with other page breaks |
+| `contiguous_subset` | one holds the other, page for page: a volume in its set, an article in its journal |
+| `contains` | one holds the other with other page breaks, or none: a chapter in an anthology, an excerpt |
+| `overlapping_text` | a good part of one is in the other, and none of the above |
+
+Each relation has a confidence, the product of filters φ of signals between 0 and 1 (the paper's formula 4; all filters
+are in `FILTERS`); relations that differ in the page breaks alone add theirs up. The highest wins; where all are low,
+any overlap is `overlapping_text`; where less than a fifth of either text matches, there is no relation: books of one
+publisher share a catalogue.
+
+Signals, for texts a and b:
+
+- *matched*: share of the parts with signatures that match a part of the other.
+- *covered*: share of the shingles that are in the other, estimated from equal slots: two parts of n and m tokens and
+  similarity s share s (n + m) / (1 + s) of them.
+- *fullness*: how much of the fuller-covered text's counterpart is there: the smaller of the two *covered*; where nine
+  tenths of both match, by the greater one, since noise lowers both equally.
+- *in step*: the mean similarity of each part to its best match, divided by its value with equal page breaks: c / (2 -
+  c), c the greater *covered* (the paper's page-based similarity, made independent of noise).
+- *slope*, *rest*: of the linear fit p2 = slope · p1 + offset over matching parts, and Δ = max(p2) - (slope · max(p1) +
+  offset); *consecutive*: Σ (sim(i, j) + sim(i, j + 1)) over matching neighbours by the parts of the denser text (RCPC;
+  high for *different* page breaks, as in the paper's Figure 3b). These are shown only: *in step* says the same
+  and is more robust to noise.
+- *aligned*: the `its` of the unique words.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from ibidem_dedupe.part_matching import Matches, Places, Shares, match_parts
+from ibidem_ingest.signatures import unique_words
+from ibidem_ingest.signatures.long_text import LongSignatures
+
+Name = Literal["same_pagination", "different_pagination", "contiguous_subset", "contains", "overlapping_text"]
+Side = Literal["a", "b"]
+Filter = Callable[[float], float]
+
+LEAST_MATCHED = 0.2
+"""Below this share of either text there is no relation."""
+
+LEAST_CONFIDENCE = 0.5
+"""Least confidence; below it any overlap is `overlapping_text`."""
+
+FAR = 20
+"""Parts that lie between two stretches of matching ones, at least, before one of them may be set aside."""
+
+NEARLY_ALL = 0.9
+"""Share of both texts' parts from which a low *covered* comes from noise."""
+
+
+def high_pass(low: float, high: float) -> Filter:
+    """Return a filter that is 0 up to one value and 1 from another on.
+
+    >>> [high_pass(0.5, 0.7)(each) for each in (0.4, 0.6, 0.9)]
+    [0.0, 0.5, 1.0]
+    """
+    return lambda value: round(min(1.0, max(0.0, (value - low) / (high - low))), 6)
+
+
+def low_pass(low: float, high: float) -> Filter:
+    """Return a filter that is 1 up to one value and 0 from another on."""
+    return lambda value: 1 - high_pass(low, high)(value)
+
+
+def equal_pagination(value: float) -> float:
+    """Return max(0, 1 - ((1 - s) / 0.4)²), the paper's filter of page similarity for equal pagination."""
+    return max(0.0, 1 - ((1 - min(1.0, value)) / 0.4) ** 2)
+
+
+def unequal_pagination(value: float) -> float:
+    """Return the pages that are less similar than their text."""
+    return 1 - equal_pagination(value)
+
+
+FILTERS: Mapping[Name, Mapping[str, Filter]] = {
+    "contiguous_subset": {"held": high_pass(0.7, 0.9), "fullness": low_pass(0.55, 0.8), "in_step": equal_pagination},
+    "contains": {"held": high_pass(0.7, 0.9), "fullness": low_pass(0.55, 0.8), "in_step": unequal_pagination},
+    "same_pagination": {"fullness": high_pass(0.55, 0.8), "in_step": equal_pagination},
+    "different_pagination": {"fullness": high_pass(0.55, 0.8), "in_step": unequal_pagination},
+}
+"""For each relation the filters of its signals. `in_step` and its form are the paper's, all figures else were chosen on
+every other labelled pair of `ecco_tcp_pages` (`benchmarks/books.py`)."""
+
+KINDS: tuple[tuple[Name, Name], ...] = (
+    ("contiguous_subset", "contains"),
+    ("same_pagination", "different_pagination"),
+)
+"""Relations that differ in the page breaks alone. Which kind it is comes first, and the confidence is that of the kind,
+so that two halves of a doubt about page breaks are not taken for a doubt about the text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """The relation of two long texts.
+
+    Args:
+        name: The relation.
+        confidence: 0 to 1.
+        score: Share of the smaller text that the other has, 0 to 1.
+        contains: Which of the two holds the other; None where neither does.
+        a: The first and last matching part of the one, from 1, a few stray ones set aside.
+        b: The first and last matching part of the other.
+        signals: The signals that the confidence was made of.
+    """
+
+    name: Name
+    confidence: float
+    score: float
+    contains: Side | None
+    a: tuple[int, int]
+    b: tuple[int, int]
+    signals: Mapping[str, float]
+
+    @property
+    def label(self) -> str:
+        """Its name from the first text's point of view."""
+        return "part_of" if self.name == "contains" and self.contains == "b" else self.name
+
+    def swap(self) -> "Relation":
+        """Return the same, seen from the other side."""
+        other: Mapping[Side | None, Side | None] = {"a": "b", "b": "a", None: None}
+        signals = {_swap_side(name): value for name, value in self.signals.items()}
+        return replace(self, contains=other[self.contains], a=self.b, b=self.a, signals=signals)
+
+
+def _swap_side(signal: str) -> str:
+    name, _, side = signal.rpartition("_")
+    return f"{name}_{'b' if side == 'a' else 'a'}" if side in ("a", "b") else signal
+
+
+def relate(a: LongSignatures, b: LongSignatures, similarity: float = 0.0) -> Relation | None:
+    """Return the relation of two long texts.
+
+    Args:
+        a: One text.
+        b: The other.
+        similarity: Similarity of the whole texts by min-hash, 0 to 1; shown among the signals.
+
+    Returns:
+        The relation; None when too little matches.
+    """
+    alignment = unique_words.compare(a.words, b.words)
+    matches = match_parts(a, b, alignment)
+    if not len(matches):
+        return None
+    statistics = PartStatistics.compute(a, b, matches)
+    if max(statistics.matched_a, statistics.matched_b) < LEAST_MATCHED:
+        return None
+    signals = {
+        "whole": similarity,
+        "aligned": alignment.its if alignment else 0.0,
+        **statistics.signals(),
+        **fit_line(a, b, matches),
+    }
+    return choose_relation(statistics, {name: round(value, 3) for name, value in signals.items()}, matches)
+
+
+@dataclass(frozen=True, slots=True)
+class PartStatistics:
+    """Statistics of the matching parts of two texts.
+
+    Args:
+        matched_a: Share of the one's parts that match.
+        matched_b: Share of the other's.
+        covered_a: Share of the one's shingles that the other has, estimated.
+        covered_b: Share of the other's.
+        similar: Mean similarity of parts to their best matches, of the text where it is higher.
+    """
+
+    matched_a: float
+    matched_b: float
+    covered_a: float
+    covered_b: float
+    similar: float
+
+    @classmethod
+    def compute(cls, a: LongSignatures, b: LongSignatures, matches: Matches) -> "PartStatistics":
+        """Compute the statistics of the matching parts of two texts."""
+        tokens = a.tokens[matches.a].astype(float) + b.tokens[matches.b]
+        overlap = matches.similar * tokens / (1 + matches.similar)
+        return cls(
+            matched_share(a, matches.a),
+            matched_share(b, matches.b),
+            covered_share(a, matches.a, overlap),
+            covered_share(b, matches.b, overlap),
+            max(best_similarity(a, matches.a, matches.similar), best_similarity(b, matches.b, matches.similar)),
+        )
+
+    @property
+    def subset_side(self) -> Side:
+        """Side of which the other has more; of equal ones the one of which more parts match."""
+        return "a" if (self.covered_a, self.matched_a) >= (self.covered_b, self.matched_b) else "b"
+
+    def signals(self) -> dict[str, float]:
+        """Return the signals that filters look at."""
+        minimum, maximum = sorted((self.covered_a, self.covered_b))
+        noisy = min(self.matched_a, self.matched_b) >= NEARLY_ALL
+        alike = maximum / (2 - maximum)
+        return {
+            "matched_a": self.matched_a,
+            "matched_b": self.matched_b,
+            "covered_a": self.covered_a,
+            "covered_b": self.covered_b,
+            "held": self.matched_a if self.subset_side == "a" else self.matched_b,
+            "fullness": (minimum / maximum if maximum else 1.0) if noisy else minimum,
+            "in_step": self.similar / alike if alike else 0.0,
+        }
+
+
+def matched_share(text: LongSignatures, parts: Places) -> float:
+    """Return the share of a text's parts with signatures that match."""
+    return np.unique(parts).size / max(1, int(np.count_nonzero(text.has_signatures)))
+
+
+def covered_share(text: LongSignatures, parts: Places, overlap: Shares) -> float:
+    """Return the share of a text's shingles that its matching parts share with the other's."""
+    shared_by_part = np.bincount(parts, overlap, len(text))
+    return float(np.minimum(shared_by_part, text.tokens).sum() / max(1, int(text.tokens.sum())))
+
+
+def best_similarity(text: LongSignatures, parts: Places, similar: Shares) -> float:
+    """Return the mean similarity of a text's parts to their best matches, for parts that match by slots."""
+    highest = np.zeros(len(text))
+    np.maximum.at(highest, parts, similar)
+    return float(highest[highest > 0].mean()) if highest.any() else 0.0
+
+
+def fit_line(a: LongSignatures, b: LongSignatures, matches: Matches) -> dict[str, float]:
+    """Fit a line through matching parts, and see how they run into the next ones."""
+    first, second = matches.a.astype(float), matches.b.astype(float)
+    if np.ptp(first) == 0:
+        return {}
+    slope, offset = np.polyfit(first, second, 1, w=np.maximum(matches.similar, 0.01))
+    remainder = float(second.max() - (slope * first.max() + offset))
+    return {"slope": float(slope), "rest": remainder, "consecutive": consecutive_correlation(a, b, matches)}
+
+
+def consecutive_correlation(a: LongSignatures, b: LongSignatures, matches: Matches) -> float:
+    """Return the relative consecutive page correlation: how much pages of the denser text run over two of the other."""
+    dense, rows, columns = (a, matches.a, matches.b) if len(a) <= len(b) else (b, matches.b, matches.a)
+    width = max(len(a), len(b)) + 1
+    order = np.argsort(rows * width + columns)
+    keys, similar = (rows * width + columns)[order], matches.similar[order]
+    neighbours = np.flatnonzero(np.diff(keys) == 1)
+    return float(
+        (similar[neighbours] + similar[neighbours + 1]).sum() / max(1, int(np.count_nonzero(dense.has_signatures)))
+    )
+
+
+def choose_relation(statistics: PartStatistics, signals: Mapping[str, float], matches: Matches) -> Relation:
+    """Choose the relation with the highest confidence."""
+    confidences = {
+        name: float(np.prod([filter_(signals[signal]) for signal, filter_ in filters.items()]))
+        for name, filters in FILTERS.items()
+    }
+    kind = max(KINDS, key=lambda pair: sum(confidences[name] for name in pair))
+    sure = sum(confidences[name] for name in kind)
+    name: Name = max(kind, key=lambda each: confidences[each])
+    if sure < LEAST_CONFIDENCE:
+        name, sure = "overlapping_text", 1 - sure
+    holder: Side | None = None
+    if name in ("contiguous_subset", "contains"):
+        holder = "b" if statistics.subset_side == "a" else "a"
+    return Relation(
+        name,
+        round(sure, 3),
+        round(max(statistics.matched_a, statistics.matched_b), 3),
+        holder,
+        common_part(matches.a),
+        common_part(matches.b),
+        signals,
+    )
+
+
+def common_part(parts: Places) -> tuple[int, int]:
+    """Return the first and last of matching parts, from 1, without a few that are far from all others.
+
+    A half-title or a page of notes matches by chance; it is far off when more parts lie between than match at all.
+
+    >>> common_part(np.array([1, 167, 168, 168, 169, 170]))
+    (168, 171)
+    """
+    numbers = np.unique(parts)
+    stretches = np.split(numbers, np.flatnonzero(np.diff(numbers) > max(FAR, len(numbers))) + 1)
+    minimum = max(map(len, stretches)) / 4
+    long_stretches = [stretch for stretch in stretches if len(stretch) > minimum]
+    return int(long_stretches[0][0]) + 1, int(long_stretches[-1][-1]) + 1

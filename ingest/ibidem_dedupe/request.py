@@ -1,0 +1,243 @@
+"""Dedupe request: the options for grouping, parsed and checked before anything is opened."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from functools import lru_cache
+from typing import Any
+
+import xxhash
+
+from ibidem_dedupe.parameters import (
+    DEEPEST,
+    PARAMETERS,
+    PRESETS,
+    SHOWN_IN_COLLAPSE,
+    SHOWN_TO_PEOPLE,
+    WINDOW,
+    By,
+    InvalidValue,
+    Keep,
+    Mode,
+    Preset,
+    Scope,
+)
+from ibidem_dedupe.policy import Level, Policy
+from ibidem_ingest.errors import UsageError
+
+DEDUPE = "dedupe"
+
+FIGURES = ("dedupe_level", "dedupe_similarity", "dedupe_preset", "dedupe_window_days")
+"""Parameters that say when two documents are duplicates."""
+
+
+@dataclass(frozen=True, slots=True)
+class DedupeRequest:
+    """The options for grouping and showing a result list (presentation.md, "Request").
+
+    Args:
+        mode: `off`, `collapse` or `indent`.
+        policy: The figures of the decision, the level and the date window among them.
+        keep: Which member of a group is shown as its lead.
+        window: How many hits are grouped at once.
+        scope: Where duplicates of the page's leads are looked for.
+        max_per_group: The most duplicates shown of a group, without the lead; None: all.
+        preset: The name of the set of figures, or an empty string.
+        cursor: `dedupe.cursor` of an earlier answer, or an empty string.
+        explain: Whether each duplicate says why it is one.
+        by: Whether a window is grouped, or all matches by the groups that are stored.
+        figures: Parameters that were named and that say when two documents are duplicates, with their values.
+    """
+
+    mode: Mode = "off"
+    policy: Policy = field(default_factory=Policy)
+    keep: Keep = field(default_factory=Keep)
+    window: int = WINDOW
+    scope: Scope = "window"
+    max_per_group: int | None = None
+    preset: str = ""
+    cursor: str = ""
+    explain: bool = False
+    by: By = "window"
+    figures: tuple[tuple[str, str], ...] = field(default=(), compare=False)
+
+    @property
+    def level(self) -> Level:
+        """The weakest level that still joins two documents."""
+        return self.policy.level
+
+    def for_people(self) -> "DedupeRequest":
+        """Return the request with few duplicates of each group, where it does not say how many."""
+        if self.mode != "indent" or self.max_per_group is not None:
+            return self
+        return replace(self, max_per_group=min(SHOWN_TO_PEOPLE, self.window))
+
+    def digest(self) -> str:
+        """Return a hash of what decides on groups and their order, so that a cursor is not used with other figures."""
+        return request_digest(self.mode == "off", self.policy, self.window, self.by)
+
+
+@lru_cache(maxsize=256)
+def request_digest(is_off: bool, policy: Policy, window: int, by: By) -> str:  # noqa: FBT001 - as a request has it
+    """Hash the parts of a request that decide on groups and their order; cached, since a page needs it often."""
+    matters = repr((is_off, policy, window) + ((by,) if by != "window" else ()))
+    return xxhash.xxh3_64_hexdigest(matters.encode())
+
+
+def parse_request(
+    given: Mapping[str, object],
+    *,
+    mode: Mode = "off",
+    presets: Mapping[str, Preset] | None = None,
+    later: bool = False,
+) -> DedupeRequest:
+    """Make a request out of named values, as a query string, a body or a command line holds them.
+
+    Args:
+        given: Values by the names of `PARAMETERS`; None counts as missing.
+        mode: What `dedupe` is when not given: `off` for the raw API, `indent` on the page and the command line.
+        presets: Presets by name, those stored with the index among them; the built-in ones when None.
+        later: Whether a preset that is not known may be one of the index, which `with_presets` puts in.
+
+    Raises:
+        UsageError: An unknown name or value; the message lists the valid ones.
+
+    >>> parse_request({"dedupe": "collapse", "dedupe_keep": "earliest"}).keep
+    Keep(by='earliest', sources=())
+    """
+    values = {name: read(name, value) for name, value in given.items() if value is not None}
+    known_presets = PRESETS if presets is None else presets
+    if later and (name := values.get("dedupe_preset", "")) not in known_presets:
+        known_presets = {**known_presets, name: Preset(Policy(), "")}
+    mode = values.get("dedupe", mode)
+    window = values.get("dedupe_window", WINDOW)
+    preset = values.get("dedupe_preset", "")
+    check_stored(values)
+    return DedupeRequest(
+        mode=mode,
+        policy=policy(values, known_presets),
+        keep=values.get("dedupe_keep", Keep()),
+        window=window,
+        scope=values.get("dedupe_scope", "window"),
+        max_per_group=max_duplicates(values, mode, DEEPEST if values.get("dedupe_by") == "stored" else window),
+        preset=preset,
+        cursor=values.get("dedupe_cursor", ""),
+        explain=values.get("dedupe_explain", False),
+        by=values.get("dedupe_by", "window"),
+        figures=tuple((name, as_text(given[name])) for name in FIGURES if name in values),
+    )
+
+
+def is_dedupe_name(name: str) -> bool:
+    """Return whether a parameter of a search is the dedupe layer's."""
+    return name == DEDUPE or name.startswith(f"{DEDUPE}_")
+
+
+def parse_options(parameters: Mapping[str, object]) -> DedupeRequest | None:
+    """Make a request out of the dedupe parameters of a search in the query DSL; None where there are none.
+
+    Args:
+        parameters: As for `parse_request`; a preset may be one of the index.
+
+    Raises:
+        UsageError: A name or value that does not exist, or a figure for groups without groups.
+    """
+    options = {name: value for name, value in parameters.items() if value is not None}
+    request = parse_request(options, later=True)
+    if options and DEDUPE not in options:
+        raise UsageError(f"{', '.join(options)} is given without dedupe", "add dedupe=indent or dedupe=collapse")
+    return request if options else None
+
+
+def asks_for_stored_preset(request: DedupeRequest) -> bool:
+    """Return whether a request names a preset that is not built in."""
+    return request.preset not in ("", *PRESETS)
+
+
+def with_presets(request: DedupeRequest, presets: Mapping[str, Preset]) -> DedupeRequest:
+    """Put the figures of a preset of the index into a request that was read before these were known.
+
+    Raises:
+        UsageError: An unknown preset; the message lists the others.
+    """
+    return replace(request, policy=pair_policy(dict(request.figures), presets=presets))
+
+
+def check_stored(values: Mapping[str, Any]) -> None:
+    """Refuse parameters that stored groups do not have.
+
+    Raises:
+        UsageError: A window, or a scope beyond it: they hold for all matches.
+    """
+    if values.get("dedupe_by") != "stored":
+        return
+    for name in ("dedupe_window", "dedupe_scope"):
+        if name in values and values[name] != "window":
+            raise UsageError(
+                f"{name} does not go with dedupe_by=stored: all that matches is grouped", "leave one of them out"
+            )
+
+
+def pair_policy(
+    parameters: Mapping[str, object], level: Level = "near", presets: Mapping[str, Preset] | None = None
+) -> Policy:
+    """Return the figures of the decision for a pair.
+
+    Args:
+        parameters: `dedupe_level`, `dedupe_similarity`, `dedupe_preset` and `dedupe_window_days`, as for
+            `parse_request`.
+        level: The level where none is given.
+        presets: As for `parse_request`.
+
+    Raises:
+        UsageError: As `parse_request`.
+    """
+    values = {name: value for name, value in parameters.items() if value}
+    return parse_request({"dedupe_level": level} | values, presets=presets).policy
+
+
+def read(name: str, value: object) -> Any:
+    """Read one value, or say which names and values are right."""
+    if name not in PARAMETERS:
+        matches = get_close_matches(name, PARAMETERS, 1)
+        raise UsageError(
+            f"unknown parameter {name!r}{f' (did you mean {matches[0]}?)' if matches else ''}",
+            f"the parameters are {', '.join(PARAMETERS)}",
+        )
+    try:
+        return PARAMETERS[name].read(as_text(value))
+    except InvalidValue as error:
+        raise UsageError(f"{name}={as_text(value)!r} is not understood", f"allowed: {error}") from error
+
+
+def as_text(value: object) -> str:
+    """Write a value as a query string would hold it.
+
+    >>> as_text(True), as_text(500)
+    ('true', '500')
+    """
+    return str(value).lower() if isinstance(value, bool) else str(value).strip()
+
+
+def policy(values: Mapping[str, Any], presets: Mapping[str, Preset]) -> Policy:
+    """Return the preset's figures, or the default ones, with the level, similarity and date window asked for."""
+    name = values.get("dedupe_preset", "")
+    if name and name not in presets:
+        raise UsageError(f"dedupe_preset={name!r} is not known", f"allowed: {', '.join(presets)}")
+    base = presets[name].policy if name else Policy()
+    if "dedupe_similarity" in values:
+        base = base.similar(values["dedupe_similarity"])
+    return base.at(values.get("dedupe_level", base.level)).within(values.get("dedupe_window_days", base.window_days))
+
+
+def max_duplicates(values: Mapping[str, Any], mode: Mode, window: int) -> int | None:
+    """Return how many duplicates of a group are shown at most; None: all of them."""
+    if "dedupe_max_per_group" not in values:
+        return min(SHOWN_IN_COLLAPSE, window) if mode == "collapse" else None
+    maximum: int = values["dedupe_max_per_group"]
+    if maximum > window:
+        raise UsageError(
+            f"dedupe_max_per_group={maximum} is more than the window of {window}",
+            f"allowed: 0 to {window}; a window holds up to {DEEPEST:,}",
+        )
+    return maximum

@@ -1,1 +1,0 @@
-"""The decision on a pair of documents, from their signatures."""

@@ -1,0 +1,130 @@
+"""Window of a ranking: the hits that were read, their packed columns, groups and evidence."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import xxhash
+
+from ibidem_dedupe.decision import Evidence
+from ibidem_dedupe.leader_clustering import Grouping, group
+from ibidem_dedupe.overrides import AppliedOverrides, DocumentRef, Override, Pair, apply_overrides
+from ibidem_dedupe.pairs import LongSignatureCache, LongTextMatcher, encode_pairs, no_long_signatures, pair_keys
+from ibidem_dedupe.policy import Policy
+from ibidem_engines.engine import Hit
+from ibidem_engines.hits import HitNames, read_packed
+from ibidem_ingest.signatures.long_text import LongSignatures
+from ibidem_ingest.signatures.packed import LONG, Packed
+from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_ingest.signatures.packed_values import MISSING
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Window:
+    """The top of a ranking, grouped; documents that a scope found may be behind it.
+
+    Args:
+        hits: In rank order, then those found.
+        ranked: How many of them are the ranking's.
+        policy: The decision for a pair.
+        columns: Their packed values, maybe with those of rows that were cut off.
+        overrides: Manual decisions about pairs of them.
+        grouping: Lead of each row, with the evidence.
+        matcher: Decides on pairs.
+        group_names: Names of groups that are stored, by the row of their first occurrence.
+    """
+
+    hits: Sequence[Hit]
+    ranked: int
+    policy: Policy
+    columns: PackedColumns
+    overrides: AppliedOverrides
+    grouping: Grouping
+    matcher: LongTextMatcher
+    group_names: Mapping[int, str] = field(default_factory=dict)
+
+    @classmethod
+    def group(  # noqa: PLR0913 - what follows a ranking, by name
+        cls,
+        hits: Sequence[Hit],
+        policy: Policy,
+        overrides: Iterable[Override] = (),
+        *,
+        ranked: int = -1,
+        long_signatures: LongSignatureCache | None = None,
+        candidates: Iterable[Pair] = (),
+    ) -> "Window":
+        """Group hits.
+
+        Args:
+            hits: The ranked hits in rank order, then hits found by a scope.
+            policy: The decision for a pair.
+            overrides: Manual decisions.
+            ranked: How many hits are the ranking's; all when negative.
+            long_signatures: Long signatures, for `partial`; without them long texts are at most `near`.
+            candidates: Pairs of rows that a look-up brought together.
+        """
+        columns = PackedColumns.decode(read_packed(hits))
+        names = HitNames(hits)
+        applied_overrides = apply_overrides(overrides, names, columns)
+        matcher = LongTextMatcher(
+            names,
+            columns.unpack_row,
+            policy,
+            LongSignatureCache(no_long_signatures) if long_signatures is None else long_signatures,
+        )
+        looked_up = pair_keys(encode_pairs(frozenset(candidates), len(hits)), len(hits))
+        grouping = group(columns, policy, applied_overrides.constraints, matcher, looked_up)
+        return cls(hits, len(hits) if ranked < 0 else ranked, policy, columns, applied_overrides, grouping, matcher)
+
+    def head(self, rows: int) -> "Window":
+        """Return the first rows of the window; their groups are the same without what follows."""
+        if rows >= len(self.hits):
+            return self
+        grouping = Grouping(self.grouping.lead[:rows], self.grouping.evidence[:rows], self.grouping.crowded[:rows])
+        return replace(self, hits=self.hits[:rows], ranked=rows, overrides=self.overrides.head(rows), grouping=grouping)
+
+    def name(self, row: int) -> DocumentRef:
+        """Return index and id of a row."""
+        return self.hits[row].index, self.hits[row].id
+
+    def group_id(self, lead: int) -> str:
+        """Return the name of the group that begins with a row: it stays while that is the group's first occurrence."""
+        if lead in self.group_names:
+            return self.group_names[lead]
+        parts = (self.hits[lead].index, self.policy.level, self.hits[lead].id)
+        return xxhash.xxh3_64_hexdigest("\0".join(parts).encode())[:12]
+
+    def packed_value(self, row: int) -> Packed | None:
+        """Return a row's packed value; None when it is not signed."""
+        return self.columns.unpack_row(row)
+
+    def read_long(self, rows: Iterable[int]) -> None:
+        """Read the long signatures of rows, where they matter, all in one go."""
+        if self.policy.level == "partial" and self.policy.related is not None:
+            self.matcher.want(row for row in rows if self.columns.flags[row] & LONG)
+
+    def long_signatures(self, row: int) -> LongSignatures | None:
+        """Return a row's long signatures, where they matter."""
+        has_relations = self.policy.level == "partial" and self.policy.related is not None
+        if not has_relations or not self.columns.flags[row] & LONG:
+            return None
+        return self.matcher.long_signatures.get(self.name(row))
+
+    def evidence(self, row: int, other_row: int) -> Evidence | None:
+        """Return the evidence that two rows are duplicates, of signatures or else of a manual decision."""
+        word = self.overrides.valid.get((min(row, other_row), max(row, other_row)))
+        if word is not None and word.verdict == "not":
+            return None
+        evidence = self.matcher.evidence(row, other_row)
+        return evidence or (word.evidence(self.policy.level) if word else None)
+
+    @property
+    def lacks_signatures(self) -> bool:
+        """Whether some ranked hit has no packed value."""
+        return bool((read_packed(self.hits).size[: self.ranked] == MISSING).any())
+
+    @property
+    def unsigned_count(self) -> int:
+        """Number of ranked hits without signatures, or without words to sign."""
+        return int(np.count_nonzero(self.columns.length[: self.ranked] == 0))

@@ -1,0 +1,86 @@
+"""Presets that an index keeps of its own, beside the built-in ones."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+
+from ibidem_core.errors import NoIndex
+from ibidem_core.records import parse_record
+from ibidem_dedupe.parameters import PRESETS, Preset
+from ibidem_dedupe.policy import Policy
+from ibidem_engines.engine import Engine
+from ibidem_ingest.errors import UsageError
+
+LONGEST_NAME = 100
+NO_PRESET = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPreset:
+    """A preset as it is kept.
+
+    Args:
+        name: Its name.
+        about: Purpose, in one line.
+        policy: Its figures.
+    """
+
+    name: str
+    about: str
+    policy: Policy
+
+
+def check_name(name: str) -> None:
+    """Refuse a name that no request could ask for.
+
+    Raises:
+        UsageError: It is that of a built-in preset, or holds other signs than those of a name.
+    """
+    if name.lower() in {*PRESETS, NO_PRESET}:
+        raise UsageError(f"the preset {name!r} is built in", "choose another name")
+    if not 0 < len(name) <= LONGEST_NAME or not all(each.isalnum() or each in "-_." for each in name):
+        raise UsageError(
+            f"preset name {name!r} is not allowed", f"use letters, digits, - _ and ., at most {LONGEST_NAME}"
+        )
+
+
+def save_preset(engine: Engine, name: str, preset: Preset) -> None:
+    """Keep a preset with an index; one of the same name is replaced.
+
+    Raises:
+        UsageError: A name that is not allowed.
+        NoIndex: There is no such index.
+    """
+    check_name(name)
+    if not engine.info().exists:
+        raise NoIndex(f"there is no index {engine.index!r} to keep a preset with", "make it first: ibidem ingest")
+    engine.create()
+    engine.put_records("presets", {name: asdict(StoredPreset(name, preset.about, preset.policy))})
+
+
+def stored_presets(engine: Engine) -> Mapping[str, Preset]:
+    """Return the presets of an index by name; none where there is no index."""
+    try:
+        records = dict(engine.get_records("presets"))
+    except NoIndex:
+        return {}
+    return {name: read_preset(record) for name, record in records.items()}
+
+
+def read_preset(record: Mapping[str, object]) -> Preset:
+    """Read a preset as it is kept.
+
+    Raises:
+        DamagedRecord: It is no such record.
+    """
+    read = parse_record(StoredPreset, record)
+    return Preset(read.policy, read.about)
+
+
+def lookup_presets(engine: Engine, name: str | None) -> Mapping[str, Preset]:
+    """Return the presets among which one is looked for: the index is read only for one that is not built in."""
+    return PRESETS if not name or name in PRESETS or name.lower() == NO_PRESET else known_presets(engine)
+
+
+def known_presets(engine: Engine) -> Mapping[str, Preset]:
+    """Return every preset that a search of an index may name: the built-in ones and its own."""
+    return {**PRESETS, **stored_presets(engine)}

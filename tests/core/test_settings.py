@@ -1,0 +1,120 @@
+"""Settings: three places in order, each value with its origin, and every mistake named."""
+
+from pathlib import Path
+
+import pytest
+
+from ibidem_core.settings import Settings, load
+from ibidem_core.settings_table import settings_rows
+from ibidem_ingest.errors import UsageError
+
+
+def write(folder: Path, name: str, text: str) -> None:
+    (folder / name).write_text(text, encoding="utf-8")
+
+
+def test_nothing_set_means_sqlite_and_a_file_queue_in_the_current_folder(tmp_path: Path) -> None:
+    settings = load({}, tmp_path)
+    assert (settings.engine, settings.broker) == ("sqlite:///.ibidem/index.sqlite", "filesystem:///.ibidem/queue")
+    assert settings.queue_folder == Path(".ibidem/queue")
+    assert settings.origin("engine") == "default"
+
+
+def test_the_environment_wins_over_dotenv_and_dotenv_over_toml(tmp_path: Path) -> None:
+    write(tmp_path, "ibidem.toml", 'index = "from-toml"\nmax_text = 7\ntombstone_days = 3\n')
+    write(tmp_path, ".env", "IBIDEM_INDEX=from-dotenv\nIBIDEM_MAX_TEXT=8\nPATH_OF_OTHERS=x\n")
+    settings = load({"IBIDEM_INDEX": "from-environment"}, tmp_path)
+    assert (settings.index, settings.max_text, settings.tombstone_days) == ("from-environment", 8, 3)
+    assert [settings.origin(name) for name in ("index", "max_text", "tombstone_days", "lease")] == [
+        "environment",
+        ".env",
+        "ibidem.toml",
+        "default",
+    ]
+
+
+def test_fields_that_must_not_differ_are_written_by_commas_or_as_a_list(tmp_path: Path) -> None:
+    assert load({"IBIDEM_DISTINCT": "meta.docket, source"}, tmp_path).distinct == ("meta.docket", "source")
+    write(tmp_path, "ibidem.toml", 'distinct = ["meta.docket"]\n')
+    assert load({}, tmp_path).distinct == ("meta.docket",)
+
+
+@pytest.mark.parametrize(
+    ("environment", "names"),
+    [
+        ({"IBIDEM_MAX_TEXT": "many"}, ["IBIDEM_MAX_TEXT", "environment", "many", "integer"]),
+        ({"IBIDEM_TRIES": "0"}, ["IBIDEM_TRIES", "greater than or equal to 1"]),
+        ({"IBIDEM_ENGINE": "mysql://x"}, ["IBIDEM_ENGINE", "not understood", "sqlite://", "opensearch+https://"]),
+        ({"IBIDEM_BROKER": "filesystem:///"}, ["IBIDEM_BROKER", "path"]),
+        ({"IBIDEM_INDEX": "News"}, ["IBIDEM_INDEX", "News", "lower-case"]),
+        ({"IBIDEM_INDX": "news"}, ["IBIDEM_INDX", "IBIDEM_INDEX"]),
+    ],
+)
+def test_a_wrong_variable_is_an_error_that_names_it_and_what_is_right(
+    environment: dict[str, str], names: list[str], tmp_path: Path
+) -> None:
+    with pytest.raises(UsageError) as caught:
+        load(environment, tmp_path)
+    assert all(part in str(caught.value) for part in names)
+
+
+def test_an_error_never_shows_a_password(tmp_path: Path) -> None:
+    with pytest.raises(UsageError) as caught:
+        load({"IBIDEM_BROKER": "smtp://me:secret@mail.example"}, tmp_path)
+    assert "secret" not in str(caught.value)
+
+
+def test_doctor_sees_every_setting_with_passwords_masked(tmp_path: Path) -> None:
+    rows = {row.name: row for row in settings_rows(load({"IBIDEM_BROKER": "amqp://me:secret@mq.example//"}, tmp_path))}
+    assert rows.keys() == Settings.model_fields.keys()
+    assert (rows["broker"].value, rows["broker"].origin) == ("amqp://***@mq.example//", "environment")
+    assert all(row.meaning for row in rows.values())
+
+
+def test_another_process_gets_the_very_settings(tmp_path: Path) -> None:
+    settings = load({"IBIDEM_DISTINCT": "meta.docket,source", "IBIDEM_INDEX": "news"}, tmp_path).changed(concurrency=3)
+    assert load(settings.as_environment(), tmp_path).model_dump() == settings.model_dump()
+
+
+def test_a_value_from_the_command_line_wins_and_is_checked(tmp_path: Path) -> None:
+    settings = load({"IBIDEM_CONCURRENCY": "1"}, tmp_path)
+    assert settings.changed(concurrency=4, index=None).workers == 4
+    assert settings.changed(concurrency=4).origin("concurrency") == "command line"
+    with pytest.raises(UsageError, match="command line"):
+        settings.changed(concurrency=-1)
+
+
+SERVER = "opensearch+http://host:9200"
+
+
+@pytest.mark.parametrize(
+    ("engine", "fields", "address"),
+    [
+        (SERVER, "", SERVER),
+        (SERVER, "text=body,meta=", f"{SERVER}/?fields=text%3Dbody%2Cmeta%3D"),
+        (f"{SERVER}/", "text=body", f"{SERVER}/?fields=text%3Dbody"),
+        (f"{SERVER}/?layout=lean", "text=body", f"{SERVER}/?layout=lean&fields=text%3Dbody"),
+        (f"{SERVER}/?fields=text=body", " text = body ", f"{SERVER}/?fields=text=body"),
+    ],
+)
+def test_names_of_fields_are_given_in_the_address_or_apart(engine: str, fields: str, address: str) -> None:
+    settings = load({"IBIDEM_ENGINE": engine, "IBIDEM_FIELDS": fields})
+    assert settings.address == address
+    assert load(settings.as_environment()).address == address
+
+
+@pytest.mark.parametrize(
+    ("engine", "fields", "names"),
+    [
+        (SERVER, "heading=h", ["IBIDEM_FIELDS", "environment", "'heading'", "title, text, date"]),
+        (SERVER, "title", ["IBIDEM_FIELDS", "'title'", "title=headline"]),
+        (f"{SERVER}/?fields=text=body", "text=content", ["IBIDEM_FIELDS", "text=body", "one place"]),
+        ("sqlite:///x.sqlite", "text=body", ["IBIDEM_FIELDS", "SQLite"]),
+    ],
+)
+def test_wrong_names_of_fields_are_an_error_that_says_what_is_right(
+    engine: str, fields: str, names: list[str], tmp_path: Path
+) -> None:
+    with pytest.raises(UsageError) as caught:
+        load({"IBIDEM_ENGINE": engine, "IBIDEM_FIELDS": fields}, tmp_path)
+    assert all(part in str(caught.value) for part in names), str(caught.value)

@@ -1,0 +1,268 @@
+"""The decision for one pair: each row of the table of evidence, each guard, and the laws of symmetry and levels."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ibidem_dedupe.decision import Evidence, decide
+from ibidem_dedupe.policy import LEVELS, Fingerprint, Policy, Slots, Terms
+from ibidem_ingest.signatures.schema import Signatures
+from support.windows import (
+    TABLES,
+    SampleWindow,
+    example_settings,
+    pack_signatures,
+    signatures,
+    windows,
+    with_slots,
+    with_terms,
+)
+
+BASE = signatures(1)
+OTHER = signatures(2)
+ONLY_TERMS = Policy(slots=None, fingerprint=None)
+PAPER = Policy(
+    window_days=42,
+    slots=None,
+    terms=Terms(share=0.8, full=False, smallest=20, lengths=0.8, numbers=False),
+    fingerprint=None,
+)
+
+
+def against(other: Signatures, policy: Policy = Policy(), **dates: str) -> Evidence | None:  # noqa: B008 - frozen
+    return decide(
+        pack_signatures(BASE, "a", dates.get("a", "")), pack_signatures(other, "b", dates.get("b", "")), policy
+    )
+
+
+def unlike(**changes: object) -> Signatures:
+    """Return the signatures of another text, with some fields replaced."""
+    return replace(OTHER, **changes)  # type: ignore[arg-type] # fields of Signatures, by name
+
+
+def test_two_texts_that_share_nothing_are_no_duplicates() -> None:
+    assert against(OTHER) is None
+
+
+def test_equal_content_is_identical_whatever_dates_and_windows_say() -> None:
+    evidence = against(unlike(content=BASE.content), Policy(window_days=0), a="1987-01-01", b="1999")
+    assert evidence is not None
+    assert (evidence.level, evidence.signature, evidence.score) == ("identical", "content", 1.0)
+
+
+@pytest.mark.parametrize(("equal", "near"), [(49, False), (50, True)])
+def test_min_hash_joins_from_fifty_equal_slots_on(equal: int, near: bool) -> None:
+    assert (against(with_slots(unlike(slots=BASE.slots), equal)) is not None) == near
+
+
+def test_min_hash_needs_a_band_besides_fifty_equal_slots() -> None:
+    assert against(with_slots(unlike(slots=BASE.slots), 60, band=False)) is None
+
+
+def test_min_hash_evidence_names_slots_and_the_corrected_estimate() -> None:
+    evidence = against(with_slots(unlike(slots=BASE.slots), 71))
+    assert evidence is not None
+    assert {**evidence.why} == {
+        "signature": "minhash",
+        "shared": 71,
+        "of": 100,
+        "estimate": 0.71,
+        "days_apart": None,
+        "length_ratio": 1.0,
+        "numbers_agree": False,
+    }
+
+
+@pytest.mark.parametrize(("shared", "near"), [(39, False), (40, True)])
+def test_feature_sets_join_from_forty_shared_terms_on(shared: int, near: bool) -> None:
+    other = with_terms(unlike(terms=BASE.terms, number_sketch=BASE.number_sketch), shared)
+    assert (against(other) is not None) == near
+
+
+def test_feature_set_evidence_reads_as_the_response_promises() -> None:
+    other = with_terms(unlike(terms=BASE.terms, number_sketch=BASE.number_sketch, length=196), 57)
+    evidence = against(other, a="1987-03-01", b="1987-03-02")
+    assert evidence is not None
+    assert {**evidence.why} == {
+        "signature": "termvector",
+        "shared": 57,
+        "of": 60,
+        "days_apart": 1,
+        "length_ratio": 0.98,
+        "numbers_agree": True,
+    }
+    assert (evidence.level, evidence.score) == ("near", 0.95)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"length": 189},
+        {"number_sketch": OTHER.number_sketch},
+        {"full": False},
+        {"idf": TABLES[1]},
+        {"idf": ""},
+    ],
+    ids=["lengths", "numbers", "pads", "another table", "no table"],
+)
+def test_a_guard_takes_feature_sets_away(changes: dict[str, object]) -> None:
+    equal_fields = {"terms": BASE.terms, "number_sketch": BASE.number_sketch}
+    assert against(unlike(**equal_fields)) is not None
+    assert against(unlike(**equal_fields | changes)) is None
+
+
+def test_numbers_agree_when_a_third_of_the_union_is_shared_or_one_text_has_fewer_than_three() -> None:
+    fresh = (60_001, 60_002, 60_003)
+    third = unlike(terms=BASE.terms, number_sketch=tuple(sorted((*BASE.number_sketch[:3], *fresh))), numbers=6)
+    less = unlike(terms=BASE.terms, number_sketch=tuple(sorted((*BASE.number_sketch[:2], *fresh))), numbers=5)
+    two_numbers = unlike(terms=BASE.terms, number_sketch=fresh[:2], numbers=2)
+    assert [against(each) is not None for each in (third, less, two_numbers)] == [True, False, True]
+
+
+@pytest.mark.parametrize(
+    ("changes", "near"),
+    [
+        ({}, True),
+        ({"weak": True}, False),
+        ({"length": 189}, False),
+        ({"numbers": 6}, False),
+        ({"number_sketch": OTHER.number_sketch}, False),
+        ({"idf": TABLES[1]}, False),
+    ],
+    ids=["equal", "weak", "lengths", "one number more", "other numbers", "another table"],
+)
+def test_fingerprints_join_only_with_almost_equal_lengths_and_equal_numbers(
+    changes: dict[str, object], near: bool
+) -> None:
+    other = unlike(**{"fingerprint": BASE.fingerprint, "number_sketch": BASE.number_sketch} | changes)
+    assert (against(other) is not None) == near
+
+
+def test_a_fingerprint_says_nothing_of_a_text_where_its_six_terms_are_half() -> None:
+    short = {"fingerprint": BASE.fingerprint, "number_sketch": (), "numbers": 0, "terms": (), "full": False}
+    for length, near in ((49, False), (50, True)):
+        a, b = (pack_signatures(signatures(seed, **short, length=length)) for seed in (1, 2))
+        assert (decide(a, b, Policy()) is not None) == near
+        assert decide(a, b, Policy(fingerprint=Fingerprint(shortest=0))) is not None
+
+
+def test_profiles_are_evidence_only_where_a_policy_asks_for_them() -> None:
+    other = unlike(profile=BASE.profile, number_sketch=BASE.number_sketch, length=160)
+    assert against(other) is None
+    evidence = against(other, Policy(profile=0.8))
+    assert evidence is not None
+    assert evidence.signature == "profile"
+    assert against(replace(other, length=159), Policy(profile=0.8)) is None
+    assert against(replace(other, number_sketch=OTHER.number_sketch), Policy(profile=0.8)) is None
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "near"),
+    [
+        ("1987-03-01", "1987-04-12", True),
+        ("1987-03-01", "1987-04-13", False),
+        ("1987", "1988-02-11", True),
+        ("1987", "1988-02-12", False),
+        ("", "1987-04-13", True),
+    ],
+    ids=["42 days", "43 days", "42 days from the year's end", "43 days from the year's end", "a date is missing"],
+)
+def test_nothing_but_identity_joins_beyond_the_date_window(a: str, b: str, near: bool) -> None:
+    assert (against(unlike(slots=BASE.slots), Policy(window_days=42), a=a, b=b) is not None) == near
+
+
+def test_fields_that_must_not_differ_come_before_every_level_and_a_missing_one_passes() -> None:
+    verdicts = [
+        decide(pack_signatures(BASE, "a", docket=a), pack_signatures(BASE, "b", docket=b), Policy())
+        for a, b in ("12", "11", ("1", ""))
+    ]
+    assert [each is not None for each in verdicts] == [False, True, True]
+
+
+def test_texts_without_words_are_no_duplicates_of_anything() -> None:
+    empty = {"length": 0, "shingles": 0, "slots": (), "terms": (), "full": False, "numbers": 0, "number_sketch": ()}
+    none = unlike(**empty, fingerprint="", fingerprint_binned="", profile="", content="ch2:none:x")
+    assert decide(pack_signatures(none, "a"), pack_signatures(none, "b"), Policy()) is None
+
+
+def test_evidence_is_given_in_the_order_of_the_table() -> None:
+    everything = {"slots": BASE.slots, "terms": BASE.terms, "fingerprint": BASE.fingerprint, "profile": BASE.profile}
+    other = unlike(**everything, number_sketch=BASE.number_sketch)
+    names = []
+    for policy in (
+        Policy(profile=0.8),
+        Policy(profile=0.8, slots=None),
+        Policy(profile=0.8, slots=None, terms=None),
+        Policy(profile=0.8, slots=None, terms=None, fingerprint=None),
+    ):
+        evidence = against(other, policy)
+        names.append(evidence and evidence.signature)
+    assert names == ["minhash", "termvector", "fingerprint", "profile"]
+
+
+@pytest.mark.parametrize(
+    ("shared", "size", "joins"), [(48, 60, True), (47, 60, False), (16, 20, True), (15, 20, False)]
+)
+def test_the_paper_s_rule_takes_four_fifths_of_the_smaller_set_pads_and_all(
+    shared: int, size: int, joins: bool
+) -> None:
+    small = replace(BASE, terms=BASE.terms[:size], full=False, length=161)
+    other = replace(with_terms(small, shared), content=OTHER.content, length=200, number_sketch=OTHER.number_sketch)
+    assert (decide(pack_signatures(small), pack_signatures(other), PAPER) is not None) == joins
+
+
+def test_the_paper_s_rule_knows_no_other_evidence_than_identity() -> None:
+    assert against(with_slots(unlike(slots=BASE.slots), 100), PAPER) is None
+    assert against(unlike(content=BASE.content), PAPER) is not None
+
+
+def test_a_policy_without_a_kind_of_evidence_does_not_count_it() -> None:
+    assert against(with_slots(unlike(slots=BASE.slots), 100), ONLY_TERMS) is None
+    assert against(with_slots(unlike(slots=BASE.slots), 60), Policy(slots=Slots(61))) is None
+
+
+@pytest.mark.parametrize(("shared", "joins"), [(65, False), (66, False), (67, True)])
+def test_texts_with_four_fifths_in_common_share_two_thirds_of_both_together(shared: int, joins: bool) -> None:
+    """Of ten runs each, eight of them common, twelve are in one text or the other: 8 of 12 samples are equal."""
+    assert (against(with_slots(unlike(slots=BASE.slots), shared), Policy().similar(80)) is not None) == joins
+
+
+@pytest.mark.parametrize(("shared", "joins"), [(47, False), (48, True)])
+def test_texts_with_four_fifths_in_common_share_four_fifths_of_their_rarest_terms(shared: int, joins: bool) -> None:
+    numbers = {"numbers": BASE.numbers, "number_sketch": BASE.number_sketch}
+    other = with_terms(unlike(terms=BASE.terms, **numbers), shared)
+    assert (against(other, Policy().similar(80)) is not None) == joins
+
+
+POLICIES = st.sampled_from([Policy(), PAPER, Policy(window_days=42, profile=0.8), ONLY_TERMS])
+
+
+@example_settings
+@given(windows, POLICIES)
+def test_the_decision_is_symmetric(window: SampleWindow, policy: Policy) -> None:
+    values = [each for each in window.packed if each is not None][:12]
+    for a in values:
+        for b in values:
+            assert decide(a, b, policy) == decide(b, a, policy)
+
+
+@example_settings
+@given(windows, POLICIES)
+def test_what_a_level_joins_every_weaker_level_joins(window: SampleWindow, policy: Policy) -> None:
+    values = [each for each in window.packed if each is not None][:12]
+    for a in values:
+        for b in values:
+            decisions = [decide(a, b, policy.at(level)) is not None for level in LEVELS]
+            assert decisions == sorted(decisions)
+
+
+@example_settings
+@given(windows, POLICIES, st.integers(20, 100), st.integers(20, 100))
+def test_a_lower_similarity_never_loses_a_pair(window: SampleWindow, policy: Policy, one: int, other: int) -> None:
+    values = [each for each in window.packed if each is not None][:12]
+    lower, higher = (policy.similar(percent) for percent in sorted((one, other)))
+    for a in values:
+        for b in values:
+            assert decide(a, b, higher) is None or decide(a, b, lower) is not None
