@@ -45,7 +45,8 @@ from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.request import pair_policy
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.backfill.check import CheckResult, check
-from ibidem_workers.backfill.replace import Replacement, ReplaceResult, follow, replace_index
+from ibidem_workers.backfill.follow import follow
+from ibidem_workers.backfill.replace import Replacement, ReplaceResult, replace_index
 from ibidem_workers.backfill.run import backfill_in_place
 from ibidem_workers.groups.service import group_store, settle_all
 from ibidem_workers.runs import summary
