@@ -97,7 +97,6 @@ def make_gateway(settings: Settings, hosts: Iterable[str] = ()) -> FastAPI:
         metrics=context.metrics,
         hosts=names,
         product=PRODUCT.get(context.kind, {}),
-        render_error=refuse,
     )
     return app
 

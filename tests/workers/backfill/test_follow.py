@@ -1,5 +1,6 @@
 """What others add or change is signed while an index is followed; nothing that they wrote is left out."""
 
+import json
 import threading
 import time
 from typing import Any, Self
@@ -10,7 +11,8 @@ from ibidem_workers.backfill.check import check
 from ibidem_workers.backfill.follow import follow
 from ibidem_workers.runs import summary
 from servers.fake_server import Answer, between
-from workers.backfill.conftest import Theirs, stories, story
+from servers.indices import ask
+from workers.backfill.conftest import ALIAS, FIRST, MAPPING, SECOND, Theirs, stories, story
 
 
 class Following:
@@ -84,3 +86,56 @@ def test_an_engine_that_is_away_is_waited_for(foreign_index: Theirs, foreign_set
             away.clear()
             following.until(lambda: "t20" in foreign_index.signed())
             following.until(lambda: "it answers again" in following.said)
+
+
+def test_a_follower_that_was_ended_goes_on_behind_the_last_write_and_fills_no_ledger(
+    foreign_index: Theirs, foreign_settings: Settings, foreign_engine: Engine
+) -> None:
+    foreign_index.make()
+    foreign_index.write(stories(10))
+    with Following(foreign_settings) as first:
+        first.until(lambda: first.said)
+        for at in range(20, 23):
+            foreign_index.write({f"t{at}": story(at)})
+            first.until(lambda at=at: f"t{at}" in foreign_index.signed())
+    foreign_index.write({"t30": story(30)})
+    with Following(foreign_settings) as second:
+        second.until(lambda: "t30" in foreign_index.signed())
+    assert second.run == first.run
+    counts = summary(foreign_engine, second.run)
+    assert (counts["indexed"], counts["unchanged"], counts["refused"], counts["pending"]) == (14, 0, 0, 0)
+    accounts = [key for key, _ in foreign_engine.get_records("runs", f"{first.run}/")]
+    assert len(accounts) == 2  # one of each part, of the first pass
+
+
+def test_a_document_that_cannot_be_signed_is_refused_once_and_those_behind_it_are_signed(
+    foreign_index: Theirs, foreign_settings: Settings, foreign_engine: Engine
+) -> None:
+    foreign_index.make()
+    with Following(foreign_settings) as following:
+        following.until(lambda: following.said)
+        foreign_index.write({"t1": {"headline": "no text"}})
+        foreign_index.write({"t2": story(2)})
+        following.until(lambda: "t2" in foreign_index.signed())
+        following.until(lambda: summary(foreign_engine)["refused"])
+        foreign_index.write({"t3": story(3)})
+        following.until(lambda: "t3" in foreign_index.signed())
+    counts = summary(foreign_engine, following.run)
+    assert (counts["indexed"], counts["refused"]) == (2, 1)
+    assert [each["id"] for each in counts["refusals"]] == ["t1"]  # type: ignore[attr-defined]
+
+
+def test_an_index_that_is_made_anew_under_the_same_alias_is_followed(
+    foreign_index: Theirs, foreign_settings: Settings
+) -> None:
+    foreign_index.make()
+    foreign_index.write(stories(5))
+    with Following(foreign_settings) as following:
+        following.until(lambda: following.said)
+        definition = {"aliases": {ALIAS: {"is_write_index": True}}, "mappings": MAPPING}
+        ask(foreign_index.address, "PUT", f"/{SECOND}", json.dumps(definition))
+        foreign_index.write({"t50": story(50)}, SECOND)
+        following.until(lambda: "t50" in foreign_index.signed(SECOND))
+        foreign_index.write({"t1": story(1, 1)}, FIRST)
+        following.until(lambda: check(foreign_settings).changed == 0)
+    assert any("other indexes" in line for line in following.said)

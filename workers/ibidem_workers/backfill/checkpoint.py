@@ -65,6 +65,8 @@ def names(source: ReindexSource, stretch: SeqNoRange) -> Iterator[Name]:
     """Yield the names of the documents of a stretch, in the order of writing, read page by page."""
     while page := source.names(stretch, PAGE):
         yield from page
+        if len(page) < PAGE:
+            return
         stretch = SeqNoRange(stretch.part, page[-1].order, stretch.upto)
 
 

@@ -1,14 +1,17 @@
 """Follower of an index: signs documents that others add or change, a moment after they were written.
 
-An idle index costs it one request a look (`LOOK_S`), which reads the number of the last write of each shard.
+An idle index costs it one request a look (`LOOK_S`), which reads the number of the last write of each shard. Groups are
+settled in a thread, so that documents written meanwhile do not wait for their signatures.
 """
 
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from ibidem_core.errors import NoIndex, Unavailable
 from ibidem_core.settings import Settings
-from ibidem_engines.connect import open_reindex_source
+from ibidem_engines.connect import open_engine, open_reindex_source
 from ibidem_engines.engine import Engine
 from ibidem_engines.reindex import ReindexSource
 from ibidem_workers.backfill.checkpoint import parse_marks
@@ -22,7 +25,7 @@ CHECK_S = 5.0
 """Seconds between two looks for manual decisions, and for other indexes behind the name, while nothing is written."""
 
 SETTLE_S = 10.0
-"""Seconds for which documents are grouped between two looks, at most."""
+"""Seconds after which settling looks whether the follower was asked to end."""
 
 REPORT_S = 1.0
 """Seconds between two messages about signed documents."""
@@ -60,7 +63,8 @@ def follow(
         with open_for_backfill(settings) as (engine, source):
             backfill = start_in_place(engine, source, settings, report, follows=True)
             backfill.stop = lambda: has_ended(0)
-            is_asked = _Following(backfill, source, engine, has_ended, notify).go_on()
+            with settling(settings) as settler:
+                is_asked = _Following(backfill, source, settler, has_ended, notify).go_on()
             backfill.checkpoint.state = "followed"
             backfill.note("submitted")
         if is_asked:
@@ -101,21 +105,82 @@ def _exists(settings: Settings) -> bool:
         source.close()
 
 
+class _Settler(threading.Thread):
+    """Settles the groups of an index when documents were signed, and looks for manual decisions in between.
+
+    Args:
+        settings: Which index.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__(name="settler", daemon=True)
+        self._settings = settings
+        self._has_work, self._has_ended = threading.Event(), threading.Event()
+        self._error: Exception | None = None
+
+    def run(self) -> None:
+        """Settle, until told to end."""
+        engine = open_engine(self._settings.address, self._settings.index)
+        try:
+            while not self._has_ended.is_set():
+                self._has_work.wait(CHECK_S)
+                self._has_work.clear()
+                self._settle(engine)
+        finally:
+            engine.close()
+
+    def wake(self) -> None:
+        """Settle what was signed.
+
+        Raises:
+            IbidemError: What ended the settling.
+        """
+        if self._error is not None:
+            raise self._error
+        self._has_work.set()
+
+    def end(self) -> None:
+        """Finish the portion in hand, and end."""
+        self._has_ended.set()
+        self._has_work.set()
+        self.join()
+
+    def _settle(self, engine: Engine) -> None:
+        try:
+            settle(engine, SETTLE_S)
+        except Unavailable:
+            self._has_ended.wait(CHECK_S)  # the follower, which asks the same engine, says so
+        except Exception as error:  # noqa: BLE001 - it is raised where the follower looks next
+            self._error = error
+            self._has_ended.set()
+
+
+@contextmanager
+def settling(settings: Settings) -> Iterator[_Settler]:
+    """Settle the groups of an index in a thread of its own."""
+    settler = _Settler(settings)
+    settler.start()
+    try:
+        yield settler
+    finally:
+        settler.end()
+
+
 class _Following:
     """Looks again and again, less often while the engine does not answer.
 
     Args:
         backfill: The backfill of the index.
         source: The index.
-        engine: The same index, whose documents are grouped once they are signed.
+        settler: Groups documents once they are signed.
         has_ended: As in `follow`.
         notify: As in `follow`.
     """
 
     def __init__(
-        self, backfill: Backfill, source: ReindexSource, engine: Engine, has_ended: Wait, notify: Notify
+        self, backfill: Backfill, source: ReindexSource, settler: _Settler, has_ended: Wait, notify: Notify
     ) -> None:
-        self._backfill, self._source, self._engine = backfill, source, engine
+        self._backfill, self._source, self._settler = backfill, source, settler
         self._has_ended, self._notify = has_ended, notify
         self._pause = LOOK_S
         self._next_check = self._next_report = 0.0
@@ -125,6 +190,7 @@ class _Following:
     def go_on(self) -> bool:
         """Sign all documents, then new ones; returns False when other indexes are behind the name, True when asked."""
         if self._try(self._backfill.run):
+            self._settler.wake()
             documents = self._backfill.checkpoint.documents
             self._notify(f"{documents:,} documents looked at; following what others write")
         while not self._is_changed and not self._has_ended(self._pause):
@@ -133,19 +199,28 @@ class _Following:
         return not self._is_changed
 
     def _look(self) -> None:
-        """Sign what was written since the last look, and settle its groups."""
+        """Sign what was written since the last look."""
         marks = parse_marks(self._backfill.checkpoint.upto)
-        upto = self._source.newest(marks)
-        if upto == marks and time.monotonic() < self._next_check:
+        try:
+            upto = self._source.newest(marks)
+        except Unavailable:
+            if not self._has_others():  # an index that was made anew may have fewer shards
+                raise
             return
-        self._is_changed = self._source.uuids() != self._backfill.checkpoint.uuids
-        if self._is_changed:
+        if any(upto[part] < number for part, number in marks.items()) or time.monotonic() >= self._next_check:
+            self._next_check = time.monotonic() + CHECK_S
+            self._has_others()
+        if self._is_changed or upto == marks:
             return
         documents = self._backfill.checkpoint.documents
         self._backfill.sign(upto, changes_only=True)
         self._signed += self._backfill.checkpoint.documents - documents
-        settle(self._engine, SETTLE_S)
-        self._next_check = time.monotonic() + CHECK_S
+        self._settler.wake()
+
+    def _has_others(self) -> bool:
+        """Note whether other indexes are behind the name than those that are followed."""
+        self._is_changed = self._source.uuids() != self._backfill.checkpoint.uuids
+        return self._is_changed
 
     def _report(self) -> None:
         """Say how many documents were signed, from time to time."""

@@ -14,7 +14,7 @@ from ibidem_engines.engine import Engine
 from ibidem_engines.reindex import Marks, Name, ReindexSource, SeqNoRange, ShardRef
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_ingest.idf.store import Tables
-from ibidem_workers.backfill.batch import BackfillBatch, BatchOutcome, page_key
+from ibidem_workers.backfill.batch import BackfillBatch, BackfillContext, BatchOutcome, page_key
 from ibidem_workers.backfill.checkpoint import (
     PAGE,
     Checkpoint,
@@ -120,7 +120,7 @@ class Backfill:
         self._total = (
             self.checkpoint.documents + documents + sum(len(page.names) + page.before for page, _ in pages_left)
         )
-        with self._interruptible(), Signers(self._job(), documents) as signers:
+        with self._interruptible(), Signers(self._job(), self._context(), documents) as signers:
             for page, part in pages_left:
                 self._hand_out(signers, page, part)
                 if page.number in self._suspects:
@@ -154,6 +154,12 @@ class Backfill:
 
     def _job(self) -> SigningJob:
         return SigningJob(self._settings, self.checkpoint.source, self.checkpoint.into)
+
+    def _context(self) -> BackfillContext:
+        """Return what pages are signed with in this process; the idf tables are read anew, as they may have changed."""
+        into = self.checkpoint.into
+        copy = self._source.copy_to(into) if into else None
+        return BackfillContext(self._engine, self._source, copy, Tables(self._settings.tables), self._settings)
 
     def _names(self, stretch: SeqNoRange, gaps: Sequence[SeqNoRange]) -> Iterator[tuple[ShardRef, list[Name]]]:
         """Yield the names of the documents that others wrote in a stretch, page by page."""
