@@ -2,8 +2,8 @@
 
     python benchmarks/follow.py [--collections FOLDER] [--writes N] [--idle S] [--kind opensearch] [--write]
 
-The server is the one in IBIDEM_TEST_OPENSEARCH (or _ELASTICSEARCH), or started as the tests start it; the gateway and its
-follower are `ibidem serve --follow`. All of them share the machine's processors.
+The server is the one in IBIDEM_TEST_OPENSEARCH (or _ELASTICSEARCH), or started as the tests start it; the gateway and
+its follower are `ibidem serve --follow`. All of them share the machine's processors.
 
 Newswire stories are written one by one, at random moments, half of them through the gateway and half straight to the
 engine. From the moment the write is answered, the document is read until it has signatures, and searched for by them
@@ -108,7 +108,7 @@ def report(kind: str, engine: str, stories: Sequence[Record], idle_s: float) -> 
         for at, story in enumerate(stories[1:]):
             time.sleep(lot.uniform(0, BETWEEN_S))
             latencies.append(latency(engine, (engine, gateway)[at % 2], story))
-        yield f"{len(latencies)} newswire stories, one by one, in {kind}: milliseconds from the answer to the write until"
+        yield f"{len(latencies)} newswire stories in {kind}: milliseconds from the answer to a write until …"
         yield ""
         yield "| | median | 95 % within | 99 % within | slowest |"
         yield "|---|---|---|---|---|"

@@ -235,13 +235,9 @@ class LimitsMiddleware:
 
     async def _answer_in_time(self, scope: Scope, receive: Receive, answer: "Outgoing") -> None:
         """Answer within the time and the number of requests that are allowed."""
-        if scope["path"] not in ALWAYS:
-            self._places.take(address := caller_address(scope))
-            release = partial(self._places.release, address)
-        else:
-            release = nothing
         patience = scope[KEY] = Patience(self._settings.gateway_timeout)
         extend(scope, query_parameters(scope))
+        release = self._take_place(scope)
         waited_for = True
 
         async def send(message: Message) -> None:
@@ -261,6 +257,14 @@ class LimitsMiddleware:
             raise self._timeout(patience)
         work.result()
 
+    def _take_place(self, scope: Scope) -> Callable[[], None]:
+        """Take a place for a request, where its path needs one; returns what gives it back."""
+        if scope["path"] in ALWAYS:
+            return lambda: None
+        address = caller_address(scope)
+        self._places.take(address)
+        return partial(self._places.release, address)
+
     @staticmethod
     def _timeout(patience: Patience) -> HttpError:
         return HttpError(
@@ -275,10 +279,6 @@ def caller_address(scope: Scope) -> str:
     """Return what identifies the caller of a request."""
     client = scope.get("client")
     return caller_network(client[0]) if client else ""
-
-
-def nothing() -> None:
-    """Give no place back."""
 
 
 def collect(release: Callable[[], None], work: asyncio.Future[None]) -> None:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 from ibidem_core.errors import NoIndex, Unavailable
 from ibidem_core.settings import Settings
-from ibidem_engines.connect import open_engine, open_reindex_source
+from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_engines.reindex import ReindexSource
 from ibidem_workers.backfill.checkpoint import parse_marks
@@ -23,6 +23,9 @@ LOOK_S = 0.25
 
 CHECK_S = 5.0
 """Seconds between two looks for manual decisions, and for other indexes behind the name, while nothing is written."""
+
+ABSENT_S = 0.5
+"""Seconds between two looks for an index that is not there."""
 
 SETTLE_S = 10.0
 """Seconds after which settling looks whether the follower was asked to end."""
@@ -80,29 +83,16 @@ def follow_once_created(settings: Settings, has_ended: Wait, notify: Notify) -> 
         has_ended: Waits; returns whether to end.
         notify: Called with messages for people.
     """
-    is_told = False
-    while not has_ended(0.0 if not is_told else CHECK_S):
+    told, pause = "", 0.0
+    while not has_ended(pause):
         try:
-            if _exists(settings):
-                is_told = False
-                follow(settings, has_ended, notify=notify)
-                return
-        except NoIndex:
-            pass
-        except Unavailable as error:
-            notify(f"{error}; waiting")
-            is_told = True
-        if not is_told:
-            notify(f"there is no index {settings.index!r} yet; waiting for it")
-            is_told = True
-
-
-def _exists(settings: Settings) -> bool:
-    source = open_reindex_source(settings.address, settings.index)
-    try:
-        return bool(source.parts())
-    finally:
-        source.close()
+            follow(settings, has_ended, notify=notify)
+        except (NoIndex, Unavailable) as error:
+            if error.what != told:
+                notify(f"{error.what}; waiting")
+            told, pause = error.what, ABSENT_S
+        else:
+            return
 
 
 class _Settler(threading.Thread):
