@@ -1,5 +1,6 @@
 """A client that sends or takes a stream slowly holds no place that others need."""
 
+import gzip
 import socket
 import threading
 import time
@@ -97,3 +98,16 @@ def test_bytes_earn_time_up_to_the_limit() -> None:
     assert pace._remaining == 1.5
     pace.earn(10 * MIN_RATE)
     assert pace._remaining == 2.0
+
+
+@pytest.mark.slow
+def test_a_packed_body_that_unpacks_to_far_more_is_answered_with_413_and_one_of_documents_is_passed_on() -> None:
+    headers = {"content-encoding": "gzip", "content-type": "application/x-ndjson"}
+    lines = b"".join(b'{"delete":{"_id":"%d"}}\n' % at for at in range(50_000))
+    with gateway() as url:
+        answers = [
+            httpx2.post(f"{url}/a/_bulk", content=gzip.compress(content), headers=headers, timeout=60)
+            for content in (bytes(10_000_000), lines)
+        ]
+    assert [answer.status_code for answer in answers] == [413, 200]
+    assert "unpacks to more than" in answers[0].json()["error"]["reason"]

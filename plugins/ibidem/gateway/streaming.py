@@ -1,7 +1,8 @@
 """Streaming: a request goes to the engine byte for byte as it comes, and so does its answer.
 
-A client has to send, and to take, at least `MIN_RATE` bytes a second. The engine may take its time: only it knows how
-long it was asked to wait (`timeout=30s`, `wait_for_completion`), and a client that no longer waits goes away.
+A client has to send, and to take, at least `MIN_RATE` bytes a second, and what it packs may not grow without bounds. The
+engine may take its time: only it knows how long it was asked to wait (`timeout=30s`, `wait_for_completion`), and a client
+that no longer waits goes away.
 """
 
 import asyncio
@@ -13,6 +14,7 @@ from starlette.requests import Request
 from starlette.types import Message, Send
 
 from ibidem.gateway.errors import HttpError
+from ibidem.gateway.expansion import Expansion
 from ibidem.gateway.index_access import own_path
 from ibidem.gateway.patience import MAX_WAIT_S
 from ibidem.gateway.search_routes import CLOSED
@@ -73,6 +75,7 @@ class StreamedResponse:
         self._send = send
         self._clock = asyncio.timeout(MAX_WAIT_S)
         self._pace = Pace(settings.gateway_arrival)
+        self._expansion = Expansion(request.headers.get("content-encoding", ""), settings.gateway_body)
         self._arrived = asyncio.Event()
         self._error: Exception | None = None
 
@@ -138,9 +141,18 @@ class StreamedResponse:
             self._reset_timeout()
             if part := message.get("body", b""):
                 self._pace.earn(len(part))
+                await self._count(part)
                 yield part
             has_more = message.get("more_body", False)
         self._arrived.set()
+
+    async def _count(self, part: bytes) -> None:
+        """Count what a part of the body unpacks to."""
+        try:
+            await self._expansion.count(part)
+        except HttpError as error:
+            self._error = error  # the HTTP library says only that it could not send
+            raise
 
     async def _receive(self) -> Message:
         """Wait for the next part of the body."""
