@@ -1,8 +1,8 @@
 """Streaming: a request goes to the engine byte for byte as it comes, and so does its answer.
 
-A client has to send, and to take, at least `MIN_RATE` bytes a second, and what it packs may not grow without bounds. The
-engine may take its time: only it knows how long it was asked to wait (`timeout=30s`, `wait_for_completion`), and a client
-that no longer waits goes away.
+A client has to send, and to take, at least `MIN_RATE` bytes a second, and what it packs may not grow without bounds.
+The engine may take its time: only it knows how long it was asked to wait (`timeout=30s`, `wait_for_completion`), and a
+client that no longer waits goes away.
 """
 
 import asyncio
