@@ -182,11 +182,15 @@ RESTRICTED = {"IBIDEM_GATEWAY_PATHS": "all"}
 
 
 @contextmanager
-def attack(name: str, gateway: str) -> Iterator[None]:
+def attack(content: bytes, gateway: str) -> Iterator[None]:
     """Attack the gateway from this machine's usual address."""
-    command = [sys.executable, str(Path(__file__).with_name("slow_streams.py")), name, gateway, INDEX]
-    with subprocess.Popen(command) as attacker:
-        time.sleep(3)  # what is packed is made, and connections are held
+    command = [sys.executable, str(Path(__file__).with_name("slow_streams.py")), gateway, INDEX]
+    with subprocess.Popen(command, stdin=subprocess.PIPE) as attacker:
+        if attacker.stdin is None:
+            raise RuntimeError("the attacker has no standard input")
+        attacker.stdin.write(content)
+        attacker.stdin.close()
+        time.sleep(2)  # connections are held
         try:
             yield
         finally:
@@ -215,11 +219,12 @@ def others(gateway: str, seconds: float) -> tuple[float, float]:
 
 def notice(gateway: str, seconds: float) -> Iterator[tuple[str, Sequence[float]]]:
     """Yield for each attack the share of others' searches, and of their `_bulk`, that is still answered."""
-    for name in ATTACKS:
+    for name, make in ATTACKS.items():
+        content = make()
         ratios: list[tuple[float, float]] = []
         before = others(gateway, seconds)
         for _ in range(TURNS):
-            with attack(name, gateway):
+            with attack(content, gateway):
                 during = others(gateway, seconds)
             after = others(gateway, seconds)
             ratios.append(

@@ -1,18 +1,18 @@
 """Attackers of the gateway's benchmark: slow connections and packed bodies from one address, as a process of its own.
 
-python benchmarks/slow_streams.py ATTACK ADDRESS INDEX
+    python benchmarks/slow_streams.py ADDRESS INDEX < BODY
+
+Without a body on standard input it holds slow connections; else it sends that body, which is packed, again and again.
 """
 
 import asyncio
 import sys
 import zlib
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from urllib.parse import urlsplit
 
 SLOW = 110
 """Connections at the same time."""
-
-Attack = Callable[[str, int, str], Awaitable[None]]
 
 
 def packed(line: bytes, size: int) -> bytes:
@@ -60,12 +60,14 @@ async def send_again(host: str, port: int, index: str, body: bytes) -> None:
         await asyncio.sleep(0.2)
 
 
-ATTACKS: Mapping[str, Attack] = {
-    f"{SLOW} slow connections": drip_many,
-    "1 GB of packed empty lines": lambda *to: send_again(*to, packed(b"\n", 1_000_000_000)),
-    "151 KB of packed deletes": lambda *to: send_again(*to, packed(b'{"delete":{"_id":"1"}}\n', 62_000_000)),
+ATTACKS: Mapping[str, Callable[[], bytes]] = {
+    f"{SLOW} slow connections": bytes,
+    "1 GB of packed empty lines": lambda: packed(b"\n", 1_000_000_000),
+    "151 KB of packed deletes": lambda: packed(b'{"delete":{"_id":"1"}}\n', 62_000_000),
 }
+"""What makes the body of each attack."""
 
 if __name__ == "__main__":
-    where = urlsplit(sys.argv[2])
-    asyncio.run(ATTACKS[sys.argv[1]](where.hostname or "", where.port or 0, sys.argv[3]))
+    where, content = urlsplit(sys.argv[1]), sys.stdin.buffer.read()
+    to = (where.hostname or "", where.port or 0, sys.argv[2])
+    asyncio.run(send_again(*to, content) if content else drip_many(*to))

@@ -14,10 +14,10 @@ from typing import get_args
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import check_name, open_engine, open_reindex_source
 from ibidem_engines.engine import Engine, Ledger
-from ibidem_engines.reindex import Marks, ReindexSource
+from ibidem_engines.reindex import Marks, ReindexSource, marks_as_record, parse_marks
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables
-from ibidem_workers.backfill.checkpoint import KEYS, Checkpoint, load_checkpoint, marks_as_record, parse_marks
+from ibidem_workers.backfill.checkpoint import KEYS, Checkpoint, load_checkpoint
 from ibidem_workers.backfill.run import Backfill, Report, check_fields
 from ibidem_workers.runs import new_run
 
