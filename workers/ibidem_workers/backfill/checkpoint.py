@@ -185,7 +185,8 @@ class Checkpoint:
         joined: How many documents had joined a group when it began, by level.
         uuids: The engine's own name of each index behind the source, which an index that is made anew does not keep.
         signed_with: The settings that decide what is signed.
-        followed: Sum of the accounts of pages that have none of their own.
+        followed: Sum of the accounts of pages that have none of their own; empty until a follower has looked at all
+            documents once.
     """
 
     run: str
@@ -252,6 +253,10 @@ class Checkpoint:
         self.upto = {part: number for part, number in self.upto.items() if ShardRef.parse(part).index in kept}
         self.pages = [page for page in self.pages if page.stretch.part.index in kept]
         self.uuids = dict(uuids)
+
+    def begin_following(self) -> None:
+        """Note that all documents were looked at once, so that from now on only changes count."""
+        self.followed = self.followed or NO_RESULT.as_json()
 
     def fold(self, number: int, account: BatchResult) -> None:
         """Note a page as accounted for without an account of its own, and give its number to the next page."""

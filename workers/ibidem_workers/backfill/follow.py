@@ -135,8 +135,11 @@ class _Settler(threading.Thread):
         self.join()
 
     def _settle(self, engine: Engine) -> None:
+        began = time.monotonic()
         try:
             settle(engine, SETTLE_S)
+            if time.monotonic() - began >= SETTLE_S:
+                self._has_work.set()  # there may be more
         except Unavailable:
             self._has_ended.wait(CHECK_S)  # the follower, which asks the same engine, says so
         except Exception as error:  # noqa: BLE001 - it is raised where the follower looks next
@@ -178,7 +181,8 @@ class _Following:
 
     def go_on(self) -> bool:
         """Sign all documents, then new ones; returns False when other indexes are behind the name, True when asked."""
-        if self._try(self._backfill.run):
+        if self._try(self._backfill.run) and not self._backfill.stop():
+            self._backfill.checkpoint.begin_following()
             self._settler.wake()
             documents = self._backfill.checkpoint.documents
             self._notify(f"{documents:,} documents looked at; following what others write")

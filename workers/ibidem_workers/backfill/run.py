@@ -79,7 +79,7 @@ class Backfill:
         """Sign all documents from the last checkpoint on, then those that others write, until these are few."""
         # Also where the checkpoint says how far to go: its writes have to be visible before they are counted.
         now = self._source.newest()
-        self.sign(parse_marks(self.checkpoint.upto) or now)
+        self.sign(parse_marks(self.checkpoint.upto) or now, changes_only=bool(self.checkpoint.followed))
         for _ in range(MOST_PASSES):
             if self.stop() or self.sign(self._source.newest(), changes_only=not self.checkpoint.into) < LITTLE:
                 return
