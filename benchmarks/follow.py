@@ -115,6 +115,9 @@ def report(kind: str, engine: str, stories: Sequence[Record], idle_s: float) -> 
         yield row("the document is signed", [signed for signed, _ in latencies])
         yield row("a search finds it by its signatures", [found for _, found in latencies])
         yield ""
+        load = os.getloadavg()[1]
+        yield f"Meanwhile {load:.0f} processes of the machine wanted its {len(os.sched_getaffinity(0))} processors."
+        yield ""
         yield from idle(engine, process, idle_s)
     remove_indices(engine, INDEX)
 
