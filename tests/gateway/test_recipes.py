@@ -1,5 +1,6 @@
 """The recipes of docs/gateway.md for other languages and libraries run as printed there."""
 
+import json
 import re
 import secrets
 import shutil
@@ -16,7 +17,7 @@ from ibidem_core.settings import Settings
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers.backfill.follow import follow_once_created
 from servers.fake_server import Answer, Request, between
-from servers.indices import remove_indices
+from servers.indices import ask, remove_indices
 from servers.jars import fetched
 from servers.jdk import java
 from servers.packages import interpreter
@@ -128,6 +129,9 @@ def test_a_store_of_langchain_or_haystack_is_signed_and_searched_without_copies(
     programs = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     (program,) = [each for each in programs if f" {store}(" in each]
     try:
+        text = fields.partition(",")[0].removeprefix("text=")  # the store's own index would need a plugin for vectors
+        mapping = json.dumps({"mappings": {"properties": {text: {"type": "text"}}}})
+        ask(settings.engine, "PUT", f"/{settings.index}", mapping)
         with following(settings), run_gateway(settings) as url, between(url, root) as front:
             program = program.replace("http://127.0.0.1:8042", f"http://127.0.0.1:{front.port}")
             (tmp_path / "recipe.py").write_text(program.replace('"notes', f'"{settings.index}'))
