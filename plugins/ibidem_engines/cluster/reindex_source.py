@@ -190,6 +190,7 @@ class ClusterReindexSource(ReindexSource):
     @override
     def prepare(self) -> None:
         layout.create(self._cluster, self._dialect, self.index, self._kind)
+        records.make_cursor_key(self._cluster, self.index)
         self._layout_cache = None
 
     @override

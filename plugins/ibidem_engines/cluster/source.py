@@ -2,7 +2,7 @@
 
 import base64
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from datetime import timedelta
+from datetime import UTC, datetime, time, timedelta
 from typing import Any
 
 import orjson
@@ -14,7 +14,7 @@ from ibidem_engines.engine import HIGHLIGHT, Record, StoredDocument
 from ibidem_engines.highlighting import mark, passage, searched_phrases
 from ibidem_engines.query import Query
 from ibidem_engines.records import UnstorableRecord, check_storable
-from ibidem_ingest.dates import EPOCH, interval, iso_date
+from ibidem_ingest.dates import EPOCH, interval, iso_date, time_of_day
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import kind, short_repr
 from ibidem_ingest.signatures.content import group_name
@@ -226,12 +226,19 @@ def _clues(packed: bytes, long_value: bytes) -> Values:
 
 
 def _days(text: str) -> list[str]:
-    """Give a date's first and last day; a range that begins by one and ends by the other has a day in common."""
+    """Give a date's first and last day, or its time in UTC.
+
+    A range that begins by one and ends by the other has a day in common.
+    """
     try:
         days = interval(text)
     except ValueError as error:
         raise UnstorableRecord("date", str(error)) from error
-    return sorted({iso_day(day) for day in days if day is not None})
+    distinct_days = sorted({day for day in days if day is not None})
+    if not (seconds := time_of_day(text)):
+        return [iso_day(day) for day in distinct_days]
+    midnights = [datetime.combine(EPOCH + timedelta(days=day), time.min, UTC) for day in distinct_days]
+    return [(each + timedelta(seconds=seconds)).isoformat(timespec="milliseconds") for each in midnights]
 
 
 def iso_day(day: int) -> str:

@@ -48,6 +48,8 @@ class SqliteReindexTarget(ReindexTarget):
     @override
     def create(self, *, with_fields: bool = True) -> None:
         self._file.create()
+        if with_fields:
+            tables.make_cursor_key(self._file)
 
     @override
     def take(self, documents: Sequence[Signed]) -> list[Outcome]:
@@ -136,7 +138,8 @@ class SqliteReindexSource(ReindexSource):
 
     @override
     def prepare(self) -> None:
-        """Do nothing: the fields are ours."""
+        """Keep a key of cursors; the fields are ours."""
+        tables.make_cursor_key(self._file)
 
     @override
     def missing_fields(self) -> list[str]:
