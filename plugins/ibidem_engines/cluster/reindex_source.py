@@ -220,6 +220,12 @@ class ClusterReindexSource(ReindexSource):
         return self._parts
 
     @override
+    def uuids(self) -> Mapping[str, str]:
+        path = f"/{quote_index(self.index)}/_settings"
+        answer = self._cluster.ask("GET", path, filter_path="*.settings.index.uuid")
+        return {index: str(each["settings"]["index"]["uuid"]) for index, each in answer.items()}
+
+    @override
     def newest(self, marks: Marks | None = None) -> dict[ShardRef, int]:
         return newest(self._cluster, self.parts(), marks)
 

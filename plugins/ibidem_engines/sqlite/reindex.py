@@ -1,6 +1,6 @@
 """Read an existing index in SQLite as one shard, and the file that replaces it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, get_args
 
@@ -150,6 +150,11 @@ class SqliteReindexSource(ReindexSource):
     @override
     def parts(self) -> list[ShardRef]:
         return [ShardRef(self.index)]
+
+    @override
+    def uuids(self) -> Mapping[str, str]:
+        """Name the index alone: nothing but ibidem makes it, and signs what it writes."""
+        return {self.index: ""}
 
     @override
     def newest(self, marks: Marks | None = None) -> dict[ShardRef, int]:
