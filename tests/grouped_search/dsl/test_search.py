@@ -334,7 +334,7 @@ def test_a_preset_of_the_index_is_known_by_its_name(plain_client: Any, engine: E
         engine.delete_records("presets", ["copies"])
 
 
-def test_a_copy_of_an_index_under_new_ids_is_found_by_the_engines_ids(
+def test_the_documents_of_a_copy_under_new_ids_are_unsigned_until_they_are_signed_again(
     url: str, wrapped_client: Any, engine: Engine
 ) -> None:
     remove_indices(url, "copied")
@@ -349,7 +349,8 @@ def test_a_copy_of_an_index_under_new_ids_is_found_by_the_engines_ids(
         response = wrapped_client.search(index="copied", body={"query": QUERY, "size": ALL}, dedupe="indent")
         assert len(ids(response)) == SAYING
         assert all(name.startswith("new-") for name in ids(response))
-        assert response["dedupe"]["groups"]["in_window"] == 73
+        assert response["dedupe"]["groups"]["in_window"] == response["dedupe"]["unsigned"] == SAYING
+        assert response["dedupe"]["remedy"] == "sign them with: ibidem backfill"
         assert not any("notes" in hit["_dedupe"] for hit in response["hits"]["hits"])
     finally:
         remove_indices(url, "copied")
