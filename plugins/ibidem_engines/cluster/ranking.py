@@ -263,8 +263,8 @@ def next_cursor(pin: Cursor, answer: Mapping[str, Any]) -> Cursor:
 
 
 def read_newest(answer: Mapping[str, Any]) -> int:
-    """Read the aggregation's answer; -1 when nothing matched."""
-    value = answer["aggregations"]["ibidem"]["value"]
+    """Read the aggregation's answer; -1 when nothing matched, or no index was there to be searched."""
+    value = answer["aggregations"]["ibidem"]["value"] if "aggregations" in answer else None
     return -1 if value is None else int(value)
 
 

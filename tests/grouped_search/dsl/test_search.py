@@ -356,6 +356,20 @@ def test_the_documents_of_a_copy_under_new_ids_are_unsigned_until_they_are_signe
         remove_indices(url, "copied")
 
 
+@pytest.mark.parametrize("options", [{}, {"dedupe_scope": "matches"}, {"dedupe_by": "stored"}], ids=str)
+@pytest.mark.parametrize("aggs", [None, {"by": {"terms": {"field": "source"}}}, {"top": {"top_hits": {}}}], ids=str)
+def test_a_wildcard_that_matches_no_index_finds_nothing(
+    plain_client: Any, wrapped_client: Any, options: dict[str, Any], aggs: Any
+) -> None:
+    body = {"query": QUERY} | ({"aggs": aggs} if aggs else {})
+    native = plain_client.search(index="nothing-at-all-*", body=body)
+    for _ in range(2):  # the second search may be answered from what was counted by the first
+        answer = wrapped_client.search(index="nothing-at-all-*", body=body, dedupe="indent", **options)
+        assert (answer["hits"]["hits"], answer["hits"]["total"]["value"]) == ([], 0)
+        assert ("aggregations" in answer) == ("aggregations" in native)
+        assert answer["dedupe"]["documents"]["matched"] == 0
+
+
 def with_packed(hit: Any) -> Any:
     """Return the source of a hit with the packed signatures, which it does not hold."""
     source, value = hit["_source"], hit["fields"]["ibidem.packed"][0].rstrip("=")

@@ -255,7 +255,9 @@ class DslBackend(SearchBackend):
         }
         answer = yield search.target.search(body, request_cache="false")
         check_complete(answer)
-        aggregations = bucket_groups.write_counts(answer.get("aggregations", {}))  # without an index there are none
+        if "aggregations" not in answer:  # no index was there to be searched
+            return {}
+        aggregations = bucket_groups.write_counts(answer["aggregations"])
         typed_keys = search.target.params.get("typed_keys", "false").lower() in ("", "true")
         return {"aggregations": write_meta(aggregations) if typed_keys else aggregations}
 

@@ -144,7 +144,8 @@ class StoredDslBackend(StoredBackend):
         if target.point is not None:
             aggs = {"indices": {"terms": {"field": "_index", "size": 1_000}}}
             answer = yield target.search({"size": 0, "aggs": aggs})
-            indexes = [(each["key"]) for each in answer["aggregations"]["indices"]["buckets"]]
+            counts = answer.get("aggregations", {}).get("indices", {})
+            indexes = [each["key"] for each in counts.get("buckets", ())]
             yield from source.read_index_metadata(",".join(sorted(indexes)))
         if source.layout.bare:
             raise UsageError(
