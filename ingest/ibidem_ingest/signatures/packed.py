@@ -166,7 +166,8 @@ def unpack(value: bytes) -> Packed | None:
     if terms != tuple(sorted(set(terms))):
         return None
     slots = struct.unpack(f"<{len(parts.slots) // 2}H", parts.slots)
-    packed = Packed(*head, _sketch(head[-1], sketch), terms, slots, parts.name.decode())
+    fields = (*head, _sketch(head[-1], sketch), terms, slots, parts.name.decode())
+    packed = Packed(*fields)
     return packed if _is_possible(packed) else None
 
 

@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.HashMap;
 import java.util.Map;
-import org.elasticsearch.common.bytes.BytesReference;
+import org.elasticsearch.common.Strings;
 import org.elasticsearch.common.xcontent.LoggingDeprecationHandler;
 import org.elasticsearch.common.xcontent.XContentHelper;
 import org.elasticsearch.index.query.AbstractQueryBuilder;
@@ -15,7 +15,7 @@ import org.elasticsearch.search.vectors.KnnSearchBuilder;
 import org.elasticsearch.xcontent.NamedXContentRegistry;
 import org.elasticsearch.xcontent.XContentBuilder;
 import org.elasticsearch.xcontent.XContentParser;
-import org.elasticsearch.xcontent.XContentType;
+import org.elasticsearch.xcontent.XContentParserConfiguration;
 import org.elasticsearch.xcontent.json.JsonXContent;
 
 /**
@@ -38,18 +38,15 @@ record InnerHits(NamedXContentRegistry parsers) {
         if (!areIn(query)) {
             return query;
         }
-        try {
-            BytesReference json = XContentHelper.toXContent(query, XContentType.JSON, false);
-            Object kept = InnerHitParts.drop(
-                    XContentHelper.convertToMap(json, true, XContentType.JSON).v2());
-            try (XContentBuilder builder = JsonXContent.contentBuilder().value(kept);
-                    XContentParser parser = XContentHelper.createParser(
-                            parsers,
-                            LoggingDeprecationHandler.INSTANCE,
-                            BytesReference.bytes(builder),
-                            XContentType.JSON)) {
-                return AbstractQueryBuilder.parseTopLevelQuery(parser);
-            }
+        Object kept = InnerHitParts.drop(
+                XContentHelper.convertToMap(JsonXContent.jsonXContent, Strings.toString(query), true));
+        XContentParserConfiguration configuration = XContentParserConfiguration.EMPTY
+                .withRegistry(parsers)
+                .withDeprecationHandler(LoggingDeprecationHandler.INSTANCE);
+        try (XContentBuilder builder = JsonXContent.contentBuilder().value(kept);
+                XContentParser parser =
+                        JsonXContent.jsonXContent.createParser(configuration, Strings.toString(builder))) {
+            return AbstractQueryBuilder.parseTopLevelQuery(parser);
         } catch (IOException unread) {
             throw new UncheckedIOException(unread);
         }
