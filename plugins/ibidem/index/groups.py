@@ -15,22 +15,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.index.documents import titles
+from ibidem_dedupe import evidence
 from ibidem_dedupe.candidates import KeyIndex
 from ibidem_dedupe.decision import decide
 from ibidem_dedupe.leader_clustering import Grouping, group
 from ibidem_dedupe.long_candidates import PageKeys
 from ibidem_dedupe.overrides import DocumentRef, Override, apply_overrides
-from ibidem_dedupe.pair_rules import SIGNATURES
 from ibidem_dedupe.pairs import LongSignatureCache, LongTextMatcher
 from ibidem_dedupe.policy import Level, Policy
 from ibidem_engines.engine import Engine, Hit
-from ibidem_engines.stored_groups import GroupedDocument, StoredGroups
+from ibidem_engines.group_checkpoint import Checkpoint, parse_policy
+from ibidem_engines.stored_groups import GroupedDocument, StoredGroups, group_store
 from ibidem_engines.stored_overrides import load_overrides
 from ibidem_ingest.signatures.long_text import LongClue, LongSignatures
 from ibidem_ingest.signatures.packed import LONG, NO_DATE, unpack
 from ibidem_ingest.signatures.packed_columns import PackedColumns
-from ibidem_workers.groups.checkpoint import Checkpoint, parse_policy
-from ibidem_workers.groups.service import group_store
 
 LARGEST = 10
 ReadLong = Callable[[Sequence[DocumentRef]], Mapping[DocumentRef, bytes]]
@@ -85,7 +84,9 @@ class IndexGroups:
     def kinds(self) -> Mapping[str, int]:
         """Number of duplicates joined by each signature, the most frequent first."""
         codes, counts = np.unique(self.grouping.evidence[self.grouping.evidence > 0], return_counts=True)
-        by_kind = {SIGNATURES[code]: count for code, count in zip(codes.tolist(), counts.tolist(), strict=True)}
+        by_kind = {
+            evidence.TABLE.name(code): count for code, count in zip(codes.tolist(), counts.tolist(), strict=True)
+        }
         return dict(sorted(by_kind.items(), key=lambda each: -each[1]))
 
     @property
@@ -107,8 +108,8 @@ class IndexGroups:
             lead = int(self.grouping.lead[row])
             if counts[lead] > 1:
                 index, name = self.names[row]
-                evidence = SIGNATURES[self.grouping.evidence[row]]
-                yield Member(self.names[lead][1], index, name, counts[lead], evidence)
+                kind = evidence.TABLE.name(int(self.grouping.evidence[row]))
+                yield Member(self.names[lead][1], index, name, counts[lead], kind)
 
     def as_json(self, titles: Mapping[DocumentRef, str] | None = None) -> dict[str, object]:
         """Return what `ibidem groups --json` prints.
