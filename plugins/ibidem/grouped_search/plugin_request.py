@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from ibidem.grouped_search.dsl.request import MATCHING, DslSearch
+from ibidem.grouped_search.dsl.request import DslSearch
 from ibidem.grouped_search.response import Json
 from ibidem.grouped_search.stats import MOST, FacetBucket, Facets, count_others
 from ibidem_dedupe.parameters import PRESETS
@@ -93,8 +93,7 @@ def does(search: DslSearch) -> bool:
     # The filter against later writes would be explained too.
     explains_cursor = search.request.cursor and "explain" in search.display
     supported = not (search.completes or search.bare_total or "derived" in search.target.parts or explains_cursor)
-    same_query = all(search.ranking.get(name) == search.display.get(name) for name in MATCHING)
-    return supported and same_query and search.size > 0 and decides(search.request)
+    return supported and not search.joins and search.size > 0 and decides(search.request)
 
 
 def search_by_plugin(search: DslSearch, ranking: Json, aggregations: Clause) -> RequestFlow[Json | None]:

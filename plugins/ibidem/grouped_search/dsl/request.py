@@ -110,6 +110,11 @@ class DslSearch:
         return Query(native={**self.ranking, **self.target.parts, "routing": self.target.params.get("routing", "")})
 
     @property
+    def joins(self) -> bool:
+        """Whether hits show others inside them (`inner_hits`), which the parts that rank leave out."""
+        return any(self.ranking.get(name) != self.display.get(name) for name in MATCHING)
+
+    @property
     def completes(self) -> bool:
         """Whether suggestions show documents, which are then asked for as a hit is."""
         suggest = self.extras.get("suggest")

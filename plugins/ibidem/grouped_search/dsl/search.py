@@ -64,7 +64,7 @@ def dsl_search(search: DslSearch, metadata: IndexMetadataCache) -> RequestFlow[J
         Failure: What the server did not do, where its answer does not make the sender raise.
     """
     start_time = perf_counter()
-    source = DslBackend(search, metadata)
+    source = DslBackend(search, metadata, ids=search.joins)
     yield from source.read_metadata()
     answer = yield from source.through_plugin()
     if answer is not None:
@@ -84,7 +84,8 @@ class DslBackend(SearchBackend):
     Args:
         search: The search.
         metadata: Cache of the metadata of indexes.
-        ids: Whether windows ask for the engine's own ids, since a packed value has named another document.
+        ids: Whether windows ask for the engine's own ids, since a packed value has named another document, or since hits
+            inside hits would show what a document is compared by.
     """
 
     def __init__(self, search: DslSearch, metadata: IndexMetadataCache, *, ids: bool = False) -> None:
@@ -234,7 +235,7 @@ class DslBackend(SearchBackend):
         return self.ids or is_same_state(raw, hit)
 
     def _as_shown(self, raw: Json) -> Json:
-        return clean_explanation(as_shown(raw, self.search.display))
+        return clean_explanation(raw if self.ids else as_shown(raw, self.search.display))
 
     def aggregate(self, page: GroupedPage) -> RequestFlow[Json]:
         """Ask for aggregations once the groups are known that lie in their buckets; nothing where they are known."""
@@ -273,10 +274,8 @@ class DslBackend(SearchBackend):
 
     def _needs_aggregation(self) -> bool:
         """Return whether aggregations wait for the groups, or show what the ranking leaves out of its hits."""
-        aggs, query = self.search.aggregations, self.search.ranking.get("query")
-        return has_countable_buckets(aggs) or (
-            bool(aggs) and query != self.search.display.get("query") and shows_hits(aggs)
-        )
+        aggs = self.search.aggregations
+        return has_countable_buckets(aggs) or (self.search.joins and shows_hits(aggs))
 
     def up_to_now(self, body: Json) -> Json:
         """Filter out documents written after the ranking was first read."""
@@ -323,7 +322,8 @@ class DslBackend(SearchBackend):
         # With several indexes, another one may hold an id too.
         is_one_index = len(indices) == 1 and self.layout.indices == tuple(indices)
         clause = id_clause if is_one_index else {"bool": {"should": documents(names), "minimum_should_match": 1}}
-        body = with_state(self.search.display) | {"size": len(names), "track_total_hits": False}
+        display = dict(self.search.display) if self.ids else with_state(self.search.display)
+        body = display | {"size": len(names), "track_total_hits": False}
         if self._ranks_as_a_whole():
             conditions = [clause, *([body["post_filter"]] if body.get("post_filter") else [])]
             return self.search.target.search(body | {"post_filter": {"bool": {"filter": conditions}}})
