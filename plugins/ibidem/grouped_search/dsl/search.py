@@ -84,8 +84,8 @@ class DslBackend(SearchBackend):
     Args:
         search: The search.
         metadata: Cache of the metadata of indexes.
-        ids: Whether windows ask for the engine's own ids, since a packed value has named another document, or since hits
-            inside hits would show what a document is compared by.
+        ids: Whether windows ask for the engine's own ids, since a packed value has named another document, or since
+            hits inside hits would show what a document is compared by.
     """
 
     def __init__(self, search: DslSearch, metadata: IndexMetadataCache, *, ids: bool = False) -> None:
