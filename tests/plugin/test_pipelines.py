@@ -62,8 +62,6 @@ def test_what_does_not_go_with_groups_is_answered_plainly_unless_it_asks_for_the
 @pytest.mark.parametrize(
     "part",
     [
-        {"from": 5},
-        {"from": 3, "size": 2},
         {"size": 10_500},
         {"from": 10_000},
         {"derived": {"double": {"type": "long", "script": {"source": "emit(1)"}}}},

@@ -17,7 +17,7 @@ from ibidem_core.retry import retry_unavailable
 from ibidem_core.settings import Settings
 from ibidem_engines.engine import Engine
 from ibidem_engines.group_checkpoint import count_joined
-from ibidem_ingest.document import Document
+from ibidem_ingest.document import WHERE, Document
 from ibidem_ingest.errors import Refusal
 from ibidem_ingest.readers.formats import Choice, Tally
 from ibidem_workers.batches import (
@@ -160,13 +160,14 @@ class Submission:
                 self._refuse(item)
                 continue
             version = max(version + 1, time.time_ns() // 1_000)
+            where = item.where or f"document {number}"
             try:
-                record = serialize({"version": version} | item.as_record())
+                record = serialize({"version": version} | item.as_record() | {WHERE: where})
                 why = self._refusal_reason(record.json)
             except TypeError as error:
                 why = f"it is not JSON: {error}"
             if why:
-                self._refuse(Refusal(f"document {number}", item.id, "meta", why))
+                self._refuse(Refusal(where, item.id, "meta", why))
             else:
                 yield record
 

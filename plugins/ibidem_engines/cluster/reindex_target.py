@@ -22,10 +22,21 @@ from ibidem_engines.cluster.bulk import (
 )
 from ibidem_engines.cluster.client import ClusterClient, Dialect
 from ibidem_engines.cluster.source import with_signatures
+from ibidem_engines.cluster.source_storage import BY_VERSION, effective_settings
+from ibidem_engines.cluster.whole_documents import count_fields
 from ibidem_engines.cluster.write import refused_field
 from ibidem_engines.engine import Outcome, WriteStatus
 from ibidem_engines.records import UnstorableRecord, values_of_records
-from ibidem_engines.reindex import Marks, Name, ReindexTarget, SeqNoRange, ShardRef, Signed, SourceDocument
+from ibidem_engines.reindex import (
+    FieldCounts,
+    Marks,
+    Name,
+    ReindexTarget,
+    SeqNoRange,
+    ShardRef,
+    Signed,
+    SourceDocument,
+)
 from ibidem_engines.requests import ApiRequest, answer_to, quote_index
 from ibidem_ingest.errors import UsageError
 
@@ -120,6 +131,10 @@ class ClusterReindexTarget(ReindexTarget):
         return newest(self._cluster, self._shards())
 
     @override
+    def count_fields(self) -> FieldCounts:
+        return count_fields(self._cluster, self.name)
+
+    @override
     def prune(self, upto: Marks) -> int:
         removed_count = 0
         for part, max_seq_no in upto.items():
@@ -191,6 +206,8 @@ class ClusterReindexTarget(ReindexTarget):
         """Read settings and mapping of the index that is copied."""
         (metadata,) = self._cluster.ask("GET", f"/{quote_index(self._source)}").values()
         settings = {name: value for name, value in metadata["settings"]["index"].items() if name not in ITS_OWN}
+        (effective,) = effective_settings(self._cluster, self._source).values()
+        settings |= {name.removeprefix("index."): effective[name] for name in BY_VERSION if name in effective}
         return settings, metadata["mappings"]
 
     def _shards(self) -> list[ShardRef]:

@@ -9,6 +9,7 @@ from typing_extensions import override
 from ibidem_core.address import Fields
 from ibidem_engines.engine import Ledger, Outcome, Record
 from ibidem_engines.reindex import (
+    FieldCounts,
     Marks,
     Name,
     ReindexSource,
@@ -57,6 +58,10 @@ class SqliteReindexTarget(ReindexTarget):
         with self._file.reading():
             (last,) = self._file.run('select coalesce(max(place), 0) from "ibidem.{index}.documents"').fetchone()
         return {ShardRef(self.name): last}
+
+    @override
+    def count_fields(self) -> FieldCounts:
+        return FieldCounts()
 
     @override
     def prune(self, upto: Marks) -> int:
@@ -116,6 +121,11 @@ class SqliteReindexSource(ReindexSource):
     @override
     def text_field(self) -> str:
         return Fields().text
+
+    @property
+    @override
+    def updates_in_part(self) -> bool:
+        return False
 
     @override
     def check(self, target: Target) -> None:
@@ -177,6 +187,11 @@ class SqliteReindexSource(ReindexSource):
             for name in names
             if (row := rows.get(name.id)) is not None
         ]
+
+    @override
+    def count_fields(self) -> FieldCounts:
+        """Count none: rows are read whole."""
+        return FieldCounts()
 
     @override
     def sign(self, documents: Sequence[Signed]) -> list[Outcome | None]:

@@ -248,7 +248,8 @@ def _write_until_stable(
 
 
 def _read(context: BackfillContext, names: Sequence[Name]) -> list[SourceDocument]:
-    originals = retry_unavailable(lambda: context.source.read(names, raw=True), context.settings.patience)
+    raw = context.copy is not None or not context.source.updates_in_part
+    originals = retry_unavailable(lambda: context.source.read(names, raw=raw), context.settings.patience)
     context.portions.learn([len(each.document.text) for each in originals])
     return originals
 

@@ -19,6 +19,7 @@ from ibidem_engines.reindex import Marks, ReindexSource, marks_as_record, parse_
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers.backfill.checkpoint import KEYS, Checkpoint, load_checkpoint
+from ibidem_workers.backfill.field_guard import check_copy
 from ibidem_workers.backfill.run import Backfill, Report, check_fields, open_for_backfill, start_in_place
 from ibidem_workers.groups.service import settle
 from ibidem_workers.runs import new_run
@@ -220,6 +221,7 @@ class _Replacing:
         if checkpoint.state != "swapped":
             self._fill(backfill)
             self._prune(backfill)
+            check_copy(self._source, self._copy, parse_marks(checkpoint.upto))
             self._copy_records()
             checkpoint.marks, checkpoint.alias = marks_as_record(self._copy.newest()), self._alias
             checkpoint.state = "swapped" if self._alias else "done"

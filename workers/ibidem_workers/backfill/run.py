@@ -17,6 +17,7 @@ from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers.backfill.batch import BackfillBatch, BatchOutcome, page_key
 from ibidem_workers.backfill.checkpoint import PAGE, Checkpoint, OwnWrites, interleave, load_checkpoint, names, paginate
+from ibidem_workers.backfill.field_guard import FieldGuard
 from ibidem_workers.backfill.pool import Signers, SigningJob
 from ibidem_workers.batches import BatchResult
 from ibidem_workers.brokers.lease import this_process
@@ -64,6 +65,7 @@ class Backfill:
         report: Report = lambda *_: None,
     ) -> None:
         self.checkpoint = checkpoint
+        self._guard = None if checkpoint.into else FieldGuard(source)
         self._engine, self._source, self._settings, self._report = engine, source, settings, report
         self._own = OwnWrites()
         self._total = 0
@@ -117,6 +119,8 @@ class Backfill:
             while self._waiting:
                 self._settle()
         self.note()
+        if self._guard is not None:
+            self._guard.check()
         return documents
 
     def note(self, state: State = "reading") -> None:
@@ -195,8 +199,13 @@ class Backfill:
 
     def _hand_out(self, signers: Signers, page: BackfillBatch, part: ShardRef) -> None:
         self._waiting.append((page, part, signers.sign(page)))
-        while len(self._waiting) >= signers.at_once:
+        while len(self._waiting) >= signers.at_once or (self._waiting and self._is_unverified):
             self._settle()
+
+    @property
+    def _is_unverified(self) -> bool:
+        """Whether the first page that is written has still to show that no field is lost by it."""
+        return self._guard is not None and self._guard.is_pending
 
     def _settle(self) -> None:
         """Wait for the oldest page, so that the checkpoint grows without gaps."""
@@ -206,6 +215,10 @@ class Backfill:
         self._own.add(part, outcome.own)
         self.checkpoint.settle(page.number, outcome.account.documents)
         self._waiting.popleft()
+        if self._guard is not None:
+            self._guard.note(len(outcome.own))
+            if self._guard.is_pending:
+                self._guard.check()
         self._report(self.checkpoint.documents, self._total)
 
     @contextmanager

@@ -111,13 +111,21 @@ class DslBackend(SearchBackend):
                 f"use 1 to {deepest}, or raise index.max_result_window",
             )
         search = self.search
+        if self._is_rescored():
+            deepest = search.request.window
         is_pointwise = self._is_pointwise()
-        return PageRequest(search.request, search.page, search.size, search.tables, deepest, may_leave_out=is_pointwise)
+        return PageRequest(
+            search.request, search.start, search.size, search.tables, deepest, may_leave_out=is_pointwise
+        )
+
+    def _is_rescored(self) -> bool:
+        """Return whether the top of each shard is ranked again, so that another depth may be another ranking."""
+        return bool(self.search.ranking.get("rescore"))
 
     def _is_pointwise(self) -> bool:
         """Return whether the score of a document depends on it alone, so that others can be left out."""
         has_pipeline = self.layout.pipelines or "search_pipeline" in self.search.target.params
-        return not (self._ranks_as_a_whole() or has_pipeline)
+        return not (self._ranks_as_a_whole() or has_pipeline or self._is_rescored())
 
     def _ranks_as_a_whole(self) -> bool:
         """Return whether a document matches by its rank among all, so that no clause can ask it of one alone."""

@@ -29,6 +29,7 @@ final class OneRanking
     private final boolean oneShard;
     ResultList<Hit, Integer> list;
     boolean cancelled;
+    boolean rescored;
     long memoryBytes;
 
     /**
@@ -184,7 +185,12 @@ final class OneRanking
 
     @Override
     public boolean byScoreAlone() {
-        return true;
+        return !rescored;
+    }
+
+    @Override
+    public boolean isRescored() {
+        return rescored;
     }
 
     @Override
