@@ -34,8 +34,6 @@ def read_refusal(cluster: str, body: Json, index: str = "stories", params: str =
     [
         ({"collapse": {"field": "ibidem.content"}}, "collapse does not go with dedupe"),
         ({"sort": ["_score"], "search_after": [1.0]}, "search_after does not go with dedupe"),
-        ({"from": 5}, "from is a multiple of size: 0, 10"),
-        ({"from": 10, "size": 0}, "from is a multiple of size: 0, 10"),
         ({"terminate_after": 3}, "terminate_after does not go with dedupe"),
         ({"stored_fields": "_none_"}, "stored_fields=_none_ does not go with dedupe"),
     ],
