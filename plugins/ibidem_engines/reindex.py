@@ -171,6 +171,9 @@ class ReindexSource(Protocol):
     def parts(self) -> list[ShardRef]:
         """List the parts of the index at the first call."""
 
+    def uuids(self) -> Mapping[str, str]:
+        """Return the engine's own name of each index behind this one now; an index that is made anew gets another."""
+
     def newest(self, marks: Marks | None = None) -> dict[ShardRef, int]:
         """Return for each part up to which number its writes are done, once these can all be read.
 

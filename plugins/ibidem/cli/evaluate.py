@@ -29,6 +29,7 @@ from ibidem.cli.console import (
     print_json,
     results,
     sanitize,
+    warn_of_labels,
     warn_once,
 )
 from ibidem.evaluation.errors import MOST, render_worst, worst_pairs
@@ -42,6 +43,7 @@ from ibidem_engines.query import Filter, parse_filter
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.readers import read
+from ibidem_ingest.readers.formats import DETECT, Choice
 
 MOST_NAMES = 10
 """So many unknown ids are printed; with `--json` all of them."""
@@ -105,6 +107,7 @@ def run(
         print_json(evaluation.as_json())
     else:
         show(evaluation, results())
+    warn_of_labels(evaluation.labelled, evaluation.documents)
     warn_once(evaluation.foreign)
     if worst or worst_to:
         show_worst(evaluation, request, worst_to)
@@ -115,7 +118,7 @@ def run(
 def evaluate_with_bar(request: EvaluationRequest) -> Evaluation:
     """Measure, with a bar."""
     settings = load()
-    documents = read(request.docs, max_text=settings.max_text)
+    documents = read(request.docs, Choice(language=DETECT), settings.max_text)
     with bar("Signing") as advance:
         return evaluate(
             documents,
@@ -131,7 +134,7 @@ def evaluate_with_bar(request: EvaluationRequest) -> Evaluation:
 def show_worst(evaluation: Evaluation, request: EvaluationRequest, path: Path | None) -> None:
     """Write the page of the worst mistakes to a file; one of its own is opened in the browser."""
     settings = load()
-    items = read(request.docs, max_text=settings.max_text)
+    items = read(request.docs, Choice(language=DETECT), settings.max_text)
     page = render_worst(worst_pairs(evaluation.mistakes, items, Tables(settings.tables), request.policy))
     target = path or Path(tempfile.mkdtemp(prefix="ibidem-")) / "worst.html"
     target.write_text(page, encoding="utf-8")
@@ -145,7 +148,8 @@ def show(evaluation: Evaluation, console: Console) -> None:
     figures: dict[str, Any] = evaluation.as_json()
     pairs, sets = figures["pairs"], figures["sets"]
     refusals = f", {evaluation.refused:,} refused" if evaluation.refused else ""
-    console.print(Text(f"{format_count(evaluation.documents, 'document')}{refusals}, {evaluation.took_s:.1f} s"))
+    documents = f"{format_count(evaluation.documents, 'document')}, {evaluation.labelled:,} with labels"
+    console.print(Text(f"{documents}{refusals}, {evaluation.took_s:.1f} s"))
     console.print(
         Text(
             f"pairs   {pairs['true']:,} true, {pairs['found']:,} found: precision {pairs['precision']:.3f}, "

@@ -7,7 +7,18 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from ibidem.cli.console import Docs, Filters, Json, LabelTable, Positive, bar, engine_context, print_json, results
+from ibidem.cli.console import (
+    Docs,
+    Filters,
+    Json,
+    LabelTable,
+    Positive,
+    bar,
+    engine_context,
+    print_json,
+    results,
+    warn_of_labels,
+)
 from ibidem.evaluation.evaluate import Labels, sign_collection
 from ibidem.evaluation.labels import PairFigures
 from ibidem.evaluation.tune import DEFAULT, MANY_SETS, Tuning, tune
@@ -18,6 +29,7 @@ from ibidem_engines.query import parse_filter
 from ibidem_engines.stored_presets import check_name, save_preset
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.readers import read
+from ibidem_ingest.readers.formats import DETECT, Choice
 
 
 def run(
@@ -41,7 +53,7 @@ def run(
         check_name(save)
     settings = load()
     pair_labels = Labels(labels, positive, unjudged)
-    documents = read((docs,), max_text=settings.max_text)
+    documents = read((docs,), Choice(language=DETECT), settings.max_text)
     chosen_filters = tuple(parse_filter(typed) for typed in filters or ())
     with bar("Signing") as advance:
         collection = sign_collection(
@@ -51,6 +63,7 @@ def run(
     preset_name = save if save and tuning.improves else ""
     if preset_name:
         keep(tuning, preset_name, settings)
+    warn_of_labels(tuning.labelled, tuning.documents)
     if as_json:
         print_json(tuning.as_json() | {"saved": preset_name or None})
         return
@@ -68,7 +81,8 @@ def keep(tuning: Tuning, name: str, settings: Settings) -> None:
 def report(tuning: Tuning) -> Iterator[Text]:
     """Yield what was labelled, and the curve."""
     yield Text(
-        f"{format_count(tuning.documents, 'document')}, {format_count(tuning.pairs, 'pair')} of duplicates "
+        f"{format_count(tuning.documents, 'document')}, {tuning.labelled:,} with labels, "
+        f"{format_count(tuning.pairs, 'pair')} of duplicates "
         f"in {format_count(tuning.sets, 'set')}"
     )
     suffix = f", other figures of preset {tuning.chosen.preset}" if tuning.chosen.preset else ""

@@ -190,6 +190,7 @@ class ClusterReindexSource(ReindexSource):
     @override
     def prepare(self) -> None:
         layout.create(self._cluster, self._dialect, self.index, self._kind)
+        records.make_cursor_key(self._cluster, self.index)
         self._layout_cache = None
 
     @override
@@ -216,6 +217,12 @@ class ClusterReindexSource(ReindexSource):
                 ShardRef(index, shard) for index, shards in self._layout.shard_counts.items() for shard in range(shards)
             ]
         return self._parts
+
+    @override
+    def uuids(self) -> Mapping[str, str]:
+        path = f"/{quote_index(self.index)}/_settings"
+        answer = self._cluster.ask("GET", path, filter_path="*.settings.index.uuid")
+        return {index: str(each["settings"]["index"]["uuid"]) for index, each in answer.items()}
 
     @override
     def newest(self, marks: Marks | None = None) -> dict[ShardRef, int]:

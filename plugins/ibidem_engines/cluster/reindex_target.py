@@ -8,6 +8,7 @@ from typing_extensions import override
 
 from ibidem_core.address import OURS
 from ibidem_engines.cluster import index as layout
+from ibidem_engines.cluster import records
 from ibidem_engines.cluster.bulk import (
     CONFLICT,
     NONE,
@@ -120,6 +121,8 @@ class ClusterReindexTarget(ReindexTarget):
         )
         remaining = {name: value for name, value in settings.items() if name not in LATER}
         self._cluster.ask("PUT", f"/{self.name}", {"settings": {"index": codec | remaining}, "mappings": mapping})
+        layout.create_ledgers(self._cluster, self.name)
+        records.make_cursor_key(self._cluster, self.name)
 
     @override
     def take(self, documents: Sequence[Signed]) -> list[Outcome]:

@@ -1,6 +1,6 @@
 """Read an existing index in SQLite as one shard, and the file that replaces it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import get_args
 
@@ -48,6 +48,8 @@ class SqliteReindexTarget(ReindexTarget):
     @override
     def create(self, *, with_fields: bool = True) -> None:
         self._file.create()
+        if with_fields:
+            tables.make_cursor_key(self._file)
 
     @override
     def take(self, documents: Sequence[Signed]) -> list[Outcome]:
@@ -136,7 +138,8 @@ class SqliteReindexSource(ReindexSource):
 
     @override
     def prepare(self) -> None:
-        """Do nothing: the fields are ours."""
+        """Keep a key of cursors; the fields are ours."""
+        tables.make_cursor_key(self._file)
 
     @override
     def missing_fields(self) -> list[str]:
@@ -146,6 +149,11 @@ class SqliteReindexSource(ReindexSource):
     @override
     def parts(self) -> list[ShardRef]:
         return [ShardRef(self.index)]
+
+    @override
+    def uuids(self) -> Mapping[str, str]:
+        """Name the index alone: nothing but ibidem makes it, and signs what it writes."""
+        return {self.index: ""}
 
     @override
     def newest(self, marks: Marks | None = None) -> dict[ShardRef, int]:
