@@ -19,7 +19,8 @@ import zstandard
 from kombu import compression, serialization
 from kombu.message import Message
 
-from ibidem_core.records import parse_record
+from ibidem_core.errors import DamagedRecord
+from ibidem_core.records import REMOVE, parse_record
 from ibidem_core.settings import Settings
 from ibidem_ingest.errors import Refusal
 
@@ -373,7 +374,9 @@ def refusals_from_json(value: object) -> list[Refusal]:
 def _refusal_records(lists: object) -> list[dict[str, object]]:
     """Turn short lists into records."""
     names = [member.name for member in fields(Refusal)]
-    return [dict(zip(names, values, strict=False)) for values in lists] if _are_lists(lists) else []
+    if not _are_lists(lists):
+        raise DamagedRecord("refusals next to the index are damaged: they are not lists", REMOVE)
+    return [dict(zip(names, values, strict=False)) for values in lists]
 
 
 def _are_lists(value: object) -> TypeGuard[list[list[object]]]:

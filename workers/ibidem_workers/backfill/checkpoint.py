@@ -8,11 +8,13 @@ from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import islice
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 
 from ibidem_core.errors import NoIndex
+from ibidem_core.records import parse_record
 from ibidem_engines.engine import Engine
-from ibidem_engines.reindex import Marks, Name, ReindexSource, SeqNoRange, ShardRef, SourceDocument
+from ibidem_engines.ledger import read_key
+from ibidem_engines.reindex import Marks, Name, ReindexSource, SeqNoRange, ShardRef, SourceDocument, parse_marks
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_workers.batches import NO_RESULT, BatchResult
@@ -277,26 +279,31 @@ class Checkpoint:
     def from_json(cls, record: Mapping[str, object]) -> "Checkpoint":
         """Read a noted record.
 
+        Raises:
+            DamagedRecord: It is no such record.
+
         >>> one = Checkpoint("r", 0.0, "news", pages=[OpenPage(0, "news/0", -1, 7, 8)])
         >>> Checkpoint.from_json(one.as_json()) == one
         True
         """
-        values: dict[str, Any] = dict(record)
-        return cls(**values | {"pages": [OpenPage(**page) for page in values["pages"]]})
+        checkpoint = parse_record(cls, record)
+        parse_marks({**checkpoint.done, **checkpoint.upto, **checkpoint.marks})
+        for page in checkpoint.pages:
+            ShardRef.parse(page.part)
+        return checkpoint
 
 
 def load_checkpoint(engine: Engine, into: str = "") -> Checkpoint | None:
-    """Read the checkpoint of an index; None when there is none.
+    """Read the checkpoint of an index; None when there is none that can be read.
 
     Args:
         engine: The index that is written to.
         into: Its name, when it is a copy.
     """
     try:
-        entry = engine.get_record("runs", KEYS + into)
+        return read_key(engine, "runs", KEYS + into, Checkpoint.from_json)
     except NoIndex:
         return None
-    return None if entry is None else Checkpoint.from_json(entry)
 
 
 class OwnWrites:

@@ -6,31 +6,25 @@ new one through the alias. Documents deleted from the first index are deleted fr
 """
 
 import time
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
-from typing import get_args
 
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import check_name, open_engine, open_reindex_source
-from ibidem_engines.engine import Engine, Ledger
+from ibidem_engines.engine import Engine
 from ibidem_engines.reindex import Marks, ReindexSource, marks_as_record, parse_marks
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables
-from ibidem_workers.backfill.checkpoint import KEYS, Checkpoint, load_checkpoint
+from ibidem_workers.backfill.checkpoint import Checkpoint, load_checkpoint
 from ibidem_workers.backfill.field_guard import check_copy
+from ibidem_workers.backfill.record_copy import RecordCopy
 from ibidem_workers.backfill.run import Backfill, Report, check_fields
 from ibidem_workers.runs import new_run
 
-AT_ONCE = 1_000
 ON_THE_WAY = 0.5
 """Seconds in which a write arrives that went to the first index before its alias moved."""
 
 LOOKS = 60
 """How often to look for such writes at most: others may go on writing to the first index by its own name."""
-
-LEDGERS: tuple[Ledger, ...] = get_args(Ledger)
-"""Ledgers that are copied to the new index, without the checkpoints, which count writes of the first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +110,7 @@ class _Replacing:
         self._alias = replacement.alias or source.alias
         self._prune_count = 0
         self._copy = source.copy_to(replacement.into)
+        self._records = RecordCopy(source, engine)
 
     def run(self, checkpoint: Checkpoint | None) -> ReplaceResult:
         """Copy, catch up, take the place."""
@@ -128,7 +123,7 @@ class _Replacing:
             self._fill(backfill)
             self._prune(backfill)
             check_copy(self._source, self._copy, parse_marks(checkpoint.upto))
-            self._copy_records()
+            checkpoint.joined = self._records.copy()
             checkpoint.marks, checkpoint.alias = marks_as_record(self._copy.newest()), self._alias
             checkpoint.state = "swapped" if self._alias else "done"
             backfill.note()
@@ -182,6 +177,7 @@ class _Replacing:
                 return
             backfill.sign(now, switch_marks=parse_marks(backfill.checkpoint.marks))
             self._prune(backfill, after_swap=True)
+            self._records.copy_changes()
             last_marks = now
             time.sleep(ON_THE_WAY)
 
@@ -192,18 +188,3 @@ class _Replacing:
         if deletions != checkpoint.deletions:
             self._prune_count += self._copy.prune(parse_marks(checkpoint.marks) if after_swap else self._copy.newest())
             checkpoint.deletions = deletions
-
-    def _copy_records(self) -> None:
-        """Copy the ledgers to the new index, where its name changes."""
-        if self._alias == self._settings.index:
-            return
-        for ledger in LEDGERS:
-            for portion in _portions(each for each in self._source.get_records(ledger) if not each[0].startswith(KEYS)):
-                self._engine.put_records(ledger, portion)
-
-
-def _portions(entries: Iterable[tuple[str, dict[str, object]]]) -> Iterator[dict[str, dict[str, object]]]:
-    """Cut records into portions."""
-    entries = iter(entries)
-    while portion := dict(islice(entries, AT_ONCE)):
-        yield portion

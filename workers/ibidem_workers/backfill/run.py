@@ -12,6 +12,7 @@ from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine, open_reindex_source
 from ibidem_engines.engine import Engine
 from ibidem_engines.group_checkpoint import count_joined
+from ibidem_engines.ledger import read_key
 from ibidem_engines.reindex import Marks, Name, ReindexSource, SeqNoRange, ShardRef, marks_as_record, parse_marks
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_ingest.idf.store import Tables
@@ -201,9 +202,9 @@ class Backfill:
         missing = []
         for page in list(self.checkpoint.pages):
             key = page_key(self.checkpoint.run, page.number)
-            entry = self._engine.get_record("runs", key)
-            if entry is not None:
-                self.checkpoint.settle(page.number, BatchResult.from_json(entry).documents)
+            account = read_key(self._engine, "runs", key, BatchResult.from_json)
+            if account is not None:
+                self.checkpoint.settle(page.number, account.documents)
             else:
                 names_left = self._source.names(page.stretch, PAGE)
                 write_count = 0 if self.checkpoint.into else max(0, page.documents - len(names_left))

@@ -112,6 +112,14 @@ record Nodes(
      * @param kind the kind of their records
      */
     Set<String> ledgers(String kind, String[] names, Collection<String> indexes) {
-        return Ledgers.find(kind, names, indexes, project().getIndicesLookup()::containsKey);
+        ProjectMetadata metadata = project();
+        return Ledgers.find(
+                kind,
+                names,
+                indexes,
+                index -> metadata.hasIndex(index)
+                        ? metadata.index(index).getAliases().keySet()
+                        : Set.of(),
+                metadata.getIndicesLookup()::containsKey);
     }
 }

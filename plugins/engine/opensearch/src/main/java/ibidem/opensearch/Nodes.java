@@ -10,6 +10,7 @@ import java.util.Set;
 import org.opensearch.action.search.SearchRequest;
 import org.opensearch.cluster.metadata.IndexMetadata;
 import org.opensearch.cluster.metadata.IndexNameExpressionResolver;
+import org.opensearch.cluster.metadata.Metadata;
 import org.opensearch.cluster.service.ClusterService;
 import org.opensearch.core.common.breaker.CircuitBreaker;
 import org.opensearch.core.xcontent.NamedXContentRegistry;
@@ -112,6 +113,14 @@ record Nodes(
      * @param kind the kind of their records
      */
     Set<String> ledgers(String kind, String[] names, Collection<String> indexes) {
-        return Ledgers.find(kind, names, indexes, cluster.state().metadata().getIndicesLookup()::containsKey);
+        Metadata metadata = cluster.state().metadata();
+        return Ledgers.find(
+                kind,
+                names,
+                indexes,
+                index -> metadata.hasIndex(index)
+                        ? metadata.index(index).getAliases().keySet()
+                        : Set.of(),
+                metadata.getIndicesLookup()::containsKey);
     }
 }
