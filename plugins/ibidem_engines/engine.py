@@ -272,7 +272,8 @@ class Engine(Protocol):
     def fetch(self, ids: Sequence[tuple[str, str]], query: Query | None = None) -> list[StoredDocument]:
         """Read documents by (index, id), in this order; deleted documents are left out.
 
-        Where the index's name is an alias, it means every index behind it.
+        Where the index's name is an alias, it means every index behind it. With a query its words are marked, and in a
+        cluster documents that do not match it, or that a filter of the alias excludes, are left out.
         """
 
     def dates(self, ids: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:

@@ -116,7 +116,8 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
         body = dsl.window(query, self.fields, size)
         if exclude:
             body = dsl.add_exclusion(body, holders_query(layout.kinds, "content", list(exclude)))
-        ranking = self._cluster.hold(rank(self._ranking_target(view, query), apply_view(body, view), layout.most_hits))
+        target = self._ranking_target(view, query)
+        ranking = self._cluster.hold(rank(target, apply_view(body, view), layout.most_hits, ids=True))
         self._check_phrases(query, ranking.hits)
         return Ranking(ranking.hits, ranking.answer["hits"]["total"]["value"], next_view(view, ranking.answer))
 
@@ -143,7 +144,7 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
     def fetch(self, ids: Sequence[tuple[str, str]], query: Query | None = None) -> list[StoredDocument]:
         """Fetch documents with the passages that match.
 
-        In an index of our own words are cut as passages are, so these are cut here, in a tenth of the time that a
+        In an index of our own words are cut as passages are, so these are marked here, in a tenth of the time that a
         server takes to mark words; in one of others, or for a query in the server's language, only the server knows.
         """
         layout = self._readable()
@@ -152,14 +153,13 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
             each: [(index, each[1]) for index in (indices if each[0] == self.index else each[:1])] for each in ids
         }
         names = list(dict.fromkeys(place for each in places.values() for place in each))
-        query_clause = query if query is not None and (query.native is not None or not self.fields.are_own) else None
+        marked_here = query if query is not None and query.native is None and self.fields.are_own else None
         documents: dict[tuple[str, str], StoredDocument] = {}
         for start in range(0, len(names), batch_size):
             batch = names[start : start + batch_size]
-            for hit in self._read(batch) if query_clause is None else self._fetch_marked(batch, query_clause):
-                documents[hit["_index"], hit["_id"]] = to_stored_document(
-                    hit, self.fields, query if query_clause is None else None
-                )
+            hits = self._read(batch) if query is None else self._fetch_matching(batch, query, marked_here is None)
+            for hit in hits:
+                documents[hit["_index"], hit["_id"]] = to_stored_document(hit, self.fields, marked_here)
         return [documents[place] for each in ids for place in places[each] if place in documents]
 
     @override
@@ -269,7 +269,7 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
 
     def _collapse(self, query: Query, order: Order, view: ReadView) -> ClusterCollapse:
         """Give the collapsed ranking of what matches."""
-        body = dsl.window(query, self.fields, 0)
+        body = dsl.with_ids(dsl.window(query, self.fields, 0))
         if view.newest is not None:
             body["query"] = limit_writes(body["query"], view.newest)
         target = self._target(view.point, query.digest())
@@ -445,9 +445,14 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
         hits: list[Mapping[str, Any]] = self._search(dsl.fetch_by_name(ids))["hits"]["hits"] if ids else []
         return hits
 
-    def _fetch_marked(self, ids: Sequence[tuple[str, str]], query: Query) -> list[Mapping[str, Any]]:
-        """Search for documents by id, so that the server marks the query's words."""
-        body = dsl.fetch(ids, query, self.fields, self._dialect.offset_limit)
+    def _fetch_matching(
+        self,
+        ids: Sequence[tuple[str, str]],
+        query: Query,
+        marked: bool,  # noqa: FBT001 - one of two ways to mark
+    ) -> list[Mapping[str, Any]]:
+        """Search for documents by id, those that match, and let the server mark the query's words where asked for."""
+        body = dsl.fetch(ids, query, self.fields, self._dialect.offset_limit if marked else None)
         hits: list[Mapping[str, Any]] = self._search(body)["hits"]["hits"]
         return hits
 

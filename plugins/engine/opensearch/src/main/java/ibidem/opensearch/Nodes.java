@@ -13,6 +13,7 @@ import org.opensearch.cluster.metadata.IndexNameExpressionResolver;
 import org.opensearch.cluster.metadata.Metadata;
 import org.opensearch.cluster.service.ClusterService;
 import org.opensearch.core.common.breaker.CircuitBreaker;
+import org.opensearch.core.xcontent.NamedXContentRegistry;
 import org.opensearch.index.IndexNotFoundException;
 import org.opensearch.index.IndexSettings;
 import org.opensearch.threadpool.ThreadPool;
@@ -26,13 +27,15 @@ import org.opensearch.transport.client.Client;
  * @param threads where grouping runs
  * @param resolver resolves names to indexes
  * @param breaker counts the memory of windows
+ * @param parsers the engine's parsers
  */
 record Nodes(
         Client client,
         ClusterService cluster,
         ThreadPool threads,
         IndexNameExpressionResolver resolver,
-        CircuitBreaker breaker) {
+        CircuitBreaker breaker,
+        NamedXContentRegistry parsers) {
     /** A node's attribute that says which plugin it has. */
     static final String ATTRIBUTE = "ibidem";
 
