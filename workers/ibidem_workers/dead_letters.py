@@ -92,7 +92,7 @@ def read_again(letters: Iterable[DeadLetter], max_text: int) -> Iterator[Documen
     """
     for letter in letters:
         try:
-            yield read_record(letter.record, f"failed document of run {letter.run}", max_text)
+            yield read_record(letter.record, f"failed document of run {letter.run}", max_text, "")
         except Refused as error:
             yield error.refusal
 
