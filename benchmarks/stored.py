@@ -38,13 +38,15 @@ from generations import generations
 from ibidem.index.groups import index_groups
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
+from ibidem_engines.group_checkpoint import POLICY
 from ibidem_engines.records import records
+from ibidem_engines.stored_groups import group_store
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.readers.inputs import read
 from ibidem_ingest.signatures.sign import sign
-from ibidem_workers.groups.checkpoint import POLICY
-from ibidem_workers.groups.service import Follower, group_store, settle_all
+from ibidem_workers.groups.follower import Follower
+from ibidem_workers.groups.service import settle_all
 from processor import TimeCost, measure_cost, server_seconds
 from servers.indices import ask, remove_indices
 

@@ -83,31 +83,40 @@ class KeyIndex:
         return replace(self, key=self.key[positions], row=self.row[positions])
 
 
-def build_key_index(columns: PackedColumns, policy: Policy) -> KeyIndex:
+def build_key_index(columns: PackedColumns, policy: Policy, is_copy: NDArray[np.bool_] | None = None) -> KeyIndex:
     """Find which rows share a key under a policy.
 
     Args:
         columns: The packed values, in rank order.
         policy: Evidence that it does not count gives no keys.
+        is_copy: (n,) rows that get no keys, since an earlier row stands for them; None: all rows get keys.
     """
-    hash_keys = join_indexes(hash_index(columns, policy))
-    weak_keys = list(weak_key_index(columns, policy))
+    words = columns.length > 0
+    if is_copy is not None:
+        words &= ~is_copy
+    hash_keys = join_indexes(hash_index(columns, policy, words))
+    weak_keys = list(weak_key_index(columns, policy, words))
     if not weak_keys:
         return hash_keys
     return replace(join_indexes([hash_keys, *weak_keys]), first_weak=hash_keys.keys, min_shared=TERMS)
 
 
-def weak_key_index(columns: PackedColumns, policy: Policy) -> Iterator[KeyIndex]:
+def weak_key_index(columns: PackedColumns, policy: Policy, words: NDArray[np.bool_]) -> Iterator[KeyIndex]:
     """Find who shares what says little alone: rare terms, or single slots of min-hash."""
     if policy.level != "identical" and policy.terms is not None:
-        yield from rarest_term_index(columns, policy.terms)
+        yield from rarest_term_index(columns, policy.terms, words)
     if policy.level == "partial" and policy.contained is not None:
-        yield from slot_index(columns.slots, (columns.slot_count > 0) & (columns.length > 0))
+        yield from slot_index(columns.slots, (columns.slot_count > 0) & words)
 
 
-def hash_index(columns: PackedColumns, policy: Policy) -> Iterator[KeyIndex]:
-    """Find who shares a hash of the whole text, or a band of its min-hash."""
-    words = columns.length > 0
+def hash_index(columns: PackedColumns, policy: Policy, words: NDArray[np.bool_]) -> Iterator[KeyIndex]:
+    """Find who shares a hash of the whole text, or a band of its min-hash.
+
+    Args:
+        columns: The packed values.
+        policy: Evidence that it does not count gives no keys.
+        words: (n,) rows that get keys: those with words.
+    """
     yield shared_keys(fold_hash(columns.content), words)
     if policy.level == "identical":
         return
@@ -119,7 +128,7 @@ def hash_index(columns: PackedColumns, policy: Policy) -> Iterator[KeyIndex]:
     if policy.slots is not None:
         yield from band_index(columns.slots, words & (columns.slot_count > 0))
     if policy.characters is not None:
-        yield from index_runs(columns)
+        yield from index_runs(columns, words)
     if policy.level == "partial" and policy.related is not None:
         yield from slot_index(columns.slots, words & (columns.slot_count > 0) & ((columns.flags & LONG) > 0))
 
@@ -148,10 +157,10 @@ def band_index(slots: NDArray[np.uint16], has_slots: NDArray[np.bool_]) -> Itera
         yield drop_singletons(keys.ravel(), np.repeat(rows, last - first), len(has_slots))
 
 
-def index_runs(columns: PackedColumns) -> Iterator[KeyIndex]:
+def index_runs(columns: PackedColumns, words: NDArray[np.bool_]) -> Iterator[KeyIndex]:
     """Find who shares a band of the runs of characters, one of them a text with many unknown words; some at a time."""
     noisy = is_noisy(columns.noise)
-    rows = np.flatnonzero((columns.noise[:, noise.SLOTS] > 0) & noisy.any())
+    rows = np.flatnonzero((columns.noise[:, noise.SLOTS] > 0) & words & noisy.any())
     at_once = max(1, ENTRIES // max(1, len(rows)))
     for first in range(0, noise.SLOTS, at_once):
         last = min(noise.SLOTS, first + at_once)
@@ -287,13 +296,13 @@ def drop_singletons(keys: NDArray[np.integer[Any]], rows: Rows, size: int) -> Ke
     return KeyIndex(number.astype(np.int32), row.astype(np.int32))
 
 
-def rarest_term_index(columns: PackedColumns, rule: Terms) -> Iterator[KeyIndex]:
+def rarest_term_index(columns: PackedColumns, rule: Terms, words: NDArray[np.bool_]) -> Iterator[KeyIndex]:
     """Find who shares terms that are rare among these rows, at similar lengths; each idf table separately.
 
     A set of s terms that shares at least m with another shares k of its s - m + k first terms in any order that is the
     same for all; the order by the number of holders here makes the fewest candidates.
     """
-    eligible_rows = eligible(columns, rule)
+    eligible_rows = eligible(columns, rule) & words
     for table in np.unique(columns.idf[eligible_rows]):
         rows = np.flatnonzero(eligible_rows & (columns.idf == table))
         min_shared = min_shared_terms(rule.share, int(columns.term_count[rows].min())) - TERMS + 1

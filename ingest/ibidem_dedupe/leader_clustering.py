@@ -8,16 +8,19 @@ prefix-stable: hits that follow change nothing above them.
 Leads that are no duplicates of each other though they share a value, as documents that were built for that do, are all
 compared: that grows with the square of their number. So a value brings rows together with its first leads only, a
 thousand or some more, and what is cut is counted.
+
+Rows that the rules cannot tell from an earlier row need no keys of their own: they join what that row joins.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from ibidem_dedupe.candidates import KeyIndex, Numbers
+from ibidem_dedupe.copies import first_copies
 from ibidem_dedupe.overrides import PairConstraints
-from ibidem_dedupe.pair_rules import UNDECIDED, Bools, Codes, Rows
+from ibidem_dedupe.pair_rules import CODE, UNDECIDED, Bools, Codes, Rows
 from ibidem_dedupe.pairs import (
     BUDGET,
     CandidateRanges,
@@ -67,12 +70,15 @@ class Grouping:
         return members
 
 
-def group(
+def group(  # noqa: PLR0913 - what is grouped, by which rules, and with what before it
     columns: PackedColumns,
     policy: Policy,
     constraints: PairConstraints | None = None,
     matcher: LongTextMatcher | None = None,
     long_index: KeyIndex | None = None,
+    *,
+    leads: int = 0,
+    report: Callable[[int], None] = lambda _: None,
 ) -> Grouping:
     """Group hits.
 
@@ -82,14 +88,20 @@ def group(
         constraints: Manual decisions on pairs.
         matcher: Decides on pairs of long texts, asked only about a row and a lead that it might join.
         long_index: Keys of long texts, which packed values do not hold.
+        leads: The number of first rows that are leads already: they are not compared with each other.
+        report: Called with the number of rows that are settled, block after block.
     """
-    classifier = PairClassifier(columns, policy, constraints or PairConstraints(), matcher, long_index)
-    entries = classifier.shared_keys()
+    constraints = constraints or PairConstraints()
+    original = first_copies(columns, policy, leads, constraints)
+    is_copy = original != np.arange(len(columns))
+    classifier = PairClassifier(columns, policy, constraints, matcher, long_index)
+    entries = classifier.shared_keys(is_copy)
     work = LeaderClustering(classifier, np.zeros(entries.keys, np.int64))
-    if classifier.size <= BLOCK:
+    if classifier.size <= BLOCK and not leads:
         work.settle(entries)
     else:
-        work.settle_in_blocks(entries)
+        work.settle_in_blocks(entries, leads, report)
+    work.join_copies(np.flatnonzero(is_copy), original)
     return Grouping(work.lead, work.evidence, work.crowded & (work.lead == work.rows))
 
 
@@ -116,10 +128,18 @@ class LeaderClustering:
         self.evidence = np.zeros(self.classifier.size, np.uint8)
         self.crowded = np.zeros(self.classifier.size, bool)
 
-    def settle_in_blocks(self, entries: KeyIndex) -> None:
-        """Settle very many rows: each block is first compared with the leads of all blocks before it."""
+    def settle_in_blocks(self, entries: KeyIndex, settled: int, report: Callable[[int], None]) -> None:
+        """Settle very many rows: each block is first compared with the leads of all blocks before it.
+
+        Args:
+            entries: The keys that rows share.
+            settled: The number of first rows that are leads already.
+            report: Called with the number of rows that are settled, before each block.
+        """
         leads = LeaderIndex.build(entries)
-        for block in blocks(entries, self.classifier.size):
+        leads.add(entries.filter_rows(self.rows < settled))
+        for number, block in enumerate(blocks(entries, settled, self.classifier.size)):
+            report(settled + number * BLOCK)
             self.join_first(self.classifier.classify(expand_pairs(block, leads.postings(block), self.classifier.size)))
             undecided = block.filter_rows(self.lead == self.rows)
             # Numbered again, so that arrays of counts are as long as the block and not as the index.
@@ -151,6 +171,12 @@ class LeaderClustering:
             leads = entries.filter_rows(open_ & (self.rows < last))
             self.lead_counts += np.bincount(leads.key, minlength=len(self.lead_counts))
             entries = drop_unshared(self.drop_crowded(undecided.filter_rows(open_ & (self.rows >= last))))
+
+    def join_copies(self, copies: Rows, original: Rows) -> None:
+        """Let copies join what the row before them joined that they cannot be told from, or else that row."""
+        first = original[copies]
+        self.lead[copies] = self.lead[first]
+        self.evidence[copies] = np.where(self.lead[first] == first, CODE["content"], self.evidence[first])
 
     def drop_crowded(self, entries: KeyIndex) -> KeyIndex:
         """Drop the keys that so many leads hold that no further ones are looked for under them."""
@@ -211,16 +237,17 @@ class LeaderIndex:
         self.lead_counts += np.bincount(entries.key, minlength=len(self.lead_counts))
 
 
-def blocks(entries: KeyIndex, size: int) -> Iterator[KeyIndex]:
+def blocks(entries: KeyIndex, start: int, size: int) -> Iterator[KeyIndex]:
     """Cut entries into those of some rows after the other, each in the order of keys.
 
     Args:
         entries: Index of the keys that rows hold.
+        start: The first row of the first block.
         size: Number of rows.
     """
-    number = entries.row // BLOCK
-    order = np.argsort(number, kind="stable")
-    for block_rows in np.split(order, np.searchsorted(number[order], np.arange(1, -(-size // BLOCK)))):
+    number = (entries.row - start) // BLOCK
+    order = np.argsort(number, kind="stable")[np.count_nonzero(number < 0) :]
+    for block_rows in np.split(order, np.searchsorted(number[order], np.arange(1, -(-(size - start) // BLOCK)))):
         yield replace(entries, key=entries.key[block_rows], row=entries.row[block_rows])
 
 

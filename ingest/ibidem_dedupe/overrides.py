@@ -4,8 +4,10 @@
 its group; otherwise the hit says so. A word is stale when a text has changed since: it is reported then, not followed.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, get_args
 
 import orjson
@@ -139,7 +141,8 @@ def apply_overrides(
         columns: Their packed values.
     """
     words = list(overrides)
-    rows = {name: row for row, name in enumerate(names)} if words else {}
+    ours = {name for word in words for name in (word.a, word.b)}
+    rows = {name: row for row, name in enumerate(names) if name in ours} if words else {}
     valid: dict[tuple[int, int], Override] = {}
     stale: dict[tuple[int, int], Override] = {}
     for word in words:
@@ -160,3 +163,31 @@ def is_unchanged(columns: PackedColumns, row: int, content: str) -> bool:
         return True
     digits = columns.content[row].astype("<u8").tobytes().hex() if columns.length[row] else f"none:{columns.ids[row]}"
     return content == scheme + digits
+
+
+@dataclass(frozen=True)
+class Overrides:
+    """All manual decisions of an index.
+
+    Args:
+        words: The decisions.
+    """
+
+    words: Sequence[Override] = ()
+
+    @cached_property
+    def names(self) -> frozenset[DocumentRef]:
+        """The documents with a manual decision."""
+        return frozenset(self._partners)
+
+    @cached_property
+    def _partners(self) -> Mapping[DocumentRef, Sequence[DocumentRef]]:
+        partners: defaultdict[DocumentRef, list[DocumentRef]] = defaultdict(list)
+        for word in self.words:
+            for name, other in ((word.a, word.b), (word.b, word.a)):
+                partners[name] += [other] if word.verdict == "same" else []
+        return partners
+
+    def partners(self, names: Iterable[DocumentRef]) -> set[DocumentRef]:
+        """Return the documents that were declared the same as one of some documents."""
+        return {other for name in self.names.intersection(names) for other in self._partners[name]}

@@ -180,9 +180,13 @@ class PairClassifier:
         """The number of rows."""
         return len(self.columns)
 
-    def shared_keys(self) -> KeyIndex:
-        """Find who could be whose duplicate: who shares a key, or was declared the same by a reader."""
-        entries = build_key_index(self.columns, self.policy)
+    def shared_keys(self, is_copy: Bools | None = None) -> KeyIndex:
+        """Return the keys that rows share, and a key for each pair that a manual decision joins.
+
+        Args:
+            is_copy: (n,) rows that get no keys, since an earlier row stands for them.
+        """
+        entries = build_key_index(self.columns, self.policy, is_copy)
         if self.long_index is not None:
             entries = concat_keys(self.long_index, entries)
         return (

@@ -116,6 +116,16 @@ Marks = Mapping[ShardRef, int]
 """For each part a number of a write."""
 
 
+def marks_as_record(marks: Marks) -> dict[str, int]:
+    """Return the numbers of parts as the record has them."""
+    return {str(part): number for part, number in marks.items()}
+
+
+def parse_marks(marks: Mapping[str, int]) -> dict[ShardRef, int]:
+    """Read the numbers of parts from a record."""
+    return {ShardRef.parse(part): number for part, number in marks.items()}
+
+
 class ReindexSource(Protocol):
     """Documents of an index, to be signed again; errors are those of `Engine`.
 

@@ -10,7 +10,7 @@ bounds what is found.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal, Protocol, cast
 
 from ibidem_engines.engine import Engine, Hit
 from ibidem_engines.query import Query
@@ -76,11 +76,13 @@ class Assignment:
         group: The group that it is to be in.
         lead: Whether it is to lead that group. A document that is made a lead gets the number of a new write, so that
             whoever groups looks at it again.
+        settled: Whether a document that is made a lead is settled already: it keeps its number where the engine can.
     """
 
     document: GroupedDocument
     group: str
     lead: bool
+    settled: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +120,12 @@ class StoredGroups(Protocol):
 
     def leads(self, stretch: SeqNoRange, size: int) -> list[GroupedDocument]:
         """Read the first leads that come from the writes of a stretch, in the order of writing."""
+
+    def documents(self, stretch: SeqNoRange, size: int) -> list[GroupedDocument]:
+        """Read the first documents that come from the writes of a stretch, leads or not, in the order of writing."""
+
+    def count_leads(self, stretch: SeqNoRange) -> int:
+        """Count the leads that come from the writes of a stretch."""
 
     def carriers(self, keys: Sequence[LeadKeys], upto: Marks) -> list[Hit]:
         """Read the leads that have one of the values, and were written up to these numbers.
@@ -163,6 +171,11 @@ class WithGroups(Engine, Protocol):
 
     def groups(self) -> StoredGroups:
         """Give the groups of the index."""
+
+
+def group_store(engine: Engine) -> StoredGroups:
+    """Return the store of an index's groups."""
+    return cast("WithGroups", engine).groups()
 
 
 Order = Literal["relevance", "newest", "oldest"]

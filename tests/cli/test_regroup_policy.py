@@ -4,7 +4,7 @@ import pytest
 
 from ibidem.cli.regroup import stored_policy
 from ibidem_dedupe.parameters import PRESETS
-from ibidem_workers.groups.checkpoint import POLICY
+from ibidem_engines.group_checkpoint import POLICY
 
 
 @pytest.mark.parametrize("preset", ["scans", "books"])

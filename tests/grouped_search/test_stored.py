@@ -17,10 +17,10 @@ from ibidem_engines.cluster.match_counts import MatchCounter
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record
 from ibidem_engines.query import parse_query
-from ibidem_engines.stored_groups import Assignment, CollapseEngine, FacetCount
+from ibidem_engines.stored_groups import Assignment, CollapseEngine, FacetCount, group_store
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
-from ibidem_workers.groups.service import Follower, group_store
+from ibidem_workers.groups.follower import Follower
 from servers.indices import remove_indices
 from support.examples import examples
 from support.signed_records import make_record

@@ -11,10 +11,11 @@ from ibidem.index.documents import delete
 from ibidem_core.errors import Permanent, Unavailable
 from ibidem_core.settings import Settings
 from ibidem_engines.engine import Engine, Outcome, Record, WriteStatus
+from ibidem_engines.stored_groups import group_store
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers import dead_letters
 from ibidem_workers.batches import Batch, BatchResult
-from ibidem_workers.groups.service import group_store, settle_all
+from ibidem_workers.groups.service import settle_all
 from ibidem_workers.tasks import DELAYED, Consumer, Delivery, WorkerContext, sign_and_write
 
 

@@ -12,10 +12,10 @@ from uuid import uuid4
 from ibidem_core.records import parse_record
 from ibidem_core.retry import retry_unavailable
 from ibidem_engines.engine import Engine
+from ibidem_engines.group_checkpoint import count_joined
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_workers.batches import NO_RESULT, BatchResult, refusals_from_json
 from ibidem_workers.brokers.lease import has_exited, host_name
-from ibidem_workers.groups.checkpoint import count_joined
 
 State = Literal["reading", "submitted", "interrupted"]
 

@@ -13,6 +13,7 @@ from ibidem_core.errors import EngineError
 from ibidem_core.retry import retry_unavailable
 from ibidem_core.settings import Settings
 from ibidem_engines.engine import Engine
+from ibidem_engines.group_checkpoint import count_joined
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal
 from ibidem_ingest.readers.formats import Choice, Tally
@@ -29,7 +30,6 @@ from ibidem_workers.batches import (
 )
 from ibidem_workers.brokers.lease import this_process
 from ibidem_workers.celery_app import make_app, send
-from ibidem_workers.groups.checkpoint import count_joined
 from ibidem_workers.runs import RunRecord, State, new_run, refusals_key
 
 SHOWN = 20

@@ -43,11 +43,12 @@ from ibidem_core import logs
 from ibidem_core.settings import Settings, load
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.request import pair_policy
+from ibidem_engines.stored_groups import group_store
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.backfill.check import CheckResult, check
 from ibidem_workers.backfill.replace import Replacement, ReplaceResult, follow, replace_index
 from ibidem_workers.backfill.run import backfill_in_place
-from ibidem_workers.groups.service import group_store, settle_all
+from ibidem_workers.groups.service import settle_all
 from ibidem_workers.runs import summary
 
 SHOWN = 20

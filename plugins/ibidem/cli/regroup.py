@@ -13,9 +13,10 @@ from ibidem.grouped_search.explanations import format_count
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.request import pair_policy
 from ibidem_engines.engine import Engine
+from ibidem_engines.group_checkpoint import Checkpoint, parse_policy
+from ibidem_engines.stored_groups import group_store
 from ibidem_ingest.errors import UsageError
-from ibidem_workers.groups.checkpoint import Checkpoint, parse_policy
-from ibidem_workers.groups.service import group_store, regroup
+from ibidem_workers.groups.service import regroup
 
 LEAST_SHARE = 0.6
 """Of 60 terms so many are shared that one of the 25 rarest is."""

@@ -34,14 +34,15 @@ from ibidem_dedupe.overrides import DocumentRef, Override
 from ibidem_dedupe.parameters import DEEPEST
 from ibidem_dedupe.request import DedupeRequest
 from ibidem_engines.engine import Engine, Hit, LookupResult, Ranking, SignatureLookup, StoredDocument
+from ibidem_engines.group_checkpoint import Checkpoint
 from ibidem_engines.query import Query
+from ibidem_engines.reindex import parse_marks
 from ibidem_engines.requests import RequestFlow, run_offline
 from ibidem_engines.spelling import did_you_mean
 from ibidem_engines.stored_groups import Collapsed, CollapseEngine, Members, Order, Place
 from ibidem_engines.stored_overrides import load_overrides
 from ibidem_ingest.signatures.packed import NO_DATE
 from ibidem_ingest.signatures.packed_columns import PackedColumns
-from ibidem_workers.groups.checkpoint import Checkpoint, parse_marks
 
 if TYPE_CHECKING:
     from ibidem_engines.hits import PluginEngine

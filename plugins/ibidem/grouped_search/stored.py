@@ -18,11 +18,11 @@ from ibidem_dedupe.pairs import LongSignatureCache, LongTextMatcher, no_long_sig
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.request import DedupeRequest
 from ibidem_engines.engine import Hit, Ranking
+from ibidem_engines.group_checkpoint import Checkpoint, parse_policy
 from ibidem_engines.requests import RequestFlow
 from ibidem_engines.stored_groups import MOST_MEMBERS, Collapsed, GroupHit, MatchCounts, Members, Place
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.packed_columns import PackedColumns
-from ibidem_workers.groups.checkpoint import Checkpoint, parse_policy
 
 ADVICE = "settle groups with: ibidem backfill --groups"
 """Remedy where documents are not settled."""

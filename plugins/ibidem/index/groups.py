@@ -24,13 +24,12 @@ from ibidem_dedupe.pair_rules import SIGNATURES
 from ibidem_dedupe.pairs import LongSignatureCache, LongTextMatcher
 from ibidem_dedupe.policy import Level, Policy
 from ibidem_engines.engine import Engine, Hit
-from ibidem_engines.stored_groups import GroupedDocument, StoredGroups
+from ibidem_engines.group_checkpoint import Checkpoint, parse_policy
+from ibidem_engines.stored_groups import GroupedDocument, StoredGroups, group_store
 from ibidem_engines.stored_overrides import load_overrides
 from ibidem_ingest.signatures.long_text import LongClue, LongSignatures
 from ibidem_ingest.signatures.packed import LONG, NO_DATE, unpack
 from ibidem_ingest.signatures.packed_columns import PackedColumns
-from ibidem_workers.groups.checkpoint import Checkpoint, parse_policy
-from ibidem_workers.groups.service import group_store
 
 LARGEST = 10
 ReadLong = Callable[[Sequence[DocumentRef]], Mapping[DocumentRef, bytes]]

@@ -81,10 +81,16 @@ class ClusterGroups(StoredGroups):
 
     @override
     def leads(self, stretch: SeqNoRange, size: int) -> list[GroupedDocument]:
-        numbers = {"range": {"_seq_no": {"gte": stretch.after, "lt": stretch.upto}}}
-        body = _read([LEADS, numbers], size)
-        target = Target(stretch.part.index, params={"preference": f"_shards:{stretch.part.shard}"})
-        return self._documents(target, body)
+        return self._documents(self._shard(stretch.part), _read([LEADS, _numbers(stretch)], size))
+
+    @override
+    def documents(self, stretch: SeqNoRange, size: int) -> list[GroupedDocument]:
+        return self._documents(self._shard(stretch.part), _read([_numbers(stretch)], size))
+
+    @override
+    def count_leads(self, stretch: SeqNoRange) -> int:
+        body: Clause = {"query": {"bool": {"filter": [LEADS, _numbers(stretch)]}}, "size": 0, "track_total_hits": True}
+        return int(self._search(self._shard(stretch.part), body)["hits"]["total"]["value"])
 
     @override
     def carriers(self, keys: Sequence[LeadKeys], upto: Marks) -> list[Hit]:
@@ -190,6 +196,11 @@ class ClusterGroups(StoredGroups):
 
     def _search(self, target: Target, body: Clause) -> Any:
         return self._cluster.hold(answer_to(target.search(body)))
+
+
+def _numbers(stretch: SeqNoRange) -> Clause:
+    """Return the condition on documents that come from the writes of a stretch."""
+    return {"range": {"_seq_no": {"gte": stretch.after, "lt": stretch.upto}}}
 
 
 def _read(conditions: Sequence[Clause], size: int) -> Clause:

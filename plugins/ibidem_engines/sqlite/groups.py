@@ -33,6 +33,9 @@ from ibidem_engines.stored_groups import (
 
 _LEADS = """select id, place, packed, "group", lead from "ibidem.{index}.documents"
     where place > ? and place <= ? and lead order by place limit ?"""
+_DOCUMENTS = """select id, place, packed, "group", lead from "ibidem.{index}.documents"
+    where place > ? and place <= ? order by place limit ?"""
+_COUNT_LEADS = 'select count(*) from "ibidem.{index}.documents" where place > ? and place <= ? and lead'
 _OF_GROUPS = """select id, place, packed, "group", lead from "ibidem.{index}.documents"
     where "group" in (select value from json_each(?)) and place > ?
     and id not in (select value from json_each(?)) and lead between ? and ? order by place limit ?"""
@@ -97,6 +100,16 @@ class SqliteGroups(StoredGroups):
         return self._rows(_LEADS, (stretch.after, stretch.upto, size))
 
     @override
+    def documents(self, stretch: SeqNoRange, size: int) -> list[GroupedDocument]:
+        return self._rows(_DOCUMENTS, (stretch.after, stretch.upto, size))
+
+    @override
+    def count_leads(self, stretch: SeqNoRange) -> int:
+        with self._file.reading():
+            (count,) = self._file.run(_COUNT_LEADS, (stretch.after, stretch.upto)).fetchone()
+        return int(count)
+
+    @override
     def carriers(self, keys: Sequence[LeadKeys], upto: Marks) -> list[Hit]:
         searches = [_search(each) for each in keys]
         results = self._finder.find(searches, None, leads_upto=upto[ShardRef(self.index)])
@@ -127,7 +140,7 @@ class SqliteGroups(StoredGroups):
     def _assign(self, change: Assignment) -> bool:
         name = change.document.name
         is_written = self._file.run(_JOIN, (change.group, int(change.lead), name.id, name.order)).rowcount > 0
-        if is_written and change.lead:
+        if is_written and change.lead and not change.settled:
             _move(self._file, name.order)
         return is_written
 

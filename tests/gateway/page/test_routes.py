@@ -15,7 +15,7 @@ from ibidem_engines.connect import open_engine
 from ibidem_engines.records import records
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
-from ibidem_workers.groups.service import Follower
+from ibidem_workers.groups.follower import Follower
 from support.leases import LEASE
 
 PAGE = {"accept": "text/html,application/xhtml+xml"}

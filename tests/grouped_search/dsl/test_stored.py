@@ -17,7 +17,7 @@ from ibidem_engines.cluster.collapse import ClusterCollapse
 from ibidem_engines.cluster.match_counts import MatchCounter
 from ibidem_engines.engine import Engine
 from ibidem_ingest.errors import UsageError
-from ibidem_workers.groups.service import Follower
+from ibidem_workers.groups.follower import Follower
 from servers.indices import ask
 from support.examples import examples
 from support.wrapped_clients import CLIENTS, INDEX

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from ibidem_engines.engine import Engine
-from ibidem_workers.groups.service import Follower, group_store
+from ibidem_engines.stored_groups import group_store
+from ibidem_workers.groups.follower import Follower
 from support.wrapped_clients import INDEX, STORIES
 
 PAGE = Path(__file__).parents[3] / "docs" / "stored.md"

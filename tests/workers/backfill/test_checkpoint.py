@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_reindex_source
 from ibidem_engines.engine import Engine
-from ibidem_engines.reindex import Name, SeqNoRange, ShardRef
+from ibidem_engines.reindex import Name, SeqNoRange, ShardRef, marks_as_record, parse_marks
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
@@ -25,10 +25,8 @@ from ibidem_workers.backfill.checkpoint import (
     Portions,
     all_writes,
     load_checkpoint,
-    marks_as_record,
     names,
     paginate,
-    parse_marks,
     read_all,
 )
 from ibidem_workers.ingest import ingest_documents

@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
@@ -13,25 +13,33 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ibidem_dedupe.overrides import Overrides
 from ibidem_dedupe.policy import Policy
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record
+from ibidem_engines.group_checkpoint import POLICY, Checkpoint, parse_policy
 from ibidem_engines.records import records
 from ibidem_engines.reindex import SeqNoRange
-from ibidem_engines.stored_groups import Assignment, GroupedDocument
+from ibidem_engines.stored_groups import Assignment, GroupedDocument, group_store
+from ibidem_engines.stored_overrides import load_overrides
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.signatures.content import group_name
 from ibidem_ingest.signatures.sign import sign
-from ibidem_workers.groups.checkpoint import POLICY, Checkpoint, parse_policy
-from ibidem_workers.groups.portion import Overrides
-from ibidem_workers.groups.service import Follower, group_store, regroup
+from ibidem_workers.groups.block import Rules
+from ibidem_workers.groups.follower import Follower
+from ibidem_workers.groups.service import regroup
 from ibidem_workers.groups.settle import Settler, make_row
+from support import naive_settling
+from support.naive_settling import judge
 from support.signed_records import make_record
 from support.windows import counts, documents, example_settings
 
 Groups = dict[str, str]
+
+MANY = (1, 10, 10_000)
+"""New documents from which on leads are read into columns: always, now and then, never."""
 
 
 @contextmanager
@@ -70,17 +78,7 @@ def groups(engine: Engine) -> Groups:
 
 def plain(engine: Engine, policy: Policy = POLICY) -> Groups:
     """Take the documents in the order of writing, each compared with every lead before it."""
-    judge = Overrides.read(engine).judge(policy)
-    rows = [row for each in stored(engine) if (row := make_row(each))]
-    leads = []
-    lead_of = {each.name.id: each.name.id for each in stored(engine)}
-    for row in rows:
-        lead = next((lead for lead in leads if judge(row, lead)), None)
-        if lead is None:
-            leads.append(row)
-        else:
-            lead_of[row.name[1]] = lead.name[1]
-    return lead_of
+    return naive_settling.plain([make_row(each) for each in stored(engine)], judge(policy, load_overrides(engine)))
 
 
 def check(engine: Engine) -> None:
@@ -89,22 +87,17 @@ def check(engine: Engine) -> None:
     leads = [each for each in after if each.lead]
     assert len({each.group for each in leads}) == len(leads)
     by_group = {each.group: each for each in leads}
-    judge = Overrides.read(engine).judge(POLICY)
+    judged = judge(POLICY, load_overrides(engine))
     for each in after:
-        if not each.lead:
-            row, lead = make_row(each), make_row(by_group[each.group])
-            assert row
-            assert lead
-            assert judge(row, lead)
-    rows = [row for each in leads if (row := make_row(each))]
-    assert not [(a.name, b.name) for a, b in combinations(rows, 2) if judge(b, a)]
+        assert each.lead or judged(make_row(each), make_row(by_group[each.group]))
+    assert not [(a.name, b.name) for a, b in combinations(map(make_row, leads), 2) if judged(b, a)]
 
 
 @pytest.mark.slow
 @example_settings
-@given(st.integers(0, 2**32), st.integers(1, 7), st.randoms(use_true_random=False))
+@given(st.integers(0, 2**32), st.integers(1, 7), st.sampled_from(MANY), st.randoms(use_true_random=False))
 def test_groups_are_those_of_one_pass_however_writing_and_grouping_take_turns(
-    seed: int, size: int, rng: random.Random
+    seed: int, size: int, many: int, rng: random.Random
 ) -> None:
     writes = signed(seed)
     with index() as engine:
@@ -112,8 +105,8 @@ def test_groups_are_those_of_one_pass_however_writing_and_grouping_take_turns(
             some, writes = writes[: (cut := rng.randrange(1, 12))], writes[cut:]
             engine.write(some)
             if rng.random() < 0.7:
-                Follower(engine, size=size).step()
-        Follower(engine, size=size).catch_up()
+                Follower(engine, size=size, many=many).step()
+        Follower(engine, size=size, many=many).catch_up()
         assert groups(engine) == plain(engine)
         count = Checkpoint.read(engine).joined
         assert sum(count.values()) == sum(not each.lead for each in stored(engine))
@@ -125,8 +118,8 @@ class Killed(BaseException):
 
 @pytest.mark.slow
 @example_settings
-@given(st.integers(0, 2**32), st.integers(1, 7), st.randoms(use_true_random=False))
-def test_killed_at_any_point_and_gone_on_they_are_the_same(seed: int, size: int, rng: random.Random) -> None:
+@given(st.integers(0, 2**32), st.integers(1, 7), st.sampled_from(MANY), st.randoms(use_true_random=False))
+def test_killed_at_any_point_and_gone_on_they_are_the_same(seed: int, size: int, many: int, rng: random.Random) -> None:
     with index() as engine:
         engine.write(signed(seed))
         ways = {"assign": type(group_store(engine)).assign, "put_records": type(engine).put_records}
@@ -148,10 +141,10 @@ def test_killed_at_any_point_and_gone_on_they_are_the_same(seed: int, size: int,
                 patch.object(type(engine), "put_records", deadly("put_records")),
             ):
                 try:
-                    Follower(engine, size=size).catch_up()
+                    Follower(engine, size=size, many=many).catch_up()
                 except Killed:
                     continue
-        count = Follower(engine, size=size).catch_up().joined
+        count = Follower(engine, size=size, many=many).catch_up().joined
         assert groups(engine) == plain(engine)
         assert sum(count.values()) == sum(not each.lead for each in stored(engine))
 
@@ -179,7 +172,7 @@ def turns(engine: Engine, size: int) -> Iterator[str]:
     store = group_store(engine)
     (part,) = store.parts()
     upto = store.newest()[part]
-    settler = Settler(store, parse_policy(checkpoint.policy), Overrides.read(engine))
+    settler = Settler(store, Rules(parse_policy(checkpoint.policy), Overrides(load_overrides(engine))))
     yield "newest"
     while portion := store.leads(SeqNoRange(part, checkpoint.settled_write(part), upto), size):
         yield "leads"
@@ -205,7 +198,7 @@ def test_whatever_is_rewritten_deleted_or_said_each_group_has_one_lead_that_all_
         for version in range(2, 8):
             change(engine, rng, writes, ids, version)
             if rng.random() < 0.6:
-                Follower(engine, size=rng.randrange(1, 8)).catch_up()
+                Follower(engine, size=rng.randrange(1, 8), many=rng.choice(MANY)).catch_up()
                 check(engine)
         Follower(engine, size=5).catch_up()
         check(engine)
@@ -275,6 +268,42 @@ def test_nothing_new_is_nothing_to_do() -> None:
         engine.write(signed(7))
         Follower(engine).catch_up()
         assert not Follower(engine).step()
+
+
+def test_regrouping_everything_writes_nothing_where_nothing_changes() -> None:
+    with index() as engine:
+        engine.write(signed(11, families=10))
+        before = Follower(engine, size=5).catch_up().joined
+        rows = stored(engine)
+        with patch.object(type(group_store(engine)), "assign", lambda *_: pytest.fail("a write")):
+            after = regroup(engine, everything=True, size=5)
+        assert stored(engine) == rows
+        assert after.joined == before
+
+
+@pytest.mark.slow
+@example_settings
+@given(st.integers(0, 2**32), st.randoms(use_true_random=False))
+def test_regrouping_everything_that_is_killed_goes_on_to_the_groups_of_one_plain_pass(
+    seed: int, rng: random.Random
+) -> None:
+    policy = replace(POLICY.similar(60), window_days=300)
+    with index() as engine:
+        engine.write(signed(seed))
+        Follower(engine, size=5).catch_up()
+        assign = type(group_store(engine)).assign
+
+        def deadly(self: object, changes: Sequence[Assignment]) -> object:
+            if rng.random() < 0.5:
+                assign(self, changes[: rng.randrange(1 + len(changes))])  # type: ignore[arg-type]
+                raise Killed
+            return assign(self, changes)  # type: ignore[arg-type]
+
+        with patch.object(type(group_store(engine)), "assign", deadly), suppress(Killed):
+            regroup(engine, everything=True, policy=policy, size=5)
+        Follower(engine, size=5).catch_up()
+        assert groups(engine) == plain(engine, policy)
+        assert sum(Checkpoint.read(engine).joined.values()) == sum(not each.lead for each in stored(engine))
 
 
 @pytest.mark.parametrize("everything", [False, True])

@@ -7,9 +7,11 @@ from threading import Barrier
 import pytest
 
 from ibidem_engines.engine import Engine
+from ibidem_engines.group_checkpoint import Checkpoint
 from ibidem_workers.groups import service
-from ibidem_workers.groups.checkpoint import Checkpoint
-from ibidem_workers.groups.service import Follower, Lease, settle, settle_all
+from ibidem_workers.groups.follower import Follower
+from ibidem_workers.groups.lease import Lease
+from ibidem_workers.groups.service import settle, settle_all
 from workers.groups.test_service import groups, index, plain, signed
 
 

@@ -12,12 +12,14 @@ from ibidem.grouped_search.api import search
 from ibidem_dedupe.request import parse_request
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
+from ibidem_engines.group_checkpoint import POLICY
 from ibidem_engines.query import parse_query
-from ibidem_workers.groups.checkpoint import POLICY
-from ibidem_workers.groups.portion import index_overrides
-from ibidem_workers.groups.service import Follower, group_store, regroup
+from ibidem_engines.stored_groups import group_store
+from ibidem_workers.groups.follower import Follower
+from ibidem_workers.groups.service import regroup
 from ibidem_workers.groups.settle import make_row
 from servers.indices import ask, remove_indices
+from support.naive_settling import judge
 from support.signed_records import make_record
 from workers.groups.test_service import signed, stored
 
@@ -49,7 +51,7 @@ def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
 
 def check(engine: Engine) -> None:
     """Each document duplicates the lead of its group, no two leads are duplicates, and each group has one lead."""
-    judge = index_overrides().judge(POLICY)
+    judged = judge(POLICY)
     groups = stored(engine)
     rows = {each.name.id: make_row(each) for each in groups}
     by_group = defaultdict(list)
@@ -59,19 +61,18 @@ def check(engine: Engine) -> None:
     assert len(leads) == len(by_group)
     for lead in leads:
         for each in by_group[lead.group]:
-            own, other = rows[each.name.id], rows[lead.name.id]
-            assert each is lead or (own and other and judge(own, other))
-    words = [row for each in leads if (row := rows[each.name.id])]
-    assert not [(a.name, b.name) for a, b in combinations(words, 2) if judge(a, b)]
+            assert each is lead or judged(rows[each.name.id], rows[lead.name.id])
+    assert not [(a.name, b.name) for a, b in combinations([rows[each.name.id] for each in leads], 2) if judged(a, b)]
 
 
-def test_documents_join_leads_that_they_duplicate_whatever_the_shards(engine: Engine) -> None:
+@pytest.mark.parametrize("many", [10, 10_000], ids=["columns", "look-ups"])
+def test_documents_join_leads_that_they_duplicate_whatever_the_shards(engine: Engine, many: int) -> None:
     records = signed(5, families=25, versions=6)
     half = len(records) // 2
     engine.write(records[:half])
-    Follower(engine, size=20).catch_up()
+    Follower(engine, size=20, many=many).catch_up()
     engine.write(records[half:])
-    Follower(engine, size=20).catch_up()
+    Follower(engine, size=20, many=many).catch_up()
     check(engine)
     assert sum(not each.lead for each in stored(engine)) > 10
     regroup(engine, everything=True, size=20)

@@ -266,16 +266,6 @@ def load_checkpoint(engine: Engine, into: str = "") -> Checkpoint | None:
     return None if entry is None else Checkpoint.from_json(entry)
 
 
-def marks_as_record(marks: Marks) -> dict[str, int]:
-    """Return the numbers of parts as the record has them."""
-    return {str(part): number for part, number in marks.items()}
-
-
-def parse_marks(marks: Mapping[str, int]) -> dict[ShardRef, int]:
-    """Read the numbers of parts from a record."""
-    return {ShardRef.parse(part): number for part, number in marks.items()}
-
-
 class OwnWrites:
     """Numbers of our own writes, kept as runs without gaps.
 

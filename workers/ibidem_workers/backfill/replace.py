@@ -15,10 +15,10 @@ from ibidem_core.errors import Unavailable
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import check_name, open_engine, open_reindex_source
 from ibidem_engines.engine import Engine, Ledger
-from ibidem_engines.reindex import Marks, ReindexSource
+from ibidem_engines.reindex import Marks, ReindexSource, marks_as_record, parse_marks
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables
-from ibidem_workers.backfill.checkpoint import KEYS, Checkpoint, load_checkpoint, marks_as_record, parse_marks
+from ibidem_workers.backfill.checkpoint import KEYS, Checkpoint, load_checkpoint
 from ibidem_workers.backfill.run import Backfill, Report, check_fields, open_for_backfill, start_in_place
 from ibidem_workers.groups.service import settle
 from ibidem_workers.runs import new_run

@@ -11,25 +11,15 @@ from ibidem_core.retry import retry_unavailable
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine, open_reindex_source
 from ibidem_engines.engine import Engine
-from ibidem_engines.reindex import Marks, Name, ReindexSource, SeqNoRange, ShardRef
+from ibidem_engines.group_checkpoint import count_joined
+from ibidem_engines.reindex import Marks, Name, ReindexSource, SeqNoRange, ShardRef, marks_as_record, parse_marks
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers.backfill.batch import BackfillBatch, BatchOutcome, page_key
-from ibidem_workers.backfill.checkpoint import (
-    PAGE,
-    Checkpoint,
-    OwnWrites,
-    interleave,
-    load_checkpoint,
-    marks_as_record,
-    names,
-    paginate,
-    parse_marks,
-)
+from ibidem_workers.backfill.checkpoint import PAGE, Checkpoint, OwnWrites, interleave, load_checkpoint, names, paginate
 from ibidem_workers.backfill.pool import Signers, SigningJob
 from ibidem_workers.batches import BatchResult
 from ibidem_workers.brokers.lease import this_process
-from ibidem_workers.groups.checkpoint import count_joined
 from ibidem_workers.groups.service import settle_all
 from ibidem_workers.ingest import Interruption
 from ibidem_workers.pool import WorkerFailure

@@ -3,18 +3,24 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 
-from ibidem_dedupe.policy import Policy
+from ibidem_dedupe.overrides import DocumentRef
 from ibidem_engines.reindex import Marks
 from ibidem_engines.stored_groups import Assignment, GroupedDocument, LeadKeys, StoredGroups
 from ibidem_ingest.signatures.content import group_name
 from ibidem_ingest.signatures.lookup_keys import lookup_keys_batch
-from ibidem_workers.groups.pairs import content_keys, near_keys
-from ibidem_workers.groups.portion import Join, Name, Overrides, Row, Rules, group_portion
+from ibidem_ingest.signatures.packed import unpack
+from ibidem_workers.groups.block import Join, Row, Rules
+from ibidem_workers.groups.lead_keys import content_keys, near_keys
 
 ROUNDS = 5
 """How often a portion is settled again when a lead that a document would join has disappeared."""
+
+Plan = Callable[[Counter[str]], None]
+"""Called with how many documents will join, by level, before anything is written."""
+
+Match = Callable[[Sequence[Row]], Sequence[Join]]
+"""Returns the joins of documents in the order of writing; all others become leads."""
 
 
 class Outrun(Exception):
@@ -27,27 +33,26 @@ class Settler:
 
     Args:
         store: The index's groups.
-        policy: The figures.
-        overrides: Manual decisions.
+        rules: The rules that documents are settled by.
         recent_joins: Documents that joined since searches were last refreshed; a search may still show them as leads.
     """
 
     store: StoredGroups
-    policy: Policy
-    overrides: Overrides
-    recent_joins: set[Name] = field(default_factory=set)
+    rules: Rules
+    recent_joins: set[DocumentRef] = field(default_factory=set)
 
-    def settle(self, portion: Sequence[GroupedDocument], marks: Marks, plan: Callable[[Counter[str]], None]) -> None:
+    def settle(self, portion: Sequence[GroupedDocument], marks: Marks, plan: Plan, match: Match | None = None) -> None:
         """Settle a portion.
 
         Args:
             portion: Leads that are not settled, in the order of writing.
             marks: Up to which write of each part leads are settled.
-            plan: Called with how many documents will join, by level, before anything is written.
+            plan: Called before anything is written.
+            match: Finds the joins; None: by look-ups in the engine, which a portion falls back to when it is outrun.
         """
         for turn in range(ROUNDS):
             try:
-                self._settle(portion, marks, plan)
+                self._settle(portion, plan, match if match and not turn else lambda rows: self._look_up(rows, marks))
             except Outrun:
                 if turn + 1 == ROUNDS:
                     raise
@@ -60,22 +65,41 @@ class Settler:
         self.store.newest()
         self.recent_joins.clear()
 
-    def _settle(self, portion: Sequence[GroupedDocument], marks: Marks, plan: Callable[[Counter[str]], None]) -> None:
+    def _settle(self, portion: Sequence[GroupedDocument], plan: Plan, match: Match) -> None:
         followers = self._followers(portion)
         twins = self._twins(portion, followers)
-        self._write([start_group(each) for each in twins])
         twin_ids = {each.name.id for each in twins}
-        documents = {_name(each): each for each in portion if each.name.id not in twin_ids}
-        rows = [row for each in documents.values() if (row := make_row(each)) is not None]
-        rules = Rules(self.policy, self.overrides.judge(self.policy), self.overrides.names)
-        joins = group_portion(rows, partial(self._find, marks=marks), rules)
+        documents = {ref(each): each for each in portion if each.name.id not in twin_ids}
+        if twins:
+            self.store.assign([start_group(each) for each in twins])
+        joins = match([make_row(each) for each in documents.values()])
+        self.write(joins, documents, plan, self._successions(joins, documents, followers))
+
+    def write(
+        self,
+        joins: Sequence[Join],
+        documents: Mapping[DocumentRef, GroupedDocument],
+        plan: Plan,
+        changes: Sequence[Assignment] = (),
+    ) -> None:
+        """Write joins.
+
+        Args:
+            joins: The joins.
+            documents: The documents that join, and the leads that were not settled before, as they were read.
+            plan: Called before anything is written.
+            changes: Assignments that are written before the joins.
+
+        Raises:
+            Outrun: A document would join what is no lead any more.
+        """
         groups = self._groups(joins, documents)
         plan(Counter(join.level for join in joins))
-        self._write(self._successions(joins, documents, followers, rules))
-        outcomes = self._write(
-            [Assignment(documents[join.row.name], groups[join.lead.name], lead=False) for join in joins]
-        )
-        self.recent_joins |= {join.row.name for join, has_joined in zip(joins, outcomes, strict=True) if has_joined}
+        if changes:
+            self.store.assign(changes)
+        joiners = [Assignment(documents[join.name], groups[join.lead], lead=False) for join in joins]
+        outcomes = self.store.assign(joiners) if joiners else []
+        self.recent_joins |= {join.name for join, has_joined in zip(joins, outcomes, strict=True) if has_joined}
 
     def _followers(self, portion: Sequence[GroupedDocument]) -> Mapping[str, list[GroupedDocument]]:
         """Read the followers of these documents; there are none unless a lead was written again."""
@@ -83,7 +107,7 @@ class Settler:
         names = [each.name.id for each in portion]
         for members in self.store.members([each.group for each in portion if each.group], names):
             for each in members:
-                if _name(each) not in self.recent_joins:
+                if ref(each) not in self.recent_joins:
                     followers[each.group].append(each)
         return followers
 
@@ -99,38 +123,46 @@ class Settler:
             lead_groups.add(each.group)
         return twins
 
+    def _look_up(self, rows: Sequence[Row], marks: Marks) -> list[Join]:
+        """Return the joins, looked up in the engine: copies of a lead first, since these need no further look-up."""
+        leads = self._find(rows, marks, copies=True)
+        rest = self.rules.originals(sorted(leads, key=_rank), rows)
+        known = {lead.name: lead for lead in [*leads, *self._find(rest, marks, copies=False)]}
+        return self.rules.joins(sorted(known.values(), key=_rank), rows)
+
     def _find(self, rows: Sequence[Row], marks: Marks, *, copies: bool) -> list[Row]:
         """Look up settled leads, without those that have joined a group since."""
         lookups = [each for each in self._lookups(rows, copies=copies) if each.values or each.several]
         hits = self.store.carriers(lookups, marks) if lookups and any(marks.values()) else []
         leads = {(hit.index, hit.id): Row((hit.index, hit.id), hit.order, hit.packed or b"") for hit in hits}
-        partners = {name for row in rows if row.name in self.overrides.names for name in self.overrides.partners(row)}
-        leads |= {row.name: row for row in self._override_leads(partners - leads.keys(), marks)}
         row_names = {row.name for row in rows}
+        partners = self.rules.overrides.partners(row_names)
+        leads |= {row.name: row for row in self._override_leads(partners - leads.keys(), marks)}
         return [row for name, row in leads.items() if name not in self.recent_joins and name not in row_names]
 
     def _lookups(self, rows: Sequence[Row], *, copies: bool) -> list[LeadKeys]:
-        """Return the look-up keys of each document."""
-        values = [(row.packed, row.value) for row in rows if row.packed is not None]
+        """Return the look-up keys of each document that has words."""
+        read = [(packed, row.value) for row in rows if (packed := unpack(row.value)) is not None and packed.length]
         if copies:
-            return [content_keys(packed) for packed, _ in values]
-        keys = lookup_keys_batch([value for _, value in values])
-        return [near_keys(packed, self.policy, row_keys) for (packed, _), row_keys in zip(values, keys, strict=True)]
+            return [content_keys(packed) for packed, _ in read]
+        keys = lookup_keys_batch([value for _, value in read])
+        policy = self.rules.policy
+        return [near_keys(packed, policy, row_keys) for (packed, _), row_keys in zip(read, keys, strict=True)]
 
-    def _override_leads(self, names: set[Name], marks: Marks) -> Iterable[Row]:
-        for each in self.store.read(sorted(names), marks) if names else ():
-            if each.lead and (row := make_row(each)) is not None:
-                yield row
+    def _override_leads(self, names: set[DocumentRef], marks: Marks) -> Iterable[Row]:
+        return [make_row(each) for each in self.store.read(sorted(names), marks) if each.lead] if names else ()
 
-    def _groups(self, joins: Sequence[Join], documents: Mapping[Name, GroupedDocument]) -> Mapping[Name, str]:
+    def _groups(
+        self, joins: Sequence[Join], documents: Mapping[DocumentRef, GroupedDocument]
+    ) -> Mapping[DocumentRef, str]:
         """Return the groups of the leads that are joined.
 
         Raises:
             Outrun: One is no lead any more.
         """
         groups = {name: each.group for name, each in documents.items()}
-        names = sorted({join.lead.name for join in joins} - groups.keys())
-        leads = {_name(each): each for each in self.store.read(names)} if names else {}
+        names = sorted({join.lead for join in joins} - groups.keys())
+        leads = {ref(each): each for each in self.store.read(names)} if names else {}
         for name in names:
             if name not in leads or not leads[name].lead:
                 raise Outrun
@@ -140,9 +172,8 @@ class Settler:
     def _successions(
         self,
         joins: Sequence[Join],
-        documents: Mapping[Name, GroupedDocument],
+        documents: Mapping[DocumentRef, GroupedDocument],
         followers: Mapping[str, list[GroupedDocument]],
-        rules: Rules,
     ) -> list[Assignment]:
         """Return new assignments for the followers of each lead that was written again.
 
@@ -150,7 +181,7 @@ class Settler:
         lead, followers that do not duplicate it leave, and the name stays with the larger part. New leads and their
         followers are settled again.
         """
-        joiners = {join.row.name for join in joins}
+        joiners = {join.name for join in joins}
         changes: list[Assignment] = []
         for name, lead in documents.items():
             members = followers.get(lead.group, [])
@@ -159,14 +190,10 @@ class Settler:
             if name in joiners:
                 changes.append(Assignment(members[0], lead.group, lead=True))
                 continue
-            lead_row = make_row(lead)
-            rows = [(each, make_row(each)) for each in members]
-            successors = [each for each, row in rows if lead_row and row and rules.judge(row, lead_row)]
-            changes += split_group(lead, successors, [each for each in members if each not in successors])
+            stay = self.rules.duplicates(make_row(lead), [make_row(each) for each in members])
+            pairs = list(zip(members, stay, strict=True))
+            changes += split_group(lead, [each for each, stays in pairs if stays], [each for each, s in pairs if not s])
         return changes
-
-    def _write(self, changes: Sequence[Assignment]) -> list[bool]:
-        return self.store.assign(changes) if changes else []
 
 
 def split_group(
@@ -196,11 +223,15 @@ def fresh_name(document: GroupedDocument) -> str:
     return group_name(f"{document.name.id}\0{document.name.order}")
 
 
-def make_row(document: GroupedDocument) -> Row | None:
-    """Return a document as a row to group; None when it has no words or signatures."""
-    row = Row(_name(document), document.name.order, document.packed)
-    return row if row.packed is not None and row.packed.length else None
+def make_row(document: GroupedDocument) -> Row:
+    """Return a document as a row to settle."""
+    return Row(ref(document), document.name.order, document.packed)
 
 
-def _name(document: GroupedDocument) -> Name:
+def ref(document: GroupedDocument) -> DocumentRef:
+    """Return index and id of a document."""
     return document.name.index, document.name.id
+
+
+def _rank(row: Row) -> tuple[int, DocumentRef]:
+    return row.rank

@@ -10,10 +10,10 @@ from ibidem_engines.cluster import plugin
 from ibidem_engines.cluster import records as ledgers
 from ibidem_engines.cluster.index import Layout, pipeline_fault, read_layout, schema_fault
 from ibidem_engines.cluster.match_counts import CountResult
+from ibidem_engines.group_checkpoint import KEY, Checkpoint
 from ibidem_engines.requests import RequestFlow, TtlCache
 from ibidem_engines.stored_presets import read_preset
 from ibidem_ingest.errors import UsageError
-from ibidem_workers.groups.checkpoint import KEY, Checkpoint
 
 WORDS_S = 5.0
 """Seconds after which a manual decision counts for everybody."""

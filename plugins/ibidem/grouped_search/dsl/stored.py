@@ -38,11 +38,12 @@ from ibidem_engines.cluster.collapse import ClusterCollapse, as_shown, collapse_
 from ibidem_engines.cluster.groups import GROUP
 from ibidem_engines.cluster.match_counts import CountCache
 from ibidem_engines.engine import Hit
+from ibidem_engines.group_checkpoint import Checkpoint
+from ibidem_engines.reindex import parse_marks
 from ibidem_engines.requests import RequestFlow
 from ibidem_engines.stored_groups import Collapsed, Members, Place
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.packed import read_id
-from ibidem_workers.groups.checkpoint import Checkpoint, parse_marks
 
 GROUPS, UNGROUPED = "_ibidem_groups", "_ibidem_ungrouped"
 CERTAIN = 100

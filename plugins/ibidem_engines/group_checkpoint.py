@@ -48,6 +48,7 @@ class Checkpoint:
         deletions: The engine's count of deletions when groups without a lead were last looked for.
         overrides: A hash of each manual decision that groups follow, by its key.
         policy: The figures that groups are settled by.
+        everything: Whether all documents, and not the new ones alone, are still to be settled by these figures.
     """
 
     done: dict[str, int] = field(default_factory=dict)
@@ -57,6 +58,7 @@ class Checkpoint:
     deletions: int = 0
     overrides: dict[str, str] = field(default_factory=dict)
     policy: dict[str, object] = field(default_factory=lambda: policy_as_record(POLICY))
+    everything: bool = False
 
     def settled_write(self, part: ShardRef) -> int:
         """Return the number of the last settled write of a part."""
@@ -111,16 +113,6 @@ def has_settled(engine: Engine, goal: Marks) -> bool:
 def count_joined(engine: Engine) -> dict[str, int]:
     """Count the documents that have joined a group so far, by level."""
     return Checkpoint.read(engine).joined
-
-
-def marks_as_record(marks: Marks) -> dict[str, int]:
-    """Return the numbers of parts as the record has them."""
-    return {str(part): number for part, number in marks.items()}
-
-
-def parse_marks(marks: Mapping[str, int]) -> dict[ShardRef, int]:
-    """Read the numbers of parts from a record."""
-    return {ShardRef.parse(part): number for part, number in marks.items()}
 
 
 def policy_as_record(policy: Policy) -> dict[str, object]:

@@ -1,0 +1,61 @@
+"""Copies: rows that no rule can tell from an earlier row, so that what is decided on one holds for the other.
+
+A story that is there five times is compared with others once. All columns that a rule reads have to be equal, not the
+content alone: equal words under another title, or with other dates, are no copies here.
+"""
+
+import numpy as np
+
+from ibidem_dedupe.overrides import PairConstraints
+from ibidem_dedupe.pair_rules import Bools, Rows
+from ibidem_dedupe.policy import Policy
+from ibidem_ingest.signatures.packed import LONG
+from ibidem_ingest.signatures.packed_columns import PackedColumns
+
+READ_BY_RULES = (
+    *("scheme", "flags", "length", "shingles", "idf", "content", "fingerprint", "profile", "guard", "title", "noise"),
+    *("numbers", "number_sketch", "term_count", "terms", "slot_count", "slots"),
+)
+"""Columns that a rule reads, but dates."""
+
+DATES = ("date_from", "date_to")
+"""Columns that matter where a policy has a date window."""
+
+
+def first_copies(columns: PackedColumns, policy: Policy, leads: int, constraints: PairConstraints) -> Rows:
+    """Return for each row the first row that it is a copy of; its own number where there is none.
+
+    Args:
+        columns: (n) packed values.
+        policy: With a date window dates have to be equal, too; at `partial`, long texts are no copies: the relation of
+            two depends on their pages.
+        leads: The number of first rows that are leads already, and copies of nothing.
+        constraints: Rows that a manual decision is about are no copies.
+
+    Returns:
+        (n,) rows.
+    """
+    rows = np.arange(len(columns))
+    places = np.flatnonzero(_may_be_copies(columns, policy, constraints))
+    content = columns.content[places, 0] ^ columns.content[places, 1]
+    _, first, number = np.unique(content, return_index=True, return_inverse=True)
+    original = places[first[number]]
+    copies = np.flatnonzero((original < places) & (places >= leads))
+    for name in READ_BY_RULES + (DATES if policy.window_days is not None else ()):
+        if not len(copies):
+            break
+        column = getattr(columns, name)
+        equal = column[places[copies]] == column[original[copies]]
+        copies = copies[equal.reshape(len(copies), -1).all(axis=1)]
+    rows[places[copies]] = original[copies]
+    return rows
+
+
+def _may_be_copies(columns: PackedColumns, policy: Policy, constraints: PairConstraints) -> Bools:
+    """Return which rows have words and may be decided on as one."""
+    may: Bools = columns.length > 0
+    if policy.level == "partial":
+        may &= (columns.flags & LONG) == 0
+    named = [row for pair in constraints.same | constraints.different for row in pair]
+    may[named] = False
+    return may

@@ -1,0 +1,51 @@
+"""Stored groups in the plainest way: each document is compared with every lead before it."""
+
+from collections.abc import Callable, Sequence
+
+from ibidem_dedupe.decision import decide
+from ibidem_dedupe.overrides import Override
+from ibidem_dedupe.policy import Policy
+from ibidem_ingest.signatures.lookup_keys import content_key
+from ibidem_ingest.signatures.packed import Packed, unpack
+from ibidem_workers.groups.block import Row
+
+Judge = Callable[[Row, Row], str]
+"""Gives the level at which two documents are duplicates; an empty string when they are not."""
+
+
+def judge(policy: Policy, overrides: Sequence[Override] = ()) -> Judge:
+    """Decide on pairs: by manual decisions on texts that have not changed, else by signatures."""
+
+    def level(row: Row, lead: Row) -> str:
+        a, b = unpack(row.value), unpack(lead.value)
+        if a is None or b is None or not a.length or not b.length:
+            return ""
+        values = {row.name: a, lead.name: b}
+        words = [one for one in overrides if {one.a, one.b} == set(values)]
+        verdict = words[-1].verdict if words and follows(words[-1], values) else ""
+        if verdict == "not":
+            return ""
+        evidence = decide(a, b, policy)
+        return evidence.level if evidence else policy.level if verdict == "same" else ""
+
+    return level
+
+
+def follows(word: Override, values: dict[tuple[str, str], Packed]) -> bool:
+    contents = {word.a: word.content_a, word.b: word.content_b}
+    return all(
+        not content.startswith(f"ch{values[name].scheme}:") or content == content_key(values[name])
+        for name, content in contents.items()
+    )
+
+
+def plain(rows: Sequence[Row], judged: Judge) -> dict[str, str]:
+    """Take row after row; gives the lead of each by id."""
+    leads: list[Row] = []
+    groups: dict[str, str] = {}
+    for row in rows:
+        lead = next((lead for lead in leads if judged(row, lead)), None)
+        if lead is None:
+            leads.append(row)
+        groups[row.name[1]] = lead.name[1] if lead else row.name[1]
+    return groups

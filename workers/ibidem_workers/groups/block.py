@@ -1,0 +1,123 @@
+"""Block of documents that is settled against leads that no longer change, by the rules of a window.
+
+Documents are taken in the order of writing. Each joins the first lead that it duplicates, or becomes a lead; it is
+compared with leads alone, so there are no chains. Leads before the block come first, in the order of their writes. So
+any cut into blocks gives the same groups as one pass over all documents.
+
+Manual decisions on pairs are followed, unless one of the texts has changed since.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ibidem_dedupe.copies import first_copies
+from ibidem_dedupe.leader_clustering import Grouping, group
+from ibidem_dedupe.overrides import DocumentRef, Overrides, PairConstraints, apply_overrides
+from ibidem_dedupe.pair_rules import RULES, SIGNATURES
+from ibidem_dedupe.pairs import PairClassifier
+from ibidem_dedupe.policy import Level, Policy
+from ibidem_ingest.signatures.packed_columns import PackedColumns
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A document that is settled.
+
+    Args:
+        name: Its index and id.
+        order: Number of the write that it comes from.
+        value: Its packed signatures; empty when it was never signed.
+    """
+
+    name: DocumentRef
+    order: int
+    value: bytes
+
+    @property
+    def rank(self) -> tuple[int, DocumentRef]:
+        """Sort key of rows."""
+        return self.order, self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """A document joins a lead.
+
+    Args:
+        name: Index and id of the document.
+        lead: Those of the lead.
+        level: At which level the two are duplicates.
+    """
+
+    name: DocumentRef
+    lead: DocumentRef
+    level: Level
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The rules that documents are settled by.
+
+    Args:
+        policy: The decision for a pair.
+        overrides: Manual decisions.
+    """
+
+    policy: Policy
+    overrides: Overrides
+
+    def joins(self, leads: Sequence[Row], rows: Sequence[Row]) -> list[Join]:
+        """Return the joins of a block; all its other documents become leads.
+
+        Args:
+            leads: The leads before it that may be duplicates, in the order of their writes.
+            rows: The block, in the order of writing.
+        """
+        every = [*leads, *rows]
+        columns = _columns(every)
+        names = [row.name for row in every]
+        grouping = group(columns, self.policy, self.constraints(names, columns), leads=len(leads))
+        return [
+            Join(names[row], names[int(grouping.lead[row])], self.level(grouping, row))
+            for row in np.flatnonzero(grouping.lead != np.arange(len(names))).tolist()
+        ]
+
+    def level(self, grouping: Grouping, row: int) -> Level:
+        """Return the level at which a row duplicates its lead; a manual decision is one at the level asked for."""
+        return LEVEL_OF.get(SIGNATURES[grouping.evidence[row]], self.policy.level)
+
+    def originals(self, leads: Sequence[Row], rows: Sequence[Row]) -> list[Row]:
+        """Return the rows that are copies neither of a lead nor of an earlier row, so that leads are looked up for."""
+        every = [*leads, *rows]
+        columns = _columns(every)
+        constraints = self.constraints([row.name for row in every], columns)
+        first = first_copies(columns, self.policy, len(leads), constraints)[len(leads) :]
+        return [rows[at] for at in np.flatnonzero(first == np.arange(len(leads), len(every))).tolist()]
+
+    def duplicates(self, lead: Row, rows: Sequence[Row]) -> list[bool]:
+        """Return which rows duplicate a lead."""
+        every = [lead, *rows]
+        columns = _columns(every)
+        constraints = self.constraints([row.name for row in every], columns)
+        pairs, _ = PairClassifier(columns, self.policy, constraints).decide(np.arange(1, len(every)) * len(every))
+        found = set((pairs // len(every)).tolist())
+        return [row in found for row in range(1, len(every))]
+
+    def constraints(self, names: Sequence[DocumentRef], columns: PackedColumns) -> PairConstraints:
+        """Return the manual decisions that hold, on pairs of rows.
+
+        Args:
+            names: (n) index and id of each row.
+            columns: Their packed values.
+        """
+        return apply_overrides(self.overrides.words, names, columns).constraints
+
+
+LEVEL_OF: dict[str, Level] = {signature: level for level, rules in RULES.items() for signature in rules}
+"""Level of each kind of evidence."""
+
+
+def _columns(rows: Sequence[Row]) -> PackedColumns:
+    return PackedColumns.decode([row.value for row in rows])

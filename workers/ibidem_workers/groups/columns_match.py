@@ -1,0 +1,121 @@
+"""Joins of many new documents, found with all leads of the index in columns at once."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ibidem_dedupe.leader_clustering import Grouping, group
+from ibidem_dedupe.pair_rules import Rows
+from ibidem_engines.reindex import SeqNoRange
+from ibidem_engines.stored_groups import GroupedDocument, StoredGroups
+from ibidem_workers.groups.block import Join, Row, Rules
+from ibidem_workers.groups.settle import Outrun
+from ibidem_workers.groups.stored_columns import NO_GROUP, StoredColumns
+
+SLICE = 5_000
+"""Documents that are read at once."""
+
+Read = Callable[[SeqNoRange, int], list[GroupedDocument]]
+"""Reads the first documents of a stretch, in the order of writing: `StoredGroups.leads` or `StoredGroups.documents`."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ColumnsMatch:
+    """Joins that were found for all new documents.
+
+    Args:
+        stored: The settled leads, then the new documents.
+        settled: The number of settled leads.
+        grouping: The lead of each row.
+        rules: The rules that rows were settled by.
+    """
+
+    stored: StoredColumns
+    settled: int
+    grouping: Grouping
+    rules: Rules
+
+    @classmethod
+    def find(
+        cls,
+        stored: StoredColumns,
+        slices: tuple[Iterable[Sequence[GroupedDocument]], Iterable[Sequence[GroupedDocument]]],
+        rules: Rules,
+        go_on: Callable[[], None],
+    ) -> "ColumnsMatch":
+        """Find the joins of new documents.
+
+        Args:
+            stored: Room for all of them.
+            slices: The leads that are settled, then the new documents in the order of writing.
+            rules: The rules that they are settled by.
+            go_on: Called between slices and blocks; what it raises ends the search.
+        """
+        leads, new = slices
+        add(stored, leads, go_on)
+        settled = len(stored)
+        stored.sort(settled)
+        add(stored, new, go_on)
+        columns = stored.columns()
+        columns.length[_twins(stored, settled)] = 0
+        constraints = rules.constraints(stored.names, columns)
+        grouping = group(columns, rules.policy, constraints, leads=settled, report=lambda _: go_on())
+        return cls(stored, settled, grouping, rules)
+
+    def __call__(self, rows: Sequence[Row]) -> list[Join]:
+        """Return the joins of new documents in the order of writing.
+
+        Raises:
+            Outrun: One was not there when documents were read.
+        """
+        joins = []
+        for row in rows:
+            place = self.stored.find(row.name, row.order, (self.settled, len(self.stored)))
+            if place is None:
+                raise Outrun
+            lead = int(self.grouping.lead[place])
+            if lead != place:
+                joins.append(Join(row.name, self.stored.names[lead], self.rules.level(self.grouping, place)))
+        return joins
+
+
+def add(stored: StoredColumns, slices: Iterable[Sequence[GroupedDocument]], go_on: Callable[[], None]) -> None:
+    """Add documents slice by slice.
+
+    Args:
+        stored: Where they are added.
+        slices: The documents.
+        go_on: Called after each slice.
+    """
+    for documents in slices:
+        stored.add(documents)
+        go_on()
+
+
+def count_leads(store: StoredGroups, stretches: Iterable[SeqNoRange]) -> int:
+    """Count the leads of some stretches."""
+    return sum(store.count_leads(each) for each in stretches)
+
+
+def read_slices(read: Read, stretches: Iterable[SeqNoRange]) -> Iterator[list[GroupedDocument]]:
+    """Read the documents of some stretches, slice by slice.
+
+    Args:
+        read: Reads the first documents of a stretch.
+        stretches: The stretches.
+    """
+    for stretch in stretches:
+        after = stretch.after
+        while after < stretch.upto and (documents := read(SeqNoRange(stretch.part, after, stretch.upto), SLICE)):
+            yield documents
+            after = documents[-1].name.order if len(documents) == SLICE else stretch.upto
+
+
+def _twins(stored: StoredColumns, settled: int) -> Rows:
+    """Return the new rows whose group another row leads: they leave it before they are settled, as new documents."""
+    groups = stored.groups[: len(stored)]
+    _, first, number = np.unique(groups, return_index=True, return_inverse=True)
+    rows = np.arange(len(groups))
+    twins: Rows = rows[((first[number] < rows) | (groups == NO_GROUP)) & (rows >= settled)]
+    return twins

@@ -1,0 +1,155 @@
+"""Settling of everything again: each document is compared anew, and only what changes is written.
+
+All documents are taken in the order of writing, followers and leads alike. A lead that stays one keeps its group's
+name. A process that is killed has written a part; the next one reads what is there and writes the rest.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ibidem_dedupe.leader_clustering import Grouping, group
+from ibidem_dedupe.pair_rules import Bools
+from ibidem_engines.group_checkpoint import Checkpoint
+from ibidem_engines.reindex import Marks, SeqNoRange, ShardRef
+from ibidem_engines.stored_groups import Assignment, GroupedDocument, StoredGroups
+from ibidem_workers.groups.block import Rules
+from ibidem_workers.groups.columns_match import add, read_slices
+from ibidem_workers.groups.settle import Settler, fresh_name, ref, start_group
+from ibidem_workers.groups.stored_columns import NO_GROUP, StoredColumns
+
+
+@dataclass(eq=False, slots=True)
+class Regrouping:
+    """The groups of all documents of an index, as they are to be.
+
+    Args:
+        stored: All documents, part by part in the order of writing.
+        grouping: The lead of each.
+        bounds: For each part the range of its rows.
+        is_named: (n,) rows whose group's name is needed: leads that have followers.
+        is_lead: (n,) rows that lead their group already, the first of it in the order of writing.
+        names: Names of the groups of such leads, as far as they are known.
+    """
+
+    stored: StoredColumns
+    grouping: Grouping
+    bounds: Mapping[ShardRef, tuple[int, int]]
+    is_named: Bools
+    is_lead: Bools
+    names: dict[int, str] = field(default_factory=dict)
+
+    @classmethod
+    def find(
+        cls, stored: StoredColumns, store: StoredGroups, upto: Marks, rules: Rules, go_on: Callable[[], None]
+    ) -> "Regrouping":
+        """Read and group all documents.
+
+        Args:
+            stored: Room for them.
+            store: The index's groups.
+            upto: Up to which write of each part.
+            rules: The rules that they are grouped by.
+            go_on: Called between slices and blocks; what it raises ends the search.
+        """
+        bounds = {}
+        for stretch in stretches(upto):
+            start = len(stored)
+            add(stored, read_slices(store.documents, [stretch]), go_on)
+            bounds[stretch.part] = start, len(stored)
+        columns = stored.columns()
+        constraints = rules.constraints(stored.names, columns)
+        grouping = group(columns, rules.policy, constraints, report=lambda _: go_on())
+        is_named = np.zeros(len(stored), bool)
+        is_named[grouping.lead[grouping.lead != np.arange(len(stored))]] = True
+        return cls(stored, grouping, bounds, is_named, first_leads(stored))
+
+    def write(self, store: StoredGroups, part: ShardRef, documents: Sequence[GroupedDocument]) -> None:
+        """Write what changes of some documents, leads before those that follow them.
+
+        Args:
+            store: The index's groups.
+            part: The part that they are of.
+            documents: The documents, as they are now.
+        """
+        rows = [self.stored.find(ref(each), each.name.order, self.bounds[part]) for each in documents]
+        pairs = [(row, each) for row, each in zip(rows, documents, strict=True) if row is not None]
+        leads = [self._lead(row, each) for row, each in pairs if self.grouping.lead[row] == row]
+        changes = [change for change in leads if change is not None]
+        failed = {
+            ref(change.document)
+            for change, is_written in zip(changes, store.assign(changes) if changes else (), strict=True)
+            if not is_written
+        }
+        for row, each in pairs:
+            if ref(each) in failed:
+                self.names.pop(row, None)
+        joins = [self._join(row, each) for row, each in pairs if self.grouping.lead[row] != row]
+        if changed := [change for change in joins if change is not None]:
+            store.assign(changed)
+
+    def _lead(self, row: int, document: GroupedDocument) -> Assignment | None:
+        """Return the assignment of a lead; None where it leads its group already."""
+        is_lead = bool(self.is_lead[row])
+        name = document.group if is_lead else fresh_name(document)
+        if self.is_named[row]:
+            self.names[row] = name
+        return None if is_lead else Assignment(document, name, lead=True, settled=True)
+
+    def _join(self, row: int, document: GroupedDocument) -> Assignment | None:
+        """Return the assignment of a follower; None where it follows its lead already."""
+        name = self.names.get(int(self.grouping.lead[row]))
+        if name is None:  # its lead has changed since it was read: the document is settled as a new one
+            return start_group(document)
+        return Assignment(document, name, lead=False) if document.lead or document.group != name else None
+
+
+def first_leads(stored: StoredColumns) -> Bools:
+    """Return which rows lead a group of which no earlier row is the lead: one that was written again may name it."""
+    rows = np.flatnonzero(stored.leads[: len(stored)] & (stored.groups[: len(stored)] != NO_GROUP))
+    _, first = np.unique(stored.groups[rows], return_index=True)
+    is_lead = np.zeros(len(stored), bool)
+    is_lead[rows[first]] = True
+    return is_lead
+
+
+def stretches(upto: Marks) -> list[SeqNoRange]:
+    """Return all writes of each part, up to some numbers."""
+    return [SeqNoRange(part, 0, number) for part, number in upto.items()]
+
+
+def count_joined(grouping: Grouping, rules: Rules) -> Counter[str]:
+    """Count the followers, by the level at which they duplicate their lead."""
+    rows = np.flatnonzero(grouping.lead != np.arange(len(grouping.lead)))
+    codes, first, counts = np.unique(grouping.evidence[rows], return_index=True, return_counts=True)
+    del codes
+    joined: Counter[str] = Counter()
+    for at, count in zip(first.tolist(), counts.tolist(), strict=True):
+        joined[rules.level(grouping, int(rows[at]))] += count
+    return joined
+
+
+def settle_everything(
+    settler: Settler, checkpoint: Checkpoint, upto: Marks, memory: int, report: Callable[[int], None]
+) -> None:
+    """Settle all documents again; notes in the checkpoint that they are.
+
+    Args:
+        settler: The index's groups, with the rules that they are settled by.
+        checkpoint: Progress of settling.
+        upto: Up to which write of each part.
+        memory: Bytes of columns that are held in memory.
+        report: Called with the number of documents that were looked at; what it raises ends the settling.
+    """
+    store, rules = settler.store, settler.rules
+    with StoredColumns(store.counts().documents, memory) as stored:
+        regrouping = Regrouping.find(stored, store, upto, rules, lambda: report(0))
+        for stretch in stretches(upto):
+            for documents in read_slices(store.documents, [stretch]):
+                regrouping.write(store, stretch.part, documents)
+                report(len(documents))
+        checkpoint.joined = dict(count_joined(regrouping.grouping, rules))
+    checkpoint.done = {str(part): number for part, number in upto.items()}
+    checkpoint.everything = False

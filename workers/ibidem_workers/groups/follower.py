@@ -1,0 +1,235 @@
+"""Follower of the writes to an index: settles the groups of what is new, portion after portion.
+
+Any number of processes may follow the same index. Each settles a portion against leads that no longer change, so all
+of them write the same, and a write fails when its document has changed since it was read.
+
+Where few documents are new beside the index, the leads that they may join are looked up in the engine. Where many are
+new, all leads are read once into columns. Both find the same joins.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+import orjson
+from xxhash import xxh3_64_hexdigest
+
+from ibidem_dedupe.overrides import Overrides
+from ibidem_engines.engine import Engine
+from ibidem_engines.group_checkpoint import Checkpoint, parse_policy
+from ibidem_engines.reindex import Marks, SeqNoRange, ShardRef, marks_as_record
+from ibidem_engines.stored_groups import Assignment, GroupedDocument, StoredGroups, group_store
+from ibidem_engines.stored_overrides import load_overrides
+from ibidem_workers.groups.block import Rules
+from ibidem_workers.groups.columns_match import ColumnsMatch, count_leads, read_slices
+from ibidem_workers.groups.everything import settle_everything
+from ibidem_workers.groups.settle import Match, Settler, start_group
+from ibidem_workers.groups.stored_columns import MAX_BYTES, StoredColumns
+
+SIZE = 1_000
+"""Documents in a portion whose leads are looked up."""
+
+FACTOR = 5
+"""How many times as many documents a portion has whose leads are in columns."""
+
+LARGEST = 10_000
+"""Documents in a portion at most: a server reads no more at once."""
+
+MANY = 2_000
+"""New documents from which on columns may be faster than look-ups."""
+
+LEADS_PER_DOCUMENT = 20
+"""Leads that are read into columns in the time of one document's look-up (`benchmarks/stored.py`)."""
+
+REFRESH = 20
+"""Portions after which searches are brought up to date."""
+
+ROUNDS = 10
+"""Looks for new writes before the rest is left to the next follower: a writer that never stops would keep this one."""
+
+Report = Callable[[int], None]
+"""Called with the number of documents that were looked at."""
+
+
+class Lost(Exception):
+    """Another process settles now; what was found and is not written is given up."""
+
+
+@dataclass(slots=True)
+class Follower:
+    """Settles the groups of one index.
+
+    Args:
+        engine: The index; its ledger keeps the checkpoint.
+        report: Called with the progress.
+        size: Documents in a portion whose leads are looked up.
+        stop: Returns whether to stop before the next portion whose leads are looked up.
+        is_lost: Returns whether another process settles now: all that was found and is not written is given up.
+        memory: Bytes of columns that are held in memory; beyond them they are mapped files.
+        many: New documents from which on columns may be faster than look-ups.
+    """
+
+    engine: Engine
+    report: Report = lambda _: None
+    size: int = SIZE
+    stop: Callable[[], bool] = lambda: False
+    is_lost: Callable[[], bool] = lambda: False
+    memory: int = MAX_BYTES
+    many: int = MANY
+
+    def catch_up(self) -> Checkpoint:
+        """Settle all documents; returns when nothing is new, after so many rounds, or when it is stopped."""
+        for _ in range(ROUNDS):
+            if not self.step() or self.stop():
+                break
+        return Checkpoint.read(self.engine)
+
+    def step(self) -> bool:
+        """Settle the documents that are new since the last time; returns whether there were any."""
+        checkpoint = Checkpoint.read(self.engine)  # before the refresh: searches then see all joins up to it
+        store = group_store(self.engine)
+        overrides = Overrides(load_overrides(self.engine))
+        has_changes = self._follow_changes(store, checkpoint)
+        upto = store.newest()
+        if not has_changes and marks_as_record(upto) == checkpoint.seen:
+            return False
+        if any(checkpoint.settled_write(part) > number for part, number in upto.items()):
+            checkpoint.done = {}  # another index was made under this name
+        settler = Settler(store, Rules(parse_policy(checkpoint.policy), overrides))
+        if checkpoint.everything:
+            self._settle_everything(settler, checkpoint, upto)
+        for part in upto:
+            self._settle_part(settler, checkpoint, part, upto[part])
+        if all(checkpoint.settled_write(part) >= number for part, number in upto.items()):
+            checkpoint.seen = marks_as_record(upto)
+        checkpoint.save(self.engine)
+        return True
+
+    def _settle_everything(self, settler: Settler, checkpoint: Checkpoint, upto: Marks) -> None:
+        """Settle all documents again, as `regroup` has noted; what is stopped begins again the next time."""
+
+        def report(documents: int) -> None:
+            self._go_on()
+            self.report(documents)
+
+        with suppress(Lost):
+            settle_everything(settler, checkpoint, upto, self.memory, report)
+
+    def _settle_part(self, settler: Settler, checkpoint: Checkpoint, part: ShardRef, upto: int) -> None:
+        """Settle one part up to a number."""
+        if (pending := checkpoint.in_hand(part)) and not self.stop():
+            self._settle_portion(settler, checkpoint, SeqNoRange(part, pending.after, pending.upto), LARGEST)
+        new = SeqNoRange(part, checkpoint.settled_write(part), upto)
+        if self._is_for_columns(settler.store, new):
+            self._settle_by_columns(settler, checkpoint, new)
+            return
+        self._settle_in_portions(settler, checkpoint, new, self.size, self.stop)
+
+    def _is_for_columns(self, store: StoredGroups, new: SeqNoRange) -> bool:
+        """Return whether there are many new documents beside the leads of the index."""
+        if new.upto - new.after < self.many or self.stop():
+            return False
+        count = store.count_leads(new)
+        return count >= self.many and store.counts().groups - count <= LEADS_PER_DOCUMENT * count
+
+    def _settle_by_columns(self, settler: Settler, checkpoint: Checkpoint, new: SeqNoRange) -> None:
+        """Settle new documents with all leads in columns."""
+        if settler.recent_joins:  # of another part: searches still show them as leads
+            settler.refresh()
+        settled = [SeqNoRange(part, 0, checkpoint.settled_write(part)) for part in settler.store.parts()]
+        with StoredColumns(count_leads(settler.store, [*settled, new]), self.memory) as stored:
+            try:
+                slices = read_slices(settler.store.leads, settled), read_slices(settler.store.leads, [new])
+                match = ColumnsMatch.find(stored, slices, settler.rules, self._go_on)
+            except Lost:
+                return
+            self._settle_in_portions(settler, checkpoint, new, FACTOR * self.size, self.is_lost, match)
+
+    def _go_on(self) -> None:
+        """Raise where another process settles now; else the lease is renewed."""
+        if self.is_lost():
+            raise Lost
+
+    def _settle_in_portions(  # noqa: PLR0913, PLR0917 - what is settled, how much at once and until when
+        self,
+        settler: Settler,
+        checkpoint: Checkpoint,
+        new: SeqNoRange,
+        size: int,
+        stop: Callable[[], bool],
+        match: Match | None = None,
+    ) -> None:
+        portions = 0
+        while not stop() and checkpoint.settled_write(new.part) < new.upto:
+            stretch = SeqNoRange(new.part, checkpoint.settled_write(new.part), new.upto)
+            self._settle_portion(settler, checkpoint, stretch, size, match)
+            portions += 1
+            if portions % REFRESH == 0:
+                checkpoint.save(self.engine)
+                settler.refresh()
+
+    def _settle_portion(
+        self, settler: Settler, checkpoint: Checkpoint, stretch: SeqNoRange, size: int, match: Match | None = None
+    ) -> None:
+        """Settle the first documents of a stretch; the checkpoint is noted before anything is written."""
+        portion = settler.store.leads(stretch, size)
+        last = portion[-1].name.order if len(portion) == size else stretch.upto
+
+        def plan(joining: Counter[str]) -> None:
+            checkpoint.plan(stretch.part, last, joining)
+            checkpoint.save(self.engine)
+
+        if portion:
+            marks = {each: checkpoint.settled_write(each) for each in settler.store.parts()}
+            settler.settle(portion, marks, plan, match)
+        checkpoint.settle(stretch.part, last)
+        self.report(len(portion))
+
+    def _follow_changes(self, store: StoredGroups, checkpoint: Checkpoint) -> bool:
+        """Follow deletions and manual decisions, which no write of a document shows."""
+        has_changes = False
+        deletions = store.deletions()
+        if deletions != checkpoint.deletions:
+            inherit(store)
+            checkpoint.deletions, has_changes = deletions, True
+        overrides = override_hashes(self.engine)
+        if overrides != checkpoint.overrides:
+            keys = {key for key, _ in overrides.items() ^ checkpoint.overrides.items()}
+            revisit(store, [(index, name) for key in keys for index, name in orjson.loads(key)])
+            checkpoint.overrides, has_changes = overrides, True
+        return has_changes
+
+
+def override_hashes(engine: Engine) -> dict[str, str]:
+    """Hash each manual decision, by its key."""
+    return {key: xxh3_64_hexdigest(orjson.dumps(entry)) for key, entry in engine.get_records("overrides")}
+
+
+def inherit(store: StoredGroups) -> None:
+    """Make the first remaining member the lead of each group whose lead was deleted.
+
+    Which members duplicate the new lead is decided when it is settled.
+    """
+    store.newest()
+    for sizes in store.sizes():
+        lead_groups = {each.group for members in store.members(list(sizes), lead=True) for each in members}
+        heirs = [heir for group in sizes if group not in lead_groups for heir in first_member(store, group)]
+        if heirs:
+            store.assign([Assignment(each, each.group, lead=True) for each in heirs])
+
+
+def first_member(store: StoredGroups, group: str) -> Iterator[GroupedDocument]:
+    """Yield the first document of a group, if there is one."""
+    for members in store.members([group]):
+        yield members[0]
+        return
+
+
+def revisit(store: StoredGroups, names: Sequence[tuple[str, str]]) -> None:
+    """Let documents be settled again; one that follows a lead leaves its group first."""
+    store.newest()
+    documents = store.read(sorted(set(names)))
+    changes = [Assignment(each, each.group, lead=True) if each.lead else start_group(each) for each in documents]
+    if changes:
+        store.assign(changes)

@@ -1,0 +1,68 @@
+"""Lease on the settling of an index: one process at a time settles.
+
+Two that settle at the same time do no harm, they only do the work twice. So two may take the lease in the same moment:
+the last one holds it, and the other one stops when it renews the lease.
+"""
+
+import time
+from dataclasses import dataclass, field
+from uuid import uuid4
+
+from ibidem_engines.engine import Engine
+from ibidem_workers.brokers.lease import has_exited, this_process
+
+MOMENT = 0.05
+"""Seconds after which every process that saw the lease free in the same moment has taken it too."""
+
+KEY = "groups/lease"
+
+SECONDS = 30.0
+"""Seconds after which a lease lapses that is not renewed."""
+
+
+@dataclass(slots=True)
+class Lease:
+    """Lease on the settling of an index, as one process sees it.
+
+    Args:
+        engine: The index.
+        name: Name of this holder.
+        is_lost: Whether another one took it after this one did.
+    """
+
+    engine: Engine
+    name: str = field(default_factory=lambda: uuid4().hex)
+    is_lost: bool = False
+    _renewal: float = 0.0
+
+    def is_taken(self) -> bool:
+        """Return whether another process holds the lease and is, as far as is known, alive."""
+        entry = self.engine.get_record("runs", KEY) or {}
+        expiry, process = entry.get("until", 0.0), str(entry.get("process", ""))
+        if entry.get("name", self.name) == self.name or not isinstance(expiry, int | float):
+            return False
+        return time.time() < expiry and not has_exited(process)
+
+    def take(self) -> bool:
+        """Take the lease, unless another process holds it, or takes it in the same moment and later."""
+        if self.is_taken():
+            return False
+        self._note(time.time() + SECONDS)
+        time.sleep(MOMENT)  # else each process that saw it free settles a portion before it sees who has the lease
+        self.is_lost = self.is_taken()
+        return not self.is_lost
+
+    def renew(self) -> None:
+        """Renew the lease, unless another process has taken it."""
+        self.is_lost = self.is_lost or self.is_taken()
+        if not self.is_lost and time.monotonic() - self._renewal > SECONDS / 4:
+            self._note(time.time() + SECONDS)
+
+    def give_back(self) -> None:
+        """Release the lease, unless another process has it."""
+        if not self.is_taken():
+            self._note(0.0)
+
+    def _note(self, expiry: float) -> None:
+        self._renewal = time.monotonic()
+        self.engine.put_records("runs", {KEY: {"name": self.name, "process": this_process(), "until": expiry}})
