@@ -22,7 +22,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -42,7 +42,6 @@ INDEX = "measured-waits"
 QUERY = "wheat"
 BARE_TABLE = "bare.sqlite"
 OF_BARE = "select title, snippet(texts, 1, '*', '*', '…', 30) from texts where texts match ? order by rank limit 10"
-FTS, BULK = "bare FTS5 table", "`helpers.bulk`"
 
 Command = Callable[[Path], object]
 """Work in a folder."""
@@ -57,36 +56,56 @@ class Wait:
         peer_name: Description of the other side.
         command: Runs it.
         peer: Runs the other side.
-        prepare: Prepares a folder for the two; not counted.
-        url: The server; empty for SQLite.
     """
 
     name: str
     peer_name: str
     command: Command
     peer: Command
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """Commands that a user gives one after the other in a folder.
+
+    Args:
+        prepare: Prepares the folder; not counted.
+        waits: The commands.
+        url: The server; empty for SQLite.
+    """
+
     prepare: Command
+    waits: Sequence[Wait]
     url: str = ""
 
-    def row(self, rounds: int) -> str:
-        """Measure both in turn, and write the row."""
+    def rows(self, rounds: int) -> Iterator[str]:
+        """Measure both sides of every command in turn, and yield the rows."""
         turns = [self._turn(turn) for turn in range(rounds + 1)][1:]
-        cells = [self.name, self.peer_name]
-        for clock in ("elapsed", "processor"):
-            own, theirs = ([float(getattr(turn[side], clock)) for turn in turns] for side in (0, 1))
-            ratios = [a / b for a, b in zip(own, theirs, strict=True)]
-            spread = f"{statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
-            cells += [f"{statistics.median(own):.2f} s", f"{statistics.median(theirs):.2f} s", spread]
-        return f"| {' | '.join(cells)} |"
+        for wait, costs in zip(self.waits, zip(*turns, strict=True), strict=True):
+            yield to_row(wait, costs)
 
-    def _turn(self, turn: int) -> tuple[TimeCost, TimeCost]:
+    def _turn(self, turn: int) -> list[tuple[TimeCost, TimeCost]]:
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             self.prepare(folder)
-            costs = {}
-            for work in (self.command, self.peer)[:: 1 if turn % 2 else -1]:
-                costs[work] = measure_cost(lambda work=work: work(folder), self.url)
-            return costs[self.command], costs[self.peer]
+            return [self._pair(wait, folder, reverse=bool(turn % 2)) for wait in self.waits]
+
+    def _pair(self, wait: Wait, folder: Path, *, reverse: bool) -> tuple[TimeCost, TimeCost]:
+        works = [wait.peer, wait.command] if reverse else [wait.command, wait.peer]
+        costs = [measure_cost(lambda work=work: work(folder), self.url) for work in works]
+        print(wait.name, *costs, file=sys.stderr, flush=True)
+        return (costs[1], costs[0]) if reverse else (costs[0], costs[1])
+
+
+def to_row(wait: Wait, costs: Sequence[tuple[TimeCost, TimeCost]]) -> str:
+    """Write the row of a command, with its medians and ratios."""
+    cells = [wait.name, wait.peer_name]
+    for clock in ("elapsed", "processor"):
+        own, theirs = ([float(getattr(turn[side], clock)) for turn in costs] for side in (0, 1))
+        ratios = [a / b for a, b in zip(own, theirs, strict=True)]
+        spread = f"{statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
+        cells += [f"{statistics.median(own):.2f} s", f"{statistics.median(theirs):.2f} s", spread]
+    return f"| {' | '.join(cells)} |"
 
 
 def ibidem(*arguments: str, **settings: str) -> Command:
@@ -149,53 +168,32 @@ def unpacked(collections: Path, folder: Path) -> Path:
     return folder / STORIES
 
 
-def sqlite_waits(stories: Path) -> Iterator[Wait]:
-    """Yield the waits with an SQLite file."""
-
-    def link(folder: Path) -> None:
-        (folder / STORIES).symlink_to(stories)
-
-    def index(folder: Path) -> None:
-        link(folder)
-        ibidem("ingest", STORIES)(folder)
-        peer("load_fts")(folder)
-
-    ingest, search = ibidem("ingest", STORIES), ibidem("search", QUERY)
-    yield Wait("`ibidem ingest` of newswire into SQLite", FTS, ingest, peer("load_fts"), link)
-    yield Wait("the first `ibidem search` after it", f"{FTS}, ten best", search, search_fts, index)
-    again = f"{FTS}, loaded anew"
-    yield Wait("`ibidem ingest` of the same again", again, ingest, peer("load_fts"), index_then_forget(index))
-    demo = f"{FTS} of the same licence texts"
-    yield Wait("`ibidem demo`", demo, ibidem("demo"), peer("load_fts_licences"), lambda _: None)
+def in_sqlite(stories: Path) -> Session:
+    """Return the session with an SQLite file."""
+    table = "bare FTS5 table"
+    waits = (
+        Wait("`ibidem ingest` of newswire into SQLite", table, ibidem("ingest", STORIES), peer("load_fts")),
+        Wait("the first `ibidem search` after it", "search in the bare table", ibidem("search", QUERY), search_fts),
+        Wait("`ibidem demo`", "bare FTS5 table of the same texts", ibidem("demo"), peer("load_fts_licences")),
+    )
+    return Session(lambda folder: (folder / STORIES).symlink_to(stories), waits)
 
 
-def index_then_forget(index: Command) -> Command:
-    """Return what prepares a folder as `index` does, without the bare table."""
+def in_cluster(kind: str, url: str, stories: Path) -> Session:
+    """Return the session with a server."""
 
     def prepare(folder: Path) -> None:
-        index(folder)
-        for path in folder.glob(f"{BARE_TABLE}*"):
-            path.unlink()
-
-    return prepare
-
-
-def cluster_waits(kind: str, url: str, stories: Path) -> Iterator[Wait]:
-    """Yield the waits with a server."""
-
-    def empty(folder: Path) -> None:
         remove_indices(url, INDEX)
         (folder / STORIES).symlink_to(stories)
 
-    def foreign(folder: Path) -> None:
-        empty(folder)
-        peer("load_bulk", url)(folder)
-
-    bulk = peer("load_bulk", url)
-    ingest = ibidem("ingest", STORIES, ENGINE=url, INDEX=INDEX)
-    yield Wait(f"`ibidem ingest` of newswire into {kind}", BULK, ingest, bulk, empty, url)
-    backfill = ibidem("backfill", ENGINE=url, INDEX=BARE)
-    yield Wait(f"`ibidem backfill` of what `helpers.bulk` wrote to {kind}", BULK, backfill, bulk, foreign, url)
+    bulk, place = peer("load_bulk", url), {"ENGINE": url, "INDEX": INDEX}
+    backfill = f"`ibidem backfill` of what `helpers.bulk` wrote to {kind}"
+    waits = (
+        Wait(f"`ibidem ingest` of newswire into {kind}", "`helpers.bulk`", ibidem("ingest", STORIES, **place), bulk),
+        Wait("the first `ibidem search` after it", "the same once more", *[ibidem("search", QUERY, **place)] * 2),
+        Wait(backfill, "`helpers.bulk`", ibidem("backfill", ENGINE=url, INDEX=BARE), bulk),
+    )
+    return Session(prepare, waits, url)
 
 
 def lines(arguments: argparse.Namespace) -> Iterator[str]:
@@ -206,10 +204,10 @@ def lines(arguments: argparse.Namespace) -> Iterator[str]:
     with tempfile.TemporaryDirectory() as folder:
         stories = unpacked(arguments.collections, Path(folder))
         try:
-            yield from (wait.row(arguments.rounds) for wait in sqlite_waits(stories))
+            yield from in_sqlite(stories).rows(arguments.rounds)
             for kind in arguments.server:
                 url = servers.url(kind)
-                yield from (wait.row(arguments.rounds) for wait in cluster_waits(kind, url, stories))
+                yield from in_cluster(kind, url, stories).rows(arguments.rounds)
                 for name in (BARE, INDEX):
                     remove_indices(url, name)
         finally:

@@ -110,6 +110,13 @@ class Settings(BaseSettings):
         le=256,
         description="Worker processes that are started; 0: one for each processor.",
     )
+    settle_memory: int = Field(
+        default=1_024,
+        ge=1,
+        le=1 << 20,
+        description="Megabytes of signatures that settling stored groups holds in memory; more lie in temporary files, "
+        "in the folder that TMPDIR names. The groups are the same.",
+    )
     writes: int = Field(
         default=4,
         ge=1,
@@ -305,6 +312,11 @@ class Settings(BaseSettings):
     def workers(self) -> int:
         """How many worker processes to start."""
         return self.concurrency or os.cpu_count() or 1
+
+    @property
+    def settle_bytes(self) -> int:
+        """Bytes of signatures that settling holds in memory."""
+        return self.settle_memory << 20
 
     @property
     def queue_folder(self) -> Path | None:

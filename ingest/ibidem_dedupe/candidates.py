@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem_dedupe.pair_rules import EVERY, Rows, eligible
+from ibidem_dedupe.column_rules import EVERY, Bools, Rows, eligible
 from ibidem_dedupe.policy import Policy, Terms, min_shared_terms
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures import noise
@@ -83,54 +83,35 @@ class KeyIndex:
         return replace(self, key=self.key[positions], row=self.row[positions])
 
 
-def build_key_index(columns: PackedColumns, policy: Policy, is_copy: NDArray[np.bool_] | None = None) -> KeyIndex:
-    """Find which rows share a key under a policy.
-
-    Args:
-        columns: The packed values, in rank order.
-        policy: Evidence that it does not count gives no keys.
-        is_copy: (n,) rows that get no keys, since an earlier row stands for them; None: all rows get keys.
-    """
-    words = columns.length > 0
-    if is_copy is not None:
-        words &= ~is_copy
-    hash_keys = join_indexes(hash_index(columns, policy, words))
-    weak_keys = list(weak_key_index(columns, policy, words))
-    if not weak_keys:
-        return hash_keys
-    return replace(join_indexes([hash_keys, *weak_keys]), first_weak=hash_keys.keys, min_shared=TERMS)
-
-
-def weak_key_index(columns: PackedColumns, policy: Policy, words: NDArray[np.bool_]) -> Iterator[KeyIndex]:
-    """Find who shares what says little alone: rare terms, or single slots of min-hash."""
-    if policy.level != "identical" and policy.terms is not None:
-        yield from rarest_term_index(columns, policy.terms, words)
-    if policy.level == "partial" and policy.contained is not None:
-        yield from slot_index(columns.slots, (columns.slot_count > 0) & words)
-
-
-def hash_index(columns: PackedColumns, policy: Policy, words: NDArray[np.bool_]) -> Iterator[KeyIndex]:
-    """Find who shares a hash of the whole text, or a band of its min-hash.
-
-    Args:
-        columns: The packed values.
-        policy: Evidence that it does not count gives no keys.
-        words: (n,) rows that get keys: those with words.
-    """
+def content_index(columns: PackedColumns, _: Policy, words: Bools) -> Iterator[KeyIndex]:
+    """Find who shares a hash of the whole text."""
     yield shared_keys(fold_hash(columns.content), words)
-    if policy.level == "identical":
-        return
-    if policy.fingerprint is not None:
-        strong = words & (columns.fingerprint != 0) & ((columns.flags & WEAK) == 0)
-        yield shared_keys(columns.fingerprint[:, None], strong)
-    if policy.profile is not None:
-        yield shared_keys(columns.profile[:, None], words & (columns.profile != 0))
-    if policy.slots is not None:
-        yield from band_index(columns.slots, words & (columns.slot_count > 0))
-    if policy.characters is not None:
-        yield from index_runs(columns, words)
-    if policy.level == "partial" and policy.related is not None:
-        yield from slot_index(columns.slots, words & (columns.slot_count > 0) & ((columns.flags & LONG) > 0))
+
+
+def fingerprint_index(columns: PackedColumns, _: Policy, words: Bools) -> Iterator[KeyIndex]:
+    """Find who shares a fingerprint that is not weak."""
+    strong = words & (columns.fingerprint != 0) & ((columns.flags & WEAK) == 0)
+    yield shared_keys(columns.fingerprint[:, None], strong)
+
+
+def profile_index(columns: PackedColumns, _: Policy, words: Bools) -> Iterator[KeyIndex]:
+    """Find who shares a text profile."""
+    yield shared_keys(columns.profile[:, None], words & (columns.profile != 0))
+
+
+def min_hash_index(columns: PackedColumns, _: Policy, words: Bools) -> Iterator[KeyIndex]:
+    """Find who shares a band of the min-hash."""
+    yield from band_index(columns.slots, words & (columns.slot_count > 0))
+
+
+def contained_index(columns: PackedColumns, _: Policy, words: Bools) -> Iterator[KeyIndex]:
+    """Find who shares single slots of the min-hash, of which several are needed."""
+    yield from slot_index(columns.slots, words & (columns.slot_count > 0))
+
+
+def related_index(columns: PackedColumns, _: Policy, words: Bools) -> Iterator[KeyIndex]:
+    """Find the long texts that share a single slot of the min-hash."""
+    yield from slot_index(columns.slots, words & (columns.slot_count > 0) & ((columns.flags & LONG) > 0))
 
 
 def fold_hash(content: Hashes) -> Hashes:
@@ -157,7 +138,7 @@ def band_index(slots: NDArray[np.uint16], has_slots: NDArray[np.bool_]) -> Itera
         yield drop_singletons(keys.ravel(), np.repeat(rows, last - first), len(has_slots))
 
 
-def index_runs(columns: PackedColumns, words: NDArray[np.bool_]) -> Iterator[KeyIndex]:
+def run_index(columns: PackedColumns, _: Policy, words: Bools) -> Iterator[KeyIndex]:
     """Find who shares a band of the runs of characters, one of them a text with many unknown words; some at a time."""
     noisy = is_noisy(columns.noise)
     rows = np.flatnonzero((columns.noise[:, noise.SLOTS] > 0) & words & noisy.any())
@@ -296,12 +277,13 @@ def drop_singletons(keys: NDArray[np.integer[Any]], rows: Rows, size: int) -> Ke
     return KeyIndex(number.astype(np.int32), row.astype(np.int32))
 
 
-def rarest_term_index(columns: PackedColumns, rule: Terms, words: NDArray[np.bool_]) -> Iterator[KeyIndex]:
+def rarest_term_index(columns: PackedColumns, policy: Policy, words: Bools) -> Iterator[KeyIndex]:
     """Find who shares terms that are rare among these rows, at similar lengths; each idf table separately.
 
     A set of s terms that shares at least m with another shares k of its s - m + k first terms in any order that is the
     same for all; the order by the number of holders here makes the fewest candidates.
     """
+    rule = policy.terms or Terms()
     eligible_rows = eligible(columns, rule) & words
     for table in np.unique(columns.idf[eligible_rows]):
         rows = np.flatnonzero(eligible_rows & (columns.idf == table))

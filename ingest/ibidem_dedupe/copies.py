@@ -6,8 +6,8 @@ content alone: equal words under another title, or with other dates, are no copi
 
 import numpy as np
 
+from ibidem_dedupe.column_rules import Bools, Rows
 from ibidem_dedupe.overrides import PairConstraints
-from ibidem_dedupe.pair_rules import Bools, Rows
 from ibidem_dedupe.policy import Policy
 from ibidem_ingest.signatures.packed import LONG
 from ibidem_ingest.signatures.packed_columns import PackedColumns

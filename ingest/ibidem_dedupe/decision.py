@@ -18,250 +18,12 @@ Texts of fewer than 20 tokens whose titles differ are duplicates at no level (`s
 The decision is symmetric, and monotone: `identical` pairs are also `near` and `partial`. It is not transitive.
 """  # noqa: E501 - a row of a table is one line
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from ibidem_dedupe.policy import LEVELS, Level, Policy, Terms, min_shared_terms
-from ibidem_dedupe.relations import relate
-from ibidem_ingest.signatures import minhash, noise
-from ibidem_ingest.signatures.long_text import LongSignatures
-from ibidem_ingest.signatures.numbers import Numbers, agree, differing_numbers
-from ibidem_ingest.signatures.packed import FULL, LONG, NO_DATE, WEAK, Packed
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """The evidence that puts a pair at its level.
-
-    Args:
-        level: The strongest level that the pair reaches.
-        signature: `content`, `minhash`, `termvector`, `fingerprint`, `profile`, `characters`, or at `partial`
-            `shingles`, `pages`, `chunks` or `words`.
-        score: 0 to 1; 1.0 for equal hashes.
-        why: The signature, its figures and the values of the guards, as an answer shows them.
-    """
-
-    level: Level
-    signature: str
-    score: float
-    why: Mapping[str, object]
-
-
-@dataclass(frozen=True, slots=True)
-class Guards:
-    """The values that may speak against a pair: dates, numbers, lengths.
-
-    Args:
-        days_apart: Days between the two date intervals, 0 where they overlap; None when a date is missing.
-        length_ratio: Length of the shorter text by that of the longer, in tokens.
-        numbers_agree: Whether the numbers agree (signatures.md 3b).
-        numbers_equal: Whether their counts and sketches are equal.
-    """
-
-    days_apart: int | None
-    length_ratio: float
-    numbers_agree: bool
-    numbers_equal: bool
-
-    @classmethod
-    def compare(cls, a: Packed, b: Packed) -> "Guards":
-        """Compare the guards of a pair."""
-        return cls(
-            days_apart=days_apart(a, b),
-            length_ratio=min(a.length, b.length) / max(a.length, b.length),
-            numbers_agree=agree(unpack_numbers(a), unpack_numbers(b)),
-            numbers_equal=unpack_numbers(a) == unpack_numbers(b),
-        )
-
-    def are_within(self, days: int | None) -> bool:
-        """Return whether the dates lie within a window of days; a missing date passes."""
-        return days is None or self.days_apart is None or self.days_apart <= days
-
-    def as_why(self) -> dict[str, object]:
-        """Return the values as an answer shows them."""
-        return {
-            "days_apart": self.days_apart,
-            "length_ratio": round(self.length_ratio, 2),
-            "numbers_agree": self.numbers_agree,
-        }
-
-
-def days_apart(a: Packed, b: Packed) -> int | None:
-    """Return the days between two date intervals, 0 where they overlap; None when one is missing."""
-    if NO_DATE in (a.date_from, a.date_to, b.date_from, b.date_to):
-        return None
-    return max(0, a.date_from - b.date_to, b.date_from - a.date_to)
-
-
-def unpack_numbers(packed: Packed) -> Numbers:
-    """Return the count and sketch of a document's numbers."""
-    return Numbers(packed.numbers, packed.number_sketch)
-
-
-def differ_where_they_must_not(a: Packed, b: Packed) -> bool:
-    """Return whether the fields that must not differ do, or the titles of two short texts; a missing value passes."""
-    guards_differ = any(a.guard) and any(b.guard) and a.guard != b.guard
-    return guards_differ or (any(a.title) and any(b.title) and a.title != b.title)
-
-
-def same_table(a: Packed, b: Packed) -> bool:
-    """Return whether two documents were signed with the same idf table, so that these signatures may be compared."""
-    return any(a.idf) and a.idf == b.idf
-
-
-def same_content(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Evidence | None:
-    """Identical: the same words and figures in the same order."""
-    del policy
-    return build_evidence("identical", "content", 1.0, {}, guards) if equal_content(a, b) else None
-
-
-def equal_content(a: Packed, b: Packed) -> bool:
-    """Return whether two content hashes are equal and of one scheme."""
-    return a.scheme == b.scheme and a.content == b.content
-
-
-def similar_shingles(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Evidence | None:
-    """Near by min-hash: a shared band and enough equal slots; shingles hold the figures, so numbers do not guard."""
-    if policy.slots is None or not a.slots or len(a.slots) != len(b.slots):
-        return None
-    equal = minhash.equal_slots(a.slots, b.slots)
-    if equal < policy.slots.equal or not minhash.shares_band(a.slots, b.slots):
-        return None
-    share = equal / len(a.slots)
-    figures = {"shared": equal, "of": len(a.slots), "estimate": round(minhash.correct_for_chance(share), 3)}
-    return build_evidence("near", "minhash", share, figures, guards)
-
-
-def shared_terms(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Evidence | None:
-    """Near by feature sets: enough of the smaller set's rarest terms are shared, lengths and numbers permitting."""
-    rule = policy.terms
-    if rule is None or not same_table(a, b) or not (eligible(a, rule) and eligible(b, rule)):
-        return None
-    if guards.length_ratio < rule.lengths or (rule.numbers and not guards.numbers_agree):
-        return None
-    count, least_size = len(set(a.terms) & set(b.terms)), min(len(a.terms), len(b.terms))
-    if count < min_shared_terms(rule.share, least_size):
-        return None
-    return build_evidence("near", "termvector", count / least_size, {"shared": count, "of": least_size}, guards)
-
-
-def eligible(packed: Packed, rule: Terms) -> bool:
-    """Return whether a document's feature set may be compared at all."""
-    return len(packed.terms) >= max(1, rule.smallest) and (bool(packed.flags & FULL) or not rule.full)
-
-
-def same_fingerprint(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Evidence | None:
-    """Near by fingerprint: equal and not weak, long enough, almost equal lengths, and equal numbers."""
-    rule = policy.fingerprint
-    if rule is None or (a.flags | b.flags) & WEAK or not same_table(a, b):
-        return None
-    if not any(a.fingerprint) or a.fingerprint != b.fingerprint or min(a.length, b.length) < rule.shortest:
-        return None
-    if guards.length_ratio < rule.lengths or not guards.numbers_equal:
-        return None
-    return build_evidence("near", "fingerprint", 1.0, {}, guards)
-
-
-def same_profile(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Evidence | None:
-    """Near by text profile: equal, similar lengths, and numbers that agree."""
-    if policy.profile is None or not any(a.profile) or a.profile != b.profile:
-        return None
-    if guards.length_ratio < policy.profile or not guards.numbers_agree:
-        return None
-    return build_evidence("near", "profile", 1.0, {}, guards)
-
-
-def similar_characters(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Evidence | None:
-    """Near by characters: enough runs of characters are shared, and the differing words look misread."""
-    rule = policy.characters
-    if rule is None or not same_table(a, b) or guards.length_ratio < rule.lengths:
-        return None
-    noise_a, noise_b = noise.read(a.noise), noise.read(b.noise)
-    if not noise_a.run or noise_a.run != noise_b.run or (noise_a.poor and not rule.few):
-        return None
-    if not (noise_a.noisy or noise_b.noisy):
-        return None
-    equal = minhash.equal_slots(noise_a.slots, noise_b.slots)
-    share = noise.estimate(equal)
-    if share < rule.share or not noise.shares_keys(noise_a.slots, noise_b.slots, rule.pairs):
-        return None
-    runs, terms = noise.estimate_difference(share, noise_a.runs, noise_b.runs), noise.estimate_unknown(noise_a, noise_b)
-    words = max(1.0, runs / noise.RUNS_OF_A_WORD)
-    minimum = rule.unknown + rule.numbers * (differing_numbers(unpack_numbers(a), unpack_numbers(b)) / words)
-    unknown = terms / words
-    if unknown < minimum or terms * (noise_a.runs + noise_b.runs) < rule.lift * runs * (
-        noise_a.unknown + noise_b.unknown
-    ):
-        return None
-    figures = {"shared": equal, "of": noise.SLOTS, "estimate": round(share, 3), "unknown": round(min(1.0, unknown), 2)}
-    return build_evidence("near", "characters", share, figures, guards)
-
-
-def contained_shingles(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Evidence | None:
-    """Partial by containment: the larger text holds most shingles of the smaller; never where both are long."""
-    rule = policy.contained
-    if rule is None or a.flags & b.flags & LONG or min(a.length, b.length) < rule.shortest:
-        return None
-    share = minhash.containment(a.slots, b.slots, a.shingles, b.shingles)
-    if share < rule.share:
-        return None
-    figures = {"relation": "part_of" if is_smaller(a, b) else "contains", "estimate": round(share, 3)}
-    return build_evidence("partial", "shingles", share, figures, guards)
-
-
-def is_smaller(a: Packed, b: Packed) -> bool:
-    """Return whether `a` has fewer shingles than `b`, or as many."""
-    return (a.shingles, a.content, a.id) < (b.shingles, b.content, b.id)
-
-
-def build_evidence(
-    level: Level, signature: str, score: float, figures: Mapping[str, object], guards: Guards
-) -> Evidence:
-    """Build the evidence: signature, its figures, then the guards."""
-    return Evidence(level, signature, round(score, 3), {"signature": signature, **figures, **guards.as_why()})
-
-
-Rule = Callable[[Packed, Packed, Policy, Guards], Evidence | None]
-
-RULES: Mapping[Level, tuple[Rule, ...]] = {
-    "identical": (same_content,),
-    "near": (similar_shingles, shared_terms, same_fingerprint, same_profile, similar_characters),
-    "partial": (contained_shingles,),
-}
-"""For each level the rules that put a pair there, the strongest first."""
-
-
-LongPair = tuple[LongSignatures, LongSignatures]
-
-DIRECTED: Mapping[str, str] = {"a": "contains", "b": "part_of"}
-"""Relation of a document to another, by which of the two contains the other."""
-
-
-def relation_evidence(a: Packed, b: Packed, long_pair: LongPair, policy: Policy, guards: Guards) -> Evidence | None:
-    """Partial by a relation of two long texts, named from the first document's side."""
-    is_swap = (a.content, a.id) > (b.content, b.id)
-    relation = relate(
-        *(long_pair[::-1] if is_swap else long_pair),
-        similarity=minhash.correct_for_chance(minhash.compare(a.slots, b.slots)),
-    )
-    if policy.related is None or relation is None or relation.confidence < policy.related:
-        return None
-    relation = relation.swap() if is_swap else relation
-    figures = {
-        "relation": relation.label,
-        **({"direction": DIRECTED[relation.contains]} if relation.contains else {}),
-        "confidence": round(relation.confidence, 3),
-        "parts": long_pair[0].parts,
-        "own": {"from": relation.a[0], "to": relation.a[1], "of": len(long_pair[0])},
-        "other": {"from": relation.b[0], "to": relation.b[1], "of": len(long_pair[1])},
-        "signals": dict(relation.signals),
-    }
-    return build_evidence("partial", long_pair[0].parts, relation.confidence, figures, guards)
-
-
-def are_long(a: Packed, b: Packed) -> bool:
-    """Return whether a relation of two texts can be decided on at all."""
-    return bool(a.flags & b.flags & LONG)
+from ibidem_dedupe import evidence
+from ibidem_dedupe.pair_evidence import Evidence, Guards, LongPair, differ_where_they_must_not, relation_evidence
+from ibidem_dedupe.policy import LEVELS, Policy
+from ibidem_ingest.signatures.packed import Packed
 
 
 def decide(a: Packed, b: Packed, policy: Policy, long_pair: LongPair | None = None) -> Evidence | None:
@@ -280,11 +42,11 @@ def decide(a: Packed, b: Packed, policy: Policy, long_pair: LongPair | None = No
     if not a.length or not b.length or differ_where_they_must_not(a, b):
         return None
     guards = Guards.compare(a, b)
-    evidence = strongest(a, b, policy, guards)
+    found = strongest(a, b, policy, guards)
     if long_pair is None or policy.level != "partial" or not guards.are_within(policy.window_days):
-        return evidence
+        return found
     relation = relation_evidence(a, b, long_pair, policy, guards)
-    return replace(evidence, why={**relation.why, **evidence.why}) if evidence and relation else evidence or relation
+    return replace(found, why={**relation.why, **found.why}) if found and relation else found or relation
 
 
 def strongest(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Evidence | None:
@@ -292,7 +54,7 @@ def strongest(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Evidence 
     for level in LEVELS[: LEVELS.index(policy.level) + 1]:
         if level != "identical" and not guards.are_within(policy.window_days):
             return None
-        for rule in RULES[level]:
-            if evidence := rule(a, b, policy, guards):
-                return evidence
+        for kind in evidence.TABLE.at(level):
+            if kind.decide and (found := kind.decide(a, b, policy, guards)):
+                return found
     return None

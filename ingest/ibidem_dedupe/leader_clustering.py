@@ -17,10 +17,12 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from ibidem_dedupe import evidence
 from ibidem_dedupe.candidates import KeyIndex, Numbers
+from ibidem_dedupe.column_rules import Bools, Codes, Rows
 from ibidem_dedupe.copies import first_copies
 from ibidem_dedupe.overrides import PairConstraints
-from ibidem_dedupe.pair_rules import CODE, UNDECIDED, Bools, Codes, Rows
+from ibidem_dedupe.pair_rules import UNDECIDED
 from ibidem_dedupe.pairs import (
     BUDGET,
     CandidateRanges,
@@ -47,7 +49,7 @@ class Grouping:
 
     Args:
         lead: (n,) row of the group's first occurrence; its own for a lead.
-        evidence: (n,) code of what joined it to the first occurrence, an index into `SIGNATURES`; 0 for a lead.
+        evidence: (n,) code of what joined it to the first occurrence, by `evidence.TABLE`; 0 for a lead.
         crowded: (n,) whether it shares a value with so many leads that it was not compared with all of them.
     """
 
@@ -176,7 +178,9 @@ class LeaderClustering:
         """Let copies join what the row before them joined that they cannot be told from, or else that row."""
         first = original[copies]
         self.lead[copies] = self.lead[first]
-        self.evidence[copies] = np.where(self.lead[first] == first, CODE["content"], self.evidence[first])
+        self.evidence[copies] = np.where(
+            self.lead[first] == first, evidence.TABLE.code("content"), self.evidence[first]
+        )
 
     def drop_crowded(self, entries: KeyIndex) -> KeyIndex:
         """Drop the keys that so many leads hold that no further ones are looked for under them."""

@@ -3,7 +3,7 @@
 The clues are the look-up keys of long texts, for many texts at once; pairs without a shared key are never compared.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -11,18 +11,14 @@ from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
 
 from ibidem_dedupe.candidates import Hashes, KeyIndex, drop_singletons, join_indexes
+from ibidem_dedupe.column_rules import Rows
 from ibidem_dedupe.overrides import DocumentRef
-from ibidem_dedupe.pair_rules import Rows
 from ibidem_dedupe.pairs import CandidateRanges, expand_pairs, pair_keys
 from ibidem_ingest.signatures.long_text import LongClue, LongSignatures
 from ibidem_ingest.signatures.lookup_keys import LONG_CLUES, LookupField
 
-LEAST_RARE = 5
-"""Of the 25 rarest terms of a full set so many are shared when 40 of 60 are (25 - 20)."""
-
-
-LEAST: Mapping[LookupField, int] = {"rare": LEAST_RARE, "sampled": 2}
-"""How many values of a class are asked for, where one is not enough."""
+LEAST: dict[LookupField, int] = {"sampled": 2}
+"""How many values of a class of long texts are asked for, where one is not enough."""
 
 
 MOST_HOLDERS = 100

@@ -13,7 +13,7 @@ from typing import Any, Literal, get_args
 import orjson
 
 from ibidem_core.records import parse_record
-from ibidem_dedupe.decision import Evidence
+from ibidem_dedupe.pair_evidence import Evidence
 from ibidem_dedupe.policy import Level
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.packed_columns import PackedColumns

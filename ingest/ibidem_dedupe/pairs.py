@@ -9,11 +9,15 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ibidem_dedupe.candidates import MOST, KeyIndex, Numbers, build_key_index, join_indexes
-from ibidem_dedupe.decision import Evidence, are_long, decide
+from ibidem_dedupe import evidence
+from ibidem_dedupe.candidates import MOST, KeyIndex, Numbers, join_indexes
+from ibidem_dedupe.column_rules import Bools, Codes, Rows
+from ibidem_dedupe.decision import decide
 from ibidem_dedupe.overrides import DocumentRef, Pair, PairConstraints
-from ibidem_dedupe.pair_rules import CODE, UNDECIDED, Bools, Codes, Rows, verify
+from ibidem_dedupe.pair_evidence import Evidence, are_long
+from ibidem_dedupe.pair_rules import UNDECIDED, verify
 from ibidem_dedupe.policy import Policy
+from ibidem_dedupe.shared_keys import build_key_index
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.packed import Packed
@@ -120,8 +124,8 @@ class LongTextMatcher:
 
     def code(self, row: int, other: int) -> int:
         """Return the code of their evidence; 0 when there is none."""
-        evidence = self.evidence(row, other)
-        return CODE[evidence.signature] if evidence else 0
+        found = self.evidence(row, other)
+        return evidence.TABLE.code(found.signature) if found else 0
 
     def _decide(self, row: int, other: int) -> Evidence | None:
         a, b = self.packed(row), self.packed(other)
@@ -216,7 +220,7 @@ class PairClassifier:
         if self.matcher is None:
             code[code == UNDECIDED] = 0
         must_link = np.isin(pairs, encode_pairs(self.constraints.same, self.size))
-        code[must_link & np.isin(code, (0, UNDECIDED))] = CODE["override"]
+        code[must_link & np.isin(code, (0, UNDECIDED))] = evidence.TABLE.code("override")
         code[np.isin(pairs, encode_pairs(self.constraints.different, self.size))] = 0
         positions = np.flatnonzero(code)
         return pairs[positions], code[positions]

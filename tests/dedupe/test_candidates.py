@@ -8,11 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ibidem_dedupe import candidates
-from ibidem_dedupe.candidates import KeyIndex, build_key_index, length_buckets, marked_keys
+from ibidem_dedupe.candidates import KeyIndex, length_buckets, marked_keys
 from ibidem_dedupe.overrides import PairConstraints
 from ibidem_dedupe.pairs import CandidateRanges, expand_pairs
 from ibidem_dedupe.parameters import LEAST_SIMILARITY, PRESETS
 from ibidem_dedupe.policy import Policy
+from ibidem_dedupe.shared_keys import build_key_index
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from support.naive_grouping import joins

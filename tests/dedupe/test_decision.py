@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem_dedupe.decision import Evidence, decide
+from ibidem_dedupe.decision import decide
+from ibidem_dedupe.pair_evidence import Evidence
 from ibidem_dedupe.policy import LEVELS, Fingerprint, Policy, Slots, Terms
 from ibidem_ingest.signatures.schema import Signatures
 from support.windows import (

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from ibidem.grouped_search.window import Window
 from ibidem_dedupe import leader_clustering, pairs
 from ibidem_dedupe.decision import decide
+from ibidem_dedupe.evidence import TABLE
 from ibidem_dedupe.leader_clustering import group
 from ibidem_dedupe.overrides import Override, PairConstraints
-from ibidem_dedupe.pair_rules import SIGNATURES
 from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.policy import Policy
 from ibidem_ingest.signatures.packed_columns import PackedColumns
@@ -81,7 +81,7 @@ def test_the_evidence_is_what_joined_a_row_to_its_lead(window: SampleWindow) -> 
     for row, (lead, code) in enumerate(zip(grouping.lead.tolist(), grouping.evidence.tolist(), strict=True)):
         a, b = values[row], values[lead]
         evidence = decide(a, b, Policy()) if row != lead and a is not None and b is not None else None
-        assert SIGNATURES[code] == (evidence.signature if evidence else "")
+        assert TABLE.name(code) == (evidence.signature if evidence else "")
 
 
 @pytest.mark.slow

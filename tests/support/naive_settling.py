@@ -18,25 +18,22 @@ def judge(policy: Policy, overrides: Sequence[Override] = ()) -> Judge:
 
     def level(row: Row, lead: Row) -> str:
         a, b = unpack(row.value), unpack(lead.value)
-        if a is None or b is None or not a.length or not b.length:
-            return ""
         values = {row.name: a, lead.name: b}
         words = [one for one in overrides if {one.a, one.b} == set(values)]
         verdict = words[-1].verdict if words and follows(words[-1], values) else ""
         if verdict == "not":
             return ""
-        evidence = decide(a, b, policy)
+        evidence = decide(a, b, policy) if a and b else None
         return evidence.level if evidence else policy.level if verdict == "same" else ""
 
     return level
 
 
-def follows(word: Override, values: dict[tuple[str, str], Packed]) -> bool:
+def follows(word: Override, values: dict[tuple[str, str], Packed | None]) -> bool:
+    """Whether the texts are those that the reader saw, as far as that can be known."""
     contents = {word.a: word.content_a, word.b: word.content_b}
-    return all(
-        not content.startswith(f"ch{values[name].scheme}:") or content == content_key(values[name])
-        for name, content in contents.items()
-    )
+    signed = ((packed, contents[name]) for name, packed in values.items() if packed)
+    return all(not seen.startswith(f"ch{packed.scheme}:") or seen == content_key(packed) for packed, seen in signed)
 
 
 def plain(rows: Sequence[Row], judged: Judge) -> dict[str, str]:

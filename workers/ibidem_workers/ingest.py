@@ -116,7 +116,9 @@ def ingest_documents(  # noqa: PLR0913 - the options of one command, each by its
         connect_broker(settings)
         if wait:
             run = _LocalRun(engine, settings, report).run(source, tally, paths)
-            retry_unavailable(lambda: settle_all(engine, report_groups), settings.patience)
+            retry_unavailable(
+                lambda: settle_all(engine, report_groups, memory=settings.settle_bytes), settings.patience
+            )
             return run
         return Submission(engine, settings, paths, tally).send(source).run
     finally:

@@ -37,11 +37,12 @@ from ibidem.cli.console import (
 from ibidem.cli.groups import report
 from ibidem.cli.status import refusals, show_summary
 from ibidem.comparison.word_diff import Piece
-from ibidem.grouped_search.explanations import format_count, percent
+from ibidem.grouped_search.explanations import format_count
 from ibidem.index.dry_run import MOST, dry_run
 from ibidem_core import logs
 from ibidem_core.settings import Settings, load
 from ibidem_dedupe.policy import Policy
+from ibidem_dedupe.reasons import percent
 from ibidem_dedupe.request import pair_policy
 from ibidem_engines.stored_groups import group_store
 from ibidem_ingest.errors import UsageError
@@ -151,7 +152,7 @@ def show_grouped(settings: Settings, *, as_json: bool) -> None:
             total += documents
             advance(total, None)
 
-        settle_all(engine, add_progress)
+        settle_all(engine, add_progress, memory=settings.settle_bytes)
         counts = group_store(engine).counts()
     took = round(time.perf_counter() - began, 3)
     figures = {"documents": counts.documents, "groups": counts.groups, "unsigned": counts.unsigned, "took_s": took}

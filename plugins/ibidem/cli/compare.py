@@ -32,10 +32,11 @@ from ibidem.comparison.compare import Comparison, compare
 from ibidem.comparison.html_page import render, shared_page
 from ibidem.comparison.matches import Block, Passage, blocks
 from ibidem.comparison.word_diff import PageNumbers, Words, word_diff
-from ibidem.grouped_search.explanations import format_count, percent, reason
+from ibidem.grouped_search.explanations import format_count, reason
 from ibidem.index.documents import read_document
 from ibidem_core.settings import Settings, load
 from ibidem_dedupe.policy import Level
+from ibidem_dedupe.reasons import percent
 from ibidem_dedupe.request import pair_policy
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, Refused, UsageError

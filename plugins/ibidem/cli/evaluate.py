@@ -31,11 +31,11 @@ from ibidem.cli.console import (
     sanitize,
     warn_once,
 )
-from ibidem.cli.groups import KINDS
 from ibidem.evaluation.errors import MOST, render_worst, worst_pairs
 from ibidem.evaluation.evaluate import Evaluation, Labels, evaluate
 from ibidem.grouped_search.explanations import format_count
 from ibidem_core.settings import load
+from ibidem_dedupe import evidence
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.request import pair_policy
 from ibidem_engines.query import Filter, parse_filter
@@ -160,16 +160,16 @@ def show(evaluation: Evaluation, console: Console) -> None:
             f"{sets['missed']:,} missed, {sets['over']:,} over"
         )
     )
-    for part in (*evidence(evaluation), *mistakes(evaluation), *unknown_ids(evaluation)):
+    for part in (*list_evidence(evaluation), *mistakes(evaluation), *unknown_ids(evaluation)):
         console.print(part)
 
 
-def evidence(evaluation: Evaluation) -> Iterator[Text]:
+def list_evidence(evaluation: Evaluation) -> Iterator[Text]:
     """Return for each kind of evidence how many pairs it joins, and how many of them rightly."""
     if evaluation.evidence:
         yield Text("\nfound by, the strongest evidence of each pair")
     for name, each in evaluation.evidence.items():
-        yield Text(f"  {KINDS.get(name, name)}: {format_count(each.found, 'pair')}, {each.right:,} right")
+        yield Text(f"  {evidence.TABLE.by_name[name].words}: {format_count(each.found, 'pair')}, {each.right:,} right")
 
 
 def mistakes(evaluation: Evaluation) -> Iterator[Text]:

@@ -31,6 +31,7 @@ from ibidem.cli.console import (
 from ibidem.grouped_search.explanations import format_count
 from ibidem.index.documents import titles
 from ibidem.index.groups import Member, StoredReport, index_groups
+from ibidem_dedupe import evidence
 from ibidem_dedupe.leader_clustering import MOST_LEADS
 from ibidem_dedupe.long_candidates import MOST_HOLDERS
 from ibidem_dedupe.request import pair_policy
@@ -96,7 +97,7 @@ def report(figures: Mapping[str, Any]) -> Iterator[RenderableType]:
     if figures["kinds"]:
         yield Text("\nWhat joined duplicates to their lead", "title")
     for kind, count in figures["kinds"].items():
-        yield Indented(Text(KINDS.get(kind, kind)), COLUMNS, f"{count:>8,}")
+        yield Indented(Text(evidence.TABLE.by_name[kind].words), COLUMNS, f"{count:>8,}")
     if figures["sizes"]:
         yield Text("\nGroups by size", "title")
     for size, count in figures["sizes"].items():
@@ -106,21 +107,6 @@ def report(figures: Mapping[str, Any]) -> Iterator[RenderableType]:
     for group in figures["largest"]:
         name = sanitize(f"{group['title']} · {group['lead']}" if group["title"] else group["lead"])
         yield Indented(one_line(Text(name)), COLUMNS, f"{group['size']:>8,}")
-
-
-KINDS = {
-    "content": "the same words in the same order",
-    "minhash": "shared text (five-word runs)",
-    "termvector": "shared rare terms",
-    "fingerprint": "the same six rarest terms at the same places",
-    "profile": "the same frequent words equally often",
-    "characters": "shared characters; the differences look misread",
-    "override": "marked as the same by hand",
-    "shingles": "most of one is in the other",
-    "pages": "pages that match: parts, other editions, overlapping books",
-    "chunks": "chunks that match, of texts without pages",
-}
-"""Each kind of evidence in words."""
 
 
 def writer(path: Path) -> Callable[[Path, Iterable[Member]], None]:

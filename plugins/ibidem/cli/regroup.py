@@ -10,6 +10,7 @@ from rich.text import Text
 
 from ibidem.cli.console import Json, Preset, Similarity, WindowDays, bar, engine_context, figures, print_json, results
 from ibidem.grouped_search.explanations import format_count
+from ibidem_core.settings import load
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.request import pair_policy
 from ibidem_engines.engine import Engine
@@ -35,9 +36,10 @@ def run(
     options = figures(None, similarity, preset, window_days)
     parameters = {name: value for name, value in options.items() if value is not None}
     policy = stored_policy(parameters) if parameters else None
-    with engine_context() as engine:
+    settings = load()
+    with engine_context(settings) as engine:
         check_policy(engine, policy, everything=everything)
-        totals = run_regroup(engine, policy, everything=everything)
+        totals = run_regroup(engine, policy, settings.settle_bytes, everything=everything)
     if as_json:
         print_json(totals)
         return
@@ -73,7 +75,7 @@ def check_policy(engine: Engine, policy: Policy | None, *, everything: bool) -> 
         raise UsageError("groups are stored by other figures", "start over with: ibidem regroup --all")
 
 
-def run_regroup(engine: Engine, policy: Policy | None, *, everything: bool) -> dict[str, int | float]:
+def run_regroup(engine: Engine, policy: Policy | None, memory: int, *, everything: bool) -> dict[str, int | float]:
     """Settle groups with a bar, and return what `--json` prints."""
     began, total = time.perf_counter(), 0
 
@@ -85,7 +87,7 @@ def run_regroup(engine: Engine, policy: Policy | None, *, everything: bool) -> d
 
     with bar("Grouping") as advance:
         old_counts = group_store(engine).counts()
-        regroup(engine, everything=everything, policy=policy, report=add_progress)
+        regroup(engine, everything=everything, policy=policy, report=add_progress, memory=memory)
     counts = group_store(engine).counts()
     joins = counts.documents - counts.groups if everything else max(0, old_counts.groups - counts.groups)
     took = round(time.perf_counter() - began, 3)

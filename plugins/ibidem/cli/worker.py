@@ -39,5 +39,5 @@ def run(
             pool.check()
             if pool.is_ready:
                 with suppress(Unavailable):  # the workers tell it, and wait for it
-                    settle(engine, SETTLES)
+                    settle(engine, SETTLES, memory=settings.settle_bytes)
             time.sleep(LOOK_EVERY)

@@ -8,7 +8,8 @@ from itertools import islice
 from ibidem.comparison.matches import Passage, Region, align, count_covered, runs, to_region
 from ibidem.comparison.word_diff import Words, places, token_offsets
 from ibidem.grouped_search.explanations import relation_name
-from ibidem_dedupe.decision import Evidence, Guards, LongPair, decide, equal_content, same_table
+from ibidem_dedupe.decision import decide
+from ibidem_dedupe.pair_evidence import Evidence, Guards, LongPair, equal_content, same_table
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.relations import relate
 from ibidem_ingest.document import Document, check

@@ -18,7 +18,8 @@ from ibidem.comparison.compare import Comparison
 from ibidem.comparison.html import COLOURS, PagedText, Part, mark_texts, parts, printable
 from ibidem.comparison.matches import Passage
 from ibidem.comparison.word_diff import PageNumbers
-from ibidem.grouped_search.explanations import format_count, page_range, percent, reason
+from ibidem.grouped_search.explanations import format_count, page_range, reason
+from ibidem_dedupe.reasons import percent
 from ibidem_ingest.document import Document
 
 MOST = 150

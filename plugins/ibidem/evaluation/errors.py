@@ -11,10 +11,11 @@ import numpy as np
 from ibidem.comparison.compare import Signals, compare, signals
 from ibidem.comparison.html_page import SharedPage, environment, shared_page
 from ibidem.evaluation.labels import Pair
-from ibidem.grouped_search.explanations import Why, guards, reason
+from ibidem.grouped_search.explanations import guards, reason
 from ibidem_dedupe.decision import decide
 from ibidem_dedupe.pairs import LongTextMatcher
 from ibidem_dedupe.policy import Policy
+from ibidem_dedupe.reasons import Why
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal
 from ibidem_ingest.idf.store import Tables

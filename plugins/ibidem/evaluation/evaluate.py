@@ -22,10 +22,10 @@ from ibidem.evaluation.labels import (
     read_pairs,
 )
 from ibidem.index.idf_build import ForeignShare, LanguageSampler
+from ibidem_dedupe import evidence
 from ibidem_dedupe.candidates import KeyIndex
 from ibidem_dedupe.leader_clustering import group
 from ibidem_dedupe.long_candidates import PageKeys
-from ibidem_dedupe.pair_rules import SIGNATURES
 from ibidem_dedupe.pairs import LongSignatureCache, LongTextMatcher, duplicates
 from ibidem_dedupe.policy import Policy
 from ibidem_engines.query import Filter
@@ -220,7 +220,7 @@ def found_evidence(
     pairs = duplicates(collection.columns, policy, matcher, long_index)
     names = collection.ids
     return {
-        order_pair(names[a], names[b]): SIGNATURES[code]
+        order_pair(names[a], names[b]): evidence.TABLE.name(code)
         for a, b, code in zip(pairs.row.tolist(), pairs.earlier.tolist(), pairs.code.tolist(), strict=True)
     }
 

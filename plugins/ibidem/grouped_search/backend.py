@@ -15,6 +15,7 @@ import orjson
 
 from ibidem.grouped_search.response import Json
 from ibidem.grouped_search.window import Window
+from ibidem_dedupe import evidence
 from ibidem_dedupe.long_candidates import LEAST
 from ibidem_dedupe.overrides import DocumentRef, Override
 from ibidem_dedupe.parameters import DEEPEST
@@ -118,26 +119,13 @@ def build_lookup(packed: Packed, policy: Policy, signatures: LongSignatures | No
         policy: The decision; only clues that can be evidence under it are looked up.
         signatures: Its long signatures, where it has some and the policy asks for relations.
     """
-    fields: set[LookupField] = {"content"}
-    if policy.level != "identical":
-        fields |= {clue for clue, counts in counted_fields(policy).items() if counts}
-    values = {clue: keys for clue, keys in lookup_keys(packed).items() if clue in fields}
+    kinds = {kind.lookup: kind for kind in evidence.TABLE.counted(policy) if kind.lookup}
+    values = {clue: keys for clue, keys in lookup_keys(packed).items() if clue in kinds}
     values |= long_clues(signatures)
-    min_shared = dict(LEAST) if policy.characters is None else {**LEAST, "characters": policy.characters.pairs}
+    min_shared = LEAST | {clue: kind.several(policy).min_shared for clue, kind in kinds.items() if kind.several}
     return SignatureLookup(
         values, {clue: count for clue, count in min_shared.items() if clue in values}, own_id=packed.id
     )
-
-
-def counted_fields(policy: Policy) -> Mapping[LookupField, bool]:
-    """Return for each clue whether the policy uses its evidence."""
-    return {
-        "fingerprint": policy.fingerprint is not None,
-        "profile": policy.profile is not None,
-        "bands": policy.slots is not None,
-        "rare": policy.terms is not None,
-        "characters": policy.characters is not None,
-    }
 
 
 def look_up_duplicates(

@@ -1,10 +1,12 @@
 """Explanations: the evidence for a duplicate in plain words, and the relation and page range of long texts."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ibidem_dedupe.decision import Evidence
+from ibidem_dedupe import evidence
+from ibidem_dedupe.pair_evidence import Evidence
 from ibidem_dedupe.policy import Level
+from ibidem_dedupe.reasons import Why, percent
 
 RELATION_OF_LEVEL: Mapping[Level, str] = {"identical": "same_text", "near": "similar_text"}
 """Relations of two documents, by signatures of whole documents."""
@@ -24,9 +26,6 @@ def page_range(name: str, first: int, last: int) -> str:
     return f"{name} {first:,}" if first == last else f"{name}s {first:,}\N{EN DASH}{last:,}"
 
 
-Why = Mapping[str, object]
-
-
 def format_count(number: object, singular: str, plural: str = "") -> str:
     """Name a number of things.
 
@@ -37,51 +36,6 @@ def format_count(number: object, singular: str, plural: str = "") -> str:
         return f"1 {singular}"
     return f"{number:,} {plural or singular + 's'}"
 
-
-def percent(share: object) -> str:
-    """Write a share as a whole percentage.
-
-    >>> percent(0.984)
-    '98 %'
-    """
-    return f"{float(str(share)):.0%}".replace("%", " %")
-
-
-def shared_percent(why: Why) -> float:
-    """Return the share of equal samples.
-
-    >>> shared_percent({"shared": 87, "of": 100})
-    0.87
-    """
-    return float(str(why["shared"])) / float(str(why["of"]))
-
-
-def examples(why: Why) -> str:
-    """Name misread words, where a text was looked into.
-
-    >>> examples({"misread": [["tbe", "the"], ["conrt", "court"]]}), examples({})
-    (' (tbe → the, conrt → court)', '')
-    """
-    pairs = why.get("misread")
-    return f" ({', '.join(' → '.join(each) for each in pairs)})" if isinstance(pairs, list) and pairs else ""
-
-
-SIGNATURES: Mapping[str, Callable[[Why], str]] = {
-    "content": lambda _: "the same words in the same order",
-    "fingerprint": lambda _: "the same six rarest terms at the same places",
-    "profile": lambda _: "the same frequent words equally often",
-    "minhash": lambda why: f"about {percent(shared_percent(why))} of the text shared",
-    "characters": lambda why: (
-        f"about {percent(why['estimate'])} of the characters shared; the differences look misread" + examples(why)
-    ),
-    "termvector": lambda why: f"{why['shared']} of {why['of']} rare terms shared",
-    "override": lambda why: f"declared the same by {why.get('author') or 'a reader'}",
-    "shingles": lambda why: f"about {percent(why['estimate'])} of the shorter text shared",
-}
-"""For each signature what its evidence says."""
-
-LONG_TEXT_EVIDENCE = frozenset(("pages", "chunks", "words"))
-"""Signatures of long texts: of these the relation says all that matters."""
 
 LONGEST_TITLE = 80
 """Characters of another text's title; those of old books fill a paragraph."""
@@ -207,9 +161,10 @@ def reason(why: Why, other: str = "", own_name: str = "") -> str:
     '57 of 60 rare terms shared, 1 day apart'
     """
     name = str(why.get("signature", ""))
-    strongest = SIGNATURES[name](why) if name in SIGNATURES else name
-    if name in LONG_TEXT_EVIDENCE:
+    kind = evidence.TABLE.by_name.get(name)
+    if kind is not None and kind.reason is None:  # of long texts the relation says all that matters
         return relation(why, other, own_name)
+    strongest = kind.reason(why) if kind is not None and kind.reason else name
     phrase = relation(why, other, own_name) if "relation" in why else ""
     return ", ".join(part for part in [phrase, strongest, *guards(why)] if part)
 

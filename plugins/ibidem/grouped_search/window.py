@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import xxhash
 
-from ibidem_dedupe.decision import Evidence
 from ibidem_dedupe.leader_clustering import Grouping, group
 from ibidem_dedupe.overrides import AppliedOverrides, DocumentRef, Override, Pair, apply_overrides
+from ibidem_dedupe.pair_evidence import Evidence
 from ibidem_dedupe.pairs import LongSignatureCache, LongTextMatcher, encode_pairs, no_long_signatures, pair_keys
 from ibidem_dedupe.policy import Policy
 from ibidem_engines.engine import Hit

@@ -9,8 +9,8 @@ from ibidem.comparison.word_diff import Piece, word_diff
 from ibidem.index.groups import IndexGroups, LongTextIndex, group_slices
 from ibidem_core.errors import NoIndex
 from ibidem_core.settings import Settings
+from ibidem_dedupe import evidence
 from ibidem_dedupe.overrides import DocumentRef
-from ibidem_dedupe.pair_rules import SIGNATURES
 from ibidem_dedupe.policy import Level, Policy
 from ibidem_engines.engine import Hit
 from ibidem_engines.reindex import Name as Place
@@ -27,15 +27,6 @@ MOST = 200_000
 
 SAMPLES = 3
 """Pairs of each level that are shown."""
-
-LEVEL_OF: Mapping[str, Level] = {
-    "content": "identical",
-    "shingles": "partial",
-    "pages": "partial",
-    "chunks": "partial",
-    "words": "partial",
-}
-"""The level that a signature joins at, where that is not `near`."""
 
 LISTED = 1_000
 """Refusals that are listed; more are counted."""
@@ -244,8 +235,9 @@ def _split_by_level(groups: IndexGroups) -> Mapping[Level, list[int]]:
     """Part the duplicates by the level of what joined them to their lead."""
     rows: defaultdict[Level, list[int]] = defaultdict(list)
     for row, code in enumerate(groups.grouping.evidence.tolist()):
-        if code and SIGNATURES[code] != "override":
-            rows[LEVEL_OF.get(SIGNATURES[code], "near")].append(row)
+        level = evidence.TABLE.kinds[code - 1].level if code else None  # a manual decision has no level of its own
+        if level is not None:
+            rows[level].append(row)
     return dict(sorted(rows.items()))
 
 

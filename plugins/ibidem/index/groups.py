@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.index.documents import titles
+from ibidem_dedupe import evidence
 from ibidem_dedupe.candidates import KeyIndex
 from ibidem_dedupe.decision import decide
 from ibidem_dedupe.leader_clustering import Grouping, group
 from ibidem_dedupe.long_candidates import PageKeys
 from ibidem_dedupe.overrides import DocumentRef, Override, apply_overrides
-from ibidem_dedupe.pair_rules import SIGNATURES
 from ibidem_dedupe.pairs import LongSignatureCache, LongTextMatcher
 from ibidem_dedupe.policy import Level, Policy
 from ibidem_engines.engine import Engine, Hit
@@ -84,7 +84,9 @@ class IndexGroups:
     def kinds(self) -> Mapping[str, int]:
         """Number of duplicates joined by each signature, the most frequent first."""
         codes, counts = np.unique(self.grouping.evidence[self.grouping.evidence > 0], return_counts=True)
-        by_kind = {SIGNATURES[code]: count for code, count in zip(codes.tolist(), counts.tolist(), strict=True)}
+        by_kind = {
+            evidence.TABLE.name(code): count for code, count in zip(codes.tolist(), counts.tolist(), strict=True)
+        }
         return dict(sorted(by_kind.items(), key=lambda each: -each[1]))
 
     @property
@@ -106,8 +108,8 @@ class IndexGroups:
             lead = int(self.grouping.lead[row])
             if counts[lead] > 1:
                 index, name = self.names[row]
-                evidence = SIGNATURES[self.grouping.evidence[row]]
-                yield Member(self.names[lead][1], index, name, counts[lead], evidence)
+                kind = evidence.TABLE.name(int(self.grouping.evidence[row]))
+                yield Member(self.names[lead][1], index, name, counts[lead], kind)
 
     def as_json(self, titles: Mapping[DocumentRef, str] | None = None) -> dict[str, object]:
         """Return what `ibidem groups --json` prints.

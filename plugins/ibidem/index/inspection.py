@@ -7,8 +7,8 @@ from ibidem.grouped_search.backend import build_lookup, cut_fields
 from ibidem.grouped_search.explanations import relation_name
 from ibidem.grouped_search.window import Window
 from ibidem.index.documents import fetch_hits
-from ibidem_dedupe.decision import Evidence
 from ibidem_dedupe.overrides import DocumentRef, Override
+from ibidem_dedupe.pair_evidence import Evidence
 from ibidem_dedupe.pairs import LongSignatureCache
 from ibidem_dedupe.policy import Policy
 from ibidem_engines.engine import Engine, Hit, StoredDocument

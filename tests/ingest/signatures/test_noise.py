@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ibidem_dedupe.decision import Evidence, decide
+from ibidem_dedupe.decision import decide
+from ibidem_dedupe.pair_evidence import Evidence
 from ibidem_dedupe.policy import Characters, Policy
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.table import Table

@@ -244,7 +244,7 @@ def backfill_in_place(settings: Settings, report: Report = lambda *_: None) -> s
     with open_for_backfill(settings) as (engine, source):
         backfill = start_in_place(engine, source, settings, report)
         backfill.run()
-        retry_unavailable(lambda: settle_all(engine), settings.patience)
+        retry_unavailable(lambda: settle_all(engine, memory=settings.settle_bytes), settings.patience)
         backfill.checkpoint.state = "done"
         backfill.note("submitted")
         return backfill.checkpoint.run

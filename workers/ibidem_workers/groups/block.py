@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ibidem_dedupe import evidence
 from ibidem_dedupe.copies import first_copies
 from ibidem_dedupe.leader_clustering import Grouping, group
 from ibidem_dedupe.overrides import DocumentRef, Overrides, PairConstraints, apply_overrides
-from ibidem_dedupe.pair_rules import RULES, SIGNATURES
 from ibidem_dedupe.pairs import PairClassifier
 from ibidem_dedupe.policy import Level, Policy
 from ibidem_ingest.signatures.packed_columns import PackedColumns
@@ -86,7 +86,7 @@ class Rules:
 
     def level(self, grouping: Grouping, row: int) -> Level:
         """Return the level at which a row duplicates its lead; a manual decision is one at the level asked for."""
-        return LEVEL_OF.get(SIGNATURES[grouping.evidence[row]], self.policy.level)
+        return evidence.TABLE.level(int(grouping.evidence[row]), self.policy)
 
     def originals(self, leads: Sequence[Row], rows: Sequence[Row]) -> list[Row]:
         """Return the rows that are copies neither of a lead nor of an earlier row, so that leads are looked up for."""
@@ -113,10 +113,6 @@ class Rules:
             columns: Their packed values.
         """
         return apply_overrides(self.overrides.words, names, columns).constraints
-
-
-LEVEL_OF: dict[str, Level] = {signature: level for level, rules in RULES.items() for signature in rules}
-"""Level of each kind of evidence."""
 
 
 def _columns(rows: Sequence[Row]) -> PackedColumns:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ibidem_dedupe.column_rules import Rows
 from ibidem_dedupe.leader_clustering import Grouping, group
-from ibidem_dedupe.pair_rules import Rows
 from ibidem_engines.reindex import SeqNoRange
 from ibidem_engines.stored_groups import GroupedDocument, StoredGroups
 from ibidem_workers.groups.block import Join, Row, Rules

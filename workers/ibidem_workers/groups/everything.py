@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ibidem_dedupe.column_rules import Bools
 from ibidem_dedupe.leader_clustering import Grouping, group
-from ibidem_dedupe.pair_rules import Bools
 from ibidem_engines.group_checkpoint import Checkpoint
 from ibidem_engines.reindex import Marks, SeqNoRange, ShardRef
 from ibidem_engines.stored_groups import Assignment, GroupedDocument, StoredGroups

@@ -16,13 +16,14 @@ PAUSE = 0.2
 """Seconds between two looks while another process settles."""
 
 
-def settle(engine: Engine, seconds: float, report: Report = lambda _: None) -> None:
+def settle(engine: Engine, seconds: float, report: Report = lambda _: None, *, memory: int = MAX_BYTES) -> None:
     """Settle the new documents of an index, unless another process does.
 
     Args:
         engine: The index.
         seconds: For how long at most.
         report: Called with the number of documents that were looked at.
+        memory: Bytes of columns that are held in memory.
     """
     lease, deadline = Lease(engine), time.monotonic() + seconds
 
@@ -37,17 +38,23 @@ def settle(engine: Engine, seconds: float, report: Report = lambda _: None) -> N
         return
     if lease.take():
         try:
-            Follower(engine, report, stop=stop, is_lost=is_lost).catch_up()
+            Follower(engine, report, stop=stop, is_lost=is_lost, memory=memory).catch_up()
         finally:
             lease.give_back()
 
 
-def settle_all(engine: Engine, report: Report = lambda _: None) -> None:
-    """Settle all documents written before the call, or wait until another process has; others may go on writing."""
+def settle_all(engine: Engine, report: Report = lambda _: None, *, memory: int = MAX_BYTES) -> None:
+    """Settle all documents written before the call, or wait until another process has; others may go on writing.
+
+    Args:
+        engine: The index.
+        report: Called with the number of documents that were looked at.
+        memory: Bytes of columns that are held in memory.
+    """
     goal = group_store(engine).newest()
-    settle(engine, inf, report)
+    settle(engine, inf, report, memory=memory)
     while not has_settled(engine, goal):
-        settle(engine, inf, report)
+        settle(engine, inf, report, memory=memory)
         time.sleep(PAUSE)
 
 

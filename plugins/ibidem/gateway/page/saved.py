@@ -25,7 +25,7 @@ from ibidem.grouped_search.api import search_window
 from ibidem.grouped_search.explanations import reason
 from ibidem.grouped_search.window import Window
 from ibidem.index.alerts import Alert, alerts, find_alert, find_new, remove, run, save
-from ibidem_dedupe.decision import Evidence
+from ibidem_dedupe.pair_evidence import Evidence
 from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
 

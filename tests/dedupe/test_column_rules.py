@@ -4,21 +4,14 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ibidem_dedupe.column_rules import Pairs, common_numbers, count_shared
 from ibidem_dedupe.decision import decide
-from ibidem_dedupe.pair_rules import (
-    SIGNATURES,
-    SLICE,
-    Pairs,
-    common_numbers,
-    count_shared,
-    equal_runs,
-    screen,
-    strongest,
-    verify,
-)
+from ibidem_dedupe.evidence import TABLE
+from ibidem_dedupe.pair_rules import SLICE, screen, strongest, verify
 from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.policy import Policy
 from ibidem_ingest.signatures import noise
+from ibidem_ingest.signatures.noise_columns import equal_runs
 from ibidem_ingest.signatures.packed_columns import NO_NUMBER, NO_TERM, PackedColumns
 from support.windows import SampleWindow, example_settings, make_window, windows
 
@@ -51,7 +44,7 @@ def test_many_pairs_at_once_get_the_verdict_of_one_pair(window: SampleWindow, po
     size = len(window.values)
     a, b = np.repeat(np.arange(size), size), np.tile(np.arange(size), size)
     codes = verify(PackedColumns.decode(window.values), a, b, policy)
-    assert [SIGNATURES[code] for code in codes] == expected(window, policy)
+    assert [TABLE.name(code) for code in codes] == expected(window, policy)
 
 
 def test_generated_windows_hold_every_kind_of_evidence() -> None:

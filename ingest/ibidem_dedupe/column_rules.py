@@ -1,0 +1,282 @@
+"""Rules over columns: each kind of evidence for many pairs at once, as `pair_evidence` decides on one pair."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibidem_dedupe.policy import Policy, Terms, min_shared_terms
+from ibidem_ingest.kernel import loops
+from ibidem_ingest.signatures import noise
+from ibidem_ingest.signatures.minhash import LEAST_FOR_CONTAINMENT, correct_for_chance
+from ibidem_ingest.signatures.noise_columns import (
+    ESTIMATES,
+    NoiseFigures,
+    differing_terms,
+    equal_runs,
+    estimate_difference,
+    is_noisy,
+)
+from ibidem_ingest.signatures.numbers import FEW, LEAST_SHARE, SKETCH
+from ibidem_ingest.signatures.packed import FULL, LONG, NO_DATE, WEAK
+from ibidem_ingest.signatures.packed_columns import NO_NUMBER, NO_TERM, PackedColumns
+from ibidem_ingest.signatures.schema import BANDS, FULL_SET, SLOTS
+
+Bools = NDArray[np.bool_]
+Rows = NDArray[np.int64]
+Codes = NDArray[np.uint8]
+Figures = NDArray[np.float64]
+
+EVERY = slice(None)
+"""All rows."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Pairs of rows of one set of columns.
+
+    Args:
+        columns: The packed values.
+        a: (m,) rows.
+        b: (m,) rows.
+    """
+
+    columns: PackedColumns
+    a: Rows
+    b: Rows
+
+    def take(self, selection: NDArray[np.int64]) -> "Pairs":
+        """Return some of the pairs."""
+        return Pairs(self.columns, self.a[selection], self.b[selection])
+
+    def has_equal(self, column: NDArray[np.generic]) -> Bools:
+        """Return where a column has the same value on both sides."""
+        mask: Bools = column[self.a] == column[self.b]
+        return mask
+
+    @cached_property
+    def lengths(self) -> NDArray[np.float64]:
+        """Length of the shorter text by that of the longer."""
+        a, b = self.columns.length[self.a], self.columns.length[self.b]
+        return np.minimum(a, b) / np.maximum(np.maximum(a, b), 1)
+
+    @cached_property
+    def numbers_differing(self) -> Figures:
+        """About how many numbers occur in one text only: `numbers.differing_numbers`."""
+        shared_terms, union = common_numbers(self.columns.number_sketch, self.a, self.b)
+        share = np.where(union > 0, shared_terms / np.maximum(1, union), 1.0)
+        counts = self.columns.numbers.astype(np.float64)
+        return estimate_difference(share, counts[self.a], counts[self.b])
+
+    @cached_property
+    def numbers_agree(self) -> Bools:
+        """Whether the numbers agree: `pair_evidence.numbers_agree`."""
+        counts = self.columns.numbers
+        agree = np.minimum(counts[self.a], counts[self.b]) < FEW
+        pairs_left = np.flatnonzero(~agree)
+        shared_terms, union = common_numbers(self.columns.number_sketch, self.a[pairs_left], self.b[pairs_left])
+        agree[pairs_left] = shared_terms / np.maximum(1, union) >= LEAST_SHARE
+        return agree
+
+
+def common_numbers(sketches: NDArray[np.int32], a: Rows, b: Rows) -> tuple[Rows, Rows]:
+    """Return for each pair how many of the 16 smallest numbers of both sketches are shared, and how many there are."""
+    if loops.IN_USE:
+        return loops.IN_USE.shared_smallest(sketches, (a, b), NO_NUMBER)
+    numbers = np.sort(np.concatenate((sketches[a], sketches[b]), axis=1), axis=1)
+    is_number = numbers != NO_NUMBER
+    repeats = np.zeros_like(is_number)
+    repeats[:, 1:] = (numbers[:, 1:] == numbers[:, :-1]) & is_number[:, 1:]
+    distinct = np.cumsum(is_number & ~repeats, axis=1)
+    return (repeats & (distinct <= SKETCH)).sum(axis=1), np.minimum(distinct[:, -1], SKETCH)
+
+
+def may_match(pairs: Pairs) -> Bools:
+    """Return which pairs have words on both sides and do not differ where they must not."""
+    columns = pairs.columns
+    words = (columns.length[pairs.a] > 0) & (columns.length[pairs.b] > 0)
+    a, b = columns.guard[pairs.a], columns.guard[pairs.b]
+    may: Bools = words & ((a == b) | (a == 0) | (b == 0))
+    a, b = columns.title[pairs.a], columns.title[pairs.b]
+    may &= (a == b) | (a == 0) | (b == 0)
+    return may
+
+
+def is_in_window(pairs: Pairs, days: int | None) -> Bools:
+    """Return which pairs lie within the date window; a missing date passes."""
+    if days is None:
+        return np.ones(len(pairs.a), bool)
+    start, end = pairs.columns.date_from, pairs.columns.date_to
+    missing = (start == NO_DATE) | (end == NO_DATE)
+    gap = np.maximum(start[pairs.a] - end[pairs.b], start[pairs.b] - end[pairs.a])
+    within_days: Bools = missing[pairs.a] | missing[pairs.b] | (gap <= days)
+    return within_days
+
+
+def same_content(pairs: Pairs, policy: Policy) -> Bools:
+    """`pair_evidence.same_content` for many pairs."""
+    del policy
+    columns = pairs.columns
+    return (
+        pairs.has_equal(columns.content[:, 0])
+        & pairs.has_equal(columns.content[:, 1])
+        & pairs.has_equal(columns.scheme)
+    )
+
+
+def similar_shingles(pairs: Pairs, policy: Policy) -> Bools:
+    """`pair_evidence.similar_shingles` for many pairs."""
+    columns = pairs.columns
+    mask = np.zeros(len(pairs.a), bool)
+    if policy.slots is None:
+        return mask
+    with_slots = np.flatnonzero((columns.slot_count[pairs.a] > 0) & (columns.slot_count[pairs.b] > 0))
+    if loops.IN_USE:
+        rows = pairs.a[with_slots], pairs.b[with_slots]
+        mask[with_slots] = loops.IN_USE.similar_slots(columns.slots, rows, policy.slots.equal, BANDS)
+        return mask
+    equal = columns.slots[pairs.a[with_slots]] == columns.slots[pairs.b[with_slots]]
+    positions = np.flatnonzero(equal.view(np.uint8).sum(axis=1, dtype=np.uint8) >= policy.slots.equal)
+    bands = equal[positions, : 3 * BANDS]
+    mask[with_slots[positions]] = (bands[:, 0::3] & bands[:, 1::3] & bands[:, 2::3]).any(axis=1)
+    return mask
+
+
+def eligible(columns: PackedColumns, rule: Terms, rows: Rows | slice = EVERY) -> Bools:
+    """Return which rows' feature sets may be compared at all: `pair_evidence.eligible`.
+
+    Args:
+        columns: The packed values.
+        rule: What a set has to be.
+        rows: Which rows.
+    """
+    sizes: Bools = (columns.term_count[rows] >= max(1, rule.smallest)) & (columns.idf[rows] != 0)
+    return sizes & ((columns.flags[rows] & FULL) > 0) if rule.full else sizes
+
+
+def shared_terms(pairs: Pairs, policy: Policy) -> Bools:
+    """`pair_evidence.shared_terms` for many pairs."""
+    mask = np.zeros(len(pairs.a), bool)
+    rule = policy.terms
+    if rule is None:
+        return mask
+    columns = pairs.columns
+    selection = np.flatnonzero(pairs.has_equal(columns.idf) & (pairs.lengths >= rule.lengths))
+    selection = selection[eligible(columns, rule, pairs.a[selection]) & eligible(columns, rule, pairs.b[selection])]
+    if rule.numbers:
+        selection = selection[pairs.take(selection).numbers_agree]
+    a, b = pairs.a[selection], pairs.b[selection]
+    min_shared = needed_by_size(rule.share)[np.minimum(columns.term_count[a], columns.term_count[b])]
+    mask[selection] = count_shared(columns.terms, a, b) >= min_shared
+    return mask
+
+
+@lru_cache(maxsize=64)
+def needed_by_size(share: float) -> NDArray[np.int64]:
+    """Return the fewest shared terms for each size of the smaller set."""
+    return np.array([min_shared_terms(share, size) for size in range(FULL_SET + 1)])
+
+
+def count_shared(terms: NDArray[np.int32], a: Rows, b: Rows) -> NDArray[np.int64]:
+    """Count the terms that pairs of rows share; each row has a term once, filling aside."""
+    if loops.IN_USE:
+        return loops.IN_USE.shared_values(terms, (a, b), NO_TERM)
+    all_terms = np.sort(np.concatenate((terms[a], terms[b]), axis=1), axis=1)
+    shared_terms: NDArray[np.int64] = ((all_terms[:, 1:] == all_terms[:, :-1]) & (all_terms[:, 1:] != NO_TERM)).sum(
+        axis=1
+    )
+    return shared_terms
+
+
+def same_fingerprint(pairs: Pairs, policy: Policy) -> Bools:
+    """`pair_evidence.same_fingerprint` for many pairs."""
+    columns, rule = pairs.columns, policy.fingerprint
+    if rule is None:
+        return np.zeros(len(pairs.a), bool)
+    mask = np.zeros(len(pairs.a), bool)
+    selection = np.flatnonzero((columns.fingerprint[pairs.a] != 0) & pairs.has_equal(columns.fingerprint))
+    subset = pairs.take(selection)
+    agrees = (columns.idf[subset.a] != 0) & subset.has_equal(columns.idf) & subset.has_equal(columns.numbers)
+    for rows in (subset.a, subset.b):
+        agrees &= ((columns.flags[rows] & WEAK) == 0) & (columns.length[rows] >= rule.shortest)
+    agrees &= (columns.number_sketch[subset.a] == columns.number_sketch[subset.b]).all(axis=1)
+    mask[selection] = agrees & (subset.lengths >= rule.lengths)
+    return mask
+
+
+def same_profile(pairs: Pairs, policy: Policy) -> Bools:
+    """`pair_evidence.same_profile` for many pairs."""
+    profiles = pairs.columns.profile
+    if policy.profile is None:
+        return np.zeros(len(pairs.a), bool)
+    equal: Bools = (profiles[pairs.a] != 0) & pairs.has_equal(profiles) & (pairs.lengths >= policy.profile)
+    selection = np.flatnonzero(equal)
+    equal[selection] = pairs.take(selection).numbers_agree
+    return equal
+
+
+def similar_characters(pairs: Pairs, policy: Policy) -> Bools:
+    """`pair_evidence.similar_characters` for many pairs."""
+    mask = np.zeros(len(pairs.a), bool)
+    rule = policy.characters
+    if rule is None:
+        return mask
+    run, idf = pairs.columns.noise[:, noise.SLOTS], pairs.columns.idf
+    may = (run[pairs.a] > 0) & pairs.has_equal(run) & (idf[pairs.a] != 0) & pairs.has_equal(idf)
+    may &= (run[pairs.a] < noise.POOR) | rule.few
+    selection = np.flatnonzero(may)
+    selection = selection[pairs.take(selection).lengths >= rule.lengths]
+    blocks = pairs.columns.noise
+    selection = selection[is_noisy(blocks[pairs.a[selection]]) | is_noisy(blocks[pairs.b[selection]])]
+    equal, slot_pairs, band = equal_runs(blocks, pairs.a[selection], pairs.b[selection])
+    share = ESTIMATES[equal]
+    positions = np.flatnonzero((share >= rule.share) & band & (slot_pairs >= rule.pairs))
+    selection, share = selection[positions], share[positions]
+    subset = pairs.take(selection)
+    a, b = NoiseFigures.read(pairs.columns, subset.a), NoiseFigures.read(pairs.columns, subset.b)
+    runs, terms = estimate_difference(share, a.runs, b.runs), differing_terms(a, b)
+    words = np.maximum(1.0, runs / noise.RUNS_OF_A_WORD)
+    min_unknown = rule.unknown + rule.numbers * (subset.numbers_differing / words)
+    often = terms * (a.runs + b.runs) >= rule.lift * runs * (a.unknown + b.unknown)
+    mask[selection] = (terms / words >= min_unknown) & often
+    return mask
+
+
+def contained_shingles(pairs: Pairs, policy: Policy) -> Bools:
+    """`pair_evidence.contained_shingles` for many pairs."""
+    columns, rule = pairs.columns, policy.contained
+    mask = np.zeros(len(pairs.a), bool)
+    if rule is None:
+        return mask
+    may = (columns.slot_count > 0) & (columns.length >= rule.shortest)
+    selection = np.flatnonzero(may[pairs.a] & may[pairs.b] & ~are_long(pairs))
+    a, b = pairs.a[selection], pairs.b[selection]
+    equal = (columns.slots[a] == columns.slots[b]).sum(axis=1)
+    mask[selection] = containment(equal, columns.shingles[a], columns.shingles[b]) >= rule.share
+    return mask
+
+
+def containment(equal_slots: Rows, a: Rows, b: Rows) -> NDArray[np.float64]:
+    """`minhash.containment` for many pairs.
+
+    Args:
+        equal_slots: (m,) how many of 100 slots are equal.
+        a: (m,) distinct shingles of the one text.
+        b: (m,) those of the other.
+    """
+    similarity = np.array([correct_for_chance(share / SLOTS) for share in range(SLOTS + 1)])[equal_slots]
+    share = similarity * (a + b) / ((1 + similarity) * np.maximum(1, np.minimum(a, b)))
+    return np.where(equal_slots < LEAST_FOR_CONTAINMENT, 0.0, np.minimum(1.0, share))
+
+
+def are_long(pairs: Pairs) -> Bools:
+    """`pair_evidence.are_long` for many pairs."""
+    is_long: Bools = (pairs.columns.flags & LONG) > 0
+    result: Bools = is_long[pairs.a] & is_long[pairs.b]
+    return result
+
+
+Rule = Callable[[Pairs, Policy], Bools]
+"""Returns which pairs of rows are duplicates by one kind of evidence."""

@@ -1,0 +1,251 @@
+"""Table of evidence: each kind of evidence is one row, the strongest first; whoever decides or explains reads it.
+
+A new kind is a module with its rules, and a row here: a name, the level, the rule for a pair and over columns, the keys
+that make a pair a candidate, the look-up keys of an engine, and what it says to people.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+
+from ibidem_dedupe import candidates, column_rules, pair_evidence, reasons
+from ibidem_dedupe.candidates import KeyIndex
+from ibidem_dedupe.column_rules import Bools
+from ibidem_dedupe.policy import LEVELS, Characters, Level, Policy, Terms, min_shared_terms
+from ibidem_dedupe.reasons import Reason
+from ibidem_ingest.signatures.lookup_keys import LookupField
+from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_ingest.signatures.schema import FULL_SET, RAREST
+
+Keys = Callable[[PackedColumns, Policy, Bools], Iterator[KeyIndex]]
+"""Finds which of some rows share a key; pairs that share none are not compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class SharedCount:
+    """Number of look-up keys that two documents share at least, where one says too little.
+
+    Args:
+        min_shared: How many.
+        lengths: The least ratio of the shorter text's length to the longer one's.
+    """
+
+    min_shared: int
+    lengths: float
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of evidence.
+
+    Args:
+        name: Its name in an answer: `signature`.
+        words: What it is, in the words of a report on many pairs.
+        reason: What it says of one pair; None where the relation of two long texts says it.
+        level: The level at which it joins a pair; None: at the one that is asked for.
+        counts: Returns whether it counts under a policy, at its level.
+        decide: The rule for a pair; None where more than two packed values decide.
+        verify: The same rule over columns.
+        keys: Finds its candidates; None: other kinds find them.
+        has_weak_keys: Whether pairs have to share several of its keys.
+        lookup: The look-up keys of an engine by which its documents are found; None where there are none.
+        several: Returns how many of these have to be shared; None: one is enough.
+        screened: Whether the compiled screen of `pair_rules.screen` knows it.
+    """
+
+    name: str
+    words: str
+    reason: Reason | None = None
+    level: Level | None = "near"
+    counts: Callable[[Policy], bool] = lambda _: True
+    decide: pair_evidence.Rule | None = None
+    verify: column_rules.Rule | None = None
+    keys: Keys | None = None
+    has_weak_keys: bool = False
+    lookup: LookupField | None = None
+    several: Callable[[Policy], SharedCount] | None = None
+    screened: bool = False
+
+
+def say(words: str) -> Reason:
+    """Return the reason of a kind that has no figures."""
+    return lambda _: words
+
+
+def min_rare_terms(rule: Terms) -> int:
+    """Return how many of their 25 rarest terms two full sets share at least, when they share enough of their 60 terms.
+
+    >>> min_rare_terms(Terms())
+    5
+    """
+    return max(1, RAREST - (FULL_SET - min_shared_terms(rule.share, FULL_SET)))
+
+
+def _rare(policy: Policy) -> SharedCount:
+    rule = policy.terms or Terms()
+    return SharedCount(min_rare_terms(rule), rule.lengths)
+
+
+def _runs(policy: Policy) -> SharedCount:
+    rule = policy.characters or Characters()
+    return SharedCount(rule.pairs, rule.lengths)
+
+
+def _is_set(name: str, policy: Policy) -> bool:
+    return getattr(policy, name) is not None
+
+
+KINDS = (
+    Kind(
+        "content",
+        "the same words in the same order",
+        say("the same words in the same order"),
+        level="identical",
+        decide=pair_evidence.same_content,
+        verify=column_rules.same_content,
+        keys=candidates.content_index,
+        lookup="content",
+        screened=True,
+    ),
+    Kind(
+        "minhash",
+        "shared text (five-word runs)",
+        reasons.shared_text,
+        counts=partial(_is_set, "slots"),
+        decide=pair_evidence.similar_shingles,
+        verify=column_rules.similar_shingles,
+        keys=candidates.min_hash_index,
+        lookup="bands",
+        screened=True,
+    ),
+    Kind(
+        "termvector",
+        "shared rare terms",
+        reasons.shared_terms,
+        counts=partial(_is_set, "terms"),
+        decide=pair_evidence.shared_terms,
+        verify=column_rules.shared_terms,
+        keys=candidates.rarest_term_index,
+        has_weak_keys=True,
+        lookup="rare",
+        several=_rare,
+        screened=True,
+    ),
+    Kind(
+        "fingerprint",
+        "the same six rarest terms at the same places",
+        say("the same six rarest terms at the same places"),
+        counts=partial(_is_set, "fingerprint"),
+        decide=pair_evidence.same_fingerprint,
+        verify=column_rules.same_fingerprint,
+        keys=candidates.fingerprint_index,
+        lookup="fingerprint",
+        screened=True,
+    ),
+    Kind(
+        "profile",
+        "the same frequent words equally often",
+        say("the same frequent words equally often"),
+        counts=partial(_is_set, "profile"),
+        decide=pair_evidence.same_profile,
+        verify=column_rules.same_profile,
+        keys=candidates.profile_index,
+        lookup="profile",
+        screened=True,
+    ),
+    Kind(
+        "characters",
+        "shared characters; the differences look misread",
+        reasons.shared_characters,
+        counts=partial(_is_set, "characters"),
+        decide=pair_evidence.similar_characters,
+        verify=column_rules.similar_characters,
+        keys=candidates.run_index,
+        lookup="characters",
+        several=_runs,
+        screened=True,
+    ),
+    Kind("override", "marked as the same by hand", reasons.declared, level=None, screened=True),
+    Kind(
+        "shingles",
+        "most of one is in the other",
+        reasons.contained_text,
+        level="partial",
+        counts=partial(_is_set, "contained"),
+        decide=pair_evidence.contained_shingles,
+        verify=column_rules.contained_shingles,
+        keys=candidates.contained_index,
+        has_weak_keys=True,
+    ),
+    Kind(
+        "pages",
+        "pages that match: parts, other editions, overlapping books",
+        level="partial",
+        counts=partial(_is_set, "related"),
+        keys=candidates.related_index,
+    ),
+    Kind(
+        "chunks",
+        "chunks that match, of texts without pages",
+        level="partial",
+        counts=partial(_is_set, "related"),
+    ),
+    Kind("words", "rare words that match in order", level="partial", counts=partial(_is_set, "related")),
+)
+"""Every kind of evidence, the strongest first."""
+
+
+@dataclass(slots=True)
+class Table:
+    """The kinds of evidence, with what is derived from them.
+
+    Args:
+        kinds: The kinds, the strongest first.
+    """
+
+    kinds: tuple[Kind, ...] = KINDS
+    by_name: Mapping[str, Kind] = field(init=False)
+    codes: Mapping[str, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Number the kinds: the code of evidence is its place in the table, from 1 on; 0 is no evidence."""
+        self.by_name = {kind.name: kind for kind in self.kinds}
+        self.codes = {kind.name: code for code, kind in enumerate(self.kinds, 1)}
+
+    def code(self, name: str) -> int:
+        """Return the code of a kind."""
+        return self.codes[name]
+
+    def name(self, code: int) -> str:
+        """Return the name of a kind by its code; empty for no evidence.
+
+        >>> TABLE.name(1), TABLE.name(0)
+        ('content', '')
+        """
+        return self.kinds[code - 1].name if code else ""
+
+    def level(self, code: int, policy: Policy) -> Level:
+        """Return the level at which a kind joins a pair.
+
+        Args:
+            code: Its code.
+            policy: A manual decision joins at its level.
+        """
+        return self.kinds[code - 1].level or policy.level
+
+    def at(self, level: Level) -> list[Kind]:
+        """Return the kinds that put a pair at a level, the strongest first."""
+        return [kind for kind in self.kinds if kind.level == level]
+
+    def counted(self, policy: Policy) -> list[Kind]:
+        """Return the kinds that count under a policy, up to its level."""
+        levels = LEVELS[: LEVELS.index(policy.level) + 1]
+        return [kind for kind in self.kinds if kind.level in levels and kind.counts(policy)]
+
+    def is_screened(self, policy: Policy) -> bool:
+        """Return whether the compiled screen knows every kind that counts under a policy."""
+        return all(kind.screened for kind in self.counted(policy))
+
+
+TABLE = Table()
+"""The table that decides."""

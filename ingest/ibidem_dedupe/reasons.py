@@ -1,0 +1,54 @@
+"""Reasons: what each kind of evidence says to people."""
+
+from collections.abc import Callable, Mapping
+
+Why = Mapping[str, object]
+"""The evidence as a response carries it: `signature`, its figures, and the values of the guards."""
+
+Reason = Callable[[Why], str]
+"""Says in words why a pair is one of duplicates."""
+
+
+def percent(share: object) -> str:
+    """Write a share as a whole percentage.
+
+    >>> percent(0.984)
+    '98 %'
+    """
+    return f"{float(str(share)):.0%}".replace("%", " %")
+
+
+def shared_text(why: Why) -> str:
+    """Say how much text is shared, by equal samples.
+
+    >>> shared_text({"shared": 87, "of": 100})
+    'about 87 % of the text shared'
+    """
+    return f"about {percent(float(str(why['shared'])) / float(str(why['of'])))} of the text shared"
+
+
+def shared_terms(why: Why) -> str:
+    """Say how many rare terms are shared."""
+    return f"{why['shared']} of {why['of']} rare terms shared"
+
+
+def shared_characters(why: Why) -> str:
+    """Say how many characters are shared, and which words are misread, where a text was looked into.
+
+    >>> shared_characters({"estimate": 0.9, "misread": [["tbe", "the"], ["conrt", "court"]]})
+    'about 90 % of the characters shared; the differences look misread (tbe → the, conrt → court)'
+    """
+    pairs = why.get("misread")
+    words = ", ".join(" → ".join(each) for each in pairs) if isinstance(pairs, list) else ""
+    said = f"about {percent(why['estimate'])} of the characters shared; the differences look misread"
+    return f"{said} ({words})" if words else said
+
+
+def contained_text(why: Why) -> str:
+    """Say how much of the shorter text is shared."""
+    return f"about {percent(why['estimate'])} of the shorter text shared"
+
+
+def declared(why: Why) -> str:
+    """Say who declared two documents the same."""
+    return f"declared the same by {why.get('author') or 'a reader'}"
