@@ -24,8 +24,8 @@ another language, and one long passage may be a quotation."""
 MIN_LETTERS = 60
 """Letters of the excerpts below which no language is detected."""
 
-MIN_CERTAINTY = 0.5
-PROSE, MIN_CERTAINTY_OF_TABLES = 0.6, 0.8
+MIN_CERTAINTY = 0.6
+PROSE, MIN_CERTAINTY_OF_TABLES = 0.6, 0.85
 """Share of letters from which on a text is prose. Tables of figures have fewer, and need more certainty."""
 
 _CODE = re.compile("[a-z]{2,3}")

@@ -79,11 +79,21 @@ def test_the_worst_mistakes_are_shown(run: Run) -> None:
     assert "missed  a and b" in run("evaluate", "two.jsonl", "labels.csv")[1]
 
 
-def test_documents_in_another_language_than_their_table_are_warned_about(run: Run) -> None:
+def german(**fields: str) -> None:
     words = "das gericht sagte dass die miete fällig war und der mieter sie seit einem jahr nicht bezahlt hatte"
-    lines = [json.dumps({"id": f"d{at}", "text": f"{words} " * 9}) for at in range(6)]
+    lines = [json.dumps({"id": f"d{at}", "text": f"{words} " * 9} | fields) for at in range(6)]
     Path("german.jsonl").write_text("\n".join(lines), encoding="utf-8")
     Path("labels.csv").write_text("id,cluster\nd0,1\nd1,1\n", encoding="utf-8")
+
+
+def test_the_language_of_documents_is_detected_as_in_an_ingest(run: Run) -> None:
+    german()
+    code, out, _ = run("evaluate", "german.jsonl", "labels.csv", "--filter", "language=de", "--json")
+    assert (code, json.loads(out)["documents"], json.loads(out)["foreign"]) == (0, 6, [])
+
+
+def test_documents_in_another_language_than_their_table_are_warned_about(run: Run) -> None:
+    german(language="en")
     code, out, message = run("evaluate", "german.jsonl", "labels.csv", "--json")
     assert code == 0
     assert json.loads(out)["foreign"] == [{"language": "en", "documents": 6, "sampled": 6}]
