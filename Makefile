@@ -16,7 +16,7 @@ QUICK_TO_START := JDK_JAVA_OPTIONS=-XX:TieredStopAtLevel=1
 # Tests start hundreds of interpreters, each of which would compile every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: install demo test plugin quick check security docs figures suites soak faults clean
+.PHONY: install demo test test-all plugin quick check security docs figures suites soak faults clean
 
 install: $(VENV)/.installed
 
@@ -29,10 +29,12 @@ demo: install
 	$(BIN)/ibidem demo
 
 # What the tests need beside Python is installed where it may be; what needs the rest is not run, and named at the end.
-test: install
+# `make test` runs what a change may break, `make test-all` also what takes minutes and rarely breaks (`tests/servers/tiers.py`).
+test: TIER := -m "not thorough"
+test test-all: install
 	tests/servers/install.sh
 	@! $(MAVEN) || $(MAKE) plugin
-	$(QUICK_TO_START) PYTHONPATH=tests $(BIN)/python -m servers -- $(BIN)/pytest --numprocesses auto --dist loadfile --no-loadscope-reorder --durations=10
+	$(QUICK_TO_START) PYTHONPATH=tests $(BIN)/python -m servers -- $(BIN)/pytest $(TIER) --numprocesses auto --dist loadfile --no-loadscope-reorder --durations=25
 	@$(MAVEN) || echo "not run: the plugins for search engines: Maven or a JDK of 21 or later is missing"
 
 # The plugins for search engines, with their style check and unit tests; needs Maven and a JDK of 21 or later.

@@ -15,7 +15,7 @@ import elasticsearch
 import opensearchpy
 
 import ibidem
-from ibidem.clients.wrap import metadata_cache
+from ibidem.clients.wrapper import metadata_cache
 from ibidem_core.address import Fields
 from ibidem_engines.cluster import dsl
 from ibidem_engines.query import parse_query

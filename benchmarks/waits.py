@@ -6,15 +6,16 @@ Each command runs as a process of its own from its first line to its exit, in an
 start, the start of its workers, reading, detecting languages, signing, writing, settling of groups and its summary are
 all in its time. Newswire is 21,577 stories in a file of JSON Lines, which name no language.
 
-Beside it runs what does the same without duplicates, also as a process from start to exit: a bare FTS5 table (titles
-and texts, one process, transactions of 500), or the client's `helpers.bulk` (one process, requests of 500) into the
-same index without the object `ibidem`. Both sides run in turn, in the other order every other time, and a first turn is
-not counted: each turn gives a ratio; the table has the median, with the lowest and the highest. Processor time is that
-of all processes: the command, its workers, and the nodes of the server. Of those every client's work is counted: the
-figures are valid where nobody else uses it.
+Beside it runs what loads the same and finds no duplicates (`bare.py`), also as a process from start to exit: a bare
+FTS5 table (titles and texts, one process, transactions of 500), or the client's `helpers.bulk` (requests of
+500) into the same index without the object `ibidem`. Both sides run in turn, in the other order every other time, and a
+first turn is not counted: each turn gives a ratio; the table has the median, with the lowest and the highest. Processor
+time is that of all processes: the command, its workers, and the nodes of the server. Of those every client's work is
+counted: the figures are valid where nobody else uses it.
 """
 
 import argparse
+import json
 import lzma
 import os
 import shutil
@@ -24,20 +25,17 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 
-from clusters import BARE, make_bare, send_bare
+from clusters import BARE, make_bare
 from ibidem.demo import licences
-from ibidem_ingest.document import Document
-from ibidem_ingest.readers import read
-from ingest import NEWSWIRE, bare_load, compile_modules
+from ingest import NEWSWIRE, compile_modules
 from measured import write
 from processor import TimeCost, measure_cost
 from servers.indices import remove_indices
 from servers.session import Servers
 
-STORIES = "docs.jsonl"
+STORIES, LICENCES = "docs.jsonl", "licences.jsonl"
 INDEX = "measured-waits"
 QUERY = "wheat"
 BARE_TABLE = "bare.sqlite"
@@ -128,29 +126,10 @@ def ibidem(*arguments: str, **settings: str) -> Command:
     return run
 
 
-def peer(work: str, *arguments: str) -> Command:
-    """Return the run of one of `PEERS` by a process of its own."""
-    command = [sys.executable, __file__, "--peer", work, *arguments]
+def bare(*arguments: str) -> Command:
+    """Return the run of a load of `bare.py`."""
+    command = [sys.executable, str(Path(__file__).with_name("bare.py")), *arguments]
     return lambda folder: subprocess.run(command, cwd=folder, check=True)
-
-
-def load_fts(_: str) -> None:
-    """Load the stories into a bare FTS5 table."""
-    bare_load(lambda: read([STORIES]), Path())
-
-
-def load_fts_licences(_: str) -> None:
-    """Load the licence texts of this machine into a bare FTS5 table."""
-    bare_load(licences, Path())
-
-
-def load_bulk(url: str) -> None:
-    """Load the stories with the client's own helper."""
-    make_bare(url)
-    send_bare(url, (item for item in read([STORIES]) if isinstance(item, Document)))
-
-
-PEERS: dict[str, Callable[[str], None]] = {each.__name__: each for each in (load_fts, load_fts_licences, load_bulk)}
 
 
 def search_fts(folder: Path) -> None:
@@ -170,14 +149,20 @@ def unpacked(collections: Path, folder: Path) -> Path:
 
 def in_sqlite(stories: Path) -> Iterator[Session]:
     """Yield the sessions with an SQLite file."""
-    table = "bare FTS5 table"
+    ingest, search = ibidem("ingest", STORIES), ibidem("search", QUERY)
+    load = bare("fts", STORIES, BARE_TABLE)
     waits = (
-        Wait("`ibidem ingest` of newswire into SQLite", table, ibidem("ingest", STORIES), peer("load_fts")),
-        Wait("the first `ibidem search` after it", "search in the bare table", ibidem("search", QUERY), search_fts),
+        Wait("`ibidem ingest` of newswire into SQLite", "bare FTS5 table", ingest, load),
+        Wait("the first `ibidem search` after it", "search in the bare table", search, search_fts),
     )
     yield Session(lambda folder: (folder / STORIES).symlink_to(stories), waits)
-    demo = Wait("`ibidem demo`", "bare FTS5 table of the same texts", ibidem("demo"), peer("load_fts_licences"))
-    yield Session(lambda _: None, [demo])
+    demo = Wait("`ibidem demo`", "bare FTS5 table of the same texts", ibidem("demo"), bare("fts", LICENCES, BARE_TABLE))
+
+    def collect(folder: Path) -> None:
+        records = (json.dumps(document.as_record()) for document in licences())
+        (folder / LICENCES).write_text("\n".join(records), encoding="utf-8")
+
+    yield Session(collect, [demo])
 
 
 def in_cluster(kind: str, url: str, stories: Path) -> Session:
@@ -185,9 +170,10 @@ def in_cluster(kind: str, url: str, stories: Path) -> Session:
 
     def prepare(folder: Path) -> None:
         remove_indices(url, INDEX)
+        make_bare(url)
         (folder / STORIES).symlink_to(stories)
 
-    bulk, place = peer("load_bulk", url), {"ENGINE": url, "INDEX": INDEX}
+    bulk, place = bare("bulk", STORIES, url, BARE), {"ENGINE": url, "INDEX": INDEX}
     backfill = f"`ibidem backfill` of what `helpers.bulk` wrote to {kind}"
     waits = (
         Wait(f"`ibidem ingest` of newswire into {kind}", "`helpers.bulk`", ibidem("ingest", STORIES, **place), bulk),
@@ -223,12 +209,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--server", choices=("opensearch", "elasticsearch"), nargs="*", default=[])
     parser.add_argument("--write", action="store_true", help="keep the figures in docs/figures/waits.md")
-    parser.add_argument("--peer", nargs="+", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    if arguments.peer:
-        name, url = islice([*arguments.peer, ""], 2)
-        PEERS[name](url)
-        return
     compile_modules()
     page = ["".join((__doc__ or "").partition("\n\nEach command ")[1:]).strip(), ""]
     for line in lines(arguments):

@@ -129,7 +129,8 @@ class Settings(BaseSettings):
         ge=1,
         le=3_600,
         description="Seconds that reading one file of HTML, PDF, Word, EPUB, Markdown or mail may take; one that takes "
-        "longer is refused.",
+        "longer is refused. Of JSON Lines, tables and mailboxes, whose files hold many documents: seconds of the "
+        "processor that may pass without one; the rest of the file is then refused.",
     )
     sign_seconds: int = Field(
         default=600,

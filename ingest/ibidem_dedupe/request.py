@@ -149,6 +149,39 @@ def parse_options(parameters: Mapping[str, object]) -> DedupeRequest | None:
     return request if options else None
 
 
+NOTHING: Mapping[str, object] = {}
+
+
+def dedupe_request(
+    parameters: Mapping[str, object], body: Mapping[str, Any], default: Mapping[str, object] = NOTHING
+) -> DedupeRequest | None:
+    """Return the dedupe request of a search in the query DSL; None where it has none.
+
+    Args:
+        parameters: Of the query string, or of the client's method; other parameters are passed over.
+        body: As it came; its other parts are passed over.
+        default: Dedupe parameters that hold where neither of them has one.
+
+    Raises:
+        UsageError: One name with two values, a wrong name or value, or figures without a mode.
+
+    >>> dedupe_request({"dedupe": "collapse"}, {"dedupe_window": 100}).window
+    100
+    """
+    named = {name: each for name, each in parameters.items() if is_dedupe_name(name) and each is not None}
+    in_body = {name: each for name, each in body.items() if is_dedupe_name(name)}
+    for name in named.keys() & in_body.keys():
+        if as_text(named[name]) != as_text(in_body[name]):
+            raise UsageError(
+                f"{name} is {as_text(named[name])!r} as a parameter and {as_text(in_body[name])!r} in the body",
+                "give it once",
+            )
+    for name, value in in_body.items():
+        if not isinstance(value, str | int | bool):
+            raise UsageError(f"{name} in the body is no text, number or truth", "write it as in the query string")
+    return parse_options({**default, **named, **in_body})
+
+
 def asks_for_stored_preset(request: DedupeRequest) -> bool:
     """Return whether a request names a preset that is not built in."""
     return request.preset not in ("", *PRESETS)

@@ -15,9 +15,15 @@ DEFAULT_LANGUAGE = "en"
 MAX_TEXT = 10_000_000
 MAX_ID_BYTES = 512
 ORIGIN = "ibidem.origin"
-"""Field of a record with the place where it was read; no field of a collection has this name."""
+"""Field of a record with the file that its id names; no field of a collection has this name."""
+WHERE = "ibidem.where"
+"""Field of a record in a message with the place where it was read: `news.jsonl:17`."""
+MAX_WHERE = 5_000
+"""Characters of a place: the longest path of Linux, with a number."""
 
-FIELDS = frozenset({"id", "text", "pages", "title", "date", "source", "url", "language", "version", "meta", ORIGIN})
+FIELDS = frozenset(
+    {"id", "text", "pages", "title", "date", "source", "url", "language", "version", "meta", ORIGIN, WHERE}
+)
 
 _LANGUAGE = re.compile(r"([A-Za-z]{2,3})(?:[-_][A-Za-z0-9]+)*", re.ASCII)
 _ONLY_JSON = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS
@@ -37,7 +43,9 @@ class Document:
         language: ISO 639-1 code; chooses the idf table. Empty: it is detected from the text when it is signed.
         version: Whole number; an older one never overwrites a newer. None: the submitter gives one.
         meta: Everything else that the record held.
-        origin: The folder below which its id is unique; empty when that is not known. It is not compared.
+        origin: The file that its id names, and its number there; empty when the id is the document's own. Another file
+            of that id never replaces it.
+        where: The place it was read from, for refusals: `news.jsonl:17`. Like `origin` it is not compared.
     """
 
     id: str
@@ -50,6 +58,7 @@ class Document:
     version: int | None = None
     meta: Mapping[str, object] = field(default_factory=dict)
     origin: str = field(default="", compare=False)
+    where: str = field(default="", compare=False)
 
     @property
     def pages(self) -> tuple[str, ...]:
@@ -108,9 +117,23 @@ def read_record(
     {'id': '7', 'text': 'We the\x0cPeople', 'language': 'en', 'meta': {'court': '9th Cir.'}}
     """
     try:
-        return _document(record, max_text, language)
+        return _document(record, where, max_text, language)
     except _FieldError as error:
         raise Refused(Refusal(where, printable_id(record), error.field, error.why)) from error
+
+
+def place(record: Mapping[str, object], otherwise: str) -> str:
+    """Return the place where a record of a message was read.
+
+    Args:
+        record: The record.
+        otherwise: What is returned where the record names no place.
+
+    >>> place({"ibidem.where": "news.jsonl:17"}, "message 3"), place({"ibidem.where": 17}, "message 3")
+    ('news.jsonl:17', 'message 3')
+    """
+    where = record.get(WHERE)
+    return where if isinstance(where, str) and 0 < len(where) <= MAX_WHERE else otherwise
 
 
 def check(document: Document) -> None:
@@ -136,7 +159,7 @@ def meta_fields(record: Mapping[str, object]) -> set[str]:
     return set() if record.keys() <= FIELDS else set(record.keys() - FIELDS)
 
 
-def _document(record: Mapping[str, object], max_text: int, language: str) -> Document:
+def _document(record: Mapping[str, object], where: str, max_text: int, language: str) -> Document:
     if not isinstance(record, Mapping):
         raise _FieldError("", f"{kind(record)}, not an object; write one object for each document")
     return Document(
@@ -150,6 +173,7 @@ def _document(record: Mapping[str, object], max_text: int, language: str) -> Doc
         version=_version(record),
         meta=_meta(record),
         origin=_string(record, ORIGIN),
+        where=where,
     )
 
 

@@ -178,7 +178,6 @@ def decoding_error(error: BaseException) -> str:
 
 # By the package and the name of the error's class, so that no optional library is loaded to name its errors.
 SENTENCES: dict[tuple[str, str], str | Callable[[BaseException], str]] = {
-    ("gzip", "BadGzipFile"): _DAMAGED,
     ("zlib", "error"): _DAMAGED,
     ("_lzma", "LZMAError"): _DAMAGED,
     ("zstandard", "ZstdError"): _DAMAGED,
@@ -191,12 +190,23 @@ SENTENCES: dict[tuple[str, str], str | Callable[[BaseException], str]] = {
 }
 
 
+_NO_MEMORY = 2
+"""Number of libxml2's error `XML_ERR_NO_MEMORY`, which lxml reports as one of syntax."""
+
+
+def _check_memory(error: BaseException) -> None:
+    """Raise `MemoryError` for an error of lxml that stands for it."""
+    if type(error).__module__.startswith("lxml.") and getattr(error, "code", 0) == _NO_MEMORY:
+        raise MemoryError from error
+
+
 @contextmanager
 def translate_errors() -> Iterator[None]:
     """Turn the errors of libraries inside the block into `Unreadable`; errors that the table does not name pass."""
     try:
         yield
     except Exception as error:
+        _check_memory(error)
         sentence = _sentence(error)
         if sentence is None:
             raise
@@ -221,5 +231,6 @@ def translate_damage(kind: str) -> Iterator[None]:
     except (Unreadable, OSError, MemoryError):
         raise
     except Exception as error:
+        _check_memory(error)
         why = f"it is no {kind}, or a damaged one ({type(error).__name__}: {error}); save it again, or leave it out"
         raise Unreadable(why) from error

@@ -1,6 +1,6 @@
 """Records of documents: signed, checked for what an engine can store."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from ibidem_engines.engine import Outcome, Record, WriteStatus
 from ibidem_ingest.document import MAX_ID_BYTES, Document
@@ -27,15 +27,46 @@ def clash(record: Record, origin: str) -> str:
 
     Args:
         record: The record to write.
-        origin: Where the document in the index was read.
+        origin: The file that the document in the index was read from, or its folder, which earlier versions noted.
     """
     document = record.document
-    if not origin or not document.origin or origin == document.origin:
+    if not origin or not document.origin or document.origin == origin or document.origin.startswith(f"{origin}/"):
         return ""
     return (
         f"{document.id} from {document.origin} would replace {document.id} from {origin}; give --id-prefix, or delete "
         "the other one first"
     )
+
+
+def write_in_turns(records: Sequence[Record], write: Callable[[Sequence[Record]], list[Outcome]]) -> list[Outcome]:
+    """Write the records of one call, in turns where an id in it comes from several origins.
+
+    Only a stored document decides whether a record of another origin is refused; a record that was refused itself must
+    not keep the next one out.
+
+    Args:
+        records: The records of one call.
+        write: Writes records and returns their outcomes.
+    """
+    outcomes: dict[int, Outcome] = {}
+    for turn in divide_by_origin(records):
+        outcomes |= zip(turn, write([records[at] for at in turn]), strict=True)
+    return [outcomes[at] for at in range(len(records))]
+
+
+def divide_by_origin(records: Sequence[Record]) -> list[list[int]]:
+    """Divide records into turns with one origin for each id; returns their places in the call."""
+    last: dict[str, tuple[int, str]] = {}
+    turns: list[list[int]] = []
+    for at, record in enumerate(records):
+        id_, origin = record.document.id, record.document.origin
+        turn, before = last.get(id_, (0, origin))
+        turn += before != origin
+        last[id_] = turn, origin
+        if turn == len(turns):
+            turns.append([])
+        turns[turn].append(at)
+    return turns
 
 
 def check_storable(record: Record) -> None:
@@ -60,7 +91,7 @@ def check_storable(record: Record) -> None:
 
 
 def find_superseded(records: Sequence[Record]) -> dict[int, Outcome]:
-    """Find the records of which the same call holds a newer version, or the same one later.
+    """Find the records of which the same turn holds a newer version, or the same one later.
 
     Returns:
         Their outcomes by their place in the call.
@@ -70,9 +101,6 @@ def find_superseded(records: Sequence[Record]) -> dict[int, Outcome]:
     for at, record in enumerate(records):
         rival = best.setdefault(record.document.id, at)
         winner, loser = (at, rival) if record.version >= records[rival].version else (rival, at)
-        if why := clash(record, records[rival].document.origin) if rival != at else "":
-            outcomes[at] = Outcome(record.document.id, WriteStatus.REFUSED, field="id", why=why)
-            continue
         best[record.document.id] = winner
         if loser != winner:
             why = f"the same id comes again in this batch, with version {records[winner].version}"

@@ -93,7 +93,7 @@ def run_sync(flow: RequestFlow[T], send: Callable[[ApiRequest], Any]) -> T:
     """Send every request of a flow, and return what comes of it.
 
     Args:
-        flow: The flow of requests.
+        flow: The flow of requests; what the sender raises is raised in it.
         send: Sends one request and returns the answer's JSON.
 
     >>> def flow():
@@ -105,18 +105,28 @@ def run_sync(flow: RequestFlow[T], send: Callable[[ApiRequest], Any]) -> T:
     try:
         ask = next(flow)
         while True:
-            ask = flow.send(send(ask))
+            try:
+                answer = send(ask)
+            except Exception as error:  # noqa: BLE001 - raised in the flow
+                ask = flow.throw(error)
+            else:
+                ask = flow.send(answer)
     except StopIteration as stop:
         result: T = stop.value
         return result
 
 
 async def run_async(flow: RequestFlow[T], send: Callable[[ApiRequest], Awaitable[Any]]) -> T:
-    """Do as `hold` does, where other work goes on while an answer is waited for."""
+    """Async version of `run_sync`."""
     try:
         ask = next(flow)
         while True:
-            ask = flow.send(await send(ask))
+            try:
+                answer = await send(ask)
+            except Exception as error:  # noqa: BLE001 - raised in the flow
+                ask = flow.throw(error)
+            else:
+                ask = flow.send(answer)
     except StopIteration as stop:
         result: T = stop.value
         return result

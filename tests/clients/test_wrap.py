@@ -2,21 +2,23 @@
 
 import ast
 import asyncio
+import copy
 import json
 from pathlib import Path
 from typing import Any
 
 import elasticsearch
+import elasticsearch.dsl
 import opensearchpy
 import pytest
 
 import ibidem
 from ibidem.clients import wrap
 from ibidem_dedupe.parameters import PARAMETERS
-from ibidem_engines.engine import Engine
+from ibidem_engines.engine import Engine, Record
 from ibidem_ingest.signatures.schema import SCHEMA
-from servers.indices import ask
-from support.wrapped_clients import CLIENTS, INDEX
+from servers.indices import ask, remove_indices
+from support.wrapped_clients import CLIENTS, INDEX, fill_index
 
 BODY = {"query": {"match": {"text": "said"}}, "size": 7, "aggs": {"sources": {"terms": {"field": "source"}}}}
 
@@ -45,7 +47,8 @@ def test_a_wrapped_client_is_of_its_own_class_and_shares_the_connections(
     assert isinstance(wrapped_client, type(plain_client))
     assert wrapped_client.transport is plain_client.transport
     assert ibidem.wrap(wrapped_client) is wrapped_client
-    assert not hasattr(plain_client, "_ibidem_wrapped")
+    assert repr(wrapped_client) == repr(plain_client)
+    assert copy.copy(wrapped_client).count(index=INDEX)["count"] == plain_client.count(index=INDEX)["count"]
 
 
 def test_every_other_method_passes_through(plain_client: Any, wrapped_client: Any) -> None:
@@ -183,14 +186,8 @@ def test_other_options_keep_a_client_wrapped(kind: str, wrapped_client: Any) -> 
 
 def test_type_checkers_know_every_parameter() -> None:
     tree = ast.parse(Path(wrap.__file__).read_text(encoding="utf-8"))
-    typed = [node for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
-    searches = [
-        node
-        for block in typed
-        for node in ast.walk(block)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == "search"
-    ]
-    assert [[each.arg for each in node.args.kwonlyargs] for node in searches] == [list(PARAMETERS)] * 2
+    (typed,) = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name == "__call__"]
+    assert [each.arg for each in typed.args.kwonlyargs] == list(PARAMETERS)
 
 
 @pytest.mark.parametrize("how", ["its own", "by name"])
@@ -222,3 +219,130 @@ def test_what_is_no_client_is_refused_with_those_that_are() -> None:
         ibidem.UsageError, match=r"a dict cannot be wrapped; give a client: elasticsearch\.Elasticsearch"
     ):
         ibidem.wrap({})  # type: ignore[call-overload]
+
+
+def test_a_page_begins_after_any_number_of_groups(wrapped_client: Any) -> None:
+    whole = wrapped_client.search(index=INDEX, body={**BODY, "size": 12}, dedupe="collapse", dedupe_window=10)
+    page = wrapped_client.search(index=INDEX, body={**BODY, "from": 5}, dedupe="collapse", dedupe_window=10)
+    assert ids(page) == ids(whole)[5:]
+
+
+RESCORE = {
+    "window_size": 20,
+    "query": {
+        "rescore_query": {"match": {"text": {"query": "wheat", "_name": "wheat"}}},
+        "query_weight": 0.1,
+        "score_mode": "avg",
+    },
+}
+
+
+def test_a_second_ranking_decides_on_the_window(plain_client: Any, wrapped_client: Any) -> None:
+    body = {"query": BODY["query"], "rescore": RESCORE, "_source": False}
+    ranking = plain_client.search(index=INDEX, body={**body, "size": 40})["hits"]
+    pages = [
+        wrapped_client.search(index=INDEX, body={**body, "from": start, "size": 10}, dedupe="indent", dedupe_window=40)
+        for start in range(0, 40, 10)
+    ]
+    shown = {hit["_id"]: hit for page in pages for hit in page["hits"]["hits"]}
+    assert {name: hit["_score"] for name, hit in shown.items()} == {
+        hit["_id"]: pytest.approx(hit["_score"]) for hit in ranking["hits"]
+    }
+    assert {name: hit.get("matched_queries") for name, hit in shown.items()} == {
+        hit["_id"]: hit.get("matched_queries") for hit in ranking["hits"]
+    }
+    assert pages[0]["hits"]["max_score"] == pytest.approx(ranking["max_score"])
+    assert [page["dedupe"]["documents"]["in_window"] for page in pages] == [40] * 4
+    assert pages[0]["dedupe"]["limited"]
+
+
+def test_the_answer_holds_what_filter_path_asks_for(wrapped_client: Any) -> None:
+    whole = wrapped_client.search(index=INDEX, body=BODY, dedupe="collapse")
+    arguments = {"index": INDEX, "body": BODY, "dedupe": "collapse"}
+    sources = wrapped_client.search(**arguments, filter_path=["hits.hits._source", "-hits.hits._source.text"])
+    assert dict(sources) == {
+        "hits": {
+            "hits": [
+                {"_source": {name: part for name, part in hit["_source"].items() if name != "text"}}
+                for hit in whole["hits"]["hits"]
+            ]
+        }
+    }
+    assert dict(wrapped_client.search(**arguments, filter_path="dedupe.groups")) == {
+        "dedupe": {"groups": whole["dedupe"]["groups"]}
+    }
+
+
+def query_builder(kind: str) -> tuple[Any, Any]:
+    """The classes by which each maker's client builds searches."""
+    if kind == "opensearch":
+        return opensearchpy.Search, opensearchpy.MultiSearch
+    return elasticsearch.dsl.Search, elasticsearch.dsl.MultiSearch
+
+
+def test_a_query_builder_asks_for_groups_in_its_extra_parts(kind: str, wrapped_client: Any) -> None:
+    one, several = query_builder(kind)
+    search = one(using=wrapped_client, index=INDEX).query("match", text="said")[3:10]
+    whole = wrapped_client.search(index=INDEX, body={**search.to_dict(), "from": 3}, dedupe="collapse")
+    found = search.extra(dedupe="collapse").execute()
+    assert [hit.meta.id for hit in found] == ids(whole)
+    assert [hit.meta.dedupe["size"] for hit in found] == [hit["_dedupe"]["size"] for hit in whole["hits"]["hits"]]
+    responses = several(using=wrapped_client).add(search).add(search.params(dedupe="collapse")).execute()
+    assert ["dedupe" in response for response in responses] == [False, True]
+
+
+def test_each_of_several_searches_says_itself_whether_it_is_grouped(kind: str, wrapped_client: Any) -> None:
+    lines = [
+        *({"index": INDEX}, BODY),
+        *({"index": INDEX}, {**BODY, "dedupe": "collapse"}),
+        *({"index": INDEX, "dedupe": "indent"}, BODY),
+        *({"index": INDEX}, {**BODY, "dedupe": "perhaps"}),
+        *({"index": "clients-nowhere"}, {**BODY, "dedupe": "indent"}),
+        *({"index": INDEX}, {**BODY, "nosuch": {}, "dedupe": "indent"}),
+    ]
+    answer = wrapped_client.msearch(body=lines)
+    assert [each["status"] for each in answer["responses"]] == [200, 200, 200, 400, 404, 400]
+    assert ["dedupe" in each for each in answer["responses"]] == [False, True, True, False, False, False]
+    grouped = wrapped_client.search(index=INDEX, body=BODY, dedupe="collapse")
+    assert answer["responses"][1]["hits"] == grouped["hits"]
+    assert "dedupe='perhaps' is not understood" in answer["responses"][3]["error"]["reason"]
+    assert answer["responses"][4]["error"]["type"] == "index_not_found_exception"
+    filtered = wrapped_client.msearch(body=lines[:4], index=INDEX, filter_path="responses.dedupe.groups.on_page")
+    assert dict(filtered) == {"responses": [{"dedupe": {"groups": {"on_page": 7}}}]}
+    for_all = wrapped_client.msearch(body=iter([{}, BODY] * 2), index=INDEX, dedupe="collapse")
+    assert [each["hits"] for each in for_all["responses"]] == [grouped["hits"]] * 2
+    if kind == "opensearch":
+        text = "".join(json.dumps(line) + "\n" for line in lines[:4])
+        assert wrapped_client.msearch(body=text)["responses"][1]["hits"] == grouped["hits"]
+
+
+def test_a_client_that_is_waited_for_does_several_searches_too(kind: str, url: str, wrapped_client: Any) -> None:
+    lines = [{"index": INDEX}, BODY, {"index": INDEX}, {**BODY, "dedupe": "collapse"}]
+
+    async def search() -> Any:
+        async with ibidem.wrap(CLIENTS[kind][1](url.partition("+")[2])) as client:
+            return await client.msearch(body=lines)
+
+    answer = asyncio.run(search())
+    assert answer["responses"][1]["hits"] == wrapped_client.msearch(body=lines)["responses"][1]["hits"]
+
+
+@pytest.mark.parametrize("body", [[{"index": INDEX}, {"dedupe": "indent"}, {}], [{"dedupe": "indent"}, [1]]])
+def test_searches_without_their_bodies_are_refused(wrapped_client: Any, body: list[Any]) -> None:
+    with pytest.raises(ibidem.UsageError, match=r"has no body|is no JSON object"):
+        wrapped_client.msearch(body=body)
+
+
+def test_an_index_is_named_by_a_date(
+    url: str, plain_client: Any, wrapped_client: Any, signed_records: list[Record]
+) -> None:
+    index = f"<{INDEX}-by-day-{{now/d}}>"
+    today = plain_client.indices.create(index=index)["index"]
+    fill_index(url, today, signed_records).close()
+    try:
+        by_date = wrapped_client.search(index=index, body=BODY, dedupe="collapse", dedupe_scope="matches")
+        by_name = wrapped_client.search(index=today, body=BODY, dedupe="collapse", dedupe_scope="matches")
+        assert by_date["hits"] == by_name["hits"]
+        assert ids(by_date)
+    finally:
+        remove_indices(url, today)

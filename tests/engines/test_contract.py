@@ -233,6 +233,33 @@ class TestOrigin:
         assert [each.fate for each in store(engine, first, second)] == [WriteStatus.INDEXED, WriteStatus.REFUSED]
         assert engine.fetch([(engine.index, "a")])[0].document.text == "one"
 
+    def test_a_document_that_is_refused_for_its_origin_keeps_out_none_of_the_stored_one(
+        self, engine: Engine, record: Make
+    ) -> None:
+        store(engine, read_in(record("a", "stored", version=1), "/c/a"))
+        texts = enumerate((("one", "/a/a"), ("two", "/b/a"), ("changed", "/c/a")), 2)
+        outcomes = store(
+            engine, *(read_in(record("a", text, version=version), origin) for version, (text, origin) in texts)
+        )
+        assert [each.fate for each in outcomes] == [WriteStatus.REFUSED, WriteStatus.REFUSED, WriteStatus.INDEXED]
+        assert all("would replace a from /c/a;" in each.why for each in outcomes[:2])
+        assert engine.fetch([(engine.index, "a")])[0].document.text == "changed"
+
+    def test_one_that_comes_late_from_elsewhere_is_refused_and_not_taken_for_an_older_version(
+        self, engine: Engine, record: Make
+    ) -> None:
+        store(engine, read_in(record("a", "first", version=2), "/case-a"))
+        (outcome,) = store(engine, read_in(record("a", "second", version=1), "/case-b"))
+        assert (outcome.fate, outcome.field) == (WriteStatus.REFUSED, "id")
+
+    def test_a_file_of_a_folder_that_was_noted_as_the_origin_is_of_that_origin(
+        self, engine: Engine, record: Make
+    ) -> None:
+        store(engine, read_in(record("a", "first", version=1), "/case-a"))
+        assert statuses(store(engine, read_in(record("a", "second", version=2), "/case-a/a"))) == [
+            (WriteStatus.INDEXED, 1)
+        ]
+
     def test_what_was_deleted_keeps_no_origin(self, engine: Engine, record: Make) -> None:
         store(engine, read_in(record("a", version=1), "/case-a"))
         engine.delete(["a"], 1)

@@ -23,12 +23,41 @@ def test_what_reaches_beyond_the_setting_is_not(pattern: str) -> None:
 
 @pytest.mark.parametrize(
     "pattern",
-    ["", "law,", "..", "news-../secret", "news-..", "<news-{now/d}>", "cluster:news-1", "news-1,-news-2", "a b"],
+    ["", "law,", "..", "news-../secret", "news-..", "<news-{now/d", "cluster:news-1", "news-1,-news-2", "a b"],
 )
 def test_what_names_no_index_is_refused_before_the_engine_sees_it(pattern: str) -> None:
     with pytest.raises(HttpError) as error:
         check_indexes(pattern, Settings(gateway_indexes=("*", "law")))
     assert error.value.status == 400
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["<news-{now/d}>", "<news-{now-1d/M{yyyy.MM|+12:00}}>", "<news-{now{yyyy|Europe/Rome}}-x>", "law,<news-{now+2w}>"],
+)
+def test_an_index_may_be_named_by_a_date(name: str) -> None:
+    assert check_indexes(name, NEWS) == name
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("<{now/d}>", "<n{now/d}>", "<secret-{now}>", "<news{now}>", "<secret>", "<news-{now{'x'}}>", "<news-{now}"),
+        *(
+            "<news-*{now}>",
+            "<-news-{now}>",
+            "-<news-{now}>",
+            "<news-{now}>x",
+            "<news-{now}:x>",
+            "<news-{now{yyyy,MM}}>",
+        ),
+        *("<news-..{now}>", "<news-{now/d}>/x", "<<news-{now}>>", '<news-{now{"x"}}>', "<news-{date}>"),
+    ],
+)
+def test_a_date_opens_no_other_index(name: str) -> None:
+    with pytest.raises(HttpError) as error:
+        check_indexes(name, NEWS)
+    assert error.value.status in (400, 403)
 
 
 def test_with_nothing_set_only_the_index_of_the_settings_is_open() -> None:

@@ -59,7 +59,7 @@ def test_a_line_that_cannot_be_read_or_is_not_open_stops_all(content: bytes, sta
 def test_indexes_in_the_path_are_checked_also_where_every_head_names_another() -> None:
     with pytest.raises(HttpError) as error:
         read(b'{"index":"news"}\n{}\n', "<secret>")
-    assert error.value.status == 400
+    assert error.value.status == 403
 
 
 @pytest.mark.parametrize("query", ["index=secret", "source={}"])

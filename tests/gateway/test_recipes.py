@@ -20,6 +20,7 @@ JAVA = {
     "elasticsearch": ("co.elastic.clients:elasticsearch-java:9.5.2",),
 }
 OF_KIND = {"opensearch": "org.opensearch.client", "elasticsearch": "co.elastic.clients"}
+JAVASCRIPT = {"opensearch": ("@opensearch-project/opensearch", "3"), "elasticsearch": ("@elastic/elasticsearch", "9")}
 GO = "github.com/opensearch-project/opensearch-go/v4@v4.8.1"
 SECONDS = 200
 
@@ -44,12 +45,12 @@ def needs(tool: str) -> pytest.MarkDecorator:
 
 @needs("npm")
 def test_javascript(leases: Leases, gateway: str, tmp_path: Path) -> None:
-    if leases.kind != "opensearch":
-        return
-    (tmp_path / "recipe.mjs").write_text(recipe("js", gateway, leases))
-    run(tmp_path, "npm", "install", "--no-audit", "--no-fund", "--silent", "@opensearch-project/opensearch@3")
+    package, version = JAVASCRIPT[leases.kind]
+    (tmp_path / "recipe.mjs").write_text(recipe("js", gateway, leases, package))
+    run(tmp_path, "npm", "install", "--no-audit", "--no-fund", "--silent", f"{package}@{version}")
     lines = [line.split() for line in run(tmp_path, "node", "recipe.mjs").splitlines()]
-    assert sorted(size for _, size in lines) == ["1", "3"]
+    assert sorted(line[1] for line in lines[:2]) == ["1", "3"]
+    assert [line[0] for line in lines[2:]] == (["lead"] * 2 if leases.kind == "elasticsearch" else [])
 
 
 def test_java(leases: Leases, gateway: str, tmp_path: Path) -> None:

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ibidem.gateway.errors import HttpError
-from ibidem.gateway.search_request import dedupe_request, read_request
+from ibidem.gateway.search_request import read_request
 from ibidem_core.settings import Settings
+from ibidem_dedupe.request import dedupe_request
 from ibidem_ingest.errors import IbidemError, UsageError
 
 NEWS = Settings(index="news", gateway_body=10_000)
@@ -38,7 +39,7 @@ def test_without_a_dedupe_parameter_nothing_is_asked() -> None:
 
 def test_one_name_in_both_places_is_refused_where_they_differ() -> None:
     assert read("dedupe=indent", b'{"dedupe": "indent"}').dedupe.mode == "indent"
-    with pytest.raises(UsageError, match=r"dedupe_window is '100' in the query string and '200' in the body"):
+    with pytest.raises(UsageError, match=r"dedupe_window is '100' as a parameter and '200' in the body"):
         read("dedupe=indent&dedupe_window=100", b'{"dedupe_window": 200}')
 
 

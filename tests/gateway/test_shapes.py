@@ -133,16 +133,16 @@ def test_what_turns_the_layer_off_is_answered_by_the_engine(
 
 
 @pytest.mark.parametrize("lines", [["indent", None], ["indent", "indent"], ["collapse", "off"]])
-def test_several_searches_refuse_to_cut_an_answer_that_is_grouped(
+def test_several_searches_are_cut_as_one_answer_and_are_json_where_they_are_grouped(
     url: str, index: str, lines: list[str | None]
 ) -> None:
     body = "".join(f"{{}}\n{json.dumps({'dedupe': each} if each else {})}\n" for each in lines)
     headers = {"content-type": "application/x-ndjson"}
-    answer = httpx2.post(f"{url}/{index}/_msearch?filter_path=took", content=body, headers=headers)
-    assert (answer.status_code, "filter_path does not go with dedupe" in answer.text) == (400, True)
-    aggregation = body.replace("indent", "off").replace("collapse", "off")
-    answer = httpx2.post(f"{url}/{index}/_msearch?filter_path=took", content=aggregation, headers=headers)
-    assert answer.json().keys() == {"took"}
+    for content in (body, body.replace("indent", "off").replace("collapse", "off")):
+        answer = httpx2.post(f"{url}/{index}/_msearch?filter_path=took", content=content, headers=headers)
+        assert answer.json().keys() == {"took"}
+    answer = httpx2.post(f"{url}/{index}/_msearch?format=yaml", content=body, headers=headers)
+    assert (answer.status_code, "format does not go with dedupe" in answer.text) == (400, True)
 
 
 @pytest.mark.parametrize("query", [RENT, TENANTS, {"bool": {"must": [RENT], "should": [{"term": {"year": 1988}}]}}])

@@ -35,7 +35,7 @@ def bodies(seed: int) -> tuple[str, Json, Json]:
         {"match": {"text": {"query": "said", "_name": "spoken"}}},
     ])  # fmt: skip
     size = rng.choice([1, 3, 10, 25])
-    body: Json = {"query": query, "size": size, "from": size * rng.choice([0, 0, 0, 1, 4])}
+    body: Json = {"query": query, "size": size, "from": rng.choice([0, 0, 0, size, 4 * size, 2, 7])}
     extras: dict[str, Json] = {
         "sort": {"sort": rng.choice(SORTS)},
         "scores": {"sort": rng.choice(SORTS), "track_scores": True},
@@ -71,6 +71,20 @@ def test_a_made_up_search_has_the_same_answer(plain_client: Any, wrapped_client:
     index, body, options = bodies(seed)
     expected = through_layer(wrapped_client, index, body, options)
     assert list(differences(expected, through_plugin(plain_client, index, body, options))) == []
+
+
+@pytest.mark.parametrize("index", ["stories", "spread"])
+@pytest.mark.parametrize(("start", "window"), [(0, 50), (13, 50), (45, 50), (4, 500)])
+def test_a_second_ranking_has_the_same_answer(
+    plain_client: Any, wrapped_client: Any, index: str, start: int, window: int
+) -> None:
+    again = {"match": {"text": {"query": " ".join(WORDS[5:9]), "_name": "again"}}}
+    rescore = {"window_size": 30, "query": {"rescore_query": again, "query_weight": 0.2, "score_mode": "avg"}}
+    body: Json = {"query": {"match": {"text": "said"}}, "rescore": rescore, "from": start, "size": 10, "_source": False}
+    options: Json = {"dedupe": "indent", "window": window}
+    expected = through_layer(wrapped_client, index, body, options)
+    assert list(differences(expected, through_plugin(plain_client, index, body, options))) == []
+    assert expected["account"]["documents"]["in_window"] <= window
 
 
 @pytest.mark.parametrize(

@@ -228,7 +228,8 @@ def page(source: Listed, options: Mapping[str, object], number: int, size: int) 
     parameters = {
         name if name == "dedupe" else f"dedupe_{name}": value for name, value in options.items() if name != "facets"
     }
-    request = PageRequest(parse_request(parameters, presets={**PRESETS, **STORED}), number, size, may_leave_out=False)
+    dedupe = parse_request(parameters, presets={**PRESETS, **STORED})
+    request = PageRequest(dedupe, (number - 1) * size, size, may_leave_out=False)
     result = run_sync(grouped_page(source, request), lambda _: None)
     return {
         "asked": options,

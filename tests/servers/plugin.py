@@ -18,6 +18,7 @@ import pytest
 from servers.leftovers import Leftovers
 from servers.missing import Missing
 from servers.session import Servers
+from servers.tiers import mark_thorough
 
 SERVERS = pytest.StashKey[Servers]()
 LEFTOVERS = pytest.StashKey[Leftovers]()
@@ -42,8 +43,10 @@ def pytest_runtest_teardown(item: pytest.Item) -> None:
         leftovers.look(item.nodeid)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the slowest files first, so that no process is left with them at the end."""
+    """Mark the second tier, and put the slowest files first, so that no process is left with them at the end."""
+    mark_thorough(items)
     seconds: Counter[str] = Counter()
     for item in items:
         mark = item.get_closest_marker("timeout")

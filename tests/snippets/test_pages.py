@@ -14,6 +14,8 @@ from snippets.test_tutorials import TUTORIALS
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 PROGRAM = re.compile(r"(?:ibidem|export|unset|make|docker|curl|pip|python|uvicorn) ")
 
+LANGUAGES = ("go", "java", "js", "python")
+
 NOT_RUN = {
     "make demo": "makes .venv first; `ibidem demo`, which it calls, is run",
     "make test": "runs these tests",
@@ -29,6 +31,16 @@ NOT_RUN = {
 
 ELSEWHERE = {"plugin.md": "needs a server with the plugin; tests/plugin/test_recipes.py"}
 """Pages whose commands another test runs."""
+
+PROGRAMS = {
+    "README.md": "clients/test_clients_page.py",
+    "clients.md": "clients/test_clients_page.py",
+    "gateway.md": "gateway/test_recipes.py",
+    "plugin.md": "plugin/test_recipes.py",
+    "python.md": "cli/test_python_page.py",
+    "stored.md": "grouped_search/dsl/test_stored_docs.py",
+}
+"""Pages with programs, and the tests that run them."""
 
 LOCAL = ("README.md", "books.md", "law.md", "news.md", "stored.md")
 """Pages whose commands run over files and an index in SQLite."""
@@ -79,6 +91,14 @@ def test_every_command_is_run_or_is_listed_with_its_reason() -> None:
                     or (page.name in LOCAL and not line.startswith("curl"))
                 )
                 assert run_here or left_out(line), f"{page.name}: {line}"
+
+
+def test_every_program_is_run_by_a_test_that_names_its_page() -> None:
+    for page in PAGES:
+        programs = [block for block in blocks(page) if block.language in LANGUAGES]
+        if programs and page.name not in TUTORIALS:
+            source = (ROOT / "tests" / PROGRAMS[page.name]).read_text(encoding="utf-8")
+            assert page.name in source, page.name
 
 
 def test_every_reason_is_of_a_command_that_a_page_shows() -> None:

@@ -195,7 +195,7 @@ SIZES = st.lists(st.integers(0, 300), max_size=60)
 
 
 def serialized(sizes: list[int]) -> list[SerializedDocument]:
-    return [serialize(Document(str(number), "x" * size), 1) for number, size in enumerate(sizes)]
+    return [serialize(Document(str(number), "x" * size), 1, "a") for number, size in enumerate(sizes)]
 
 
 @given(SIZES, st.integers(50, 400))
@@ -213,23 +213,23 @@ def test_a_batch_holds_no_more_than_it_may_unless_it_is_one_document(sizes: list
 
 
 def test_fields_next_to_the_text_fill_a_batch_too() -> None:
-    long = (serialize(Document(str(number), "x", meta={"note": "n" * 300}), 1) for number in range(4))
+    long = (serialize(Document(str(number), "x", meta={"note": "n" * 300}), 1, "a") for number in range(4))
     assert [len(batch.documents) for batch in cut(long, 100)] == [1, 1, 1, 1]
 
 
 def test_documents_without_words_fill_a_batch_by_their_number() -> None:
-    batches = list(cut((serialize(Document(str(at), ""), 1) for at in range(MOST_DOCUMENTS + 1)), 5_000_000))
+    batches = list(cut((serialize(Document(str(at), ""), 1, "a") for at in range(MOST_DOCUMENTS + 1)), 5_000_000))
     assert [len(batch.documents) for batch in batches] == [MOST_DOCUMENTS, 1]
 
 
 def test_a_batch_is_read_no_further_than_it_needs() -> None:
-    endless = (serialize(Document("a", "x" * 60), 1) for _ in iter(int, 1))
+    endless = (serialize(Document("a", "x" * 60), 1, "a") for _ in iter(int, 1))
     assert len(next(cut(endless, 100)).documents) == 1
 
 
 @given(st.integers(1, 9))
 def test_a_document_keeps_its_own_version(version: int) -> None:
-    named, unnamed = (serialize(Document("a", "x", version=each), 9) for each in (version, None))
+    named, unnamed = (serialize(Document("a", "x", version=each), 9, "a") for each in (version, None))
     assert [json.loads(each.json)["version"] for each in (named, unnamed)] == [version, 9]
 
 

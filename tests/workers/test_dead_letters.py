@@ -7,7 +7,7 @@ import orjson
 import pytest
 
 from ibidem_engines.engine import Engine
-from ibidem_ingest.document import Document
+from ibidem_ingest.document import ORIGIN, Document
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_workers.dead_letters import (
     BEGINNING,
@@ -45,6 +45,15 @@ def test_a_letter_is_kept_with_its_document_and_reason(engine: Engine) -> None:
 def test_a_document_that_failed_in_two_runs_is_listed_once_with_the_last(engine: Engine) -> None:
     add_dead_letters(engine, [letter("a", "run-2", 2.0), letter("a", "run-1", 1.0), letter("b")])
     assert [(name.refusal.id, name.run) for name in letters(engine)] == [("a", "run-2"), ("b", "run-1")]
+
+
+def test_two_files_that_gave_one_id_fail_each_by_itself(engine: Engine) -> None:
+    of_two_files = [letter("a", **{ORIGIN: origin}) for origin in ("/x/a", "/y/a")]
+    add_dead_letters(engine, of_two_files)
+    assert letters(engine) == of_two_files
+    assert letters(engine, ["a"]) == of_two_files
+    forget(engine, of_two_files[:1])
+    assert letters(engine) == of_two_files[1:]
 
 
 def test_an_id_without_a_letter_is_an_error_that_names_it(engine: Engine) -> None:

@@ -37,6 +37,11 @@ def test_documents_without_a_version_get_one_that_grows_with_the_lines(engine: E
     assert 10**15 < int(str(first["version"])) < int(str(second["version"]))
 
 
+def test_a_document_travels_with_the_place_it_was_read_from(engine: Engine, settings: Settings) -> None:
+    Submission(engine, settings).send([Document("a", "x", where="news.jsonl:17"), Document("b", "x")])
+    assert [record["ibidem.where"] for record in read_batches(settings)] == ["news.jsonl:17", "document 2"]
+
+
 def test_a_later_run_gives_higher_versions(engine: Engine, settings: Settings) -> None:
     total = [Document(str(number), "x") for number in range(500)]
     Submission(engine, settings).send(total)

@@ -12,6 +12,7 @@ from ibidem_core.errors import Permanent, Unavailable
 from ibidem_core.settings import Settings
 from ibidem_engines.engine import Engine, Outcome, Record, WriteStatus
 from ibidem_engines.stored_groups import group_store
+from ibidem_ingest.document import ORIGIN, WHERE
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers import dead_letters
 from ibidem_workers.batches import Batch, BatchResult
@@ -120,6 +121,23 @@ def test_a_document_that_cannot_be_read_goes_to_the_dead_letters_and_the_others_
     (letter,) = dead_letters.letters(worker.context.engine)
     assert (letter.refusal.id, letter.refusal.field, letter.record["date"]) == ("b", "date", "yesterday")
     assert "yesterday" in letter.refusal.why
+
+
+def test_a_refusal_names_the_place_that_the_document_was_read_from_and_keeps_the_document(worker: Worker) -> None:
+    worker.take({"id": "x", "text": SPEECH, ORIGIN: "/c/x"})
+    account = worker.take(
+        {"id": "a", "text": SPEECH, "date": "yesterday", WHERE: "news.jsonl:17"},
+        {"id": "x", "text": "one", ORIGIN: "/a/x", WHERE: "a/x"},
+        {"id": "x", "text": "two", ORIGIN: "/b/x", WHERE: "b/x"},
+        {"id": "b", "text": SPEECH, "date": "tomorrow", WHERE: 17},
+        number=1,
+    )
+    assert account is not None
+    assert {each.where for each in account.refusals} == {"news.jsonl:17", "a/x", "b/x", "message run/00000001"}
+    (of_b,) = [each for each in account.refusals if each.where == "b/x"]
+    assert "x from /b/x would replace x from /c/x" in of_b.why
+    letters = dead_letters.letters(worker.context.engine, ["x"])
+    assert sorted(str(letter.record["text"]) for letter in letters) == ["one", "two"]
 
 
 class Flawed:

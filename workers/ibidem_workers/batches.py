@@ -22,7 +22,7 @@ from kombu.message import Message
 
 from ibidem_core.records import parse_record
 from ibidem_core.settings import Settings
-from ibidem_ingest.document import Document
+from ibidem_ingest.document import WHERE, Document
 from ibidem_ingest.errors import Refusal
 
 COMPRESSION = "application/zstd"
@@ -195,17 +195,18 @@ class SerializedDocument(NamedTuple):
     json: bytes
 
 
-def serialize(document: Document, version: int) -> SerializedDocument:
+def serialize(document: Document, version: int, where: str) -> SerializedDocument:
     """Write a document as JSON.
 
     Args:
         document: The document.
         version: Its version where it names none.
+        where: The place it was read from, for refusals.
 
     Raises:
         TypeError: It holds a value that JSON cannot express.
     """
-    record = {"version": version} | document.as_record()
+    record = {"version": version} | document.as_record() | {WHERE: where}
     # One that was made by hand may hold anything, and is checked where it is signed.
     return SerializedDocument(str(document.id), len(str(document.text)), orjson.dumps(record))
 
@@ -301,7 +302,7 @@ def cut(documents: Iterable[SerializedDocument], characters: int) -> Iterator[Se
         documents: The documents.
         characters: Characters of text in a batch; 150,000 to 600,000 is where the kernels are quickest.
 
-    >>> documents = [serialize(Document(str(size), "x" * size), 1) for size in (60, 30, 200, 10)]
+    >>> documents = [serialize(Document(str(size), "x" * size), 1, "") for size in (60, 30, 200, 10)]
     >>> [[document.id for document in batch.documents] for batch in cut(documents, 100)]
     [['60', '30'], ['200'], ['10']]
     """

@@ -12,8 +12,9 @@ import orjson
 
 from ibidem_core.records import parse_record
 from ibidem_engines.engine import Engine
-from ibidem_ingest.document import Document, printable_id, read_record
+from ibidem_ingest.document import ORIGIN, Document, place, printable_id, read_record
 from ibidem_ingest.errors import Refusal, Refused, UsageError
+from ibidem_ingest.readers.formats import text_hash
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,13 @@ class DeadLetter:
     @property
     def key(self) -> str:
         """Its key in the ledger: a later run that fails again never overwrites it, and dropping one drops no other."""
-        return f"{self.run}/{self.refusal.id}"
+        origin = self.document[1]
+        return f"{self.run}/{self.refusal.id}" + (f"/{text_hash(origin)}" if origin else "")
+
+    @property
+    def document(self) -> tuple[str, str]:
+        """Its id and origin: two files may give two documents the same id, and each fails by itself."""
+        return self.refusal.id, str(self.record.get(ORIGIN, ""))
 
     def as_json(self) -> dict[str, object]:
         """Return an entry of `ibidem dead list --json`, with the field, the place and the run."""
@@ -65,12 +72,12 @@ def letters(engine: Engine, ids: Collection[str] = ()) -> list[DeadLetter]:
     Raises:
         UsageError: A document has no dead letter.
     """
-    last: dict[str, DeadLetter] = {}
+    last: dict[tuple[str, str], DeadLetter] = {}
     for letter in _read_all(engine):
-        id_ = letter.refusal.id
-        if (not ids or id_ in ids) and (id_ not in last or last[id_].when < letter.when):
-            last[id_] = letter
-    missing = sorted(set(ids) - last.keys())
+        known = last.get(letter.document)
+        if (not ids or letter.refusal.id in ids) and (known is None or known.when < letter.when):
+            last[letter.document] = letter
+    missing = sorted(set(ids) - {id_ for id_, _ in last})
     if missing:
         raise UsageError(f"no failed document {', '.join(map(repr, missing))}", "see: ibidem dead list")
     return list(last.values())
@@ -92,16 +99,17 @@ def read_again(letters: Iterable[DeadLetter], max_text: int) -> Iterator[Documen
     """
     for letter in letters:
         try:
-            yield read_record(letter.record, f"failed document of run {letter.run}", max_text, "")
+            where = place(letter.record, f"failed document of run {letter.run}")
+            yield read_record(letter.record, where, max_text, "")
         except Refused as error:
             yield error.refusal
 
 
 def forget(engine: Engine, letters: Iterable[DeadLetter]) -> None:
     """Delete dead letters, and older ones of the same documents."""
-    last = {letter.refusal.id: letter.when for letter in letters}
+    last = {letter.document: letter.when for letter in letters}
     engine.delete_records(
-        "dead", [entry.key for entry in _read_all(engine) if entry.when <= last.get(entry.refusal.id, 0.0)]
+        "dead", [entry.key for entry in _read_all(engine) if entry.when <= last.get(entry.document, 0.0)]
     )
 
 
@@ -147,7 +155,8 @@ def writable(record: Mapping[str, object]) -> Mapping[str, object]:
             return record
     except (TypeError, ValueError):
         pass
-    return {"id": printable_id(record), "unwritable": _as_text(record)[:BEGINNING]}
+    origin = {ORIGIN: record[ORIGIN]} if ORIGIN in record else {}
+    return {"id": printable_id(record)} | origin | {"unwritable": _as_text(record)[:BEGINNING]}
 
 
 def printable(refusal: Refusal) -> Refusal:

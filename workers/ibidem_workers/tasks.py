@@ -24,7 +24,7 @@ from ibidem_core.retry import retry_unavailable
 from ibidem_core.settings import Settings
 from ibidem_engines.engine import Engine, Outcome, Record, WriteStatus
 from ibidem_engines.records import records
-from ibidem_ingest.document import Document, printable_id, read_record
+from ibidem_ingest.document import Document, place, printable_id, read_record
 from ibidem_ingest.errors import Refusal, Refused
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers import dead_letters
@@ -133,7 +133,7 @@ class Delivery:
 
     @property
     def where(self) -> str:
-        """The place in refusals."""
+        """The place in refusals of documents that do not name theirs."""
         return f"message {self.key}"
 
 
@@ -266,7 +266,8 @@ def _write_portion(context: WorkerContext, portion: _Portion) -> BatchResult:
     except Exception as error:  # noqa: BLE001 - an error of one document becomes its refusal
         why = f"{type(error).__name__}: {error}"
     if len(portion.records) == 1:
-        refusal = _document_refusal(portion.delivery, portion.records[0].document.id, why)
+        document = portion.records[0].document
+        refusal = _document_refusal(document.where, document.id, why)
         return BatchResult(refusals=[*portion.refusals, refusal])
     singles = (_Portion(portion.delivery, [record], ()) for record in portion.records)
     return sum((_write_portion(context, single) for single in singles), BatchResult(refusals=portion.refusals))
@@ -288,11 +289,10 @@ def _outcomes(context: WorkerContext, portion: _Portion) -> list[Outcome]:
 
 
 def _portion_account(portion: _Portion, outcomes: Sequence[Outcome]) -> BatchResult:
-    where = portion.delivery.where
     refusals = [
-        Refusal(where, refusal.id, refusal.field, refusal.why)
-        for refusal in outcomes
-        if refusal.fate is WriteStatus.REFUSED
+        Refusal(record.document.where, outcome.id, outcome.field, outcome.why)
+        for outcome, record in zip(outcomes, portion.records, strict=True)
+        if outcome.fate is WriteStatus.REFUSED
     ]
     return BatchResult(
         indexed=_count(outcomes, WriteStatus.INDEXED),
@@ -311,15 +311,16 @@ def _portion_account(portion: _Portion, outcomes: Sequence[Outcome]) -> BatchRes
 def _read(delivery: Delivery, max_text: int, max_version: int) -> tuple[list[Document], list[Refusal]]:
     documents, refusals = [], []
     for record in delivery.batch.records:
+        where = place(record, delivery.where)
         try:
-            document = read_record(record, delivery.where, max_text, "")
+            document = read_record(record, where, max_text, "")
         except Refused as error:
             refusals.append(error.refusal)
             continue
         if document.version is not None and document.version > max_version:
             why = f"{document.version} is larger than {max_version}, so that nothing newer could replace the document"
             remedy = "write smaller ones, or allow it: IBIDEM_MAX_VERSION"
-            refusals.append(Refusal(delivery.where, document.id, "version", f"{why}; {remedy}"))
+            refusals.append(Refusal(where, document.id, "version", f"{why}; {remedy}"))
         else:
             documents.append(document)
     return documents, refusals
@@ -351,20 +352,25 @@ def _count(outcomes: Sequence[Outcome], fate: WriteStatus) -> int:
 
 
 def _refusal(delivery: Delivery, why: str) -> Refusal:
-    return _document_refusal(delivery, printable_id(delivery.batch.records[0]), why)
+    record = delivery.batch.records[0]
+    return _document_refusal(place(record, delivery.where), printable_id(record), why)
 
 
-def _document_refusal(delivery: Delivery, id_: str, why: str) -> Refusal:
-    return Refusal(delivery.where, id_, "", f"{why}; look at it with: ibidem dead show {id_}")
+def _document_refusal(where: str, id_: str, why: str) -> Refusal:
+    return Refusal(where, id_, "", f"{why}; look at it with: ibidem dead show {id_}")
 
 
 def _letters(delivery: Delivery, refusals: Sequence[Refusal]) -> list[dead_letters.DeadLetter]:
     if not refusals:
         return []
-    by_id = {printable_id(record): record for record in delivery.batch.records}
+    by_place = {(place(record, delivery.where), printable_id(record)): record for record in delivery.batch.records}
     return [
         dead_letters.DeadLetter(
-            delivery.run, refusal, delivery.tries + 1, time.time(), writable(by_id.get(refusal.id, {}))
+            delivery.run,
+            refusal,
+            delivery.tries + 1,
+            time.time(),
+            writable(by_place.get((refusal.where, refusal.id), {})),
         )
         for refusal in refusals
     ]

@@ -9,7 +9,7 @@ An EPUB is a zip file of XHTML files and a list of them. The one library for it 
 
 import posixpath
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -43,7 +43,8 @@ def docx_record(path: Path, max_text: int) -> dict[str, object]:
     title, size = "", 0
     with translate_errors(), path.open("rb") as file, translate_damage("Word file"):
         document = docx.Document(file)
-        for style, line in _lines(document.iter_inner_content()):
+        styles = {style.style_id: style.name for style in document.styles}
+        for style, line in _lines(document.iter_inner_content(), styles):
             size += len(line) + 1
             if size - 1 > max_text:
                 raise Unreadable(f"more than {max_text:,} characters; split it or raise IBIDEM_MAX_TEXT", "text")
@@ -60,14 +61,19 @@ def docx_record(path: Path, max_text: int) -> dict[str, object]:
     return record | ({"language": code} if is_code(code) else {})
 
 
-def _lines(blocks: Any) -> Iterator[tuple[str, str]]:
-    """Yield each paragraph with the name of its style, and the rows of tables."""
+def _lines(blocks: Any, styles: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield each paragraph with the name of its style, and the rows of tables.
+
+    Args:
+        blocks: Paragraphs and tables.
+        styles: The names of styles by their ids; python-docx itself goes through all styles for each paragraph.
+    """
     for block in blocks:
         if hasattr(block, "rows"):
             for row in block.rows:
                 yield "", "\t".join(" ".join(cell.text.split()) for cell in row.cells)
         else:
-            yield (block.style.name if block.style is not None else ""), block.text
+            yield styles.get(block._p.style, ""), block.text  # noqa: SLF001 - see above
 
 
 CONTAINER = "META-INF/container.xml"

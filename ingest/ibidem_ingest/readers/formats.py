@@ -210,12 +210,11 @@ class Choice:
             return ""
         return path.relative_to(root).as_posix() if root is not None and self.id_from == "path" else path.name
 
-    def origin(self, path: Path, root: Path | None) -> str:
-        """Return the folder below which that name is unique; empty where the id is a hash of the text."""
+    def origin(self, path: Path) -> str:
+        """Return the file that the id names; empty where the id is a hash of the text."""
         if self.id_from == "hash":
             return ""
-        folder = root if root is not None and self.id_from == "path" else path.parent
-        return os.fsencode(os.path.abspath(folder)).decode(errors="backslashreplace")  # noqa: PTH100 - links stay links
+        return os.fsencode(os.path.abspath(path)).decode(errors="backslashreplace")  # noqa: PTH100 - links stay links
 
 
 def text_hash(text: str) -> str:

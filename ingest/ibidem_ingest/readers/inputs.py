@@ -1,6 +1,7 @@
 """Read documents from files, folders and standard input, each file by the reader for its format."""
 
 import os
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -19,6 +20,7 @@ from ibidem_ingest.readers.mail import mails
 from ibidem_ingest.readers.sandbox import SECONDS, Parse, SandboxedReader, SandboxPool
 from ibidem_ingest.readers.table import rows
 from ibidem_ingest.readers.text import text_record
+from ibidem_ingest.readers.time_limit import TimeLimit
 
 STANDARD_INPUT = "-"
 
@@ -34,7 +36,7 @@ class InputFile:
         path: The file; None is standard input.
         id: The id of its document, when it holds one; empty where its text names it.
         format: Its format.
-        origin: The folder below which that id is unique; empty when there is none.
+        origin: The file that the id names, and the place in it; empty where the id names none.
         number: Its place in a file of many; 0 for a file of one.
     """
 
@@ -122,7 +124,7 @@ def sources(paths: Sequence[str | Path], choice: Choice, passed_over: Counter[st
 
 
 def _source(path: Path, root: Path | None, format_: Format, choice: Choice) -> InputFile:
-    return InputFile(path, choice.name(path, root), format_, choice.origin(path, root))
+    return InputFile(path, choice.name(path, root), format_, choice.origin(path))
 
 
 def _walk(
@@ -197,12 +199,12 @@ def _documents(
     items: Iterator[InputFile | Refusal], choice: Choice, pool: SandboxPool, tally: Tally
 ) -> Iterator[Document | Refusal]:
     with ExitStack() as folders, pool as readers:
-        for source, outcome in readers.results(_outcomes(items, choice, readers.max_text, tally, folders)):
+        for source, outcome in readers.results(_outcomes(items, choice, readers, tally, folders)):
             yield outcome if isinstance(outcome, Refusal) else _add_prefix(outcome, choice.id_prefix, source)
 
 
 def _outcomes(
-    items: Iterator[InputFile | Refusal], choice: Choice, max_text: int, tally: Tally, folders: ExitStack
+    items: Iterator[InputFile | Refusal], choice: Choice, pool: SandboxPool, tally: Tally, folders: ExitStack
 ) -> Iterator[Outcome | Parse[Outcome]]:
     """Read the formats that need no sandbox, and yield parses for the others."""
     for source in items:
@@ -210,15 +212,16 @@ def _outcomes(
             yield source.where, source
         elif source.path is None or source.format is Format.JSONL:
             where = source.where
-            for outcome in lines_of(source.path, where, max_text, tally, choice.default_language):
+            for outcome in lines_of(source.path, where, pool.max_text, tally, choice.default_language, pool.seconds):
                 yield where, outcome
         elif source.format is Format.MBOX:
-            yield from _read_mailbox(source, source.path, max_text, choice, folders)
+            yield from _read_mailbox(source, source.path, pool, choice, folders)
         elif source.format is Format.CSV:
-            for outcome in _read_table(source, source.path, max_text, choice):
+            for outcome in _read_table(source, source.path, pool, choice):
                 yield source.where, outcome
         elif source.format is Format.TEXT:
-            yield source.where, _document(source, partial(text_record, source.path, max_text), max_text, choice)
+            record = partial(text_record, source.path, pool.max_text)
+            yield source.where, _document(source, record, pool.max_text, choice)
         else:
             yield partial(_read_sandboxed, source, source.path, choice)
 
@@ -228,23 +231,28 @@ def _read_sandboxed(source: InputFile, path: Path, choice: Choice, reader: Sandb
     return source.where, _document(source, partial(reader.parse_record, source.format, path), reader.max_text, choice)
 
 
-def _read_copy(source: InputFile, copy: Path, choice: Choice, reader: SandboxedReader) -> Outcome:
+def _read_copy(
+    source: InputFile, copy: Path, choice: Choice, time_limit: TimeLimit, reader: SandboxedReader
+) -> Outcome:
     """Read a copy that is then no longer needed."""
+    began = time.monotonic()
     try:
-        return _read_sandboxed(source, copy, choice, reader)
+        outcome = _read_sandboxed(source, copy, choice, reader)
     finally:
         copy.unlink()
+    time_limit.note(time.monotonic() - began, found=isinstance(outcome[1], Document))
+    return outcome
 
 
 def _read_mailbox(
-    source: InputFile, path: Path, max_text: int, choice: Choice, folders: ExitStack
+    source: InputFile, path: Path, pool: SandboxPool, choice: Choice, folders: ExitStack
 ) -> Iterator[Outcome | Parse[Outcome]]:
     """Make a document of each mail, read apart as a mail in a file of its own is."""
-    number = 0
+    number, time_limit = 0, TimeLimit(pool.seconds)
     try:
         with translate_errors(), path.open("rb") as stream:
             folder = Path(folders.enter_context(TemporaryDirectory(prefix="ibidem-")))
-            for number, mail in enumerate(mails(stream, max_text), 1):
+            for number, mail in enumerate(mails(stream, pool.max_text, time_limit), 1):
                 part = _part(source, number, Format.EML)
                 if mail is None:
                     why = "it is larger than IBIDEM_MAX_TEXT allows; split it"
@@ -252,24 +260,25 @@ def _read_mailbox(
                 else:
                     copy = folder / f"{number}.eml"
                     copy.write_bytes(mail)
-                    yield partial(_read_copy, part, copy, choice)
+                    yield partial(_read_copy, part, copy, choice, time_limit)
     except Unreadable as error:
-        yield source.where, Refusal(source.where, source.id, error.field, error.why)
+        where = _part(source, number + 1, Format.EML).where if number else source.where
+        yield source.where, Refusal(where, source.id, error.field, error.why)
     else:
         if not number:
             why = "it is no mailbox: no line begins with `From `; leave it out"
             yield source.where, Refusal(source.where, source.id, "", why)
 
 
-def _read_table(source: InputFile, path: Path, max_text: int, choice: Choice) -> Iterator[Document | Refusal]:
+def _read_table(source: InputFile, path: Path, pool: SandboxPool, choice: Choice) -> Iterator[Document | Refusal]:
     """Make a document of each row; one that names itself is no file's."""
     try:
-        for number, record in rows(path, choice.text_column, max_text):
+        for number, record in rows(path, choice.text_column, pool.max_text, TimeLimit(pool.seconds)):
             part = _part(source, number, Format.CSV)
             if isinstance(record, Unreadable):
                 yield Refusal(part.where, part.id, record.field, record.why)
             else:
-                yield _row_document(part, record, max_text, choice)
+                yield _row_document(part, record, pool.max_text, choice)
     except Unreadable as error:
         yield Refusal(source.where, source.id, error.field, error.why)
 
@@ -286,7 +295,8 @@ def _row_document(part: InputFile, record: Mapping[str, object], max_text: int, 
 
 def _part(source: InputFile, number: int, format_: Format) -> InputFile:
     """Name one of the documents of a file."""
-    return InputFile(source.path, f"{source.id}#{number}" if source.id else "", format_, source.origin, number)
+    id_, origin = (f"{source.id}#{number}", f"{source.origin}:{number}") if source.id else ("", "")
+    return InputFile(source.path, id_, format_, origin, number)
 
 
 def _add_prefix(document: Document, prefix: str, where: str) -> Document | Refusal:

@@ -1,173 +1,84 @@
-"""JSON Lines, also compressed: one object in each line, each a document or a refusal of its own.
+"""JSON Lines, also compressed: one object in each line, each a document or a refusal of its own."""
 
-Of a compressed file only a piece is in memory at a time.
-"""
-
-import gzip
-import io
 import json
-import lzma
 import re
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
-import zstandard
 
 from ibidem_ingest.document import DEFAULT_LANGUAGE, Document, meta_fields, read_record
 from ibidem_ingest.errors import Refusal, Refused, Unreadable, decoding_error, short_repr, translate_errors
+from ibidem_ingest.readers.compression import open_compressed
 from ibidem_ingest.readers.formats import Tally
+from ibidem_ingest.readers.time_limit import TimeLimit
 
 if TYPE_CHECKING:
-    from _typeshed import WriteableBuffer
-
-
-_UNPACKED_PIECE = 1 << 18
-# A block of four bytes can expand to 128 KiB, so that this piece becomes 32 MiB at worst.
-_ZSTD_PIECE = 1 << 10
-# `xz -9` needs 65 MiB; a header may ask for gigabytes.
-_XZ_MEMORY = 256 << 20
-_MAGIC = {b"\x1f\x8b": ".gz", b"\xfd7zXZ\x00": ".xz", b"\x28\xb5\x2f\xfd": ".zst"}
-
-
-class PiecesStream(io.RawIOBase):
-    """The content of a compressed file, a piece at a time.
-
-    Args:
-        raw: The compressed bytes.
-    """
-
-    def __init__(self, raw: "io.BufferedReader[Any]") -> None:
-        super().__init__()
-        self._raw = raw
-        self._ahead = b""
-        self._piece = memoryview(b"")
-
-    def readable(self) -> bool:
-        """Say that it can be read."""
-        return True
-
-    def readinto(self, buffer: "WriteableBuffer") -> int:
-        """Fill a buffer as far as the next piece goes; 0 at the end.
-
-        Raises:
-            EOFError: The file ends within a frame.
-        """
-        while not self._piece and self._advance():
-            pass
-        view = memoryview(buffer).cast("B")
-        size = min(len(view), len(self._piece))
-        view[:size] = self._piece[:size]
-        self._piece = self._piece[size:]
-        return size
-
-    def _advance(self) -> bool:
-        """Decompress the next piece, which may come to nothing; False at the end of the file."""
-        raise NotImplementedError
-
-
-class ZstdStream(PiecesStream):
-    """The content of the frames of a zstd file.
-
-    The library's own stream reader ends silently where a file was cut off; this one raises an error.
-    """
-
-    _frame: "zstandard.ZstdDecompressionObj | None" = None
-
-    def _advance(self) -> bool:
-        data = self._ahead or self._raw.read(_ZSTD_PIECE)
-        if not data:
-            if self._frame is not None:
-                raise EOFError("the file ends within a frame")
-            return False
-        frame = self._frame or zstandard.ZstdDecompressor().decompressobj()
-        self._piece = memoryview(frame.decompress(data))
-        self._frame, self._ahead = (None, frame.unused_data) if frame.eof else (frame, b"")
-        return True
-
-
-class XzStream(PiecesStream):
-    """The content of the streams of an xz file.
-
-    The standard library's own reader takes as much memory as the file's header asks for; this one has a limit.
-    """
-
-    _stream: lzma.LZMADecompressor | None = None
-
-    def _advance(self) -> bool:
-        stream = self._stream or lzma.LZMADecompressor(memlimit=_XZ_MEMORY)
-        if stream.needs_input:
-            data = self._ahead or self._raw.read(_UNPACKED_PIECE)
-            self._ahead = b""
-            if self._stream is None:
-                data = data.lstrip(b"\0")  # four null bytes or more may separate two streams
-            if not data:
-                if self._stream is not None:
-                    raise EOFError("the file ends within a stream")
-                return bool(self._raw.peek(1))
-        else:
-            data = b""
-        self._piece = memoryview(stream.decompress(data, _UNPACKED_PIECE))
-        self._stream, self._ahead = (None, stream.unused_data) if stream.eof else (stream, b"")
-        return True
-
-
-@contextmanager
-def open_compressed(path: Path | None) -> Iterator["io.BufferedReader[Any]"]:
-    """Open a file that may be compressed, as its suffix says, or without one its first bytes.
-
-    Args:
-        path: The file; None is standard input.
-    """
-    if path is None:
-        standard = io.BufferedReader(sys.stdin.buffer)  # type: ignore[type-var]  # a replacement has a buffer too
-        try:
-            yield _decompress(standard, "")
-        finally:
-            standard.detach()
-    else:
-        with path.open("rb") as file:
-            yield _decompress(file, path.suffix.lower())
-
-
-def _decompress(file: "io.BufferedReader[Any]", suffix: str) -> "io.BufferedReader[Any]":
-    """Decompress a file as its suffix or else its first bytes ask for."""
-    start = file.peek(6)
-    if suffix not in _MAGIC.values():
-        suffix = next((suffix for magic, suffix in _MAGIC.items() if start.startswith(magic)), "")
-    if suffix == ".gz" and start:
-        return io.BufferedReader(gzip.GzipFile(fileobj=file), _UNPACKED_PIECE)
-    if suffix == ".xz" and start:
-        return io.BufferedReader(XzStream(file), _UNPACKED_PIECE)
-    if suffix == ".zst":
-        return io.BufferedReader(ZstdStream(file), _UNPACKED_PIECE)
-    return file
-
+    from io import BufferedReader
 
 HEAD = 4_096
-_PIECE = 1 << 16
+_PIECE = 1 << 18
+_BLANKS = b" \t\r\n\v\f"
 
 
-def lines(stream: "io.BufferedReader[Any]", limit: int) -> Iterator[tuple[bytes, bool]]:
-    """Cut a stream into lines; of one that is over the limit, only the head is handed out and the rest is skipped.
+class Line(NamedTuple):
+    """A line that is not blank.
+
+    Args:
+        number: Its number in the file, from 1.
+        content: Its bytes; of one that is too long only the head.
+        is_whole: Whether they are all of it.
+    """
+
+    number: int
+    content: bytes
+    is_whole: bool
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it has no line break, so that it is the last one that can be read."""
+        return self.is_whole and not self.content.endswith(b"\n")
+
+
+def lines(stream: "BufferedReader[Any]", limit: int, time_limit: TimeLimit) -> Iterator[Line]:
+    """Cut a stream into lines, blank ones left out; of one that is over the limit, all but its head is skipped.
 
     Args:
         stream: The bytes.
         limit: The most bytes that a line may have, its line break included.
+        time_limit: Checked with each line, and while lines are skipped.
 
-    Yields:
-        The line and whether it is whole.
+    Raises:
+        Unreadable: The time has passed.
     """
-    while line := stream.readline(limit + 1):
-        if len(line) <= limit:
-            yield line, True
+    number = 0
+    while content := stream.readline(limit + 1):
+        number += 1
+        time_limit.check()
+        if len(content) > limit:
+            yield Line(number, content[:HEAD], is_whole=False)
+            while content and not content.endswith(b"\n"):
+                content = stream.readline(_PIECE)
+                time_limit.check()
+        elif content.isspace():
+            number += _skip_blank(stream, time_limit)
         else:
-            yield line[:HEAD], False
-            while line and not line.endswith(b"\n"):
-                line = stream.readline(_PIECE)
+            yield Line(number, content, is_whole=True)
+    stream.peek(1)  # raises the fault behind which the last lines were handed out
+
+
+def _skip_blank(stream: "BufferedReader[Any]", time_limit: TimeLimit) -> int:
+    """Skip the blank lines that follow, many at a time; returns how many."""
+    count = 0
+    while True:
+        ahead = stream.peek(1)
+        size = ahead.rfind(b"\n", 0, len(ahead) - len(ahead.lstrip(_BLANKS))) + 1
+        if not size:
+            return count
+        count += ahead.count(b"\n", 0, size)
+        stream.read(size)
+        time_limit.check()
 
 
 # Six bytes write any character of the basic plane (\uXXXX); the rest is for its other fields.
@@ -179,8 +90,13 @@ EMPTY = "it is empty; leave it out, or give one JSON object a line"
 _ID_FIRST = re.compile(rb'\s*\{\s*"id"\s*:\s*("(?:[^"\\]|\\.){0,512}"|\d{1,18})')
 
 
-def read(
-    path: Path | None, where: str, max_text: int, tally: Tally, language: str = DEFAULT_LANGUAGE
+def read(  # noqa: PLR0913, PLR0917 - what a reader of lines is told, each once
+    path: Path | None,
+    where: str,
+    max_text: int,
+    tally: Tally,
+    language: str = DEFAULT_LANGUAGE,
+    seconds: float = 120,
 ) -> Iterator[Document | Refusal]:
     """Read the documents of a file, compressed or not; empty lines are skipped.
 
@@ -190,29 +106,62 @@ def read(
         max_text: The most characters that a text may have; a line that can hold more is skipped unread.
         tally: Where the fields that went into `meta` are counted.
         language: The language of a record that names none; empty where it is to be detected.
+        seconds: Processor time that may pass without a document.
     """
-    number = 0
-    is_empty = True
+    last: Line | None = None
+    time_limit = TimeLimit(seconds)
+
+    def outcome(line: Line) -> Document | Refusal:
+        place = f"{where}:{line.number}"
+        if line.is_whole:
+            return _read_line(line.content, place, max_text, tally, language)
+        return _length_refusal(line.content, place, max_text)
+
     try:
         with translate_errors(), open_compressed(path) as stream:
-            if stream.peek(len(BOM)).startswith(BOM):
-                stream.read(len(BOM))
-            for number, (line, is_whole) in enumerate(lines(stream, _limit(max_text)), 1):
-                if not line.isspace():
-                    is_empty = False
-                    place = f"{where}:{number}"
-                    if is_whole:
-                        yield _read_line(line, place, max_text, tally, language)
-                    else:
-                        yield _length_refusal(line, place, max_text)
+            _skip_mark(stream)
+            for last in lines(stream, _limit(max_text), time_limit):
+                if not last.is_open:  # else a fault of the file may come behind it
+                    yield (read := outcome(last))
+                    if isinstance(read, Document):
+                        time_limit.restart()
     except Unreadable as error:
-        if number:
-            yield Refusal(f"{where}:{number + 1}", "", "", f"nothing from here on can be read: {error.why}")
-        else:
-            yield Refusal(where, "", "", error.why)
+        yield from _cut(last, outcome, where, error)
     else:
-        if is_empty:
+        if last is None:
             yield Refusal(where, "", "", EMPTY)
+        elif last.is_open:
+            yield outcome(last)
+
+
+def _skip_mark(stream: "BufferedReader[Any]") -> None:
+    """Skip a byte order mark."""
+    if stream.peek(len(BOM)).startswith(BOM):
+        stream.read(len(BOM))
+
+
+def _cut(
+    last: Line | None, outcome: Callable[[Line], Document | Refusal], where: str, fault: Unreadable
+) -> Iterator[Document | Refusal]:
+    """Say from which line on a file cannot be read; a line before the cut that is whole but for its end is taken.
+
+    Args:
+        last: The last line that was read; None where there was none.
+        outcome: Makes a document of a line, or refuses it.
+        where: How the file is named to the user.
+        fault: Why nothing more can be read.
+    """
+    if last is None:
+        yield Refusal(where, "", "", fault.why)
+        return
+    number, id_ = last.number + 1, ""
+    if last.is_open:
+        read = outcome(last)
+        if isinstance(read, Document):
+            yield read
+        else:
+            number, id_ = last.number, read.id
+    yield Refusal(f"{where}:{number}", id_, "", f"nothing from here on can be read: {fault.why}")
 
 
 def _limit(max_text: int) -> int:

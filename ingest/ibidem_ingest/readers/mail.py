@@ -10,6 +10,7 @@ from ibidem_ingest.dates import iso_date
 from ibidem_ingest.errors import Unreadable, translate_damage
 from ibidem_ingest.readers.formats import Format, load_library
 from ibidem_ingest.readers.text import BYTES_A_CHARACTER, EMPTY, content, first_line
+from ibidem_ingest.readers.time_limit import TimeLimit
 
 MOST_PARTS = 1_000
 """Parts of a mail that are read at most; only a malicious mail nests more."""
@@ -40,34 +41,36 @@ def mail_record(path: Path, max_text: int) -> dict[str, object]:
     return record | {"pages": [_clean(page) for page in pages], "title": record["title"] or first_line(pages[0])}
 
 
-def mails(stream: BinaryIO, max_text: int) -> Iterator[bytes | None]:
+def mails(stream: BinaryIO, max_text: int, time_limit: TimeLimit) -> Iterator[bytes | None]:
     """Cut a mailbox into mails; None is yielded for one that is larger than any text that is taken.
 
     Args:
         stream: The mailbox.
         max_text: The most characters that a text may have.
+        time_limit: Checked with each line.
     """
     limit = max_text * BYTES_A_CHARACTER
-    lines: list[bytes] = []
-    size, is_open, blank = 0, False, True
+    mail: bytearray | None = None
+    size, blank = 0, True
     while line := stream.readline(limit + 1):
+        time_limit.check()
         if blank and line.startswith(BEGIN):
-            if is_open:
-                yield b"".join(lines) if size <= limit else None
-            lines, size, is_open = [], 0, True
-        elif is_open:
+            if mail is not None:
+                yield bytes(mail) if size <= limit else None
+            mail, size = bytearray(), 0
+        elif mail is not None:
             size += len(line)
             if size <= limit:
-                lines.append(line[1:] if line.startswith(b">From ") else line)
+                mail += line[1:] if line.startswith(b">From ") else line
         blank = not line.strip()
-    if is_open:
-        yield b"".join(lines) if size <= limit else None
+    if mail is not None:
+        yield bytes(mail) if size <= limit else None
 
 
 def _head(mail: EmailMessage) -> dict[str, object]:
     """Read the fields of the head, and the names of attachments that are no text."""
     names = [name for part in _parts(mail) if (name := part.get_filename())]
-    meta = {name: _line(mail, name) for name in ("to", "cc", "message-id", "in-reply-to") if mail.get(name)}
+    meta = {name: value for name in ("to", "cc", "message-id", "in-reply-to") if (value := _line(mail, name))}
     return {
         "title": _line(mail, "subject"),
         "source": _line(mail, "from"),

@@ -23,6 +23,7 @@ from typing import Any, Self, TypeVar
 
 import orjson
 
+from ibidem_ingest.document import MAX_TEXT
 from ibidem_ingest.errors import Unreadable
 from ibidem_ingest.readers.books import docx_record, epub_record
 from ibidem_ingest.readers.formats import Format
@@ -34,14 +35,22 @@ from ibidem_ingest.readers.pdf import pdf_record
 SECONDS = 120.0
 """Seconds that reading one file may take."""
 
-MEMORY, MEMORY_A_CHARACTER = 1_000_000_000, 100
-"""Bytes that the process may take, and that it may take besides for each character of the longest text."""
+MEMORY, MEMORY_A_CHARACTER = 850_000_000, 100
+"""Bytes of data that the process may take, and those for each character by which texts may be longer than usual.
+
+The code of the libraries comes on top, and is shared with other processes: in all it stays under a gigabyte.
+"""
+
+AS_TEXT = "save it as text, or leave it out"
 
 GRACE = 2.0
 """Further seconds of a process whose parent was killed and so does not end it."""
 
 NEEDED = ("PATH", "HOME", "TMPDIR", "TZ", "LANG", "LC_", "PYTHON", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 """Prefixes of the names of variables that the process gets."""
+
+MAX_RESPONSE = 24
+"""Bytes of a response for each character: a file has four bytes for each, and JSON up to six for one of these."""
 
 _PIECE = 1 << 20
 
@@ -95,7 +104,8 @@ class SandboxedReader:
             response = b""
         if not response:
             self._end()
-            raise Unreadable("it ended the process that reads it: damaged, or larger than the memory allows", "text")
+            limit = f"more than the {_memory(self.max_text):,} bytes of memory that reading may take"
+            raise Unreadable(f"it ended the process that reads it: it is damaged, or takes {limit}; {AS_TEXT}", "text")
         answer: dict[str, Any] = orjson.loads(response)
         if "record" not in answer:
             raise Unreadable(answer["why"], answer["field"])
@@ -106,9 +116,10 @@ class SandboxedReader:
         """Read a line; empty when the process has ended.
 
         Raises:
-            Unreadable: It took too long.
+            Unreadable: It took too long, or is longer than any record.
         """
         pieces: list[bytes] = []
+        size, limit = 0, MAX_RESPONSE * (self.max_text + _PIECE)
         deadline = time.monotonic() + self.seconds
         while not pieces or not pieces[-1].endswith(b"\n"):
             if not select.select([pipe], [], [], max(0.0, deadline - time.monotonic()))[0]:
@@ -119,12 +130,15 @@ class SandboxedReader:
             if not piece:
                 return b""
             pieces.append(piece)
+            size += len(piece)
+            if size > limit:
+                self._end()
+                raise Unreadable(f"reading it gives more than {limit:,} bytes; {AS_TEXT}", "text")
         return b"".join(pieces)
 
     def _start(self) -> subprocess.Popen[bytes]:
-        memory = str(MEMORY + MEMORY_A_CHARACTER * self.max_text)
         return subprocess.Popen(  # noqa: S603 - this very module
-            [*self.command, memory, str(self.seconds + GRACE)],
+            [*self.command, str(_memory(self.max_text)), str(self.seconds + GRACE)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=_environment(),
@@ -142,6 +156,11 @@ class SandboxedReader:
             with contextlib.suppress(OSError):
                 self._process.communicate()
             self._process = None
+
+
+def _memory(max_text: int) -> int:
+    """Return how many bytes of data a process may take that reads texts of a length."""
+    return MEMORY + MEMORY_A_CHARACTER * max(0, max_text - MAX_TEXT)
 
 
 def _environment() -> dict[str, str]:
@@ -177,7 +196,8 @@ def _read(line: bytes) -> bytes:
     except Unreadable as error:
         return orjson.dumps({"why": error.why, "field": error.field})
     except MemoryError:
-        return orjson.dumps({"why": "it takes more memory than it may; save it as text first", "field": "text"})
+        why = f"reading it takes more than {_memory(max_text):,} bytes of memory; {AS_TEXT}"
+        return orjson.dumps({"why": why, "field": "text"})
 
 
 AHEAD = 4

@@ -2,31 +2,41 @@
 
 import csv
 from collections.abc import Iterator
+from dataclasses import dataclass
 from io import TextIOWrapper
 from itertools import count
 from pathlib import Path
+from typing import Self
 
-from ibidem_ingest.document import FIELDS, ORIGIN
+from ibidem_ingest.document import FIELDS, ORIGIN, WHERE
 from ibidem_ingest.errors import Unreadable, short_repr, translate_errors
+from ibidem_ingest.readers.time_limit import TimeLimit
 
 SEPARATORS = ",;\t|"
 HEAD = 65_536
 """Characters in which the names of columns are looked for."""
 
+MAX_ROW = 4
+"""How many times the longest line a row may have, whose cells may hold lines."""
+
+NO_ID = Unreadable("its cell in the column `id` is empty; fill it in, or leave the whole column out", "id")
+"""Error of a row without an id among others with one: its number would name another row the next time."""
+
 Row = dict[str, object]
 
 
-def rows(path: Path, text_column: str, max_text: int) -> Iterator[tuple[int, Row | Unreadable]]:
+def rows(path: Path, text_column: str, max_text: int, time_limit: TimeLimit) -> Iterator[tuple[int, Row | Unreadable]]:
     """Yield the records of a table, each with the number of its row.
 
     In place of a row with more cells than there are columns comes the error, since words that no column takes would be
-    lost. Columns named like a document's fields are these; all others go into `meta`. What separates cells is what the
-    first line holds most of.
+    lost; so it does in place of a row without an id in a table that has a column of ids. Columns named like a
+    document's fields are these; all others go into `meta`. What separates cells is what the first line holds most of.
 
     Args:
         path: The file, in UTF-8.
         text_column: The column that holds the text; empty: `text`.
         max_text: The most characters that a text may have.
+        time_limit: For how long rows may give no document.
 
     Raises:
         Unreadable: There is no such column, the file is damaged, or the system does not let it be read.
@@ -41,15 +51,57 @@ def rows(path: Path, text_column: str, max_text: int) -> Iterator[tuple[int, Row
             raise Unreadable(
                 f"it has no column {column!r}; name the one that holds the text with --text-column: {columns}"
             )
-        yield from _rows(file, names, separator, column, max_text)
+        yield from _rows(names, separator, column, _Lines(file, max_text, time_limit))
 
 
-def _rows(
-    file: TextIOWrapper, names: list[str], separator: str, text_column: str, max_text: int
-) -> Iterator[tuple[int, Row | Unreadable]]:
-    csv.field_size_limit(max_text + 1)
-    reader = csv.reader(_lines(file, max_text + HEAD), delimiter=separator)
+@dataclass(slots=True)
+class _Lines:
+    """Lines of a table, with a limit of what one row takes, which a cell in quotes may carry over many lines.
+
+    Args:
+        file: The table.
+        max_text: The most characters that a text may have.
+        time_limit: Checked with each line.
+    """
+
+    file: TextIOWrapper
+    max_text: int
+    time_limit: TimeLimit
+    _size: int = 0
+
+    def begin_row(self) -> None:
+        """Count the characters of the next row."""
+        self._size = 0
+
+    def __iter__(self) -> Self:
+        """Return itself."""
+        return self
+
+    def __next__(self) -> str:
+        """Read a line.
+
+        Raises:
+            Unreadable: The line or its row is too long, or the time has passed.
+        """
+        self.time_limit.check()
+        limit = self.max_text + HEAD
+        line = self.file.readline(limit + 1)
+        self._size += len(line)
+        if len(line) > limit:
+            raise Unreadable(f"a line has more than {limit:,} characters; split it or raise IBIDEM_MAX_TEXT", "text")
+        if self._size > MAX_ROW * limit:
+            why = f"a row has more than {MAX_ROW * limit:,} characters; look for a quotation mark that is not closed"
+            raise Unreadable(why, "text")
+        if not line:
+            raise StopIteration
+        return line
+
+
+def _rows(names: list[str], separator: str, text_column: str, lines: _Lines) -> Iterator[tuple[int, Row | Unreadable]]:
+    csv.field_size_limit(lines.max_text + 1)
+    reader = csv.reader(lines, delimiter=separator)
     for number in count(2):
+        lines.begin_row()
         try:
             cells = next(reader, None)
         except csv.Error as error:
@@ -59,7 +111,12 @@ def _rows(
         if any(cells[len(names) :]):
             yield number, _surplus(len(cells), len(names), separator)
         elif any(cells):
-            yield number, _record(names, cells, text_column)
+            record = _record(names, cells, text_column)
+            if "id" in names and "id" not in record:
+                yield number, NO_ID
+            else:
+                yield number, record
+                lines.time_limit.restart()
 
 
 def _surplus(cells: int, columns: int, separator: str) -> Unreadable:
@@ -70,19 +127,11 @@ def _surplus(cells: int, columns: int, separator: str) -> Unreadable:
     )
 
 
-def _lines(file: TextIOWrapper, limit: int) -> Iterator[str]:
-    """Yield lines, none of which takes more memory than a limit."""
-    while line := file.readline(limit + 1):
-        if len(line) > limit:
-            raise Unreadable(f"a line has more than {limit:,} characters; split it or raise IBIDEM_MAX_TEXT", "text")
-        yield line
-
-
 def _record(names: list[str], cells: list[str], text_column: str) -> Row:
     """Make a record of a row, without empty cells except the text."""
     row = {name: cell for name, cell in zip(names, cells, strict=False) if cell and name}
     text = row.pop(text_column, "")
-    fields: Row = {name: row[name] for name in row if name in FIELDS - {"text", "pages", "meta", ORIGIN}}
+    fields: Row = {name: row[name] for name in row if name in FIELDS - {"text", "pages", "meta", ORIGIN, WHERE}}
     if (version := str(fields.get("version", ""))).lstrip("-").isdecimal():
         fields["version"] = int(version[:40])
     meta = {name: cell for name, cell in row.items() if name not in fields}

@@ -39,12 +39,17 @@ def list_(as_json: Json = False) -> None:
 
 @app.command()
 def show(id_: Annotated[str, typer.Argument(metavar="ID", help="The document's id.")], as_json: Json = False) -> None:
-    """Show one document that could not be ingested, as it came."""
+    """Show one document that could not be ingested, as it came; of several files that gave it this id, each."""
     with engine_context() as engine:
-        (letter,) = letters(engine, [id_])
-    if as_json:
-        print_json(letter.as_json() | {"record": letter.record})
-        return
+        for letter in letters(engine, [id_]):
+            if as_json:
+                print_json(letter.as_json() | {"record": letter.record})
+            else:
+                show_letter(letter)
+
+
+def show_letter(letter: DeadLetter) -> None:
+    """Show one document with its fields, a line each."""
     console = results()
     for name, value in letter.as_json().items():
         console.print(Text.assemble((f"{name:>6}  ", "about"), sanitize(str(value))))

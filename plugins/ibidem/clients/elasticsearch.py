@@ -1,8 +1,10 @@
 """Clients of Elasticsearch: `elasticsearch.Elasticsearch` and `elasticsearch.AsyncElasticsearch`."""
 
+import copy
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from types import MethodType
+from typing import Any, ClassVar
 
 from elastic_transport import (
     ApiResponseMeta,
@@ -12,26 +14,25 @@ from elastic_transport import (
     ObjectApiResponse,
     SerializerCollection,
 )
+from elasticsearch import AsyncElasticsearch
 from elasticsearch.exceptions import HTTP_EXCEPTIONS, ApiError
 from typing_extensions import override
 
-from ibidem.clients.wrap import (
-    METADATA,
-    AsyncSearchMixin,
+from ibidem.clients.adapter import (
     CapturedRequest,
     ClientAdapter,
-    DedupeSearch,
     IgnoredStatus,
-    SyncSearchMixin,
     capture_request,
-    copy_client,
     format_parameter,
-    metadata_cache,
-    read_fast,
     request_json,
 )
+from ibidem.clients.fast_json import read_fast
+from ibidem.clients.wrapper import AsyncClient, SyncClient, WrappedClient, metadata_cache
+from ibidem.grouped_search.dsl.index_cache import IndexMetadataCache
+from ibidem.grouped_search.dsl.msearch import error_json
 from ibidem.grouped_search.response import Json
 from ibidem_engines.cluster.client import JSON, LINES, Failure
+from ibidem_engines.cluster.media_type import ApiVersion, in_server_version, in_server_version_async
 from ibidem_engines.requests import ApiRequest
 
 OTHERS = ("api_key", "basic_auth", "bearer_auth", "headers")
@@ -44,11 +45,19 @@ class ElasticsearchAdapter(ClientAdapter):
     meta = ApiResponseMeta(0, "1.1", HttpHeaders(), 0.0, NodeConfig("http", "", 0))
 
     @override
+    @classmethod
+    def capture(cls, client: Any, method: str, arguments: Mapping[str, Any]) -> CapturedRequest:
+        twin = copy.copy(client)
+        twin.perform_request = _capture_async if isinstance(client, AsyncElasticsearch) else _capture
+        return capture_request(getattr(twin, method)(**arguments))
+
+    @override
     def start(self, ask: ApiRequest) -> Any:
         client = self.client.options(ignore_status=ask.passed_over) if ask.passed_over else self.client
+        if ask.passed_over or ask.packed:
+            client = copy_in_version(client, version_of(self.client))
         if ask.packed:
-            client = copy_client(client)
-            client._transport = read_fast(client.transport, "serializers", reads_json_plainly)  # noqa: SLF001 - read-only
+            client._transport = read_fast(client.transport, "serializers", reads_json_plainly)  # noqa: SLF001 - of our copy
         headers = {**self.request.headers, "accept": JSON, "content-type": JSON if ask.lines is None else LINES}
         return client.perform_request(ask.method, ask.path, params=ask.params, headers=headers, body=request_json(ask))
 
@@ -77,6 +86,14 @@ class ElasticsearchAdapter(ClientAdapter):
         return HTTP_EXCEPTIONS.get(failure.status, ApiError)(message=failure.kind, meta=meta, body=body)
 
     @override
+    def error_answer(self, error: Exception) -> Json | None:
+        if not isinstance(error, ApiError):
+            return None
+        if isinstance(error.body, Mapping):
+            return {**error.body, "status": error.status_code}
+        return error_json(error.status_code, "exception", str(error.body))
+
+    @override
     def to_response(self, answer: Json) -> Any:
         return ObjectApiResponse(body=answer, meta=self.meta)
 
@@ -91,35 +108,65 @@ def reads_json_plainly(decoders: Any) -> bool:
     )
 
 
-class ElasticsearchSearch(DedupeSearch):
-    """Base of both clients of Elasticsearch."""
+class ElasticsearchClient(WrappedClient):
+    """Base of both wrapped clients of Elasticsearch.
 
-    _speaker = ElasticsearchAdapter
+    Args:
+        client: The client; requests of the wrapped one are sent in a version of the API that its server takes.
+        metadata: What is known of indexes; nothing yet when None.
+    """
+
+    adapter: ClassVar[type[ClientAdapter]] = ElasticsearchAdapter
+
+    def __init__(self, client: Any, metadata: IndexMetadataCache | None = None) -> None:
+        super().__init__(speak_server_version(client, version_of(client)), metadata)
 
     def options(self, **arguments: Any) -> Any:
-        """Give the same client with other options; what it knows of indexes goes along, but to no other user."""
-        client = super().options(**arguments)  # type: ignore[misc] # the client's own, which follows
-        if not any(name in arguments for name in OTHERS):
-            client.__dict__[METADATA] = metadata_cache(self)
-        return client
+        """Return the same client with other options; what it knows of indexes goes along, but to no other user."""
+        client = self.ibidem_client
+        metadata = None if any(name in arguments for name in OTHERS) else metadata_cache(self)
+        return type(self)(speak_server_version(client.options(**arguments), version_of(client)), metadata)
 
 
-class DedupeElasticsearch(ElasticsearchSearch, SyncSearchMixin):
-    """Stands before `Elasticsearch`."""
-
-    def _would_send(self, args: tuple[Any, ...], options: Mapping[str, Any]) -> CapturedRequest:
-        twin = copy_client(self)
-        twin.perform_request = _capture
-        return capture_request(super(SyncSearchMixin, twin).search(*args, **options))  # type: ignore[misc] # the client's own
+class DedupeElasticsearch(ElasticsearchClient, SyncClient):
+    """Wrapped `Elasticsearch`."""
 
 
-class AsyncDedupeElasticsearch(ElasticsearchSearch, AsyncSearchMixin):
-    """Stands before `AsyncElasticsearch`."""
+class AsyncDedupeElasticsearch(ElasticsearchClient, AsyncClient):
+    """Wrapped `AsyncElasticsearch`."""
 
-    def _would_send(self, args: tuple[Any, ...], options: Mapping[str, Any]) -> CapturedRequest:
-        twin = copy_client(self)
-        twin.perform_request = _sent_waiting
-        return capture_request(super(AsyncSearchMixin, twin).search(*args, **options))  # type: ignore[misc] # the client's own
+
+VERSION = "ibidem_version"
+"""Attribute of our copy of a client that holds the version of the API which its server takes."""
+
+
+def version_of(client: Any) -> ApiVersion:
+    """Return the version of the API that a client's server takes, as far as it is known."""
+    version: ApiVersion = vars(client).get(VERSION) or ApiVersion()
+    return version
+
+
+def speak_server_version(client: Any, version: ApiVersion) -> Any:
+    """Return a copy of a client of which every method sends its request in a version that its server takes.
+
+    Args:
+        client: The client; its connections are shared.
+        version: Of the API; lowered when a server refuses it.
+    """
+    copied = copy_in_version(client, version)
+    for name, part in vars(client).items():
+        if getattr(part, "_client", None) is client:  # `indices` and the like send through the client that they know
+            setattr(copied, name, type(part)(copied))
+    return copied
+
+
+def copy_in_version(client: Any, version: ApiVersion) -> Any:
+    """Return a copy of a client that sends its own requests in a version which its server takes."""
+    copied = copy.copy(client)
+    in_version = in_server_version_async if isinstance(client, AsyncElasticsearch) else in_server_version
+    vars(copied)[VERSION] = version
+    copied.perform_request = in_version(version, MethodType(type(client).perform_request, copied))
+    return copied
 
 
 def _capture(
@@ -135,5 +182,5 @@ def _capture(
     return CapturedRequest(path, params or {}, headers or {}, body)
 
 
-async def _sent_waiting(method: str, path: str, **arguments: Any) -> CapturedRequest:
+async def _capture_async(method: str, path: str, **arguments: Any) -> CapturedRequest:
     return _capture(method, path, **arguments)

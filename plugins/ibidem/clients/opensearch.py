@@ -1,25 +1,25 @@
 """Clients of OpenSearch: `opensearchpy.OpenSearch` and `opensearchpy.AsyncOpenSearch`."""
 
+import copy
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
+from opensearchpy import AsyncOpenSearch
 from opensearchpy.exceptions import HTTP_EXCEPTIONS, TransportError
 from opensearchpy.serializer import Deserializer, JSONSerializer
 from typing_extensions import override
 
-from ibidem.clients.wrap import (
-    AsyncSearchMixin,
+from ibidem.clients.adapter import (
     CapturedRequest,
     ClientAdapter,
-    DedupeSearch,
     IgnoredStatus,
-    SyncSearchMixin,
     capture_request,
-    copy_client,
     format_parameter,
-    read_fast,
     request_json,
 )
+from ibidem.clients.fast_json import read_fast
+from ibidem.clients.wrapper import AsyncClient, SyncClient
+from ibidem.grouped_search.dsl.msearch import error_json
 from ibidem.grouped_search.response import Json
 from ibidem_engines.cluster.client import JSON, LINES, Failure
 from ibidem_engines.requests import ApiRequest
@@ -30,6 +30,14 @@ CLIENT_S_OWN = ("request_timeout", "timeout", "ignore")
 
 class OpenSearchAdapter(ClientAdapter):
     """Speaks through the transport, as each method of the client does."""
+
+    @override
+    @classmethod
+    def capture(cls, client: Any, method: str, arguments: Mapping[str, Any]) -> CapturedRequest:
+        twin = copy.copy(client)
+        kind = _AsyncCapturingTransport if isinstance(client, AsyncOpenSearch) else _CapturingTransport
+        twin.transport = kind(client.transport.serializer)
+        return capture_request(getattr(twin, method)(**arguments))
 
     @override
     def start(self, ask: ApiRequest) -> Any:
@@ -68,6 +76,14 @@ class OpenSearchAdapter(ClientAdapter):
         return HTTP_EXCEPTIONS.get(failure.status, TransportError)(failure.status, failure.kind, body)
 
     @override
+    def error_answer(self, error: Exception) -> Json | None:
+        if not isinstance(error, TransportError) or not isinstance(error.status_code, int):
+            return None
+        if isinstance(error.info, Mapping):
+            return {**error.info, "status": error.status_code}
+        return error_json(error.status_code, "exception", str(error.error))
+
+    @override
     def to_response(self, answer: Json) -> Any:
         return answer
 
@@ -79,32 +95,27 @@ def reads_json_plainly(decoders: Any) -> bool:
     )
 
 
-class OpenSearchSearch(DedupeSearch):
-    """Base of both clients of OpenSearch."""
+class DedupeOpenSearch(SyncClient):
+    """Wrapped `OpenSearch`."""
 
-    _speaker = OpenSearchAdapter
-
-
-class DedupeOpenSearch(OpenSearchSearch, SyncSearchMixin):
-    """Stands before `OpenSearch`."""
-
-    def _would_send(self, args: tuple[Any, ...], options: Mapping[str, Any]) -> CapturedRequest:
-        twin = copy_client(self)
-        twin.transport = _Transport()
-        return capture_request(super(SyncSearchMixin, twin).search(*args, **options))  # type: ignore[misc] # the client's own
+    adapter: ClassVar[type[ClientAdapter]] = OpenSearchAdapter
 
 
-class AsyncDedupeOpenSearch(OpenSearchSearch, AsyncSearchMixin):
-    """Stands before `AsyncOpenSearch`."""
+class AsyncDedupeOpenSearch(AsyncClient):
+    """Wrapped `AsyncOpenSearch`."""
 
-    def _would_send(self, args: tuple[Any, ...], options: Mapping[str, Any]) -> CapturedRequest:
-        twin = copy_client(self)
-        twin.transport = _AsyncTransport()
-        return capture_request(super(AsyncSearchMixin, twin).search(*args, **options))  # type: ignore[misc] # the client's own
+    adapter: ClassVar[type[ClientAdapter]] = OpenSearchAdapter
 
 
-class _Transport:
-    """Takes a request instead of sending it."""
+class _CapturingTransport:
+    """Takes a request instead of sending it.
+
+    Args:
+        serializer: Writes the lines of several searches.
+    """
+
+    def __init__(self, serializer: Any) -> None:
+        self.serializer = serializer
 
     def perform_request(
         self, method: str, url: str, params: Any = None, headers: Any = None, body: Any = None
@@ -113,6 +124,6 @@ class _Transport:
         return CapturedRequest(url, params or {}, headers or {}, body)
 
 
-class _AsyncTransport(_Transport):
-    async def perform_request(self, *args: Any, **arguments: Any) -> CapturedRequest:  # type: ignore[override] # waited for
+class _AsyncCapturingTransport(_CapturingTransport):
+    async def perform_request(self, *args: Any, **arguments: Any) -> CapturedRequest:  # type: ignore[override] # awaited
         return super().perform_request(*args, **arguments)

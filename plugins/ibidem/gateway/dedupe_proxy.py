@@ -102,7 +102,7 @@ class DedupeProxy:
             raise ValueError("a search that asks for no groups is passed on")
         search = read_search(request.indexes, request.body, request.parameters, request.dedupe)
         search = replace(search, tables=self.tables)
-        depth = max(request.dedupe.window, search.page * search.size)
+        depth = max(request.dedupe.window, search.start + search.size)
         response = await self._run(grouped_search(search, metadata), aside=depth > AT_HAND)
         self.metrics.count_search(response["dedupe"])
         return response

@@ -16,7 +16,17 @@ from ibidem.grouped_search.dsl.unsupported import refuse_depth
 from ibidem_core.settings import Settings
 
 _NAME = re.compile(r'[^\x00-\x20\x7f\\/?"<>|,#:{}%+_.-][^\x00-\x20\x7f\\/?"<>|,#:{}%]{0,254}')
-"""Names that the engines take, or patterns with `*`: no other cluster's, no date arithmetic, no exclusion."""
+"""Names that the engines take, or patterns with `*`: no other cluster's, no exclusion."""
+
+_CHARACTER = r'[^\x00-\x20\x7f\\/?"<>|,#:{}%*]'
+_DATE = re.compile(r"\{now(?:[+-]\d{1,9}[A-Za-z]|/[A-Za-z])*(?:\{[A-Za-z0-9._-]*(?:\|[A-Za-z0-9/_+:-]+)?\})?\}")
+"""A date in the name of an index, with a format that holds no quoted text."""
+
+_DATED_NAME = re.compile(rf"<((?:(?![+_.-]){_CHARACTER})?(?:{_CHARACTER}|{_DATE.pattern})+)>")
+"""A name with dates, such as `<logs-{now/d}>`."""
+
+DATE_MATH = re.compile("<[^<>]*>")
+"""Part of a path in which a stroke, written `%2F`, separates no names."""
 
 
 def patterns(settings: Settings) -> tuple[str, ...]:
@@ -73,9 +83,10 @@ def check_name(name: str, settings: Settings) -> None:
     Raises:
         HttpError: It is none, or not open to callers.
     """
-    if not _NAME.fullmatch(name) or ".." in name:
+    dated = _DATED_NAME.fullmatch(name)
+    if not (dated or _NAME.fullmatch(name)) or ".." in name:
         raise HttpError(400, "invalid_index_name_exception", f"{name!r} names no index", "write lower-case names")
-    if not is_allowed(name, settings):
+    if not is_allowed(_DATE.sub("*", dated[1]) if dated else name, settings):
         open_ones = ", ".join(patterns(settings))
         raise HttpError(
             403,
@@ -136,8 +147,11 @@ def names_a_document(value: dict[str, Any], name: str) -> bool:
     return name in value and not isinstance(value[name], dict | list) and any(each in value for each in ID)
 
 
+INDEXES = r"(?:[^/<>]|<[^<>]*>)+"
+"""Names of indexes in a path whose `%2F` are read."""
+
 OWN = re.compile(
-    r"/|/(?:healthz|readyz|metrics|docs|openapi\.json)|/ibidem/(?!_).*|/(?:[^/]+/)?_(?:search|msearch|count)"
+    rf"/|/(?:healthz|readyz|metrics|docs|openapi\.json)|/ibidem/(?!_).*|/(?:{INDEXES}/)?_(?:search|msearch|count)"
 )
 """Paths that are answered here."""
 

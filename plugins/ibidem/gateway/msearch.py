@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from urllib.parse import quote
 
 from ibidem.gateway.dedupe_proxy import DedupeProxy, EngineRefusal, Json
 from ibidem.gateway.errors import HttpError, http_error
@@ -20,17 +19,14 @@ from ibidem.gateway.search_request import (
     dump_json,
     read_parameters,
 )
+from ibidem.grouped_search.dsl.filter_path import FILTER_PATH
 from ibidem.grouped_search.dsl.index_cache import IndexMetadataCache
+from ibidem.grouped_search.dsl.msearch import INDEX, OF_EACH, join_names, join_responses
 from ibidem.grouped_search.dsl.unsupported import refuse_parts
 from ibidem_core.settings import Settings
 from ibidem_dedupe.request import as_text, is_dedupe_name
+from ibidem_engines.requests import quote_index
 from ibidem_ingest.errors import IbidemError, UsageError
-
-INDEX = ("index", "indices", "indice")
-"""Names under which the engines look for the indexes in a head."""
-
-WHOLE_ANSWER = ("filter_path", "format")
-"""Parameters of the query string that shape the answer as a whole."""
 
 HEAD = frozenset(
     (
@@ -41,10 +37,6 @@ HEAD = frozenset(
     )
 )
 """Further names that a head may have."""
-
-
-OF_EACH = ("rest_total_hits_as_int", "typed_keys")
-"""Parameters of the query string that shape each answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +109,8 @@ def read_lines(
         for head, body in pairs(text)
     ]
     if not all(line.passes for line in lines):
-        refuse_parts({}, {name: value for name, value in engine_parameters.items() if name in WHOLE_ANSWER})
-    return MsearchRequest(f"/{quote(indexes)}/_msearch" if indexes else "/_msearch", engine_parameters, lines)
+        refuse_parts({}, {name: value for name, value in engine_parameters.items() if name == "format"})
+    return MsearchRequest(f"/{quote_index(indexes)}/_msearch" if indexes else "/_msearch", engine_parameters, lines)
 
 
 def pairs(content: bytes) -> Iterator[tuple[bytes, bytes]]:
@@ -156,7 +148,10 @@ def read_one(  # noqa: PLR0913, PLR0917 - a search, and what is said of all of t
         settings: The settings in force.
         default: Parameters of the dedupe layer where nothing says it.
     """
-    targets = [join_names(head[name]) for name in INDEX if name in head] or [indexes]
+    try:
+        targets = [join_names(head[name]) for name in INDEX if name in head] or [indexes]
+    except UsageError as error:
+        raise http_error(error) from error
     if len(targets) > 1 or not (targets[0] or has_all_paths(settings)):
         raise HttpError(400, "illegal_argument_exception", "a search has to name its index once", 'write {"index": …}')
     name, alias = split_alias(targets[0])
@@ -190,22 +185,6 @@ def check_head(options: Values, settings: Settings) -> None:
             raise HttpError(400, "illegal_argument_exception", f"key [{name}] is not supported in the metadata section")
 
 
-def join_names(value: object) -> str:
-    """Write the indexes of a head as a path has them.
-
-    Raises:
-        HttpError: They are no texts.
-
-    >>> join_names(["news", "law"])
-    'news,law'
-    """
-    values = value if isinstance(value, list) else [value]
-    names = [name for name in values if isinstance(name, str)]
-    if len(names) < len(values):
-        raise HttpError(400, "illegal_argument_exception", "an index is named by a text", 'write {"index": "NAME"}')
-    return ",".join(names)
-
-
 AT_ONCE = 4
 """Grouped searches of one request that run at the same time."""
 
@@ -221,15 +200,14 @@ async def answer_msearch(work: DedupeProxy, lines: MsearchRequest, metadata: Ind
     turns = asyncio.Semaphore(AT_ONCE)
     searches = [answer_line(work, line, metadata, turns) for line in lines.lines if not line.passes]
     engine_answer, *answers = await asyncio.gather(send_ungrouped(work, lines), *searches)
-    engine_responses, own_responses = iter(engine_answer.get("responses", ())), iter(answers)
-    responses = [next(engine_responses if line.passes else own_responses) for line in lines.lines]
-    return {"took": max((each.get("took", 0) for each in responses), default=0), "responses": responses}
+    return join_responses([line.passes for line in lines.lines], engine_answer.get("responses", ()), answers)
 
 
 async def send_ungrouped(work: DedupeProxy, lines: MsearchRequest) -> Json:
-    """Send the searches that ask for no groups on together."""
+    """Send the searches that ask for no groups on together; the answers are filtered once all are there."""
     contents = [line.content for line in lines.lines if line.passes]
-    return await work.send_lines(lines.path, lines.parameters, b"".join(contents)) if contents else {}
+    parameters = {name: value for name, value in lines.parameters.items() if name != FILTER_PATH}
+    return await work.send_lines(lines.path, parameters, b"".join(contents)) if contents else {}
 
 
 async def answer_line(work: DedupeProxy, line: Line, metadata: IndexMetadataCache, turns: asyncio.Semaphore) -> Json:

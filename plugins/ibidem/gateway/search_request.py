@@ -23,8 +23,7 @@ from ibidem.gateway.index_access import (
     split_alias,
 )
 from ibidem_core.settings import Settings
-from ibidem_dedupe.request import DedupeRequest, as_text, is_dedupe_name, parse_options
-from ibidem_ingest.errors import UsageError
+from ibidem_dedupe.request import DedupeRequest, dedupe_request, is_dedupe_name
 
 GZIP = 31
 """zlib's way to say: gzip, with the largest window."""
@@ -192,7 +191,6 @@ def check_parameters(parameters: Mapping[str, str], settings: Settings) -> None:
             raise HttpError(400, "illegal_argument_exception", f"unrecognized parameter: [{name}]", "leave it out")
 
 
-NOTHING: Mapping[str, str] = {}
 SOURCE, SOURCE_TYPE = "source", "source_content_type"
 """Parameters of the query string in which the engines take a body."""
 
@@ -282,32 +280,6 @@ def build_request(
         engine_body,
         dedupe_request(parameters, body, default),
     )
-
-
-def dedupe_request(
-    parameters: Mapping[str, str], body: Values, default: Mapping[str, str] = NOTHING
-) -> DedupeRequest | None:
-    """Return what is asked of the dedupe layer, in the query string, in the body or else by default; None for nothing.
-
-    Raises:
-        UsageError: One name with two values, a wrong name or value, or figures without a mode.
-
-    >>> dedupe_request({"dedupe": "collapse"}, {"dedupe_window": 100}).window
-    100
-    """
-    in_query, in_body = (
-        {name: each for name, each in values.items() if is_dedupe_name(name)} for values in (parameters, body)
-    )
-    for name in in_query.keys() & in_body.keys():
-        if as_text(in_query[name]) != as_text(in_body[name]):
-            raise UsageError(
-                f"{name} is {as_text(in_query[name])!r} in the query string and {as_text(in_body[name])!r} in the body",
-                "give it once",
-            )
-    for name, value in in_body.items():
-        if not isinstance(value, str | int | bool):
-            raise UsageError(f"{name} in the body is no text, number or truth", "write it as in the query string")
-    return parse_options({**default, **in_query, **in_body})
 
 
 def read_parameters(query_string: str) -> dict[str, str]:

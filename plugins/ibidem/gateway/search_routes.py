@@ -1,24 +1,27 @@
 """Routes of `_search`, `_msearch` and `_count`: grouped, or passed on; cancelled when the client disconnects."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import replace
 from typing import Annotated, TypeVar
-from urllib.parse import quote
+from urllib.parse import unquote
 
 import orjson
 from fastapi import APIRouter, Depends, Path, Request, Response
+from starlette.convertors import StringConvertor, register_url_convertor
 
 from ibidem.gateway.dedupe_proxy import DedupeProxy, EngineRefusal, Json
 from ibidem.gateway.dependencies import GatewayContext, WithCaller, WithCluster, WithContext
 from ibidem.gateway.errors import HttpError
-from ibidem.gateway.index_access import HEADER, has_all_indexes, has_all_paths, split_alias
+from ibidem.gateway.index_access import DATE_MATH, HEADER, INDEXES, has_all_indexes, has_all_paths, split_alias
 from ibidem.gateway.msearch import MsearchRequest, answer_msearch, read_lines
 from ibidem.gateway.search_request import NativeRequest, dump_json, read_request
 from ibidem.gateway.upstream import Caller, Reply, Upstream, forward_headers, rewrite_headers, target
+from ibidem.grouped_search.dsl.filter_path import read_filter
 from ibidem.grouped_search.dsl.index_cache import IndexMetadataCache
 from ibidem_core.settings import Settings
 from ibidem_dedupe.request import DEDUPE
+from ibidem_engines.requests import quote_index
 
 JSON, LINES = "json", "x-ndjson"
 """The two forms of a body that is written here."""
@@ -47,7 +50,7 @@ async def pass_on(
         body: bytes | None = b"".join(line.content for line in read.lines)
     else:
         path, form = request.url.path.rpartition("/")[2], JSON
-        path = f"/{quote(read.indexes)}/{path}" if read.indexes else f"/{path}"
+        path = f"/{quote_index(read.indexes)}/{path}" if read.indexes else f"/{path}"
         body = dump_json(read.body) if read.body else None
     headers = rewrite_headers(request.headers, None if body is None else form)
     return as_response(await upstream.send(request.method, target(path, read.parameters), headers, body))
@@ -111,17 +114,31 @@ async def wait_for_disconnect(request: Request) -> None:
         pass
 
 
+class IndexesConvertor(StringConvertor):
+    """Reads the names of indexes out of a path: a stroke may be in a date, as in `<logs-{now/d}>`."""
+
+    regex = INDEXES
+
+
+register_url_convertor("indexes", IndexesConvertor())
+
+
 async def check_path(request: Request) -> None:
     """Refuse a path that the engine would part otherwise than it was parted here.
 
     Raises:
-        HttpError: A stroke that is written `%2F`.
+        HttpError: A stroke that is written `%2F` outside a date, or one within a date that is not.
     """
-    if b"%2f" in request.scope["raw_path"].lower():
+    raw = request.scope["raw_path"].decode("ascii")
+    parts = [DATE_MATH.sub("", unquote(part)) for part in raw.removeprefix("/").split("/")]
+    if len(parts) > MAX_PARTS or any("/" in part for part in parts):
         raise HttpError(
             400, "invalid_index_name_exception", "no index has a stroke in its name", "write lower-case names"
         )
 
+
+MAX_PARTS = 2
+"""Parts of the path of a search: its indexes, and what is done with them."""
 
 router = APIRouter(tags=["search"], dependencies=[Depends(check_path)])
 
@@ -134,8 +151,8 @@ OF_ENGINE = "engine"
 Indexes = Annotated[str, Path(description="Names and patterns of indexes, by commas.")]
 
 
-@router.get("/{indexes}/_search")
-@router.post("/{indexes}/_search")
+@router.get("/{indexes:indexes}/_search")
+@router.post("/{indexes:indexes}/_search")
 async def search(
     indexes: Indexes, request: Request, context: WithContext, cluster: WithCluster, caller: WithCaller
 ) -> Response:
@@ -143,8 +160,8 @@ async def search(
     return await respond(indexes, request, context, cluster, caller, DedupeProxy.search)
 
 
-@router.get("/{indexes}/_count")
-@router.post("/{indexes}/_count")
+@router.get("/{indexes:indexes}/_count")
+@router.post("/{indexes:indexes}/_count")
 async def count(
     indexes: Indexes, request: Request, context: WithContext, cluster: WithCluster, caller: WithCaller
 ) -> Response:
@@ -168,8 +185,8 @@ async def count_all(request: Request, context: WithContext, cluster: WithCluster
 
 @router.get("/_msearch")
 @router.post("/_msearch")
-@router.get("/{indexes}/_msearch")
-@router.post("/{indexes}/_msearch")
+@router.get("/{indexes:indexes}/_msearch")
+@router.post("/{indexes:indexes}/_msearch")
 async def several(
     request: Request, context: WithContext, cluster: WithCluster, caller: WithCaller, indexes: str = ""
 ) -> Response:
@@ -182,7 +199,7 @@ async def several(
         return await cancel_on_disconnect(request, pass_on(request, cluster, content, native, context.settings))
     work = DedupeProxy(cluster, request.headers, context.metrics, context.current_tables())
     return await cancel_on_disconnect(
-        request, answer(work, answer_msearch(work, native, context.caches.get(caller)), None)
+        request, answer(work, answer_msearch(work, native, context.caches.get(caller)), native.parameters)
     )
 
 
@@ -200,7 +217,7 @@ def readable(read: Callable[[], Read], request: Request, context: GatewayContext
     try:
         return read()
     except HttpError:
-        alias = split_alias(request.url.path.split("/")[1])[1]
+        alias = split_alias(request.path_params.get("indexes", ""))[1]
         has_dedupe = bool(alias) or HEADER in request.headers or DEDUPE in request.url.query
         if has_all_paths(context.settings) and not has_dedupe:
             return None
@@ -223,7 +240,7 @@ async def respond(  # noqa: PLR0913, PLR0917 - the parameters of a route, and wh
         return await cancel_on_disconnect(request, pass_on(request, cluster, content, native, context.settings))
     work = DedupeProxy(cluster, request.headers, context.metrics, context.current_tables())
     response = find(work, native, context.caches.get(caller))
-    return await cancel_on_disconnect(request, answer(work, response, native.parameters.get("pretty")))
+    return await cancel_on_disconnect(request, answer(work, response, native.parameters))
 
 
 async def count_groups(work: DedupeProxy, request: NativeRequest, metadata: IndexMetadataCache) -> Json:
@@ -234,20 +251,20 @@ async def count_groups(work: DedupeProxy, request: NativeRequest, metadata: Inde
     return {"count": total["value"] if isinstance(total, dict) else total, "_shards": response["_shards"], **account}
 
 
-async def answer(work: DedupeProxy, result: Awaitable[Json], pretty: str | None) -> Response:
+async def answer(work: DedupeProxy, result: Awaitable[Json], parameters: Mapping[str, str]) -> Response:
     """Write what came of grouped searches, or the engine's own error.
 
     Args:
         work: The searches, which know the form of the engine's answers.
         result: What will come of them.
-        pretty: The parameter `pretty`, or None.
+        parameters: Of the query string: `filter_path` and `pretty` shape the answer.
     """
     try:
-        response = await result
+        response = read_filter(parameters).apply(await result)
     except EngineRefusal as refusal:
         work.metrics.errors.labels(OF_ENGINE).inc()
         return as_response(refusal.reply)
-    option = orjson.OPT_INDENT_2 if pretty in ("", "true") else 0
+    option = orjson.OPT_INDENT_2 if parameters.get("pretty") in ("", "true") else 0
     reply = Response(orjson.dumps(response, option=option), headers={"content-type": work.kind})
     for warning in work.warnings:
         reply.headers.append("warning", warning)

@@ -203,7 +203,9 @@ def search_window(  # noqa: PLR0913 - those of `search`, and the order
     check_page(page, size, deepest=sys.maxsize if request.by == "stored" else DEEPEST)
     check_scope(query, request)
     deepest = DEEPEST if order == "relevance" else request.window
-    page_request = PageRequest(request, page, size, tables, deepest, may_leave_out=not all_copies, portion=portion)
+    page_request = PageRequest(
+        request, (page - 1) * size, size, tables, deepest, may_leave_out=not all_copies, portion=portion
+    )
     answer = find_page(engine, query, page_request, overrides, order, facets=facets)
     account = answer.account | notes(engine, query, answer) | {"cursor": cursor_after(answer, query, request)}
     return SearchResult(to_response(answer, account, start_time), answer.window, answer.facets)
@@ -317,7 +319,7 @@ def group_here(source: EngineBackend, page_request: PageRequest, *, facets: bool
 
 def list_here(source: EngineBackend, page_request: PageRequest) -> Answer:
     """Return the engine's own list, untouched."""
-    start = (page_request.page - 1) * page_request.size
+    start = page_request.start
     depth = (
         min(page_request.deepest, start + page_request.size) if source.order == "relevance" else page_request.deepest
     )
@@ -341,8 +343,8 @@ def group_by_plugin(engine: Engine, query: Query, page_request: PageRequest, *, 
     if not hasattr(engine, "search_grouped") or query.native is not None or not decides(request):
         return None
     parameters = plugin_request(request) | ({"facets": True} if facets else {})
-    start = (page_request.page - 1) * size
-    page = cast("PluginEngine", engine).search_grouped(query, parameters, start, size, read_cursor(query, request))
+    cursor = read_cursor(query, request)
+    page = cast("PluginEngine", engine).search_grouped(query, parameters, page_request.start, size, cursor)
     if page is None or not is_read_as_here(page.account, request, size):
         return None
     hits = [plugin_hit(hit, page.documents) for hit in page.hits]

@@ -77,7 +77,7 @@ class PageRequest:
 
     Args:
         request: How to group and show.
-        page: Number of the page, from 1.
+        start: How many groups come before the page.
         size: Groups on a page.
         tables: Names of the current idf tables; may be empty.
         deepest: The most hits that a window may hold.
@@ -86,7 +86,7 @@ class PageRequest:
     """
 
     request: DedupeRequest
-    page: int
+    start: int
     size: int
     tables: Collection[str] = ()
     deepest: int = DEEPEST
@@ -254,7 +254,7 @@ def write_cursor(engine_cursor: str, query: Query, request: DedupeRequest, begin
     Returns:
         A string that may be in a URL.
     """
-    further = [str(begins.page), orjson.dumps(begins.search_after).decode()] if begins else []
+    further = [str(begins.start), orjson.dumps(begins.search_after).decode()] if begins else []
     return encode_cursor([SCHEME, engine_cursor, query_digest(query), request.digest(), *further])
 
 
@@ -279,11 +279,11 @@ class NextPage:
     """The place where a page begins.
 
     Args:
-        page: Number of the page.
+        start: How many groups come before it.
         search_after: The engine's sort values to go on from.
     """
 
-    page: int
+    start: int
     search_after: Sequence[object]
 
 
@@ -292,15 +292,15 @@ def next_page(request: DedupeRequest) -> NextPage | None:
     parts = read_parts(request.cursor) if request.cursor else []
     if len(parts) <= PLAIN:
         return None
-    page, position = parts[PLAIN:]
-    return NextPage(int(page), orjson.loads(position))
+    start, position = parts[PLAIN:]
+    return NextPage(int(start), orjson.loads(position))
 
 
 def start_place(page_request: PageRequest) -> Place:
     """Return where a page of a collapsed ranking begins."""
     begins = next_page(page_request.request)
-    position = begins.search_after if begins is not None and begins.page == page_request.page else None
-    return Place((page_request.page - 1) * page_request.size, position)
+    position = begins.search_after if begins is not None and begins.start == page_request.start else None
+    return Place(page_request.start, position)
 
 
 def read_parts(cursor: str) -> list[str]:

@@ -111,7 +111,7 @@ class WindowReader:
 
     def read_steps(self) -> RequestFlow[None]:
         """Read as many steps of the window as the page needs, or as there are."""
-        deepest, goal = self._page_request.deepest, self._page_request.page * self._page_request.size
+        deepest, goal = self._page_request.deepest, self._page_request.start + self._page_request.size
         steps = max(1, -(-min(deepest, goal) // self._step))
         while True:
             depth, surplus = min(deepest, steps * self._step), self.surplus
@@ -124,8 +124,9 @@ class WindowReader:
 
     def _is_done(self, depth: int) -> bool:
         """Return whether no request would add to the page, or none is possible."""
-        pages = Pages(self.window.grouping, self._step, self._page_request.size)
-        is_full = pages.steps_needed(self._page_request.page) is not None
+        start, size = self._page_request.start, self._page_request.size
+        pages = Pages(self.window.grouping, self._step, size)
+        is_full = pages.steps_needed(start + size) is not None
         return is_full or self._exhausted or depth == self._page_request.deepest
 
     def _read(self, depth: int) -> RequestFlow[None]:
@@ -237,10 +238,10 @@ def grouped_page(source: SearchBackend, page_request: PageRequest) -> RequestFlo
     yield from read.read_steps()
     ranking, read_window = read.ranking, read.window
     pages = Pages(read_window.grouping, request.window, page_request.size)
-    window = read_window.head(max(1, pages.steps_used(page_request.page)) * request.window)
-    leads = pages.leads(page_request.page)
-    late_documents = late_members(window, pages, page_request.page)
-    late_leads = [int(window.grouping.lead[row]) for row, _ in pages.late_rows(page_request.page)]
+    window = read_window.head(max(1, pages.steps_used(page_request.start + page_request.size)) * request.window)
+    leads = pages.leads(page_request.start)
+    late_documents = late_members(window, pages, page_request.start)
+    late_leads = [int(window.grouping.lead[row]) for row, _ in pages.late_rows(page_request.start)]
     lookup_leads = [*leads, *sorted(set(late_leads))]
     if request.scope == "matches" and ranking.total <= window.ranked and not late_leads:
         lookup_leads = []

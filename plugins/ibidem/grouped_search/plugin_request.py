@@ -107,7 +107,7 @@ def search_by_plugin(search: DslSearch, ranking: Json, aggregations: Clause) -> 
     """
     ext = {**search.target.parts.get("ext", {}), NAME: plugin_request(search.request)}
     body: Json = {**search.display, **ranking, **search.extras, "ext": ext, "track_total_hits": True}
-    body |= {"from": (search.page - 1) * search.size, "size": search.size}
+    body |= {"from": search.start, "size": search.size}
     answer: Json = yield search.target.search(body | ({"aggs": aggregations} if aggregations else {}))
     account = pop_account(answer)
     if not is_read_as_here(account, search.request, search.size):

@@ -148,34 +148,35 @@ class Pages:
         """Number of steps read; the last one may be incomplete."""
         return -(-len(self.grouping.lead) // self.step)
 
-    def steps_needed(self, page: int) -> int | None:
-        """Return how many steps a page needs; None when the steps read so far do not fill it."""
-        last = page * self.size
+    def steps_needed(self, groups: int) -> int | None:
+        """Return how many steps hold the first `groups` groups; None when the steps read so far hold fewer."""
         leads = self.grouping.leads
-        if last <= 0:
+        if groups <= 0:
             return 0
-        return int(leads[last - 1]) // self.step + 1 if last <= len(leads) else None
+        return int(leads[groups - 1]) // self.step + 1 if groups <= len(leads) else None
 
-    def steps_used(self, page: int) -> int:
-        """Return how many steps a page is based on: those it needs, or all where they do not fill it."""
-        steps = self.steps_needed(page)
+    def steps_used(self, groups: int) -> int:
+        """Return how many steps a page that ends after `groups` groups is based on: all where they hold fewer."""
+        steps = self.steps_needed(groups)
         return self.steps if steps is None else steps
 
-    def leads(self, page: int) -> list[int]:
-        """Return the first occurrences of a page's groups."""
-        leads: list[int] = self.grouping.leads[(page - 1) * self.size : page * self.size].tolist()
+    def leads(self, start: int) -> list[int]:
+        """Return the first occurrences of the groups of the page that begins after `start` groups."""
+        leads: list[int] = self.grouping.leads[start : start + self.size].tolist()
         return leads
 
-    def late_rows(self, page: int) -> Iterator[tuple[int, int]]:
-        """Yield the rows that the page's own steps add to groups of earlier pages, each with its group's page."""
-        start, end = self.steps_used(page - 1) * self.step, self.steps_used(page) * self.step
-        leads = self.grouping.lead[start:end]
+    def late_rows(self, start: int) -> Iterator[tuple[int, int]]:
+        """Yield the rows that a page's own steps add to groups before it, each with the page of its group.
+
+        Args:
+            start: How many groups come before the page; the pages of others begin at multiples of `size`.
+        """
+        first, end = self.steps_used(start) * self.step, self.steps_used(start + self.size) * self.step
+        leads = self.grouping.lead[first:end]
         place = np.searchsorted(self.grouping.leads, leads)
-        late_positions = np.flatnonzero(
-            (leads != np.arange(start, start + len(leads))) & (place < (page - 1) * self.size)
-        )
+        late_positions = np.flatnonzero((leads != np.arange(first, first + len(leads))) & (place < start))
         for position in late_positions.tolist():
-            yield start + position, int(place[position]) // self.size + 1
+            yield first + position, int(place[position]) // self.size + 1
 
 
 Json = dict[str, Any]

@@ -272,10 +272,10 @@ def count_others(names: Counter[int], current: Collection[str]) -> int:
     return sum(count for name, count in names.items() if name not in current_names)
 
 
-def late_members(window: Window, pages: Pages, page: int) -> list[LateDocument]:
-    """List documents of a page's steps that join groups of earlier pages."""
+def late_members(window: Window, pages: Pages, start: int) -> list[LateDocument]:
+    """List documents of the steps of the page after `start` groups that join groups before it."""
     late_documents = []
-    for row, of_page in pages.late_rows(page):
+    for row, of_page in pages.late_rows(start):
         index, name = window.name(row)
         late_documents.append(LateDocument(index, name, window.group_id(int(window.grouping.lead[row])), of_page))
     return late_documents

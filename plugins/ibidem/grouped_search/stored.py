@@ -130,7 +130,7 @@ def stored_page(source: StoredBackend, page_request: PageRequest) -> RequestFlow
     hits = ResponseRenderer(read.window, groups, page_request.request, sources, stored_leads=stored_leads).hits()
     account = stored_stats(page.counts, groups, page_request)
     ranking = Ranking([head.hit for head in page.heads], page.counts.documents)
-    further = None if page.search_after is None else NextPage(page_request.page + 1, page.search_after)
+    further = None if page.search_after is None else NextPage(page_request.start + page_request.size, page.search_after)
     return StoredPage(GroupedPage(ranking, read.window, hits, account), further, page.best)
 
 

@@ -31,6 +31,7 @@ from ibidem_engines.cluster.client import (
     build_failure,
 )
 from ibidem_engines.cluster.engine import ClusterEngine
+from ibidem_engines.cluster.media_type import ApiVersion, in_server_version
 from ibidem_engines.requests import Answer
 
 DIALECT = Dialect(
@@ -82,16 +83,13 @@ class ElasticsearchTransport:
             connections_per_node=CONNECTIONS,
             **_options(address),
         )
+        self._perform_request = in_server_version(ApiVersion(), self.client.perform_request)
 
     def send(self, method: str, path: str, params: Mapping[str, str], content_type: str, body: bytes | None) -> object:
-        """Send one request; see `Wire.send`.
-
-        The plain media type goes with every server that the client takes; the versioned one of its own methods is
-        refused by a server that is older than the client.
-        """
+        """Send one request; see `Transport.send`."""
         headers = {"accept": JSON, "content-type": content_type}
         try:
-            answer = self.client.perform_request(method, path, params=params or None, headers=headers, body=body)
+            answer = self._perform_request(method, path, params=params or None, headers=headers, body=body)
         except (ApiError, TransportError) as error:
             raise _failure(error, self._address.secrets) from error
         return answer.body

@@ -7,6 +7,7 @@ sequence number, and a write that finds another state than the one it was decide
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 
 from ibidem_core.address import Fields
 from ibidem_core.errors import Unavailable
@@ -24,7 +25,7 @@ from ibidem_engines.cluster.bulk import (
 from ibidem_engines.cluster.client import ClusterClient
 from ibidem_engines.cluster.source import as_source, version_update
 from ibidem_engines.engine import Outcome, Record, WriteStatus, next_version
-from ibidem_engines.records import UnstorableRecord, clash, find_superseded, values_of_records
+from ibidem_engines.records import UnstorableRecord, clash, find_superseded, values_of_records, write_in_turns
 
 _AT_FAULT = {WriteStatus.STALE: "version", WriteStatus.REFUSED: "id"}
 
@@ -96,6 +97,10 @@ class _Ready:
 
 def write(place: WriteTarget, records: Sequence[Record]) -> list[Outcome]:
     """Store records; see `Engine.write`."""
+    return write_in_turns(records, partial(_write_turn, place))
+
+
+def _write_turn(place: WriteTarget, records: Sequence[Record]) -> list[Outcome]:
     outcomes = find_superseded(records)
     ready: dict[int, _Ready] = {}
     for position, (record, values) in enumerate(zip(records, values_of_records(records), strict=True)):
@@ -187,14 +192,15 @@ def _decide(record: Record, entry: StoredVersion | None, grave: int | None, *, r
         grave: The version that is buried there.
         retry: Whether the response to an earlier try was lost: a stored document equal to the record is then from it.
     """
+    is_equal = entry is not None and entry.digest == record.digest
+    if entry and not is_equal and (reason := clash(record, entry.origin)):
+        return WriteStatus.REFUSED, reason
     if entry and entry.version is not None and entry.version > record.version:
         return WriteStatus.STALE, f"version {record.version} is older than the one in the index, {entry.version}"
     if grave is not None and grave >= record.version:
         return WriteStatus.STALE, f"version {record.version} was deleted with version {grave}"
-    if entry and entry.digest == record.digest:
+    if entry and is_equal:
         return (WriteStatus.INDEXED if retry and entry.version == record.version else WriteStatus.UNCHANGED), ""
-    if entry and (reason := clash(record, entry.origin)):
-        return WriteStatus.REFUSED, reason
     return WriteStatus.INDEXED, ""
 
 

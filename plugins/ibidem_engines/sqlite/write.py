@@ -3,13 +3,21 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from itertools import accumulate, chain
 
 import orjson
 
 from ibidem_engines.bloom_filter import marks
 from ibidem_engines.engine import Outcome, Record, WriteStatus, next_version
-from ibidem_engines.records import UnstorableRecord, check_storable, clash, find_superseded, values_of_records
+from ibidem_engines.records import (
+    UnstorableRecord,
+    check_storable,
+    clash,
+    find_superseded,
+    values_of_records,
+    write_in_turns,
+)
 from ibidem_engines.sqlite import tables
 from ibidem_engines.sqlite.file import Row, SqliteFile
 from ibidem_engines.sqlite.tables import as_json, sketched_values, stored_words, words
@@ -163,12 +171,13 @@ class _StoredState:
         name = record.document.id
         entry = self.documents.get(name)
         old_version = entry.version if entry else None
+        is_equal = entry is not None and entry.digest == record.digest
+        if entry and not is_equal and (reason := clash(record, entry.origin)):
+            return Outcome(name, WriteStatus.REFUSED, previous_version=old_version, field="id", why=reason)
         if reason := self.stale_reason(name, record.version):
             return Outcome(name, WriteStatus.STALE, previous_version=old_version, field="version", why=reason)
-        if entry and entry.digest == record.digest:
+        if is_equal:
             return Outcome(name, WriteStatus.UNCHANGED, previous_version=old_version)
-        if entry and (reason := clash(record, entry.origin)):
-            return Outcome(name, WriteStatus.REFUSED, previous_version=old_version, field="id", why=reason)
         return Outcome(name, WriteStatus.INDEXED, previous_version=old_version)
 
     def deletion(self, name: str, version: int) -> Outcome:
@@ -189,6 +198,10 @@ class _StoredState:
 
 def write(file: SqliteFile, records: Sequence[Record]) -> list[Outcome]:
     """Store records; see `Engine.write`."""
+    return write_in_turns(records, partial(_write_turn, file))
+
+
+def _write_turn(file: SqliteFile, records: Sequence[Record]) -> list[Outcome]:
     ready, outcomes = prepare(records)
     if ready:
         with file.transaction():

@@ -35,7 +35,13 @@ def test_each_part_is_asked_for_where_it_belongs() -> None:
     assert flow.display == {"query": MATCH, "highlight": {"fields": {"text": {}}}}
     assert flow.target.parts == {"runtime_mappings": {"r": {"type": "long"}}}
     assert flow.target.params["routing"] == "a"
-    assert (flow.page, flow.size) == (3, 10)
+    assert (flow.start, flow.size) == (20, 10)
+
+
+@pytest.mark.parametrize(("body", "place"), [({"from": 7}, (7, 10)), ({"from": 7, "size": 0}, (0, 0))])
+def test_a_page_begins_after_any_number_of_groups(body: dict[str, object], place: tuple[int, int]) -> None:
+    search = read_search("news", body, {}, INDENT)
+    assert (search.start, search.size) == place
 
 
 def test_the_same_search_always_reaches_the_same_copies_of_the_shards_whatever_its_page() -> None:

@@ -76,6 +76,14 @@ def every_page(wrapped_client: Any, body: dict[str, Any], size: int, index: str 
         start, cursor = start + size, response["dedupe"]["cursor"]
 
 
+def test_a_page_begins_after_any_number_of_groups(wrapped_client: Any) -> None:
+    whole, page = (
+        wrapped_client.search(index=INDEX, body={"query": ALL, **place}, dedupe="collapse", dedupe_by="stored")
+        for place in ({"size": 12}, {"from": 5, "size": 7})
+    )
+    assert [hit["_id"] for hit in page["hits"]["hits"]] == [hit["_id"] for hit in whole["hits"]["hits"][5:]]
+
+
 def matching(plain_client: Any) -> list[str]:
     """Return the ids of all matches, as the server returns them."""
     hits = plain_client.search(index=INDEX, body={"query": ALL, "size": 1_000, "_source": False})["hits"]["hits"]

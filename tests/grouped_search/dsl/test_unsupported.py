@@ -23,8 +23,7 @@ def test_every_part_that_does_not_go_with_groups_is_refused_in_a_body_and_in_a_q
 @pytest.mark.parametrize(
     ("body", "params", "message"),
     [
-        ({"from": 5, "size": 10}, {}, r"from=5 with size=10 .*from is a multiple of size: 0, 10"),
-        ({"from": 5, "size": 0}, {}, r"from=5 with size=0 does not go with dedupe"),
+        ({"rescore": {"query": {}}, "explain": True}, {}, r"explain with rescore does not go with dedupe"),
         ({"from": 10_000}, {}, r"from=10000 lies beyond the first 10,000 groups"),
         ({"size": -1}, {}, r"size=-1 is not understood.*a whole number, 0 to 10,000"),
         ({"size": "many"}, {}, r"size='many' is not understood"),
@@ -46,7 +45,12 @@ def test_pages_and_options_that_would_make_a_wrong_answer_are_refused(
 def test_other_clusters_are_refused_and_dates_in_a_name_are_not() -> None:
     with pytest.raises(UsageError, match="a search over other clusters does not go with dedupe"):
         read_search("news,london:news", {}, {}, INDENT)
-    assert read_search("<news-{now/d{yyyy.MM.dd|+12:00}}>", {}, {}, INDENT).page == 1
+    assert read_search("<news-{now/d{yyyy.MM.dd|+12:00}}>", {}, {}, INDENT).start == 0
+
+
+def test_stored_groups_are_not_rescored() -> None:
+    with pytest.raises(UsageError, match=r"rescore with dedupe_by=stored .*use dedupe_by=window"):
+        read_search("news", {"rescore": {"query": {}}}, {}, parse_request({"dedupe": "indent", "dedupe_by": "stored"}))
 
 
 def test_an_index_next_to_a_point_in_time_is_refused() -> None:

@@ -101,8 +101,8 @@ def test_a_text_may_name_its_document(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_what_a_file_holds_knows_the_folder_it_was_read_in(folder: Path) -> None:
+def test_what_a_file_holds_knows_the_file_and_where_it_was_read(folder: Path) -> None:
     (document,) = read([folder / "page.html"])
     assert isinstance(document, Document)
-    assert document.origin == str(folder)
+    assert (document.origin, document.where) == (str(folder / "page.html"), str(folder / "page.html"))
     assert Document("a", "x", origin="/here").as_record()["ibidem.origin"] == "/here"

@@ -1,119 +1,214 @@
-"""Plain and compressed files give the same bytes, and one that was cut says so."""
+"""Each line is a document or a refusal of its own, and a bad one harms no other."""
 
 import gzip
 import io
+import json
 import lzma
-import os
 import sys
-import threading
-import tracemalloc
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
 
-from ibidem_ingest.readers.jsonl import open_compressed
+from ibidem_ingest.document import Document
+from ibidem_ingest.errors import Refusal
+from ibidem_ingest.readers.formats import Tally
+from ibidem_ingest.readers.jsonl import BYTES_ASIDE, read
 
-LINES = b"".join(b'{"id": %d, "text": "We the People of the United States"}\n' % number for number in range(20_000))
-LINE = b"We the People\n"
-NOISE = os.urandom(10_000)
-COMPRESS: dict[str, Callable[[bytes], bytes]] = {
-    ".gz": gzip.compress,
-    ".xz": lzma.compress,
-    ".zst": zstandard.ZstdCompressor().compress,
-}
-EVERY = pytest.mark.parametrize("suffix", COMPRESS)
+GOOD = b'{"id": "good", "text": "We the People"}\n'
+GOOD_DOCUMENT = Document("good", "We the People")
 
 
-@EVERY
-@pytest.mark.parametrize("suffix_shown", [True, False])
-def test_what_was_compressed_comes_out_again_also_where_the_suffix_does_not_tell(
-    tmp_path: Path, suffix: str, suffix_shown: bool
+@pytest.fixture
+def reading(tmp_path: Path) -> Callable[..., list[Document | Refusal]]:
+    def read_bytes(data: bytes, max_text: int = 1_000, name: str = "f.jsonl") -> list[Document | Refusal]:
+        path = tmp_path / name
+        path.write_bytes(data)
+        return list(read(path, "f.jsonl", max_text, Tally()))
+
+    return read_bytes
+
+
+Reading = Callable[..., list[Document | Refusal]]
+
+
+@pytest.mark.parametrize(
+    ("line", "id_", "field", "why"),
+    [
+        (b"{not json}", "", "", "not JSON: "),
+        (b'{"id": "a", "text": }', "a", "", "(column 21, at "),
+        (b'{"id": "a", "text": "x"', "a", "", "not JSON: unexpected end of data"),
+        (b'{"id": 12, "text": NaN}', "12", "", "not JSON"),
+        (b'{"id": "a", "meta": {"x": ' + b"[" * 2_000 + b"]" * 2_000 + b"}}", "a", "", "not JSON: depth limit"),
+        (b'["id", "text"]', "", "", "a list, not an object"),
+        (b'"text"', "", "", "a string, not an object"),
+        (b'{"id": "caf\xe9", "text": "x"}', "", "", "not UTF-8: byte 0xe9 at offset 11; if it is text, convert it"),
+        (b'{"id": "a", "text": "\xff"}', "a", "", "not UTF-8: byte 0xff at offset 21"),
+        (b'{"text": "x"}', "", "id", "it is missing"),
+        (b'{"id": "a"}', "a", "text", "it is missing"),
+        (b'{"id": "a", "text": "x\\u0000"}', "a", "text", "a null byte at character 1"),
+        (b'{"id": "a", "text": "x\\ud800"}', "a", "text", "a lone surrogate (U+D800) at character 1"),
+        (b'{"id": "\\udc00a", "text": "x"}', "\\udc00a", "id", "a lone surrogate (U+DC00) at character 0"),
+        (b'{"id": "a", "text": "x", "meta": {"x": "\\ud800"}}', "a", "meta", "surrogates not allowed"),
+        (b'{"id": "a", "text": "\\ud800"', "a", "", "not JSON"),
+        (b'{"id": "a", "text": "' + b"x" * 1_001 + b'"}', "a", "text", "1,001 characters, at most 1,000"),
+        (b'{"id": "a", "text": "' + b"x" * 100_000 + b'"}', "a", "text", "more than 71,536 bytes"),
+        (b"{" + b" " * 100_000 + b'"id": "a"}', "", "text", "split the document or raise IBIDEM_MAX_TEXT"),
+    ],
+)
+def test_a_bad_line_is_refused_with_place_id_and_reason_and_the_others_go_on(
+    reading: Reading, line: bytes, id_: str, field: str, why: str
 ) -> None:
-    path = tmp_path / f"news{suffix if suffix_shown else ''}"
-    path.write_bytes(COMPRESS[suffix](LINES))
-    with open_compressed(path) as stream:
-        assert stream.read() == LINES
+    head, refusal, tail = reading(GOOD + line + b"\n" + GOOD)
+    assert head == tail == GOOD_DOCUMENT
+    assert isinstance(refusal, Refusal)
+    assert (refusal.where, refusal.id, refusal.field) == ("f.jsonl:2", id_, field)
+    assert why in refusal.why
 
 
-@EVERY
-def test_files_that_were_joined_are_read_to_the_end(tmp_path: Path, suffix: str) -> None:
-    path = tmp_path / f"news{suffix}"
-    path.write_bytes(COMPRESS[suffix](b"one\n") + COMPRESS[suffix](NOISE) + COMPRESS[suffix](b"two\n"))
-    with open_compressed(path) as stream:
-        assert stream.read() == b"one\n" + NOISE + b"two\n"
+def test_a_surrogate_pair_is_one_character(reading: Reading) -> None:
+    assert reading(b'{"id": "a", "text": "\\ud83d\\ude00"}') == [Document("a", "😀")]
 
 
-@EVERY
-def test_a_file_that_was_cut_gives_its_lines_and_then_says_so(tmp_path: Path, suffix: str) -> None:
-    content = COMPRESS[suffix](LINE + NOISE * 100)
-    path = tmp_path / f"news{suffix}"
-    path.write_bytes(content[:-100])
-    with open_compressed(path) as stream:
-        assert stream.readline() == LINE
-        with pytest.raises(EOFError):
-            stream.read()
+def test_what_a_later_field_of_the_same_name_mends_is_taken(reading: Reading) -> None:
+    assert reading(b'{"id": "a", "text": "\\ud800", "text": "x"}') == [Document("a", "x")]
 
 
-@EVERY
-def test_an_empty_file_gives_nothing(tmp_path: Path, suffix: str) -> None:
-    path = tmp_path / f"news{suffix}"
-    path.touch()
-    with open_compressed(path) as stream:
-        assert stream.read() == b""
+def test_a_byte_order_mark_windows_line_ends_and_blank_lines_do_no_harm(reading: Reading) -> None:
+    assert reading(b"\xef\xbb\xbf" + GOOD.replace(b"\n", b"\r\n") + b"\n  \n" + GOOD.rstrip()) == [
+        GOOD_DOCUMENT,
+        GOOD_DOCUMENT,
+    ]
 
 
-def test_a_zstd_file_may_hold_frames_that_are_to_be_skipped(tmp_path: Path) -> None:
-    skippable_frame = b"\x50\x2a\x4d\x18\x04\x00\x00\x00abcd"
-    path = tmp_path / "news.zst"
-    path.write_bytes(skippable_frame + zstandard.compress(LINES) + skippable_frame)
-    with open_compressed(path) as stream:
-        assert stream.read() == LINES
+def test_lines_are_counted_with_the_blank_ones(reading: Reading) -> None:
+    (refusal,) = reading(b"\n\n{}\n")
+    assert isinstance(refusal, Refusal)
+    assert refusal.where == "f.jsonl:3"
 
 
-@pytest.mark.slow
-@EVERY
-def test_a_bomb_is_never_unpacked_as_a_whole(tmp_path: Path, suffix: str) -> None:
-    path = tmp_path / f"bomb{suffix}"
-    path.write_bytes(COMPRESS[suffix](bytes(1 << 26)))
-    with open_compressed(path) as stream:
-        assert len(stream.peek(1)) < 1 << 20
+@pytest.mark.parametrize("data", [b"", b"\n \n", b"\xef\xbb\xbf", gzip.compress(b"", mtime=0)])
+def test_a_file_without_any_line_is_refused_as_empty(reading: Reading, data: bytes) -> None:
+    assert reading(data) == [Refusal("f.jsonl", "", "", "it is empty; leave it out, or give one JSON object a line")]
 
 
-@EVERY
-def test_standard_input_may_be_compressed_and_stays_open(monkeypatch: pytest.MonkeyPatch, suffix: str) -> None:
-    raw = io.BytesIO(COMPRESS[suffix](LINES))
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(raw))
-    with open_compressed(None) as stream:
-        assert stream.read() == LINES
-    assert not raw.closed
+COMPRESS = {".gz": gzip.compress, ".xz": lzma.compress, ".zst": zstandard.ZstdCompressor().compress}
+MANY = b"".join(b'{"id": %d, "text": "%d"}\n' % (number, number**50) for number in range(5_000))
 
 
-def test_a_pipe_with_a_name_is_read_like_a_file(tmp_path: Path) -> None:
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    writer = threading.Thread(target=pipe.write_bytes, args=(LINES,))
-    writer.start()
-    with open_compressed(pipe) as stream:
-        assert stream.read() == LINES
-    writer.join()
+@pytest.mark.parametrize("suffix", COMPRESS)
+def test_of_a_file_that_was_cut_the_rest_is_one_refusal(reading: Reading, suffix: str) -> None:
+    content = COMPRESS[suffix](MANY)
+    *documents, refusal = reading(content[: len(content) // 2], name=f"f.jsonl{suffix}")
+    assert all(isinstance(document, Document) for document in documents)
+    assert isinstance(refusal, Refusal)
+    assert refusal.where == (f"f.jsonl:{len(documents) + 1}" if documents else "f.jsonl")
+    assert "ends in the middle; fetch or create the file again" in refusal.why
 
 
-def test_a_file_that_asks_for_more_memory_than_any_that_was_made_in_earnest_is_damaged(tmp_path: Path) -> None:
-    path = tmp_path / "news.xz"
-    chain = [{"id": lzma.FILTER_LZMA2, "preset": 0, "dict_size": 1 << 30}]
-    path.write_bytes(lzma.compress(LINE, filters=chain))
-    with open_compressed(path) as stream, pytest.raises(lzma.LZMAError, match="emory"):
-        stream.read()
+@pytest.mark.parametrize("suffix", COMPRESS)
+def test_of_a_damaged_file_the_rest_is_one_refusal(reading: Reading, suffix: str) -> None:
+    content = bytearray(COMPRESS[suffix](MANY))
+    content[len(content) // 2 : len(content) // 2 + 40] = b"\xff" * 40
+    refusal = [outcome for outcome in reading(bytes(content), name=f"f.jsonl{suffix}") if isinstance(outcome, Refusal)]
+    assert "damaged" in refusal[-1].why
 
 
-@pytest.mark.slow
-def test_what_unpacks_into_very_much_is_read_a_piece_at_a_time(tmp_path: Path) -> None:
-    path = tmp_path / "news.xz"
-    path.write_bytes(lzma.compress(b"0" * 50_000_000))
-    tracemalloc.start()
-    with open_compressed(path) as stream:
-        assert sum(len(piece) for piece in iter(lambda: stream.read(1 << 16), b"")) == 50_000_000
-    assert tracemalloc.get_traced_memory()[1] < 10_000_000
-    tracemalloc.stop()
+@pytest.mark.parametrize("suffix", COMPRESS)
+def test_a_file_that_only_calls_itself_compressed_is_refused(reading: Reading, suffix: str) -> None:
+    (refusal,) = reading(GOOD, name=f"f.jsonl{suffix}")
+    assert isinstance(refusal, Refusal)
+    assert "damaged" in refusal.why
+
+
+def test_a_file_that_cannot_be_opened_is_refused(tmp_path: Path) -> None:
+    (refusal,) = read(tmp_path / "gone.jsonl", "gone.jsonl", 1_000, Tally())
+    assert refusal == Refusal(
+        "gone.jsonl", "", "", "it cannot be read (No such file or directory); mend that, or leave it out"
+    )
+
+
+def test_standard_input_is_read_as_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(GOOD)))
+    assert list(read(None, "standard input", 1_000, Tally())) == [GOOD_DOCUMENT]
+
+
+def test_fields_that_went_into_meta_are_counted(tmp_path: Path) -> None:
+    path = tmp_path / "f.jsonl"
+    path.write_bytes(
+        b'{"id": 1, "text": "", "court": "A"}\n{"id": 2, "text": "", "court": "B", "judge": "C"}\n{"x": 1}\n'
+    )
+    tally = Tally()
+    list(read(path, "f.jsonl", 1_000, tally))
+    assert tally.moved == {"court": 2, "judge": 1}
+
+
+def test_the_longest_text_is_taken_however_it_is_escaped(reading: Reading) -> None:
+    text = "\u00e9" * 50_000
+    assert reading(json.dumps({"id": "a", "text": text}).encode(), max_text=50_000) == [Document("a", text)]
+
+
+def test_a_line_over_the_limit_is_never_held(tmp_path: Path) -> None:
+    path = tmp_path / "f.jsonl.zst"
+    compressor = zstandard.ZstdCompressor().compressobj()
+    with path.open("wb") as file:
+        file.write(compressor.compress(b'{"id": "huge", "text": "'))
+        for _ in range(20):
+            file.write(compressor.compress(b"x" * BYTES_ASIDE))
+        file.write(compressor.compress(b'"}\n' + GOOD) + compressor.flush())
+    refusal, tail = read(path, "f", 13, Tally())
+    assert isinstance(refusal, Refusal)
+    assert refusal.id == "huge"
+    assert isinstance(tail, Document)
+
+
+@given(st.lists(st.binary(max_size=40).map(lambda line: line.replace(b"\n", b""))))
+def test_any_bytes_between_two_documents_leave_both_alone(
+    tmp_path_factory: pytest.TempPathFactory, noise: list[bytes]
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "noise.jsonl"
+    path.write_bytes(GOOD + b"\n".join(noise) + b"\n" + GOOD)
+    first, *middle, last = read(path, "f", 1_000, Tally())
+    assert first == last == GOOD_DOCUMENT
+    assert all(isinstance(outcome, Refusal) for outcome in middle)
+
+
+@pytest.mark.parametrize("suffix", COMPRESS)
+@pytest.mark.parametrize("size", [991, 2_997])
+def test_every_line_that_the_rest_of_a_cut_file_unpacks_into_is_read(reading: Reading, suffix: str, size: int) -> None:
+    content = COMPRESS[suffix](b"".join(MANY.splitlines(keepends=True)[:size]))[:-20]
+    unpacker = {
+        ".gz": zlib.decompressobj(31),
+        ".xz": lzma.LZMADecompressor(),
+        ".zst": zstandard.ZstdDecompressor().decompressobj(),
+    }[suffix]
+    whole = unpacker.decompress(content).count(b"\n")
+    *documents, refusal = reading(content, name=f"f.jsonl{suffix}")
+    assert [each.id for each in documents if isinstance(each, Document)] == [str(number) for number in range(whole)]
+    assert isinstance(refusal, Refusal)
+    assert (refusal.where, "ends in the middle" in refusal.why) == (
+        f"f.jsonl:{whole + 1}" if whole else "f.jsonl",
+        True,
+    )
+
+
+def test_a_line_that_lost_only_its_line_break_is_read_and_the_cut_named(reading: Reading) -> None:
+    pack = zlib.compressobj(wbits=31)
+    cut = pack.compress(GOOD + GOOD.rstrip()) + pack.flush(zlib.Z_SYNC_FLUSH)
+    first, second, refusal = reading(cut, name="f.jsonl.gz")
+    assert first == second == GOOD_DOCUMENT
+    assert isinstance(refusal, Refusal)
+    assert (refusal.where, "ends in the middle" in refusal.why) == ("f.jsonl:3", True)
+
+
+def test_of_a_line_that_was_cut_the_refusal_names_the_document(reading: Reading) -> None:
+    pack = zlib.compressobj(wbits=31)
+    cut = pack.compress(GOOD + GOOD[:-6]) + pack.flush(zlib.Z_SYNC_FLUSH)
+    document, refusal = reading(cut, name="f.jsonl.gz")
+    assert document == GOOD_DOCUMENT
+    assert isinstance(refusal, Refusal)
+    assert (refusal.where, refusal.id, "ends in the middle" in refusal.why) == ("f.jsonl:2", "good", True)

@@ -7,7 +7,7 @@ import pytest
 
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal
-from ibidem_ingest.readers import read
+from ibidem_ingest.readers import compression, read
 from support.pdf_files import pdf
 
 DEEP = 100_000
@@ -94,3 +94,65 @@ def packed_over(layers: int, size: int) -> bytes:
     return (
         content[:start] + b"<< /Filter [%b] /Length %d >>\nstream\n" % (filters, len(stream)) + stream + content[end:]
     )
+
+
+BLANK = "blank lines"
+NO_DOCUMENTS = {BLANK: b"\n" * (1 << 20), "empty records": b"{}\n" * (1 << 18), "one line": b" " * (1 << 20)}
+
+
+def packed(size: int, piece: bytes) -> bytes:
+    """Compress many times the same piece, after one document."""
+    packer = zlib.compressobj(wbits=31)
+    return b"".join([packer.compress(GOOD), *(packer.compress(piece) for _ in range(size)), packer.flush()])
+
+
+@pytest.mark.slow
+def test_many_megabytes_of_blank_lines_are_passed_by_in_seconds_and_the_lines_after_them_keep_their_numbers(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "a.jsonl.gz"
+    path.write_bytes(packed(1 << 6, NO_DOCUMENTS[BLANK]) + zlib.compress(b"{}\n" + GOOD, wbits=31))
+    first, refusal, second = read([path], seconds=30)
+    assert isinstance(first, Document)
+    assert isinstance(refusal, Refusal)
+    assert refusal.where == f"{path}:{2 + (1 << 26)}"
+    assert isinstance(second, Document)
+
+
+@pytest.mark.parametrize("piece", NO_DOCUMENTS.values(), ids=NO_DOCUMENTS)
+def test_a_file_that_gives_no_document_for_too_long_is_left_and_the_next_is_read(tmp_path: Path, piece: bytes) -> None:
+    (tmp_path / "a.jsonl.gz").write_bytes(packed(64, piece))
+    (tmp_path / "b.jsonl").write_bytes(GOOD)
+    first, *_, refusal, second = read([tmp_path], seconds=0.01)
+    assert isinstance(first, Document)
+    assert isinstance(refusal, Refusal)
+    assert "0.01 seconds of reading gave no document" in refusal.why
+    assert "IBIDEM_READ_SECONDS" in refusal.why
+    assert isinstance(second, Document)
+
+
+def test_a_file_that_unpacks_into_far_more_than_its_size_is_read_to_that_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compression, "MAX_UNPACKED", 1 << 20)
+    (tmp_path / "a.jsonl.gz").write_bytes(packed(8, b'{"id": "a", "text": ""}\n' * (1 << 15)))
+    (tmp_path / "b.jsonl").write_bytes(GOOD)
+    *documents, refusal, last = read([tmp_path])
+    assert all(isinstance(document, Document) for document in (*documents, last))
+    assert len(documents) > 40_000
+    assert isinstance(refusal, Refusal)
+    assert (
+        "more than 1,048,576 bytes and more than 100 times its size; if it is meant to, unpack it first" in refusal.why
+    )
+
+
+@pytest.mark.slow
+def test_a_mailbox_whose_mails_hold_nothing_is_left_and_the_next_is_read(tmp_path: Path) -> None:
+    (tmp_path / "a.mbox").write_bytes(b"From x\nSubject: a\n\n\n" * 2_000)
+    (tmp_path / "b.jsonl").write_bytes(GOOD)
+    *refusals, good = read([tmp_path], seconds=0.2)
+    assert len(refusals) < 2_000
+    assert isinstance(refusals[-1], Refusal)
+    assert "0.2 seconds of reading gave no document" in refusals[-1].why
+    assert refusals[-1].where == f"{tmp_path}/a.mbox:{len(refusals)}"
+    assert isinstance(good, Document)

@@ -5,9 +5,12 @@ import io
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem_ingest.readers.jsonl import HEAD, lines
+from ibidem_ingest.readers.jsonl import HEAD, Line, lines
+from ibidem_ingest.readers.time_limit import TimeLimit
 
-LINE = st.binary(max_size=30).map(lambda line: line.replace(b"\n", b" "))
+LINE = st.one_of(st.binary(max_size=30), st.text(" \t\r", max_size=3).map(str.encode)).map(
+    lambda line: line.replace(b"\n", b" ")
+)
 
 
 @given(st.lists(LINE), st.integers(1, 40), st.booleans())
@@ -17,11 +20,16 @@ def test_every_line_is_handed_out_once_whole_or_as_its_head(
     data = b"\n".join(lines_of_file) + (b"\n" if has_end else b"")
     parts = data.split(b"\n")
     expected = [line + b"\n" for line in parts[:-1]] + ([parts[-1]] if parts[-1] else [])
-    read = list(lines(io.BufferedReader(io.BytesIO(data)), limit))
-    assert [is_whole for _, is_whole in read] == [len(line) <= limit for line in expected]
-    assert [line for line, is_whole in read if is_whole] == [line for line in expected if len(line) <= limit]
+    stream = io.BufferedReader(io.BytesIO(data))
+    blank = {number for number, line in enumerate(expected, 1) if line.isspace()}
+    read = [line for line in lines(stream, limit, TimeLimit(60)) if line.number not in blank]
+    numbered = [(number, line) for number, line in enumerate(expected, 1) if number not in blank]
+    assert [(line.number, line.is_whole) for line in read] == [
+        (number, len(line) <= limit) for number, line in numbered
+    ]
+    assert [line.content for line in read if line.is_whole] == [line for _, line in numbered if len(line) <= limit]
 
 
 def test_of_a_line_over_the_limit_only_the_head_is_kept() -> None:
     stream = io.BufferedReader(io.BytesIO(b"x" * 1_000_000 + b"\nnext\n"))
-    assert list(lines(stream, 10_000)) == [(b"x" * HEAD, False), (b"next\n", True)]
+    assert list(lines(stream, 10_000, TimeLimit(60))) == [Line(1, b"x" * HEAD, False), Line(2, b"next\n", True)]

@@ -13,6 +13,7 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, Unreadable
 from ibidem_ingest.readers import read
 from ibidem_ingest.readers.mail import mail_record, mails
+from ibidem_ingest.readers.time_limit import TimeLimit
 from support.examples import examples
 
 
@@ -140,5 +141,5 @@ def test_what_is_no_mailbox_is_refused(tmp_path: Path, data: bytes) -> None:
 
 
 def test_no_line_of_a_mailbox_is_kept_beyond_the_limit() -> None:
-    (mail,) = mails(BytesIO(b"From x\n" + b"y" * 100_000), 1_000)
+    (mail,) = mails(BytesIO(b"From x\n" + b"y" * 100_000), 1_000, TimeLimit(60))
     assert mail is None

@@ -1,12 +1,16 @@
 """Files are read in a process with limits of its own: what goes over them is refused, and the next file is read."""
 
 import os
+import resource
 import subprocess
 import sys
+import zipfile
 import zlib
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
 
+import docx
 import pytest
 
 from faults.environment import wait_for
@@ -88,6 +92,18 @@ def test_a_file_that_takes_too_long_is_refused(page: Path) -> None:
         apart.parse_record(Format.HTML, page)
 
 
+ENDLESS = "import sys; sys.stdin.readline(); all(sys.stdout.write('x' * 1_000_000) for _ in iter(int, 1))"
+
+
+@pytest.mark.slow
+def test_a_file_whose_reader_answers_without_end_is_refused(page: Path) -> None:
+    with (
+        SandboxedReader(1_000, 60, (sys.executable, "-c", ENDLESS)) as apart,
+        pytest.raises(Unreadable, match="gives more than 25,189,824 bytes"),
+    ):
+        apart.parse_record(Format.HTML, page)
+
+
 STARTS = f"""
 import sys
 from pathlib import Path
@@ -128,6 +144,61 @@ def test_a_small_pdf_that_unpacks_into_more_than_the_memory_allows_is_refused_an
     assert isinstance(refusal, Refusal)
     assert refusal.field == "text"
     assert isinstance(good, Document)
+
+
+TELLS_LIMIT = """
+import json, resource, sys
+sys.stdin.readline()
+print(json.dumps({"record": {"limit": sys.argv[1]}}))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("max_text", "limit"), [(1_000, 850_000_000), (10_000_000, 850_000_000), (20_000_000, 1_850_000_000)]
+)
+def test_the_process_may_take_less_than_a_gigabyte_unless_longer_texts_are_allowed(
+    page: Path, max_text: int, limit: int
+) -> None:
+    with SandboxedReader(max_text, 60, (sys.executable, "-c", TELLS_LIMIT)) as apart:
+        assert apart.parse_record(Format.HTML, page) == {"limit": str(limit)}
+
+
+@pytest.mark.slow
+def test_a_small_word_file_of_more_memory_than_is_allowed_is_refused_with_the_limit_and_the_next_is_read(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "bomb.docx").write_bytes(word_bomb(tmp_path / "plain.docx", 1_500_000))
+    (tmp_path / "bomb.html").write_text(PAGE)
+    (tmp_path / "plain.docx").unlink()
+    assert (tmp_path / "bomb.docx").stat().st_size < 400_000
+    peaks = children_peak()
+    refusal, good = read([tmp_path], seconds=120)
+    assert isinstance(refusal, Refusal)
+    assert refusal.where == str(tmp_path / "bomb.docx")
+    assert "850,000,000 bytes of memory" in refusal.why
+    assert isinstance(good, Document)
+    assert children_peak() < max(peaks, 1_000_000_000)
+
+
+def children_peak() -> int:
+    """Return how many bytes the largest of the processes that have ended held."""
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1_024
+
+
+def word_bomb(plain: Path, paragraphs: int) -> bytes:
+    """Write a Word file of so many paragraphs of one letter."""
+    docx.Document().save(str(plain))
+    bomb = BytesIO()
+    with zipfile.ZipFile(plain) as source, zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as target:
+        for name in source.namelist():
+            content = source.read(name)
+            if name == "word/document.xml":
+                content = content.replace(
+                    b"<w:sectPr", b"<w:p><w:r><w:t>a</w:t></w:r></w:p>" * paragraphs + b"<w:sectPr", 1
+                )
+            target.writestr(name, content)
+    return bomb.getvalue()
 
 
 def bomb(operators: int) -> bytes:

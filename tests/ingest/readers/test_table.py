@@ -29,7 +29,16 @@ def test_a_row_without_an_id_has_its_number_and_cells_may_hold_lines(tmp_path: P
         ("a.csv#4", ""),
         ("a.csv#5", "Union"),
     ]
-    assert all(row.origin == str(tmp_path) for row in rows if isinstance(row, Document))
+    assert [row.origin for row in rows if isinstance(row, Document)] == [f"{tmp_path}/a.csv:{row}" for row in (2, 4, 5)]
+
+
+@pytest.mark.parametrize("cell", ["", '""'])
+def test_a_row_with_an_empty_id_among_others_is_refused_and_given_none(tmp_path: Path, cell: str) -> None:
+    first, refusal, third = outcomes(tmp_path, f"id,text\na,We the People\n{cell},of the\nc,Union\n")
+    assert isinstance(refusal, Refusal)
+    assert (refusal.where, refusal.field) == (f"{tmp_path}/a.csv:3", "id")
+    assert "is empty" in refusal.why
+    assert [row.id for row in (first, third) if isinstance(row, Document)] == ["a", "c"]
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
@@ -72,3 +81,18 @@ def test_a_row_with_more_cells_than_columns_is_refused_since_its_text_would_be_c
     assert "3 cells" in second.why
     assert "double quotes" in second.why
     assert [row.text for row in (first, third) if isinstance(row, Document)] == ["We the People", "Union"]
+
+
+def test_a_row_whose_quotation_marks_stay_open_from_cell_to_cell_is_no_larger_than_a_limit(tmp_path: Path) -> None:
+    first, refusal = outcomes(tmp_path, "text,more\nWe the People,a\n" + '"a\n",' * 200_000)
+    assert isinstance(first, Document)
+    assert isinstance(refusal, Refusal)
+    assert "a row has more than 266,144 characters" in refusal.why
+
+
+def test_a_table_that_gives_no_document_for_too_long_is_left(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes(b"text\na\n" + b",\n" * 500_000)
+    first, *_, refusal = read([tmp_path / "a.csv"], seconds=0.01)
+    assert isinstance(first, Document)
+    assert isinstance(refusal, Refusal)
+    assert "0.01 seconds of reading gave no document" in refusal.why

@@ -53,6 +53,25 @@ def test_a_lease_of_another_machine_lapses_by_the_clock(tmp_path: Path) -> None:
     assert lease.has_lapsed(tmp_path, name, 60)
 
 
+def test_a_lease_of_another_machine_that_is_dated_in_the_future_has_lapsed(tmp_path: Path) -> None:
+    name = "elsewhere~12~abc"
+    (tmp_path / name).touch()
+    for ahead, has_lapsed in ((50, False), (61, True), (10**9, True)):
+        os.utime(tmp_path / name, (time.time() + ahead,) * 2)
+        assert lease.has_lapsed(tmp_path, name, 60) is has_lapsed
+
+
+def test_of_a_lease_of_this_machine_that_is_dated_in_the_future_the_lock_decides(tmp_path: Path) -> None:
+    own_lease = Lease(tmp_path, 60)
+    left_behind = tmp_path / f"{lease.HOST}~1~abc"
+    left_behind.touch()
+    for path in (tmp_path / own_lease.name, left_behind):
+        os.utime(path, (time.time() + 10**9,) * 2)
+    assert not lease.has_lapsed(tmp_path, own_lease.name, 60)
+    assert lease.has_lapsed(tmp_path, left_behind.name, 60)
+    own_lease.end()
+
+
 def test_a_holder_that_hangs_loses_its_lease(tmp_path: Path) -> None:
     own_lease = Lease(tmp_path, 60)
     long_ago = time.time() - 61

@@ -11,8 +11,11 @@ import pytest
 from kombu.connection import Connection
 from redis import Redis, exceptions
 
-from ibidem_workers.brokers.redis import Stream, Transport, stream
+from ibidem_core.errors import Permanent
+from ibidem_core.settings import Settings
+from ibidem_workers.brokers.redis import GIVEN_UP, Stream, Transport, stream
 from ibidem_workers.brokers.transport import QueuedMessage
+from ibidem_workers.celery_app import connect_broker, make_broker
 from servers.network import network
 
 pytestmark = pytest.mark.server("redis")
@@ -132,3 +135,20 @@ def test_what_nobody_holds_is_counted_and_purged(queue: Stream) -> None:
     next_message(queue)
     assert queue.size() == 2
     assert (queue.purge(), queue.size()) == (2, 0)
+
+
+@pytest.mark.parametrize("suffix", ["", GIVEN_UP])
+def test_a_key_that_another_program_uses_is_named_with_its_type_and_a_remedy(
+    redis: str, name: str, settings: Settings, suffix: str
+) -> None:
+    changed = settings.changed(broker=redis, index=name)
+    key = f"ibidem:{changed.queue}{suffix}"
+    Redis.from_url(redis).rpush(key, "mine")
+    try:
+        with pytest.raises(Permanent, match=f"the key '{key}' of the broker holds a list, not a stream.*IBIDEM_BROKER"):
+            connect_broker(changed)
+        if suffix:
+            with pytest.raises(Permanent, match="holds a list"):
+                make_broker(changed).count_rejected()
+    finally:
+        Redis.from_url(redis).delete(key)

@@ -3,6 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from threading import Barrier
+from time import time
 
 import pytest
 
@@ -10,7 +11,7 @@ from ibidem_engines.engine import Engine
 from ibidem_engines.group_checkpoint import Checkpoint
 from ibidem_workers.groups import service
 from ibidem_workers.groups.follower import Follower
-from ibidem_workers.groups.lease import Lease
+from ibidem_workers.groups.lease import KEY, SECONDS, Lease
 from ibidem_workers.groups.service import settle, settle_all
 from workers.groups.test_service import groups, index, plain, signed
 
@@ -69,6 +70,13 @@ def test_of_two_that_take_the_lease_in_the_same_moment_the_first_leaves_off(monk
         assert Lease(engine).is_taken()
         other.give_back()
         assert not Lease(engine).is_taken()
+
+
+@pytest.mark.parametrize(("seconds", "is_taken"), [(SECONDS, True), (10**9, False)])
+def test_a_lease_that_a_wrong_clock_dated_far_into_the_future_has_lapsed(seconds: float, is_taken: bool) -> None:
+    with index() as engine:
+        engine.put_records("runs", {KEY: {"name": "other", "process": "elsewhere~1~1", "until": time() + seconds}})
+        assert Lease(engine).is_taken() is is_taken
 
 
 def test_of_several_that_see_the_lease_free_at_once_one_settles() -> None:

@@ -85,14 +85,18 @@ def new_holder() -> str:
 
 
 def has_lapsed(folder: Path, name: str, seconds: float) -> bool:
-    """Return whether a lease's holder has ended or was silent for some seconds; a folder or device is no lease."""
+    """Return whether a lease's holder has ended or was silent for some seconds; a folder or device is no lease.
+
+    A clock that was set back leaves leases dated in the future: on this machine the lock decides on them, those of
+    other machines have lapsed.
+    """
     path = folder / name
     try:
         stat = path.lstat()
         silent = time.time() - stat.st_mtime
         if silent > seconds or not S_ISREG(stat.st_mode):
             return True
-        return name.startswith(f"{HOST}~") and _is_unlocked(path)
+        return _is_unlocked(path) if name.startswith(f"{HOST}~") else silent < -seconds
     except FileNotFoundError:
         return True
     except PermissionError:  # another user's lease, which is alive as long as it is touched

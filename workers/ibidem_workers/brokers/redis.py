@@ -15,7 +15,7 @@ from kombu.transport.redis import get_redis_error_classes
 from redis import Redis
 from redis.exceptions import RedisError, ResponseError
 
-from ibidem_core.errors import Unavailable
+from ibidem_core.errors import Permanent, Unavailable
 from ibidem_core.redaction import redact
 from ibidem_workers.brokers import transport
 from ibidem_workers.brokers.lease import Heartbeat, new_holder
@@ -173,10 +173,27 @@ def count_given_up(url: str, queue: str) -> tuple[str, int]:
 
     Raises:
         Unavailable: The server does not answer.
+        Permanent: Another program keeps something else under that key.
     """
     key = PREFIX + queue + GIVEN_UP
     with open_client(url) as client:
+        check_key(client, key)
         return key, int(client.xlen(key))
+
+
+def check_key(client: Any, key: str) -> None:
+    """Check that a key is free or holds a stream.
+
+    Raises:
+        Permanent: It holds something else.
+    """
+    kind = client.type(key).decode()
+    if kind not in ("none", "stream"):
+        raise Permanent(
+            f"the key {key!r} of the broker holds a {kind}, not a stream: another program uses it",
+            "name another database of the server in IBIDEM_BROKER, such as redis://HOST/1; or, where nothing needs the "
+            f"{kind}: redis-cli DEL {key}",
+        )
 
 
 def configuration(url: str, *names: str) -> dict[str, str]:
@@ -230,9 +247,14 @@ class Channel(transport.Channel):
         self._client.ping()
         super().__init__(
             connection,
-            lambda name: Stream(self._client, PREFIX + name, float(options["lease"])),
+            lambda name: self._open_stream(PREFIX + name, float(options["lease"])),
             transient=(RedisError, OSError),
         )
+
+    def _open_stream(self, key: str, seconds: float) -> Stream:
+        for each in (key, key + GIVEN_UP):
+            check_key(self._client, each)
+        return Stream(self._client, key, seconds)
 
     def close(self) -> None:
         """Close the connections too."""

@@ -41,7 +41,8 @@ class Lease:
         expiry, process = entry.get("until", 0.0), str(entry.get("process", ""))
         if entry.get("name", self.name) == self.name or not isinstance(expiry, int | float):
             return False
-        return time.time() < expiry and not has_exited(process)
+        # No holder renews it for longer than that: one that ends later was dated by a clock that was set back since.
+        return 0 < expiry - time.time() < 2 * SECONDS and not has_exited(process)
 
     def take(self) -> bool:
         """Take the lease, unless another process holds it, or takes it in the same moment and later."""

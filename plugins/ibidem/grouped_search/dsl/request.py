@@ -2,14 +2,16 @@
 
 import re
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from xxhash import xxh3_64_hexdigest
 
 from ibidem.grouped_search.backend import check_scope
+from ibidem.grouped_search.dsl.filter_path import FILTER_PATH
 from ibidem.grouped_search.dsl.unsupported import (
+    children,
     read_integer,
     read_page,
     refuse_depth,
@@ -18,7 +20,6 @@ from ibidem.grouped_search.dsl.unsupported import (
     refuse_stored,
     refuse_target,
 )
-from ibidem.grouped_search.page import check_page
 from ibidem.grouped_search.response import Json
 from ibidem_dedupe.parameters import DEEPEST
 from ibidem_dedupe.request import DedupeRequest
@@ -81,7 +82,7 @@ class DslSearch:
         aggregations: By name; they are answered next to the hits too.
         display: Parts that say how a hit is shown.
         request: How to group and show.
-        page: Number of the page, from 1.
+        start: How many groups come before the page.
         size: Groups on a page; 0: no hits are shown.
         bare_total: Whether the total is to be a number, as it was once.
         tables: Names of the current idf tables, as far as they are known.
@@ -93,7 +94,7 @@ class DslSearch:
     aggregations: Mapping[str, Any]
     display: Mapping[str, Any]
     request: DedupeRequest
-    page: int
+    start: int
     size: int
     bare_total: bool = False
     tables: Collection[str] = ()
@@ -125,14 +126,14 @@ def read_search(
     Args:
         index: Names, parted by commas, with wildcards or not; empty for all.
         body: The request as the engine takes it, plain JSON.
-        params: The query string, dedupe parameters aside.
+        params: The query string, dedupe parameters aside; the caller filters the answer by its `filter_path`.
         request: How to group and show; not `off`.
 
     Raises:
         UsageError: A part that does not go with groups, with the reason.
 
-    >>> read_search("news", {"query": {"match": {"text": "wheat"}}, "from": 10}, {}, DedupeRequest("indent")).page
-    2
+    >>> read_search("news", {"query": {"match": {"text": "wheat"}}, "from": 10}, {}, DedupeRequest("indent")).start
+    10
     """
     refuse_depth(body or {})
     full_body, query_params = fold_parameters(body or {}, params)
@@ -143,8 +144,8 @@ def read_search(
     if request.by == "stored":
         refuse_stored(full_body)
     deepest = sys.maxsize if request.by == "stored" else DEEPEST
-    page, size = read_page(full_body, deepest)
-    check_page(page, size or 1, deepest)
+    start, size = read_page(full_body, deepest)
+    query_params.pop(FILTER_PATH, None)
     bare_total = query_params.pop("rest_total_hits_as_int", "false").lower() in ("", "true")
     if "timeout" in full_body:
         query_params["allow_partial_search_results"] = "true"
@@ -152,10 +153,10 @@ def read_search(
     if "preference" not in query_params and "pit" not in full_body:
         query_params["preference"] = xxh3_64_hexdigest(repr(ranking).encode())
     target = Target(index, full_body.get("pit"), query_params, _select(full_body, EVERYWHERE))
-    display = _select(full_body, SHOWN | {"query", "post_filter"})
+    display = _select(full_body, SHOWN | {"query", "post_filter"}) | named_rescore(full_body)
     aggregations = {name: each for part in AGGREGATIONS for name, each in object_member(full_body, part).items()}
     search = DslSearch(
-        target, ranking, _select(full_body, BESIDE), aggregations, display, request, page, size, bare_total
+        target, ranking, _select(full_body, BESIDE), aggregations, display, request, start, size, bare_total
     )
     check_scope(search.query, request)
     return search
@@ -169,6 +170,24 @@ def read_ranking(body: Mapping[str, Any]) -> Json:
     elif "query" in ranking:
         ranking["query"] = drop_inner_hits(ranking["query"])
     return ranking
+
+
+def named_rescore(body: Mapping[str, Any]) -> Json:
+    """Return the second ranking where it has named queries, which a hit shows.
+
+    >>> named_rescore({"rescore": {"query": {"rescore_query": {"term": {"source": {"value": "AP", "_name": "ap"}}}}}})
+    {'rescore': {'query': {'rescore_query': {'term': {'source': {'value': 'AP', '_name': 'ap'}}}}}}
+    """
+    is_named = any("_name" in each for each in objects(body.get("rescore")))
+    return {"rescore": body["rescore"]} if is_named else {}
+
+
+def objects(part: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield the objects within a part of a body, itself included."""
+    if isinstance(part, Mapping):
+        yield part
+    for each in children(part):
+        yield from objects(each)
 
 
 def is_suggest_only(body: Mapping[str, Any]) -> bool:

@@ -107,13 +107,22 @@ class DslBackend(SearchBackend):
                 f"use 1 to {deepest}, or raise index.max_result_window",
             )
         search = self.search
+        if self._is_rescored():
+            deepest = search.request.window
         is_pointwise = self._is_pointwise()
-        return PageRequest(search.request, search.page, search.size, search.tables, deepest, may_leave_out=is_pointwise)
+        return PageRequest(
+            search.request, search.start, search.size, search.tables, deepest, may_leave_out=is_pointwise
+        )
+
+    def _is_rescored(self) -> bool:
+        """Return whether the top of each shard is ranked again, so that another depth may be another ranking."""
+        return bool(self.search.ranking.get("rescore"))
 
     def _is_pointwise(self) -> bool:
         """Return whether the score of a document depends on it alone, so that others can be left out."""
         joins_rankings = "knn" in self.search.ranking or "hybrid" in (self.search.ranking.get("query") or {})
-        return not (joins_rankings or self.layout.pipelines or "search_pipeline" in self.search.target.params)
+        has_pipeline = self.layout.pipelines or "search_pipeline" in self.search.target.params
+        return not (joins_rankings or has_pipeline or self._is_rescored())
 
     @property
     def cursor(self) -> str:

@@ -162,7 +162,7 @@ class StoredDslBackend(StoredBackend):
     def page(self) -> RequestFlow[StoredPage]:
         """Make the page."""
         search = self.search
-        return (yield from stored_page(self, PageRequest(search.request, search.page, search.size, search.tables)))
+        return (yield from stored_page(self, PageRequest(search.request, search.start, search.size, search.tables)))
 
     @override
     def settlement(self) -> Checkpoint:

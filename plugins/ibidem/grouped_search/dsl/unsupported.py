@@ -13,10 +13,6 @@ UNSUPPORTED: Mapping[str, tuple[str, str]] = {
         "hits that it hides would be missing from every group",
         "leave it out: dedupe='collapse' shows one hit of a group",
     ),
-    "rescore": (
-        "it ranks the top of each shard again, so that a longer window would change the order above",
-        "leave it out, or put its query into a function_score",
-    ),
     "retriever": ("it ranks without a window that could grow", "use query, or knn"),
     "rank": ("it ranks without a window that could grow", "use query, or knn"),
     "sub_searches": ("they rank without a window that could grow", "use query, or knn"),
@@ -31,7 +27,6 @@ UNSUPPORTED: Mapping[str, tuple[str, str]] = {
         "use from and size; a point in time or dedupe_cursor makes all pages see one ranking",
     ),
     "scroll_id": ("its pages are so many hits, and a group would be cut by them", "use from and size"),
-    "filter_path": ("the answer would lack what groups are made of", "take what is wanted out of the whole answer"),
     "format": ("the answer has to be JSON", "leave it out"),
 }
 """Parts of a body and parameters of a query string, by name."""
@@ -58,10 +53,17 @@ group; leave it out: dedupe='collapse' shows one hit of a group
             refuse(name, *UNSUPPORTED[name])
     if params.get("allow_partial_search_results", "").lower() == "true":
         refuse("allow_partial_search_results=true", "a part of the index would be missing in silence", "leave it out")
+    if body.get("rescore") and is_true(body.get("explain")):
+        refuse("explain with rescore", "the explanation of a hit would lack its second score", "leave one of them out")
     if body.get("stored_fields") in ("_none_", ["_none_"]):
         refuse("stored_fields=_none_", "documents cannot be distinguished without ids", "use _source=false")
     if isinstance(body.get("search_pipeline"), Mapping):
         refuse("a search pipeline inside the request", "it may discard or reorder hits", "name a stored one, or none")
+
+
+def is_true(value: object) -> bool:
+    """Return whether a part of a body is switched on, as the servers read it."""
+    return value is True or value == "true"
 
 
 def refuse_target(index: str, body: Mapping[str, Any]) -> None:
@@ -94,28 +96,22 @@ def refuse_stored(body: Mapping[str, Any]) -> None:
     """
     if "timeout" in body:
         refuse("timeout with dedupe_by=stored", "counts of a part of the matches would not add up", "leave it out")
+    if body.get("rescore"):
+        refuse("rescore with dedupe_by=stored", "a collapsed ranking is not rescored", "use dedupe_by=window")
     if "hybrid" in (body.get("query") or {}):
         refuse("a hybrid query with dedupe_by=stored", "it cannot be collapsed", "use dedupe_by=window")
 
 
 def read_page(body: Mapping[str, Any], deepest: int = DEEPEST) -> tuple[int, int]:
-    """Read which page is requested and its size; size 0: only aggregations and suggestions.
+    """Read how many groups come before the page, and its size; size 0: only aggregations and suggestions.
 
-    >>> read_page({"from": 20, "size": 10})
-    (3, 10)
+    >>> read_page({"from": 25, "size": 10})
+    (25, 10)
     """
     start, size = read_integer(body, "from", 0, maximum=deepest), read_integer(body, "size", 10)
     if start >= deepest:
         raise UsageError(f"from={start} lies beyond the first {DEEPEST:,} groups", "narrow the query, or add a filter")
-    if size == 0 and start == 0:
-        return 1, 0
-    if size == 0 or start % size:
-        refuse(
-            f"from={start} with size={size}",
-            "pages are cut from groups",
-            f"from is a multiple of size: 0, {size or 10}, …",
-        )
-    return start // size + 1, size
+    return (start, size) if size else (0, 0)
 
 
 def read_integer(body: Mapping[str, Any], name: str, default: int, unit: str = "groups", maximum: int = DEEPEST) -> int:

@@ -75,8 +75,8 @@ public final class GroupedSearch<R, H, P> {
         int groups = size < 0 ? SIZE : size;
         Refusal.checkPage(start, groups);
         indexes = searches.indexes();
-        int deepest = searches.deepest();
-        reading = new Reading(request, groups == 0 ? 1 : start / groups + 1, groups, deepest);
+        int deepest = searches.isRescored() ? Math.min(request.window(), searches.deepest()) : searches.deepest();
+        reading = new Reading(request, groups == 0 ? 0 : start, groups, deepest);
         depth = depth(false);
         spec = new ShardPage.Spec(request.values(), start, groups, deepest, node.by());
         pageOfShard = groups > 0 && request.needsOneSearch() && searches.goWithPageOfShard() && !mayHoldOverrides();

@@ -24,6 +24,9 @@ public interface InnerSearches<R, H, P> {
     /** Returns whether the engine orders by score and by nothing else, so that equal places are put in order here. */
     boolean byScoreAlone();
 
+    /** Returns whether the top of each shard is ranked again, so that another depth may be another ranking. */
+    boolean isRescored();
+
     /** Returns whether there is one shard, and no option of the request keeps it from making the page. */
     boolean goWithPageOfShard();
 

@@ -15,12 +15,12 @@ final class Page {
     private final List<Map<String, Object>> additions = new ArrayList<>();
     private final int deepest;
 
-    Page(Window window, Request request, Pages pages, int page, int deepest) {
+    Page(Window window, Request request, Pages pages, int start, int deepest) {
         this.window = window;
         this.request = request;
         this.deepest = deepest;
-        groups = Group.arrange(window, pages.leads(page), request);
-        for (Pages.Addition each : pages.additions(page)) {
+        groups = Group.arrange(window, pages.leads(start), request);
+        for (Pages.Addition each : pages.additions(start)) {
             Map<String, Object> entry = new LinkedHashMap<>();
             entry.put("index", window.name(each.row()).index());
             entry.put("id", window.name(each.row()).id());

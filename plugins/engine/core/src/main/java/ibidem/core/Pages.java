@@ -37,41 +37,39 @@ final class Pages {
         return -Math.floorDiv(-rows, step);
     }
 
-    /** Returns whether the steps that were read fill a page. */
-    boolean fills(int page) {
-        return fewestSteps(page) >= 0;
+    /** Returns whether the steps that were read hold so many groups. */
+    boolean fill(int groups) {
+        return fewestSteps(groups) >= 0;
     }
 
-    private int fewestSteps(int page) {
-        int last = page * size;
-        if (last <= 0) {
+    private int fewestSteps(int groups) {
+        if (groups <= 0) {
             return 0;
         }
-        return last <= leads.length ? leads[last - 1] / step + 1 : -1;
+        return groups <= leads.length ? leads[groups - 1] / step + 1 : -1;
     }
 
-    /** Returns how many steps a page uses: the steps it needs, or all if they do not fill it. */
-    int steps(int page) {
-        int steps = fewestSteps(page);
+    /** Returns how many steps a page uses that ends after so many groups: those that hold them, or all. */
+    int steps(int groups) {
+        int steps = fewestSteps(groups);
         return steps < 0 ? steps() : steps;
     }
 
-    /** Returns the first occurrences of a page's groups. */
-    int[] leads(int page) {
-        int from = Math.min(leads.length, (page - 1) * size);
-        return Arrays.copyOfRange(leads, from, Math.min(leads.length, page * size));
+    /** Returns the first occurrences of the groups of the page that begins after so many groups. */
+    int[] leads(int start) {
+        return Arrays.copyOfRange(leads, Math.min(leads.length, start), Math.min(leads.length, start + size));
     }
 
-    /** A row that a page's own steps add to a group of an earlier page. */
+    /** A row that a page's own steps add to a group of an earlier page, which begins at a multiple of the size. */
     record Addition(int row, int page) {}
 
-    /** Returns the rows that a page's own steps add to groups of earlier pages. */
-    List<Addition> additions(int page) {
+    /** Returns the rows that the steps of the page after so many groups add to groups before it. */
+    List<Addition> additions(int start) {
         List<Addition> occurrences = new ArrayList<>();
-        int end = Math.min(rows, steps(page) * step);
-        for (int row = Math.min(end, steps(page - 1) * step); row < end; row++) {
+        int end = Math.min(rows, steps(start + size) * step);
+        for (int row = Math.min(end, steps(start) * step); row < end; row++) {
             int place = Arrays.binarySearch(leads, grouping.lead[row]);
-            if (!grouping.leads(row) && place >= 0 && place < (page - 1) * size) {
+            if (!grouping.leads(row) && place >= 0 && place < start) {
                 occurrences.add(new Addition(row, place / size + 1));
             }
         }

@@ -9,21 +9,21 @@ final class Reading {
     private static final int MORE_SHARE = 10;
 
     private final Request request;
-    private final int page;
+    private final int start;
     private final int size;
     private final int deepest;
     private int steps;
 
     /**
      * @param request how to group
-     * @param page which page, from 1
-     * @param size groups on a page; 0 where none are shown
+     * @param start how many groups come before the page
+     * @param size groups on the page; 0 where none are shown
      * @param deepest the most hits that a window may hold
      * @throws UsageException a window that is deeper
      */
-    public Reading(Request request, int page, int size, int deepest) {
+    public Reading(Request request, int start, int size, int deepest) {
         this.request = request;
-        this.page = page;
+        this.start = start;
         this.size = size;
         this.deepest = Math.min(Request.DEEPEST, deepest);
         if (request.window() > this.deepest) {
@@ -31,7 +31,7 @@ final class Reading {
                     "window=" + request.window() + " is more than the index allows",
                     "use 1 to " + this.deepest + ", or raise index.max_result_window");
         }
-        int target = Math.min(this.deepest, page * size);
+        int target = Math.min(this.deepest, start + size);
         steps = Math.max(1, -Math.floorDiv(-target, request.window()));
     }
 
@@ -58,10 +58,10 @@ final class Reading {
     /** Returns whether a window is deep enough for the page; if not, {@link #depth} is deeper from now on. */
     public boolean enough(Window window) {
         boolean atEnd = window.size < depth();
-        if (atEnd || depth() == deepest || pages(window).fills(page)) {
+        if (atEnd || depth() == deepest || pages(window).fill(start + size)) {
             return true;
         }
-        long target = (long) page * size;
+        long target = (long) start + size;
         long groups = Math.clamp(window.leads(), 1, Math.max(1, target));
         steps = (int) Math.min(Request.DEEPEST, 2L * steps * target / groups);
         return false;
@@ -78,6 +78,7 @@ final class Reading {
      */
     public Page page(Window window, Request options) {
         Pages pages = pages(window);
-        return new Page(window.first(Math.max(1, pages.steps(page)) * options.window()), options, pages, page, deepest);
+        int used = Math.max(1, pages.steps(start + size));
+        return new Page(window.first(used * options.window()), options, pages, start, deepest);
     }
 }

@@ -18,6 +18,8 @@ public enum Refusal {
             "terminate_after",
             "what it never looks at would be missing from the account",
             "leave it out, or use timeout"),
+    EXPLAINED_RESCORE(
+            "explain with rescore", "the explanation of a hit would lack its second score", "leave one of them out"),
     NO_FIELDS("stored_fields=_none_", "documents cannot be distinguished without ids", "use \"_source\": false");
 
     private final String what;
@@ -32,10 +34,6 @@ public enum Refusal {
 
     /** Returns its exception. */
     public UsageException exception() {
-        return exception(what, why, remedy);
-    }
-
-    private static UsageException exception(String what, String why, String remedy) {
         return new UsageException(what + " does not go with dedupe: " + why, remedy);
     }
 
@@ -52,19 +50,13 @@ public enum Refusal {
     /**
      * Refuses a page that no groups fall on.
      *
-     * @throws UsageException it lies too deep, or between two pages
+     * @throws UsageException it lies too deep
      */
     public static void checkPage(int from, int size) {
         if (from >= Request.DEEPEST || size > Request.DEEPEST) {
             throw new UsageException(
                     "from=" + from + " with size=" + size + " lies beyond the first 10,000 groups",
                     "narrow the query, or add a filter");
-        }
-        if (from > 0 && (size == 0 || from % size != 0)) {
-            throw exception(
-                    "from=" + from + " with size=" + size,
-                    "pages are cut from groups",
-                    "from is a multiple of size: 0, " + (size == 0 ? 10 : size) + ", …");
         }
     }
 }

@@ -53,7 +53,7 @@ public final class ShardPage {
     public record Spec(Map<String, String> values, int from, int size, int deepest, String by) {
         /** Returns how deep to read. */
         Reading reading(Request request) {
-            return new Reading(request, from / size + 1, size, deepest);
+            return new Reading(request, from, size, deepest);
         }
 
         /** Returns how to group. */

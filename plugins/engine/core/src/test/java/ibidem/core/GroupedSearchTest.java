@@ -136,10 +136,32 @@ class GroupedSearchTest {
         assertEquals(List.of("window"), ranking.requests);
     }
 
+    private static List<Object> groups(OneRanking ranking) {
+        return ranking.list.groups().stream()
+                .map(group -> group.get(0).mark().get("group"))
+                .toList();
+    }
+
     @Test
-    void aPageThatLiesBetweenTwoIsRefused() {
-        OneRanking ranking = falling(false);
-        assertThrows(UsageException.class, () -> ranking.search(NEAR, 3, 5));
-        assertTrue(ranking.requests.isEmpty());
+    void aPageMayBeginBetweenTwoOthers() {
+        for (boolean oneShard : new boolean[] {false, true}) {
+            OneRanking whole = falling(oneShard);
+            OneRanking part = falling(oneShard);
+            whole.search(NEAR, 0, 8);
+            part.search(NEAR, 3, 5);
+            assertEquals(groups(whole).subList(3, groups(whole).size()), groups(part));
+        }
+    }
+
+    @Test
+    void aRankingWithASecondScoreIsReadInOneWindowWhateverThePage() {
+        for (int from : new int[] {0, 3, 40}) {
+            OneRanking ranking = falling(false);
+            ranking.rescored = true;
+            ranking.search(NEAR, from, 5);
+            assertEquals(
+                    List.of(5),
+                    ranking.windows.stream().map(Depth::hits).distinct().toList());
+        }
     }
 }

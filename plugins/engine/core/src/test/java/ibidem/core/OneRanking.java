@@ -30,6 +30,7 @@ final class OneRanking
     private final boolean hasIds;
     ResultList<Hit, Integer> list;
     boolean cancelled;
+    boolean rescored;
     long memoryBytes;
 
     /**
@@ -182,7 +183,12 @@ final class OneRanking
 
     @Override
     public boolean byScoreAlone() {
-        return true;
+        return !rescored;
+    }
+
+    @Override
+    public boolean isRescored() {
+        return rescored;
     }
 
     @Override

@@ -37,8 +37,9 @@ class PageTest {
         List<Verdict> words = new ArrayList<>();
         line.get("overrides").forEach(word -> words.add(Verdict.of(Golden.map(word))));
         List<JsonNode> hits = line.get("hits").valueStream().toList();
-        Reading reading =
-                new Reading(request, page.get("page").asInt(), page.get("size").asInt(), Request.DEEPEST);
+        int size = page.get("size").asInt();
+        int start = (page.get("page").asInt() - 1) * size;
+        Reading reading = new Reading(request, start, size, Request.DEEPEST);
         LongTexts longs = new LongTexts();
         Window window;
         do {

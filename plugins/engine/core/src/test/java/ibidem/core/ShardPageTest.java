@@ -30,8 +30,8 @@ class ShardPageTest {
         return Request.of(Map.of(), Golden.map((JsonNode) each.get()[0]));
     }
 
-    private static ShardPage.Spec spec(Request request, int page, int size, int deepest) {
-        return new ShardPage.Spec(request.values(), (page - 1) * size, size, deepest, BY);
+    private static ShardPage.Spec spec(Request request, int start, int size, int deepest) {
+        return new ShardPage.Spec(request.values(), start, size, deepest, BY);
     }
 
     private static Rows.Builder rows(List<JsonNode> hits, float[] scores) {
@@ -58,15 +58,15 @@ class ShardPageTest {
         Request request = Request.of(Map.of(), Golden.map(values));
         List<JsonNode> hits = line.get("hits").valueStream().toList();
         int size = golden.get("size").asInt();
-        int number = golden.get("page").asInt();
+        int start = (golden.get("page").asInt() - 1) * size;
         if (size == 0) {
             return;
         }
-        Reading reading = new Reading(request, number, size, Request.DEEPEST);
+        Reading reading = new Reading(request, start, size, Request.DEEPEST);
         List<JsonNode> head = hits.subList(0, Math.min(hits.size(), reading.depthWithEquals()));
         float[] scores = scores(head.size());
         ShardPage shardPage =
-                ShardPage.of(rows(head, scores), scores, hits.size(), spec(request, number, size, Request.DEEPEST));
+                ShardPage.of(rows(head, scores), scores, hits.size(), spec(request, start, size, Request.DEEPEST));
         ShardPage.Reply reply = ShardPage.Reply.of(shardPage.values());
 
         Rows rows = rows(head, scores).rows(reading.depth(), true);
@@ -115,7 +115,7 @@ class ShardPageTest {
     }
 
     private static ShardPage.Outcome outcome(int count, float[] scores) {
-        ShardPage page = ShardPage.of(rows(hits(count), scores), scores, count, spec(NEAR, 1, 1, Request.DEEPEST));
+        ShardPage page = ShardPage.of(rows(hits(count), scores), scores, count, spec(NEAR, 0, 1, Request.DEEPEST));
         return ShardPage.Reply.of(page.values()).outcome();
     }
 
@@ -129,7 +129,7 @@ class ShardPageTest {
     @Test
     void aHitWhoseIdIsAnotherThanItsPackedValueTellsCarriesNothing() {
         float[] scores = scores(25);
-        ShardPage page = ShardPage.of(rows(hits(25), scores), scores, 25, spec(NEAR, 1, 1, Request.DEEPEST));
+        ShardPage page = ShardPage.of(rows(hits(25), scores), scores, 25, spec(NEAR, 0, 1, Request.DEEPEST));
         assertNull(page.values(page.hits()[0], "another"));
         assertNull(page.values(24, hits(25).get(24).get(1).asText()));
     }

@@ -45,7 +45,12 @@ final class InnerRequests {
 
     /** Returns whether ties are put in order by index and id: where the engine orders by score alone. */
     boolean byScoreAlone() {
-        return search.sorts() == null && search.rescores() == null;
+        return search.sorts() == null && !isRescored();
+    }
+
+    /** Returns whether the top of each shard is ranked again, so that another depth may be another ranking. */
+    boolean isRescored() {
+        return search.rescores() != null;
     }
 
     /** Asks for a window: the ranking, aggregations and the like, and of each hit only its packed value. */
@@ -66,6 +71,9 @@ final class InnerRequests {
     /** Asks the only shard for a page: the ranking, the options of the page, and the display of its hits. */
     SearchRequest pageOfShard(Depth depth, PageRescorer page) {
         SearchSourceBuilder source = ranking(depth).addRescorer(page);
+        if (isRescored() && search.rescores().toString().contains("\"_name\"")) {
+            search.rescores().forEach(source::addRescorer);
+        }
         show(source);
         return copy(source);
     }
@@ -134,6 +142,9 @@ final class InnerRequests {
         source.query(query).size(names.size()).trackTotalHits(false);
         if (search.postFilter() != null) {
             source.postFilter(search.postFilter());
+        }
+        if (isRescored() && search.rescores().toString().contains("\"_name\"")) {
+            search.rescores().forEach(source::addRescorer);
         }
         show(source);
         return copy(source);

@@ -37,6 +37,9 @@ final class Refusals {
         if (source.terminateAfter() > 0) {
             return Refusal.TERMINATE_AFTER;
         }
+        if (source.rescores() != null && Boolean.TRUE.equals(source.explain())) {
+            return Refusal.EXPLAINED_RESCORE;
+        }
         boolean nameless =
                 source.storedFields() != null && !source.storedFields().fetchFields();
         return nameless ? Refusal.NO_FIELDS : null;

@@ -108,6 +108,11 @@ final class Searches implements InnerSearches<SearchResponse, SearchHit, Place> 
     }
 
     @Override
+    public boolean isRescored() {
+        return inner.isRescored();
+    }
+
+    @Override
     public boolean goWithPageOfShard() {
         return nodes.haveOneShard(indexes) && inner.goesWithPageOfShard();
     }

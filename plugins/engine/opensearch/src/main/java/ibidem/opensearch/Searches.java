@@ -110,6 +110,11 @@ final class Searches implements InnerSearches<SearchResponse, SearchHit, SearchH
     }
 
     @Override
+    public boolean isRescored() {
+        return inner.isRescored();
+    }
+
+    @Override
     public boolean goWithPageOfShard() {
         return nodes.haveOneShard(indexes) && inner.goesWithPageOfShard();
     }

@@ -1,0 +1,130 @@
+"""Adapter of one request: it sends through the wrapped client, and answers with the client's own types."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote
+
+import orjson
+
+from ibidem.grouped_search.dsl.filter_path import FILTER_PATH, read_filter
+from ibidem.grouped_search.response import Json
+from ibidem_dedupe.request import as_text
+from ibidem_engines.cluster.client import Failure
+from ibidem_engines.requests import ApiRequest
+
+
+@dataclass(frozen=True, slots=True)
+class CapturedRequest:
+    """The request that a client would have sent.
+
+    Args:
+        path: Of the request.
+        params: Of its query string, as the client has them.
+        headers: Of the request.
+        body: As the client has it.
+    """
+
+    path: str
+    params: Mapping[str, Any]
+    headers: Mapping[str, str]
+    body: Any
+
+    @property
+    def index(self) -> str:
+        """The names that are searched; empty for all."""
+        return unquote(self.path.strip("/").rpartition("/")[0])
+
+
+def capture_request(result: Any) -> CapturedRequest:
+    """Take what was made instead of sent, also out of a method that is to be waited for."""
+    if isinstance(result, CapturedRequest):
+        return result
+    try:
+        result.send(None)
+    except StopIteration as stop:
+        request: CapturedRequest = stop.value
+        return request
+    raise RuntimeError("the client waited before it sent its search")
+
+
+class IgnoredStatus(Exception):
+    """A failure that the caller asked the client to ignore, with what is returned instead."""
+
+    def __init__(self, answer: Any) -> None:
+        super().__init__()
+        self.answer = answer
+
+
+class ClientAdapter(ABC):
+    """Sends requests through a client, and returns its response types.
+
+    Args:
+        client: The client.
+        request: What it would have sent.
+    """
+
+    def __init__(self, client: Any, request: CapturedRequest) -> None:
+        self.client = client
+        self.request = request
+
+    @classmethod
+    @abstractmethod
+    def capture(cls, client: Any, method: str, arguments: Mapping[str, Any]) -> CapturedRequest:
+        """Return the request that a method of the client makes of its arguments, without sending it."""
+
+    @abstractmethod
+    def start(self, ask: ApiRequest) -> Any:
+        """Send a request; an asynchronous client returns an awaitable."""
+
+    @abstractmethod
+    def read(self, ask: ApiRequest, answer: Any) -> Any:
+        """Read the JSON of an answer."""
+
+    @abstractmethod
+    def dump(self, body: Any) -> str | bytes:
+        """Write JSON as the client does."""
+
+    @abstractmethod
+    def params(self) -> dict[str, str]:
+        """Return the query string that the server is meant to see."""
+
+    @abstractmethod
+    def exception(self, failure: Failure) -> Exception:
+        """Make the client's own exception."""
+
+    @abstractmethod
+    def error_answer(self, error: Exception) -> Json | None:
+        """Return the answer that an exception of the client's holds; None for any other exception."""
+
+    @abstractmethod
+    def to_response(self, answer: Json) -> Any:
+        """Return an answer as the client's methods do."""
+
+    def unfiltered_params(self) -> dict[str, str]:
+        """Return the query string without `filter_path`, which is applied once the answer is whole."""
+        return {name: value for name, value in self.params().items() if name != FILTER_PATH}
+
+    def filtered_response(self, answer: Json) -> Any:
+        """Return an answer as the client's methods do, cut down by `filter_path`."""
+        return self.to_response(read_filter(self.params()).apply(answer))
+
+    def read_json(self, text: Any) -> Any:
+        """Return a body, or a line of one, as plain JSON; the client may have it as text or as objects."""
+        text = text if isinstance(text, str | bytes) or text is None else self.dump(text)
+        return orjson.loads(text) if text else {}
+
+
+def format_parameter(value: object) -> str:
+    """Write a parameter as a query string holds it."""
+    if isinstance(value, list | tuple):
+        return ",".join(map(as_text, value))
+    return value.decode() if isinstance(value, bytes) else as_text(value)
+
+
+def request_json(ask: ApiRequest) -> bytes | None:
+    """Write what a request sends, which is plain JSON: a client sends bytes as they are."""
+    if ask.lines is not None:
+        return b"".join(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in ask.lines)
+    return None if ask.body is None else orjson.dumps(ask.body)

@@ -1,0 +1,116 @@
+"""`filter_path`: the parts of an answer that a caller asks for, chosen as OpenSearch and Elasticsearch do.
+
+A grouped answer is put together from several answers of the engine, of which each part is needed; so it is filtered
+here, at the end. Where the two engines differ, in lists that were empty before, this follows Elasticsearch.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from ibidem.grouped_search.response import Json
+
+FILTER_PATH = "filter_path"
+ANY_DEPTH = "**"
+"""Segment that stands for one or more names."""
+
+_SEGMENT = re.compile(r"(?<!\\)\.")
+Path = tuple[str, ...]
+"""Segments of a path that are not matched yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseFilter:
+    """What an answer is cut down to.
+
+    Args:
+        included: Paths of the parts that stay; all stay where there are none.
+        excluded: Paths of the parts that are taken out of these.
+    """
+
+    included: Sequence[Path] = ()
+    excluded: Sequence[Path] = ()
+
+    def apply(self, answer: Json) -> Json:
+        """Return an answer without the parts that are not asked for."""
+        part: Any = keep(answer, self.included) if self.included else answer
+        return drop(part, self.excluded) or {}
+
+
+def read_filter(params: Mapping[str, str]) -> ResponseFilter:
+    """Read the parameter of a query string.
+
+    >>> read_filter({"filter_path": "hits.hits._source,-**.text"}).apply(
+    ...     {"took": 1, "hits": {"total": 1, "hits": [{"_id": "a", "_source": {"title": "T", "text": "…"}}]}}
+    ... )
+    {'hits': {'hits': [{'_source': {'title': 'T'}}]}}
+    """
+    names = [name.strip() for name in params.get(FILTER_PATH, "").split(",")]
+    included = [segments(name) for name in names if name and not name.startswith("-")]
+    excluded = [segments(name[1:]) for name in names if name.startswith("-") and name != "-"]
+    return ResponseFilter(included, excluded)
+
+
+def segments(path: str) -> Path:
+    r"""Part a path at its dots; one behind a backslash belongs to a name.
+
+    >>> segments(r"hits.*.a\.b")
+    ('hits', '*', 'a.b')
+    """
+    return tuple(name.replace(r"\.", ".") for name in _SEGMENT.split(path))
+
+
+def step(name: str, paths: Sequence[Path]) -> Sequence[Path] | None:
+    """Return what is left of the paths that begin with a name; None where one of them ends with it."""
+    left: list[Path] = []
+    for path in paths:
+        if not matches(path[0], name):
+            continue
+        if len(path) == 1:
+            return None
+        left += [path[1:], path] if path[0] == ANY_DEPTH else [path[1:]]
+    return left
+
+
+def matches(segment: str, name: str) -> bool:
+    """Return whether a name is meant by a segment, in which `*` stands for any text."""
+    return name == segment or ("*" in segment and pattern(segment).fullmatch(name) is not None)
+
+
+@lru_cache(maxsize=1_000)
+def pattern(segment: str) -> re.Pattern[str]:
+    """Write a segment with `*` as a regular expression."""
+    return re.compile(".*".join(map(re.escape, re.split(r"\*+", segment))), re.DOTALL)
+
+
+def keep(part: Any, paths: Sequence[Path]) -> Any:
+    """Return what paths lead to within a part of an answer; None where they lead to nothing."""
+    if isinstance(part, list):
+        return [kept for each in part if (kept := keep(each, paths)) is not None] or None
+    if not isinstance(part, Mapping):
+        return None
+    members = {}
+    for name, each in part.items():
+        further = step(name, paths)
+        if further is None:
+            members[name] = each
+        elif further and (kept := keep(each, further)) is not None:
+            members[name] = kept
+    return members or None
+
+
+def drop(part: Any, paths: Sequence[Path]) -> Any:
+    """Return a part of an answer without what paths lead to; None where they empty it."""
+    if not part or not isinstance(part, Mapping | list):
+        return part
+    if isinstance(part, list):
+        elements = [(each, drop(each, paths)) for each in part]
+        return [left for each, left in elements if each is None or left is not None] or None
+    members = {}
+    for name, each in part.items():
+        further = step(name, paths)
+        if further is not None and ((left := drop(each, further)) is not None or each is None):
+            members[name] = left
+    return members or None

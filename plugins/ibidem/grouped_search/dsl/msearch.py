@@ -1,0 +1,180 @@
+"""Several searches in one request (`_msearch`), each grouped or not as it says; one that fails harms no other."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ibidem.grouped_search.dsl.index_cache import IndexMetadataCache
+from ibidem.grouped_search.dsl.request import read_search
+from ibidem.grouped_search.dsl.stored import grouped_search
+from ibidem.grouped_search.response import Json
+from ibidem_dedupe.request import DedupeRequest, as_text, dedupe_request, is_dedupe_name
+from ibidem_engines.cluster.client import Failure
+from ibidem_engines.requests import ApiRequest, RequestFlow
+from ibidem_ingest.errors import UsageError
+
+INDEX = ("index", "indices", "indice")
+"""Names under which the engines look for the indexes in a head."""
+
+OF_EACH = ("rest_total_hits_as_int", "typed_keys")
+"""Parameters of the query string that shape each answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchLine:
+    """One search of several.
+
+    Args:
+        head: Names its indexes, and how they are read.
+        body: In the engine's own language.
+    """
+
+    head: Mapping[str, Any]
+    body: Mapping[str, Any]
+
+    @property
+    def names_dedupe(self) -> bool:
+        """Whether head or body have a dedupe parameter."""
+        return any(is_dedupe_name(name) for name in (*self.head, *self.body))
+
+    @property
+    def plain(self) -> tuple[Json, Json]:
+        """Its head and body without dedupe parameters."""
+        return without_dedupe(self.head), without_dedupe(self.body)
+
+
+@dataclass(frozen=True, slots=True)
+class MultiSearch:
+    """Several searches as a client would send them.
+
+    Args:
+        path: Of the request.
+        index: The indexes in the path, for heads that name none.
+        params: The query string, dedupe parameters aside.
+        options: Dedupe parameters that hold for each search.
+        lines: The searches.
+    """
+
+    path: str
+    index: str
+    params: Mapping[str, str]
+    options: Mapping[str, object]
+    lines: Sequence[SearchLine]
+
+    def flow(self, metadata: IndexMetadataCache, error_answer: Callable[[Exception], Json | None]) -> RequestFlow[Json]:
+        """Answer the searches in their order: those without groups in one request.
+
+        Args:
+            metadata: Cache of the metadata of indexes.
+            error_answer: Returns the answer that an exception of the sender holds; None for any other.
+        """
+        requests = [self._read_options(line) for line in self.lines]
+        plain = [part for line, each in zip(self.lines, requests, strict=True) if each is None for part in line.plain]
+        engine_answer = (yield ApiRequest("POST", self.path, self.params, lines=plain)) if plain else {}
+        own: list[Json] = []
+        for line, each in zip(self.lines, requests, strict=True):
+            if each is not None:
+                own.append((yield from self._answer(line, each, metadata, error_answer)))
+        return join_responses([each is None for each in requests], engine_answer.get("responses", ()), own)
+
+    def _read_options(self, line: SearchLine) -> DedupeRequest | UsageError | None:
+        """Return how a search is grouped, or what is wrong with it; None: the engine's own answer is asked for."""
+        try:
+            request = dedupe_request({**self.options, **line.head}, line.body)
+        except UsageError as error:
+            return error
+        return None if request is None or request.mode == "off" else request
+
+    def _answer(
+        self,
+        line: SearchLine,
+        request: DedupeRequest | UsageError,
+        metadata: IndexMetadataCache,
+        error_answer: Callable[[Exception], Json | None],
+    ) -> RequestFlow[Json]:
+        """Answer one grouped search, or say what was wrong with it."""
+        if isinstance(request, UsageError):
+            return usage_json(request)
+        try:
+            return {**(yield from self._search(line, request, metadata)), "status": 200}
+        except UsageError as error:
+            return usage_json(error)
+        except Failure as failure:
+            return error_json(failure.status or 502, failure.kind or "exception", failure.reason)
+        except Exception as error:
+            if (answer := error_answer(error)) is None:
+                raise
+            return answer
+
+    def _search(self, line: SearchLine, request: DedupeRequest, metadata: IndexMetadataCache) -> RequestFlow[Json]:
+        head, body = line.plain
+        params = {name: as_text(value) for name, value in head.items() if name not in INDEX}
+        params |= {name: self.params[name] for name in OF_EACH if name in self.params}
+        index = next((join_names(head[name]) for name in INDEX if name in head), "") or self.index
+        return (yield from grouped_search(read_search(index, body, params, request), metadata))
+
+
+def read_lines(parts: Iterable[Any]) -> list[SearchLine]:
+    """Read searches: a head, which may be empty, and a body, each a JSON object.
+
+    Raises:
+        UsageError: A head without a body, or something that is no object.
+
+    >>> read_lines([{"index": "news"}, {"size": 1}])
+    [SearchLine(head={'index': 'news'}, body={'size': 1})]
+    """
+    lines = list(parts)
+    if len(lines) % 2:
+        raise UsageError("the last head of the searches has no body", "give a head and a body for each search")
+    for number, line in enumerate(lines):
+        if not isinstance(line, Mapping):
+            raise UsageError(f"part {number + 1} of the searches is no JSON object", "write {'query': …}")
+    return [SearchLine(head, body) for head, body in zip(lines[::2], lines[1::2], strict=True)]
+
+
+def without_dedupe(part: Mapping[str, Any]) -> Json:
+    """Return a head or a body without dedupe parameters."""
+    return {name: value for name, value in part.items() if not is_dedupe_name(name)}
+
+
+def join_names(value: object) -> str:
+    """Write the indexes of a head as a path has them.
+
+    Raises:
+        UsageError: They are no texts.
+
+    >>> join_names(["news", "law"])
+    'news,law'
+    """
+    values = value if isinstance(value, list) else [value]
+    names = [name for name in values if isinstance(name, str)]
+    if len(names) < len(values):
+        raise UsageError("an index is named by a text", 'write {"index": "NAME"}')
+    return ",".join(names)
+
+
+def join_responses(passed: Sequence[bool], engine: Iterable[Json], own: Iterable[Json]) -> Json:
+    """Put the answers of several searches in their order.
+
+    Args:
+        passed: For each search whether the engine answered it.
+        engine: The engine's answers.
+        own: The grouped ones.
+
+    >>> join_responses([False, True], [{"took": 3}], [{"took": 7}])
+    {'took': 7, 'responses': [{'took': 7}, {'took': 3}]}
+    """
+    engine_responses, own_responses = iter(engine), iter(own)
+    responses = [next(engine_responses if each else own_responses) for each in passed]
+    return {"took": max((each.get("took", 0) for each in responses), default=0), "responses": responses}
+
+
+def error_json(status: int, kind: str, reason: str) -> Json:
+    """Return an error as OpenSearch and Elasticsearch write theirs."""
+    cause = {"type": kind, "reason": reason}
+    return {"error": {"root_cause": [cause], **cause}, "status": status}
+
+
+def usage_json(error: UsageError) -> Json:
+    """Return a mistake in what is asked for as the engines write theirs."""
+    return error_json(400, "illegal_argument_exception", str(error))

@@ -1,0 +1,104 @@
+"""Media types of Elasticsearch, whose `compatible-with` names the major version of the API that a client speaks.
+
+A server takes its own major version and the one before it: version 9 of the client, which a plain install brings, is
+refused by Elasticsearch 8. A refused request is sent again for the version before, and all later ones with it.
+"""
+
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from importlib.metadata import version
+from typing import Any
+
+from elasticsearch.exceptions import ApiError
+
+REFUSED = "media_type_header_exception"
+BAD_REQUEST = 400
+OLDEST = 8
+"""The oldest major version of a server that is understood."""
+
+HEADERS = frozenset(("accept", "content-type"))
+_MEDIA_TYPE = re.compile(r"application/(?:vnd\.elasticsearch\+)?([\w.-]+)(?:;\s*compatible-with=\d+)?", re.IGNORECASE)
+
+Headers = Mapping[str, str] | None
+
+
+class ApiVersion:
+    """The major version of the API that a cluster is asked in; None: that of the client.
+
+    Args:
+        newest: That of the client.
+    """
+
+    def __init__(self, newest: int = int(version("elasticsearch").partition(".")[0])) -> None:
+        self.newest = newest
+        self.lowered: int | None = None
+
+    def headers(self, headers: Headers) -> Headers:
+        """Return a request's headers with the media types of the version.
+
+        >>> version = ApiVersion(9)
+        >>> version.lowered = 8
+        >>> version.headers({"accept": "application/json"})
+        {'accept': 'application/vnd.elasticsearch+json; compatible-with=8'}
+        """
+        if self.lowered is None or headers is None:
+            return headers
+        versioned = rf"application/vnd.elasticsearch+\1; compatible-with={self.lowered}"
+        return {
+            name: _MEDIA_TYPE.sub(versioned, value) if name.lower() in HEADERS else value
+            for name, value in headers.items()
+        }
+
+    def lower(self, sent: int | None, error: ApiError) -> bool:
+        """Lower the version where a server refused it; return whether the request may be sent again.
+
+        Args:
+            sent: The version that it was sent in; another thread may have lowered it since.
+            error: The server's answer.
+        """
+        if not is_refusal(error):
+            return False
+        if self.lowered == sent:
+            before = (sent or self.newest) - 1
+            self.lowered = before if before >= OLDEST else None
+        return self.lowered is not None
+
+
+def is_refusal(error: ApiError) -> bool:
+    """Return whether a server refused the version of a request, or may have: the answer to `HEAD` has no body."""
+    if error.body is None:
+        return error.status_code == BAD_REQUEST
+    cause = error.body.get("error") if isinstance(error.body, Mapping) else None
+    return isinstance(cause, Mapping) and cause.get("type") == REFUSED
+
+
+def in_server_version(api: ApiVersion, perform_request: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a client's `perform_request` that speaks a version which its server takes."""
+
+    def perform(method: str, path: str, *, headers: Headers = None, **arguments: Any) -> Any:
+        while True:
+            sent = api.lowered
+            try:
+                return perform_request(method, path, headers=api.headers(headers), **arguments)
+            except ApiError as error:
+                if not api.lower(sent, error):
+                    raise
+
+    return perform
+
+
+def in_server_version_async(
+    api: ApiVersion, perform_request: Callable[..., Awaitable[Any]]
+) -> Callable[..., Awaitable[Any]]:
+    """Return the same of an asynchronous client."""
+
+    async def perform(method: str, path: str, *, headers: Headers = None, **arguments: Any) -> Any:
+        while True:
+            sent = api.lowered
+            try:
+                return await perform_request(method, path, headers=api.headers(headers), **arguments)
+            except ApiError as error:
+                if not api.lower(sent, error):
+                    raise
+
+    return perform

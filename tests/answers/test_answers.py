@@ -1,0 +1,94 @@
+"""The answers to two thousand searches stay what they are, and a search asks a cluster no more often than it did.
+
+`golden/` holds a line for each search: its number, a hash of its answer and, of a cluster, how many requests it took.
+A change on purpose: `python -m answers.write` in `tests`, then a line in CHANGELOG that says what changed, and why.
+"""
+
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from secrets import token_hex
+
+import pytest
+
+from answers.searches import COUNT, digest, searches
+from answers.written import GOLDEN, Answers
+from ibidem_engines.cluster.client import ClusterClient
+from ibidem_engines.connect import open_engine
+from ibidem_engines.engine import Engine, Record
+from ibidem_workers.groups.follower import Follower
+from servers.indices import remove_indices
+
+EVERY = 10
+"""Of the searches in clusters, and of a quick run, each tenth is made."""
+
+SERVERS = ("opensearch", "elasticsearch")
+
+
+def index(address: str, name: str, records: list[Record]) -> Engine:
+    """An index that holds the stories, with their groups settled."""
+    engine = open_engine(address, name)
+    engine.create()
+    engine.write(records)
+    Follower(engine).catch_up()
+    engine.refresh()
+    return engine
+
+
+def lines(engine: Engine, every: int) -> Iterator[str]:
+    """Make each so many-th search."""
+    requests = 0
+    send_once = ClusterClient._send_once
+
+    def count(*arguments: object, **options: object) -> object:
+        nonlocal requests
+        requests += 1
+        return send_once(*arguments, **options)  # type: ignore[arg-type]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ClusterClient, "_send_once", count)
+        for number, search in islice(enumerate(searches()), 0, COUNT, every):
+            requests = 0
+            answer = digest(search.answer(engine), engine.index)
+            yield f"{number:04} {answer} {requests}"
+
+
+def check(name: str, engine: Engine, every: int) -> None:
+    """Compare with what was written down, or write it down."""
+    path = GOLDEN / f"{name}.txt"
+    found = list(lines(engine, every))
+    if Answers.writing:
+        path.write_text("\n".join(found) + "\n", encoding="ascii")
+    expected = {line[:4]: line for line in path.read_text(encoding="ascii").splitlines()}
+    every_search = dict(zip((f"{number:04}" for number in range(COUNT)), searches(), strict=True))
+    changed = [
+        (line, expected.get(line[:4]), every_search[line[:4]]) for line in found if expected.get(line[:4]) != line
+    ]
+    assert not changed, f"{len(changed)} of {len(found)} answers changed, the first: {changed[0]}"
+
+
+def test_each_tenth_search_in_sqlite_has_the_answer_that_is_written_down(tmp_path: Path, records: list[Record]) -> None:
+    engine = index(f"sqlite:///{tmp_path}/index.sqlite", "answers", records)
+    check("sqlite", engine, 1 if Answers.writing else EVERY)
+    engine.close()
+
+
+@pytest.mark.slow
+def test_every_search_in_sqlite_has_the_answer_that_is_written_down(tmp_path: Path, records: list[Record]) -> None:
+    engine = index(f"sqlite:///{tmp_path}/index.sqlite", "answers", records)
+    check("sqlite", engine, 1)
+    engine.close()
+
+
+@pytest.mark.parametrize("server", [pytest.param(name, marks=pytest.mark.server(name)) for name in SERVERS])
+def test_each_tenth_search_in_a_cluster_has_its_answer_and_no_request_more(
+    server: str, request: pytest.FixtureRequest, records: list[Record]
+) -> None:
+    address: str = request.getfixturevalue(server)
+    name = f"answers-{token_hex(4)}"
+    engine = index(address, name, records)
+    try:
+        check(server, engine, EVERY)
+    finally:
+        engine.close()
+        remove_indices(address, name)

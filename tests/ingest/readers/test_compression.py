@@ -1,0 +1,119 @@
+"""Plain and compressed files give the same bytes, and one that was cut says so."""
+
+import gzip
+import io
+import lzma
+import os
+import sys
+import threading
+import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import zstandard
+
+from ibidem_ingest.readers.compression import open_compressed
+
+LINES = b"".join(b'{"id": %d, "text": "We the People of the United States"}\n' % number for number in range(20_000))
+LINE = b"We the People\n"
+NOISE = os.urandom(10_000)
+COMPRESS: dict[str, Callable[[bytes], bytes]] = {
+    ".gz": gzip.compress,
+    ".xz": lzma.compress,
+    ".zst": zstandard.ZstdCompressor().compress,
+}
+EVERY = pytest.mark.parametrize("suffix", COMPRESS)
+
+
+@EVERY
+@pytest.mark.parametrize("suffix_shown", [True, False])
+def test_what_was_compressed_comes_out_again_also_where_the_suffix_does_not_tell(
+    tmp_path: Path, suffix: str, suffix_shown: bool
+) -> None:
+    path = tmp_path / f"news{suffix if suffix_shown else ''}"
+    path.write_bytes(COMPRESS[suffix](LINES))
+    with open_compressed(path) as stream:
+        assert stream.read() == LINES
+
+
+@EVERY
+def test_files_that_were_joined_are_read_to_the_end(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"news{suffix}"
+    path.write_bytes(COMPRESS[suffix](b"one\n") + COMPRESS[suffix](NOISE) + COMPRESS[suffix](b"two\n"))
+    with open_compressed(path) as stream:
+        assert stream.read() == b"one\n" + NOISE + b"two\n"
+
+
+@EVERY
+def test_a_file_that_was_cut_gives_its_lines_and_then_says_so(tmp_path: Path, suffix: str) -> None:
+    content = COMPRESS[suffix](LINE + NOISE * 100)
+    path = tmp_path / f"news{suffix}"
+    path.write_bytes(content[:-100])
+    with open_compressed(path) as stream:
+        assert stream.readline() == LINE
+        with pytest.raises(EOFError):
+            stream.read()
+
+
+@EVERY
+def test_an_empty_file_gives_nothing(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"news{suffix}"
+    path.touch()
+    with open_compressed(path) as stream:
+        assert stream.read() == b""
+
+
+def test_a_zstd_file_may_hold_frames_that_are_to_be_skipped(tmp_path: Path) -> None:
+    skippable_frame = b"\x50\x2a\x4d\x18\x04\x00\x00\x00abcd"
+    path = tmp_path / "news.zst"
+    path.write_bytes(skippable_frame + zstandard.compress(LINES) + skippable_frame)
+    with open_compressed(path) as stream:
+        assert stream.read() == LINES
+
+
+@pytest.mark.slow
+@EVERY
+def test_a_bomb_is_never_unpacked_as_a_whole(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"bomb{suffix}"
+    path.write_bytes(COMPRESS[suffix](bytes(1 << 26)))
+    with open_compressed(path) as stream:
+        assert len(stream.peek(1)) < 1 << 20
+
+
+@EVERY
+def test_standard_input_may_be_compressed_and_stays_open(monkeypatch: pytest.MonkeyPatch, suffix: str) -> None:
+    raw = io.BytesIO(COMPRESS[suffix](LINES))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(raw))
+    with open_compressed(None) as stream:
+        assert stream.read() == LINES
+    assert not raw.closed
+
+
+def test_a_pipe_with_a_name_is_read_like_a_file(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(LINES,))
+    writer.start()
+    with open_compressed(pipe) as stream:
+        assert stream.read() == LINES
+    writer.join()
+
+
+def test_a_file_that_asks_for_more_memory_than_any_that_was_made_in_earnest_is_damaged(tmp_path: Path) -> None:
+    path = tmp_path / "news.xz"
+    chain = [{"id": lzma.FILTER_LZMA2, "preset": 0, "dict_size": 1 << 30}]
+    path.write_bytes(lzma.compress(LINE, filters=chain))
+    with open_compressed(path) as stream, pytest.raises(lzma.LZMAError, match="emory"):
+        stream.read()
+
+
+@pytest.mark.slow
+def test_what_unpacks_into_very_much_is_read_a_piece_at_a_time(tmp_path: Path) -> None:
+    path = tmp_path / "news.xz"
+    path.write_bytes(lzma.compress(b"0" * 50_000_000))
+    tracemalloc.start()
+    with open_compressed(path) as stream:
+        assert sum(len(piece) for piece in iter(lambda: stream.read(1 << 16), b"")) == 50_000_000
+    assert tracemalloc.get_traced_memory()[1] < 10_000_000
+    tracemalloc.stop()
