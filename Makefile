@@ -76,8 +76,8 @@ figures: install
 	$(BIN)/python benchmarks/search.py --collections $(COLLECTIONS) --write
 	$(BIN)/python benchmarks/books.py --collections $(COLLECTIONS)
 	$(BIN)/python benchmarks/gateway.py --collections $(COLLECTIONS) --write
+	$(BIN)/python benchmarks/follow.py --collections $(COLLECTIONS) --write
 	$(BIN)/python benchmarks/retrieval.py --collections $(COLLECTIONS) --write
-	$(BIN)/python benchmarks/gateway_writes.py --collections $(COLLECTIONS) --write
 	$(BIN)/python benchmarks/peak.py --write
 	$(BIN)/python benchmarks/sizing.py --collections $(COLLECTIONS)
 	$(BIN)/python benchmarks/min_hash.py --collections $(COLLECTIONS)

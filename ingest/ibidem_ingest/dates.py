@@ -68,6 +68,23 @@ def _days(shape: re.Match[str]) -> tuple[int, int]:
     return first.toordinal(), last.toordinal()
 
 
+@lru_cache(maxsize=8_192)
+def time_of_day(date: str) -> float:
+    """Return how many seconds of its day in UTC have passed at a time; 0 for a date without one, and for no date.
+
+    >>> time_of_day("1980-01-02T00:30:00+02:00"), time_of_day("1980-01-02"), time_of_day("")
+    (81000.0, 0.0, 0.0)
+    """
+    shape = _SHAPE.fullmatch(date)
+    if shape is None or not shape["time"]:
+        return 0.0
+    try:
+        at = _utc(datetime.fromisoformat(date))
+    except (ValueError, OverflowError):
+        return 0.0
+    return at.hour * 3600 + at.minute * 60 + at.second + at.microsecond / 1e6
+
+
 def _utc(time: datetime) -> datetime:
     """Move a time to UTC; one without a zone is there already."""
     return time if time.tzinfo is None else time.astimezone(UTC)

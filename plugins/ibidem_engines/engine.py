@@ -11,6 +11,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Literal, Protocol
 
+from ibidem_engines.cursor import NOW, ReadView
 from ibidem_engines.query import Filter, Query
 from ibidem_ingest.document import Document
 from ibidem_ingest.signatures.lookup_keys import LookupField
@@ -103,12 +104,12 @@ class Ranking:
     Args:
         hits: In rank order; equal scores by index and id.
         total: Exact number of documents that match.
-        cursor: Hand it to the next `window` and it ranks what this one ranked; empty when the engine keeps none.
+        view: What it reads; another search with it ranks the same.
     """
 
     hits: Sequence[Hit]
     total: int
-    cursor: str = ""
+    view: ReadView = NOW
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,9 +260,10 @@ class Engine(Protocol):
         the newer version wins, else the later. Replacements may be written after new documents.
         """
 
-    def search(self, query: Query, size: int, cursor: str = "", exclude: Collection[str] = ()) -> Ranking:
+    def search(self, query: Query, size: int, view: ReadView = NOW, exclude: Collection[str] = ()) -> Ranking:
         """Rank what matches and return the first `size` hits with packed signatures only.
 
+        The view of an earlier ranking leaves out what was written since.
         Where nothing matches and the index lacks a field that words are looked for in, `UsageError` names likely ones.
         Documents with one of the content hashes in `exclude` are left out of hits and total; all others are ranked as
         they are with them.
@@ -271,6 +273,12 @@ class Engine(Protocol):
         """Read documents by (index, id), in this order; deleted documents are left out.
 
         Where the index's name is an alias, it means every index behind it.
+        """
+
+    def dates(self, ids: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
+        """Read the dates of documents by (index, id), in ISO 8601, signed or not.
+
+        Documents without a date that is understood are left out.
         """
 
     def find(self, searches: Sequence[SignatureLookup], query: Query | None = None) -> list[LookupResult]:
@@ -322,6 +330,9 @@ class Engine(Protocol):
 
     def delete_records(self, ledger: Ledger, keys: Iterable[str]) -> int:
         """Remove records by key; returns how many were there."""
+
+    def cursor_key(self) -> bytes:
+        """Return the key of cursors that `create` has made; empty where there is none, or it may not be read."""
 
 
 FULL = 0.9

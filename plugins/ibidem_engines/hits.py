@@ -1,96 +1,16 @@
-"""Hits of a ranking: in columns, from which each is made when it is asked for, or grouped by a plugin.
+"""Hits of a ranking: in columns, from which each is made when it is asked for, or grouped by a plugin."""
 
-A cursor is text for a URL: parts as JSON behind a checksum, with digests of the index and query they belong to.
-"""
-
-from base64 import b64decode, urlsafe_b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, overload
 
 import numpy as np
-import orjson
 from typing_extensions import override
-from xxhash import xxh3_64_digest, xxh3_64_hexdigest
 
+from ibidem_engines.cursor import NOW, ReadView
 from ibidem_engines.engine import Engine, Hit, StoredDocument
 from ibidem_engines.query import Query
-from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.packed_values import IdColumn, PackedValues
-
-LONGEST = 16_384
-"""Characters of a cursor; a longer text is none."""
-
-_CHECK = 8
-_START_OVER = "leave it out to start over"
-
-
-def encode_cursor(parts: Sequence[Any]) -> str:
-    """Write parts as one string."""
-    body = orjson.dumps(parts)
-    return _as_text(xxh3_64_digest(body) + body)
-
-
-def decode_cursor(text: str) -> list[Any]:
-    """Read the parts of a cursor.
-
-    Raises:
-        ValueError: It is too long, damaged or no cursor.
-    """
-    if len(text) > LONGEST:
-        raise ValueError("too long")
-    content = b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
-    if xxh3_64_digest(content[_CHECK:]) != content[:_CHECK] or _as_text(content) != text.rstrip("="):
-        raise ValueError("damaged")
-    parts = orjson.loads(content[_CHECK:])
-    if not isinstance(parts, list):
-        raise ValueError("no list")  # noqa: TRY004 - to callers one more text that is no cursor
-    return parts
-
-
-def query_digest(query: Query) -> str:
-    """Return a hash of what a query means; how it was typed does not matter."""
-    native = b"" if query.native is None else orjson.dumps(query.native, option=orjson.OPT_SORT_KEYS, default=str)
-    return xxh3_64_hexdigest(repr(query.meaning).encode() + native)
-
-
-def write_ranking_cursor(parts: Sequence[Any], index: str, query: Query) -> str:
-    """Write the cursor of an engine's ranking, with the index and the query that it belongs to."""
-    return encode_cursor([*parts, xxh3_64_hexdigest(index.encode()), query_digest(query)])
-
-
-def read_ranking_cursor(text: str, index: str, query: Query, size: int) -> list[Any]:
-    """Read the parts of the cursor of an engine's ranking.
-
-    Args:
-        text: The cursor.
-        index: The index that is searched.
-        query: The query of this search.
-        size: How many parts the engine's cursors have.
-
-    Raises:
-        UsageError: It is none, or belongs to another index or query.
-    """
-    try:
-        parts = decode_cursor(text)
-    except ValueError as error:
-        raise no_cursor(text) from error
-    if len(parts) != size + 2:
-        raise no_cursor(text)
-    if parts[size] != xxh3_64_hexdigest(index.encode()):
-        raise UsageError(f"cursor {text!r} belongs to another index", _START_OVER)
-    if parts[size + 1] != query_digest(query):
-        raise UsageError(f"cursor {text!r} belongs to another query or other filters", _START_OVER)
-    return parts[:size]
-
-
-def _as_text(content: bytes) -> str:
-    return urlsafe_b64encode(content).decode().rstrip("=")
-
-
-def no_cursor(text: str) -> UsageError:
-    """Return the error of a text that is no cursor of a ranking."""
-    return UsageError(f"cursor {text!r} is none that a search has given", _START_OVER)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -233,7 +153,7 @@ class GroupedHits:
         account: Counts of what the page is based on.
         total: Number of documents that match.
         best: The highest score.
-        cursor: As in `Ranking`.
+        view: As in `Ranking`.
     """
 
     hits: Sequence[dict[str, Any]]
@@ -241,14 +161,14 @@ class GroupedHits:
     account: dict[str, Any]
     total: int
     best: float | None
-    cursor: str
+    view: ReadView
 
 
 class PluginEngine(Engine, Protocol):
     """An engine that a plugin may be installed in."""
 
     def search_grouped(
-        self, query: Query, options: Mapping[str, object], first: int, size: int, cursor: str = ""
+        self, query: Query, options: Mapping[str, object], first: int, size: int, view: ReadView = NOW
     ) -> GroupedHits | None:
         """Let the plugin search and group; None where not every node has it.
 
@@ -257,7 +177,7 @@ class PluginEngine(Engine, Protocol):
             options: How to group, as the plugin reads it.
             first: How many groups come before the page's.
             size: Groups on the page.
-            cursor: As in `search`.
+            view: As in `search`.
         """
 
     def plugin_nodes(self) -> list[PluginNode]:

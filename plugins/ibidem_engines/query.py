@@ -3,6 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import orjson
+from xxhash import xxh3_128_hexdigest
+
 from ibidem_engines.query_syntax import WORD_FIELDS, Group, Term, read_query
 from ibidem_ingest.dates import interval
 from ibidem_ingest.errors import UsageError
@@ -52,6 +55,7 @@ class Filter:
 
     A date's value is a year, a month, a day, or two of them as `from..to` (either may be missing); a document passes
     when its own date, which may be a whole year, has a day in common with it. Of a list in `meta`, one entry is enough.
+    An empty value of `source`, `language` or `date`, which nobody can type, asks for documents that have none.
     """
 
     field: str
@@ -84,6 +88,15 @@ class Query:
     def meaning(self) -> tuple[object, ...]:
         """Meaning of the query, in whatever form it was typed."""
         return self.all_of, self.none_of, self.filters, self.excluded
+
+    def digest(self) -> str:
+        """Return a hash of what the query means; how it was typed does not matter.
+
+        >>> parse_query("  grain ").digest() == parse_query("grain").digest() != parse_query("wheat").digest()
+        True
+        """
+        native = b"" if self.native is None else orjson.dumps(self.native, option=orjson.OPT_SORT_KEYS, default=str)
+        return xxh3_128_hexdigest(repr(self.meaning).encode() + native)
 
     def phrases(self, field: str = "") -> tuple[Phrase, ...]:
         """Return every phrase searched in a field that may make a document match."""

@@ -5,7 +5,7 @@ reader knows where it stopped, and what was written since.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from ibidem_engines.engine import Engine, Ledger, Outcome, Record
@@ -116,6 +116,19 @@ Marks = Mapping[ShardRef, int]
 """For each part a number of a write."""
 
 
+@dataclass(frozen=True, slots=True)
+class FieldCounts:
+    """Documents of an index, and of them those that have fields which an answer may leave out.
+
+    Args:
+        documents: All documents; 0 where no field may be left out.
+        by_field: For each such field the documents that have it.
+    """
+
+    documents: int = 0
+    by_field: Mapping[str, int] = field(default_factory=dict)
+
+
 def marks_as_record(marks: Marks) -> dict[str, int]:
     """Return the numbers of parts as the record has them."""
     return {str(part): number for part, number in marks.items()}
@@ -142,6 +155,10 @@ class ReindexSource(Protocol):
     def text_field(self) -> str:
         """Field of the index that holds the text."""
 
+    @property
+    def updates_in_part(self) -> bool:
+        """Whether documents are signed in place by partial updates, which need no JSON of theirs."""
+
     def check(self, target: Target) -> None:
         """Refuse what cannot be signed in its place, or copied; nothing is changed."""
 
@@ -153,6 +170,9 @@ class ReindexSource(Protocol):
 
     def parts(self) -> list[ShardRef]:
         """List the parts of the index at the first call."""
+
+    def uuids(self) -> Mapping[str, str]:
+        """Return the engine's own name of each index behind this one now; an index that is made anew gets another."""
 
     def newest(self, marks: Marks | None = None) -> dict[ShardRef, int]:
         """Return for each part up to which number its writes are done, once these can all be read.
@@ -172,8 +192,11 @@ class ReindexSource(Protocol):
 
         Args:
             names: Which.
-            raw: Whether their JSON is wanted as well.
+            raw: Whether their JSON is wanted as well, to be written again: whole, or the read fails.
         """
+
+    def count_fields(self) -> FieldCounts:
+        """Count the documents that have each field which an answer may leave out; all writes so far are counted."""
 
     def sign(self, documents: Sequence[Signed]) -> list[Outcome | None]:
         """Add signatures to documents in place; None for one that changed since.
@@ -230,6 +253,9 @@ class ReindexTarget(Protocol):
         """Store copies; a newer one that is there is left alone (`stale`)."""
 
     def newest(self) -> dict[ShardRef, int]:
+        """As in `ReindexSource`."""
+
+    def count_fields(self) -> FieldCounts:
         """As in `ReindexSource`."""
 
     def prune(self, upto: Marks) -> int:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, cast
 
+from ibidem_engines.cursor import NOW, ReadView
 from ibidem_engines.engine import Engine, Hit
 from ibidem_engines.query import Query
 from ibidem_engines.reindex import Marks, Name, SeqNoRange, ShardRef
@@ -243,8 +244,8 @@ class Collapsed:
         best: The highest score; None where nothing is scored.
         search_after: Sort values of the last of them, to go on from there; None where the engine needs no more than a
             number.
-        newest: The highest number of a write among what matches, where the engine needs it for a cursor.
-        cursor: Hand it to the next request and it ranks what this one ranked; empty when the engine keeps none.
+        newest: The highest number of a write among what matches, where the engine needs it for a view.
+        view: What it reads; another search with it ranks the same.
         several: Names of all groups of which two documents or more match; None where the engine does not report them.
     """
 
@@ -253,7 +254,7 @@ class Collapsed:
     best: float | None
     search_after: Sequence[object] | None = None
     newest: int = -1
-    cursor: str = ""
+    view: ReadView = NOW
     several: frozenset[str] | None = None
 
 
@@ -318,7 +319,7 @@ class CollapseEngine(WithGroups, Protocol):
     """An engine that collapses by stored groups."""
 
     def collapse(  # noqa: PLR0913 - what a ranking is based on
-        self, query: Query, place: Place, size: int, *, settled: Marks, order: Order = "relevance", cursor: str = ""
+        self, query: Query, place: Place, size: int, *, settled: Marks, order: Order = "relevance", view: ReadView = NOW
     ) -> Collapsed:
         """Rank what matches, the best document of each group alone.
 
@@ -328,14 +329,14 @@ class CollapseEngine(WithGroups, Protocol):
             size: How many groups.
             settled: Up to which write of each part groups are settled.
             order: How documents are ordered.
-            cursor: Cursor that an earlier request gave.
+            view: What it reads: that of an earlier ranking.
 
         Raises:
             UsageError: The place lies beyond what can be counted off.
         """
 
     def members(
-        self, query: Query, groups: Sequence[str], limit: int, *, order: Order = "relevance", cursor: str = ""
+        self, query: Query, groups: Sequence[str], limit: int, *, order: Order = "relevance", view: ReadView = NOW
     ) -> Members:
         """Read the documents of some groups that match, so many of each, in rank order."""
 

@@ -31,7 +31,7 @@ def rewritten(run: Run) -> None:
 def test_the_curve_is_printed_and_the_choice_next_to_the_default(run: Run) -> None:
     code, out, _ = run("tune", "pairs.jsonl", "labels.csv")
     assert code == 0
-    assert "60 documents, 30 pairs of duplicates in 30 sets" in out
+    assert "60 documents, 60 with labels, 30 pairs of duplicates in 30 sets" in out
     assert len([line for line in out.splitlines() if line.strip()[:2].isdigit()]) > 10
     assert "Better than the default: --similarity" in out
 

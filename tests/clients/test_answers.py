@@ -22,7 +22,9 @@ def answers(ask: ApiRequest, **window: Any) -> Any:
     if ask.method == "GET":
         return LAYOUT
     if ask.path == "/_msearch":
-        return {"responses": [{"status": 404, "error": {"type": "index_not_found_exception"}}]}
+        assert ask.lines is not None
+        missing = {"status": 404, "error": {"type": "index_not_found_exception"}}
+        return {"responses": [missing] * (len(ask.lines) // 2)}
     hit = {"_index": "news", "_id": "a", "_score": 1.0}
     total = {"value": 1, "relation": "eq"}
     assert ask.body is not None

@@ -115,7 +115,7 @@ def test_the_engines_errors_are_the_clients_own_and_may_be_passed_over_as_ever(
         ({"dedupe": "indent", "dedupe_window": 0}, "dedupe_window='0' is not understood"),
         ({"dedupe": "indent", "dedupe_lvl": "near"}, "did you mean dedupe_level"),
         ({"dedupe_level": "near"}, "dedupe_level is given without dedupe; add dedupe=indent"),
-        ({"dedupe": "indent", "dedupe_cursor": "junk"}, "dedupe_cursor is damaged"),
+        ({"dedupe": "indent", "dedupe_cursor": "junk"}, "dedupe_cursor is not valid"),
         ({"dedupe": "indent", "body": "[1]"}, "the body of the search is no JSON object"),
     ],
 )

@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import cast
 
 import pytest
 
 from ibidem_core.errors import Permanent
 from ibidem_engines.connect import open_engine
+from ibidem_engines.cursor import KEY
 from ibidem_engines.engine import (
     HIGHLIGHT,
     LARGEST_VERSION,
@@ -19,6 +21,7 @@ from ibidem_engines.engine import (
     WriteStatus,
 )
 from ibidem_engines.query import Filter, Query, parse_query
+from ibidem_engines.stored_groups import CollapseEngine, Order, Place
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.lookup_keys import LONG_CLUES, LookupField, long_clues, lookup_keys
@@ -70,10 +73,10 @@ def mark_words(text: str) -> str:
 class TestCreate:
     def test_what_is_there_stays(self, engine: Engine, record: Make) -> None:
         store(engine, record("a"))
-        engine.put_records("runs", {"run": {"read": 1}})
+        engine.put_records("alerts", {"run": {"read": 1}})
         engine.create()
         assert engine.info().documents == 1
-        assert list(engine.get_records("runs")) == [("run", {"read": 1})]
+        assert list(engine.get_records("alerts")) == [("run", {"read": 1})]
 
     @pytest.mark.parametrize(
         "use",
@@ -379,7 +382,7 @@ class TestWindow:
         all_of_them, answer_without = engine.search(query, 50), engine.search(query, 50, exclude=[content])
         assert list(answer_without.hits) == [hit for hit in all_of_them.hits if not hit.id.startswith("c")]
         assert (all_of_them.total, answer_without.total) == (13, 8)
-        assert list(engine.search(query, 3, all_of_them.cursor, [content]).hits)[:3] == list(answer_without.hits)[:3]
+        assert list(engine.search(query, 3, all_of_them.view, [content]).hits)[:3] == list(answer_without.hits)[:3]
 
     @pytest.mark.parametrize("size", [1, 3, 5, 8])
     def test_equal_scores_are_in_the_order_of_ids(self, engine: Engine, record: Make, size: int) -> None:
@@ -551,33 +554,29 @@ class TestWindow:
         with pytest.raises(UsageError, match=f"{size} hits.*10000"):
             engine.search(parse_query("grain"), size)
 
-    def test_a_cursor_leaves_out_what_was_written_later(self, engine: Engine, record: Make) -> None:
+    def test_the_view_of_a_ranking_leaves_out_what_was_written_later(self, engine: Engine, record: Make) -> None:
         store(engine, record("a"), record("b"))
         first = engine.search(parse_query("grain"), 10)
         store(engine, record("aa"), record("c"))
-        second_outcome = engine.search(parse_query("grain"), 10, first.cursor)
+        second_outcome = engine.search(parse_query("grain"), 10, first.view)
         assert (ids(second_outcome), second_outcome.total) == (["a", "b"], 2)
         assert ids(engine.search(parse_query("grain"), 10)) == ["a", "aa", "b", "c"]
 
-    @pytest.mark.parametrize("other", [parse_query("wheat"), parse_query("grain", ["source=Reuters"])])
-    def test_a_cursor_of_another_query_is_refused(self, engine: Engine, record: Make, other: Query) -> None:
-        store(engine, record("a"))
-        cursor = engine.search(parse_query("grain"), 10).cursor
-        with pytest.raises(UsageError, match="another query"):
-            engine.search(other, 10, cursor)
-
-    def test_a_cursor_of_another_index_is_refused(self, engine: Engine, address: str, record: Make) -> None:
-        store(engine, record("a"))
-        cursor = engine.search(parse_query("grain"), 10).cursor
-        other = open_engine(address, "other")
-        other.create()
-        with pytest.raises(UsageError, match="another index"):
-            other.search(parse_query("grain"), 10, cursor)
+    def test_a_key_of_cursors_is_made_once_and_read_by_every_process(self, engine: Engine, address: str) -> None:
+        key = engine.cursor_key()
+        assert len(key) == 32
+        engine.create()
+        other = open_engine(address, engine.index)
+        assert other.cursor_key() == key
         other.close()
 
-    def test_a_cursor_that_is_none_is_refused(self, engine: Engine) -> None:
-        with pytest.raises(UsageError, match="'page 2'"):
-            engine.search(parse_query("grain"), 10, "page 2")
+    def test_a_damaged_key_of_cursors_is_replaced(self, engine: Engine, address: str) -> None:
+        engine.put_records("runs", {KEY: {"key": "damaged"}})
+        other = open_engine(address, engine.index)
+        assert other.cursor_key() == b""
+        other.create()
+        assert len(other.cursor_key()) == 32
+        other.close()
 
 
 class TestFetch:
@@ -857,38 +856,75 @@ class TestInfo:
         assert (info.exists, info.documents, list(info.schema), dict(info.tables)) == (True, 0, [], {})
 
 
+MORNING, EVENING = "1987-03-17T09:30:00.250Z", "1987-03-17T22:15:00+02:00"
+
+
+class TestDates:
+    def test_dates_are_read_of_signed_and_unsigned_documents(self, engine: Engine, record: Make) -> None:
+        unsigned = replace(record("c", date="1987-03"), packed=b"")
+        store(engine, record("a", date=MORNING), record("b"), unsigned)
+        names = [(engine.index, name) for name in ("a", "b", "c", "never")]
+        assert engine.dates(names) == {names[0]: MORNING, names[2]: "1987-03"}
+
+    def test_a_day_finds_the_times_of_that_day_in_utc(self, engine: Engine, record: Make) -> None:
+        late = record("late", date="1987-03-18T01:00:00+03:00")
+        store(engine, record("a", date=MORNING), late, record("c", date="1987-03-18T00:00:00Z"))
+        assert matching(engine, "grain", "date=1987-03-17") == ["a", "late"]
+        assert matching(engine, "grain", "date=1987-03-18..") == ["c"]
+
+    def test_documents_that_lack_a_field_are_found_by_no_value(self, engine: Engine, record: Make) -> None:
+        store(engine, record("a", date="1987", source="AP"), record("b", language=""))
+        for name in ("date", "source", "language"):
+            assert ids(engine.search(Query(filters=(Filter(name, ""),)), 10)) == ["b"]
+
+    @pytest.mark.parametrize(
+        ("order", "expected"),
+        [
+            ("newest", ["next", "evening", "morning", "day", "none"]),
+            ("oldest", ["day", "morning", "evening", "next", "none"]),
+        ],
+    )
+    def test_stored_groups_are_ordered_by_time(
+        self, engine: Engine, record: Make, order: Order, expected: list[str]
+    ) -> None:
+        dates = {"day": "1987-03-17", "evening": EVENING, "morning": MORNING, "next": "1987-03-18", "none": ""}
+        store(engine, *(record(name, f"grain {name}", date=date) for name, date in dates.items()))
+        page = cast("CollapseEngine", engine).collapse(parse_query("grain"), Place(0), 10, settled={}, order=order)
+        assert [head.hit.id for head in page.heads] == expected
+
+
 class TestLedgers:
     def test_records_are_read_as_they_were_noted_last_in_the_order_of_keys(self, engine: Engine) -> None:
-        engine.put_records("runs", {"b": {"read": 1}, "a": {"read": [1, {"é": None}], "ok": True}})
-        engine.put_records("runs", {"b": {"read": 2}})
+        engine.put_records("alerts", {"b": {"read": 1}, "a": {"read": [1, {"é": None}], "ok": True}})
+        engine.put_records("alerts", {"b": {"read": 2}})
         engine.refresh()
-        assert list(engine.get_records("runs")) == [("a", {"read": [1, {"é": None}], "ok": True}), ("b", {"read": 2})]
+        assert list(engine.get_records("alerts")) == [("a", {"read": [1, {"é": None}], "ok": True}), ("b", {"read": 2})]
 
     def test_a_prefix_chooses(self, engine: Engine) -> None:
         keys = ["run 1/a", "run 1/b", "run 10/a", "run_1/a", "RUN 1/a", "run 1"]
-        engine.put_records("runs", {key: {} for key in keys})
+        engine.put_records("alerts", {key: {} for key in keys})
         engine.refresh()
-        assert [key for key, _ in engine.get_records("runs", "run 1/")] == ["run 1/a", "run 1/b"]
-        assert engine.get_record("runs", keys[0]) is not None
-        assert engine.get_record("runs", "run 1/") is None
-        assert [key for key, _ in engine.get_records("runs")] == sorted(keys)
+        assert [key for key, _ in engine.get_records("alerts", "run 1/")] == ["run 1/a", "run 1/b"]
+        assert engine.get_record("alerts", keys[0]) is not None
+        assert engine.get_record("alerts", "run 1/") is None
+        assert [key for key, _ in engine.get_records("alerts")] == sorted(keys)
 
     def test_ledgers_and_indexes_are_apart(self, engine: Engine, address: str) -> None:
         other = open_engine(address, "other")
         other.create()
-        engine.put_records("runs", {"a": {"in": "runs"}})
+        engine.put_records("alerts", {"a": {"in": "alerts"}})
         engine.put_records("dead", {"a": {"in": "dead"}})
         engine.refresh()
-        assert list(engine.get_records("runs")) == [("a", {"in": "runs"})]
+        assert list(engine.get_records("alerts")) == [("a", {"in": "alerts"})]
         assert list(engine.get_records("overrides")) == []
-        assert list(other.get_records("runs")) == []
+        assert list(other.get_records("alerts")) == []
         other.close()
 
     def test_records_are_counted_without_being_read(self, engine: Engine) -> None:
         assert engine.count("dead") == 0
         engine.put_records("dead", {"a": {}, "b": {}, "c": {}})
         assert len(list(engine.get_records("dead"))) == 3
-        assert (engine.count("dead"), engine.count("runs")) == (3, 0)
+        assert (engine.count("dead"), engine.count("alerts")) == (3, 0)
 
     def test_striking_removes_and_counts_what_was_there(self, engine: Engine) -> None:
         engine.put_records("dead", {"a": {}, "b": {}, "c": {}})
@@ -898,14 +934,14 @@ class TestLedgers:
         assert [key for key, _ in engine.get_records("dead")] == ["b"]
 
     def test_more_records_than_one_slice_are_all_read(self, engine: Engine) -> None:
-        engine.put_records("runs", {f"{number:05}": {"at": number} for number in range(2_500)})
+        engine.put_records("alerts", {f"{number:05}": {"at": number} for number in range(2_500)})
         engine.refresh()
-        assert [entry["at"] for _, entry in engine.get_records("runs")] == list(range(2_500))
+        assert [entry["at"] for _, entry in engine.get_records("alerts")] == list(range(2_500))
 
     def test_records_may_be_noted_while_others_are_read(self, engine: Engine) -> None:
-        engine.put_records("runs", {"a": {}, "b": {}})
+        engine.put_records("alerts", {"a": {}, "b": {}})
         engine.refresh()
-        for key, _ in engine.get_records("runs"):
+        for key, _ in engine.get_records("alerts"):
             engine.put_records("dead", {key: {}})
         engine.refresh()
         assert [key for key, _ in engine.get_records("dead")] == ["a", "b"]

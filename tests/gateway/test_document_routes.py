@@ -5,13 +5,14 @@ import threading
 import pytest
 from starlette.testclient import TestClient
 
-from gateway.conftest import Serve
+from gateway.conftest import Serve, fill
 from ibidem.gateway import document_routes
 from ibidem_core.settings import Settings
 from ibidem_dedupe.parameters import Preset
 from ibidem_dedupe.policy import Policy
 from ibidem_engines.connect import open_engine
 from ibidem_engines.stored_presets import save_preset
+from ibidem_ingest.idf.store import Tables
 
 
 def test_a_search_indents_its_duplicates_as_the_command_does(client: TestClient) -> None:
@@ -45,6 +46,22 @@ def test_a_wrong_search_is_told_what_would_be_right(client: TestClient, address:
     answer = client.get(f"/ibidem/search?{address}")
     assert answer.status_code == 400
     assert message in answer.json()["error"]["reason"]
+
+
+def test_a_cursor_is_accepted_by_every_process_and_by_no_other_index(
+    client: TestClient, serve: Serve, settings: Settings, tables: Tables
+) -> None:
+    cursor = client.get("/ibidem/search?q=rent").json()["dedupe"]["cursor"]
+    other = open_engine(settings.engine, "other")
+    fill(other, tables)
+    other.close()
+    address = "/ibidem/search?q=rent&page=2&dedupe_cursor="
+    assert serve().get(f"{address}{cursor}").status_code == 200
+    forged = cursor[:80] + ("A" if cursor[80] != "A" else "B") + cursor[81:]
+    for gateway, text in ((serve(index="other"), cursor), (client, forged)):
+        answer = gateway.get(f"{address}{text}")
+        assert (answer.status_code, answer.json()["error"]["type"]) == (400, "illegal_argument_exception")
+        assert "no search of this index has issued it" in answer.json()["error"]["reason"]
 
 
 def test_inspect_lists_the_duplicates_in_the_whole_index(client: TestClient) -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from ibidem.gateway.errors import HttpError
-from ibidem.gateway.index_access import check_indexes, is_allowed
+from ibidem.gateway.index_access import check_expansion, check_indexes, is_allowed
 from ibidem_core.settings import Settings
 
 NEWS = Settings(index="ibidem", gateway_indexes=("news-*", "law"))
@@ -67,3 +67,23 @@ def test_with_nothing_set_only_the_index_of_the_settings_is_open() -> None:
 
 def test_brackets_in_a_setting_stand_for_themselves() -> None:
     assert not is_allowed("a", Settings(gateway_indexes=("[ab]",)))
+
+
+@pytest.mark.parametrize("ledger", ["runs", "dead", "tombstones", "overrides", "alerts", "presets"])
+def test_a_pattern_opens_no_ledger_which_its_name_does(ledger: str) -> None:
+    name = f"news-1-ibidem-{ledger}"
+    assert not is_allowed(name, NEWS)
+    assert is_allowed(name, Settings(gateway_indexes=("news-*", name)))
+    assert is_allowed(name, Settings(gateway_indexes=("*",)))
+
+
+@pytest.mark.parametrize("value", ["all", "open,hidden", ["open", "hidden"], "ALL", "open, hidden"])
+def test_no_wildcard_reaches_hidden_indexes_while_not_all_are_open(value: object) -> None:
+    with pytest.raises(HttpError, match="hidden"):
+        check_expansion(value, NEWS)
+    check_expansion(value, Settings(gateway_indexes=("*",)))
+
+
+@pytest.mark.parametrize("value", ["", "open", "open,closed", "none"])
+def test_other_expansions_are_the_engines_affair(value: str) -> None:
+    check_expansion(value, NEWS)

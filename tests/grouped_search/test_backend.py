@@ -1,24 +1,17 @@
-"""Duplicates beyond the window: found by look-up, placed by all leads, and marked when they do not match.
+"""Duplicates beyond the window: found by look-up, placed by all leads, and marked when they do not match."""
 
-The cursor: it comes back whole, or is refused.
-"""
-
-from base64 import urlsafe_b64encode
 from typing import Any
 
 import pytest
-import xxhash
-from hypothesis import given
-from hypothesis import strategies as st
 
-from ibidem.grouped_search import backend
 from ibidem.grouped_search.api import search
-from ibidem.grouped_search.backend import build_lookup
+from ibidem.grouped_search.backend import PageRequest, build_lookup, cursor_codec, start_place
 from ibidem_dedupe.policy import Policy
-from ibidem_dedupe.request import DedupeRequest, parse_request
+from ibidem_dedupe.request import parse_request
+from ibidem_engines.cursor import Cursor, CursorCodec, NextPage, ReadView
 from ibidem_engines.engine import LookupResult, SignatureLookup
-from ibidem_engines.hits import query_digest
 from ibidem_engines.query import Query, parse_query
+from ibidem_engines.stored_groups import Order, Place
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.packed import unpack
 from support.fake_engine import PAGE, FakeEngine
@@ -123,62 +116,36 @@ def test_a_scope_that_cannot_be_kept_to_is_refused(query: Query, options: dict[s
 
 
 QUERY = parse_query("export duty")
-REQUEST = parse_request({"dedupe": "indent"})
+CURSOR = Cursor(ReadView(17))
 
 
-def make_request(cursor_text: str, **changes: object) -> DedupeRequest:
-    return parse_request({"dedupe": "indent", "dedupe_cursor": cursor_text, **changes})
+def codec(query: Query = QUERY, order: Order = "relevance", **options: object) -> CursorCodec:
+    return cursor_codec(bytes(32), "news", query, parse_request({"dedupe": "indent", **options}), order)
 
 
-@given(st.text(max_size=200))
-def test_the_engine_s_cursor_comes_back_as_it_was_and_may_be_in_a_url(place: str) -> None:
-    cursor_text = backend.write_cursor(place, QUERY, REQUEST)
-    assert backend.read_cursor(QUERY, make_request(cursor_text)) == place
-    assert cursor_text.replace("-", "").replace("_", "").isalnum()
-
-
-def test_no_cursor_is_an_empty_one() -> None:
-    assert backend.read_cursor(QUERY, REQUEST) == ""
-
-
-@given(st.integers(0, 200), st.characters())
-def test_a_damaged_cursor_is_refused(at: int, letter: str) -> None:
-    cursor_text = backend.write_cursor("place", QUERY, REQUEST)
-    damaged = cursor_text[: at % len(cursor_text)] + letter + cursor_text[at % len(cursor_text) + 1 :]
-    if damaged != cursor_text:
-        with pytest.raises(UsageError, match="cursor"):
-            backend.read_cursor(
-                QUERY, make_request(damaged) if damaged.strip() == damaged else make_request(f"x{damaged}")
-            )
-
-
-@pytest.mark.parametrize("damaged", ["x", "AAAA", "é", "A" * 20_000])
-def test_what_is_no_cursor_is_refused(damaged: str) -> None:
-    with pytest.raises(UsageError, match="damaged"):
-        backend.read_cursor(QUERY, make_request(damaged))
-
-
-def test_the_cursor_of_another_query_or_of_other_figures_is_refused() -> None:
-    cursor_text = backend.write_cursor("place", QUERY, REQUEST)
+@pytest.mark.parametrize(
+    "other",
+    [
+        codec(parse_query("export wheat")),
+        codec(parse_query("export duty", ["source=AP"])),
+        codec(Query(native={"match": {"text": "duty"}})),
+        codec(dedupe_level="identical"),
+        codec(dedupe_by="stored"),
+        codec(order="newest"),
+    ],
+)
+def test_the_cursor_of_another_query_order_or_of_other_figures_is_refused(other: CursorCodec) -> None:
     with pytest.raises(UsageError, match="another query"):
-        backend.read_cursor(parse_query("export wheat"), make_request(cursor_text))
-    with pytest.raises(UsageError, match="another query"):
-        backend.read_cursor(QUERY, make_request(cursor_text, dedupe_level="identical"))
+        other.decode(codec().encode(CURSOR))
 
 
 def test_how_a_query_was_typed_and_which_lead_is_shown_do_not_matter() -> None:
-    cursor_text = backend.write_cursor("place", QUERY, REQUEST)
-    typed = parse_query("export   duty")
-    assert backend.read_cursor(typed, make_request(cursor_text, dedupe_keep="latest")) == "place"
+    typed = codec(parse_query("export   duty"), dedupe_keep="latest")
+    assert typed.decode(codec().encode(CURSOR)) == CURSOR
 
 
-def test_a_query_in_the_engine_s_own_language_has_a_hash_too() -> None:
-    a, b = (Query(native={"match": {"text": word}}) for word in ("duty", "wheat"))
-    assert query_digest(a) != query_digest(b)
-
-
-@pytest.mark.parametrize("content", [b"1", b"null", b"[]", b'["c1"]'])
-def test_who_knows_the_checksum_writes_no_cursor_that_is_taken(content: bytes) -> None:
-    cursor_text = urlsafe_b64encode(xxhash.xxh3_64_digest(content) + content).decode().rstrip("=")
-    with pytest.raises(UsageError, match="damaged"):
-        backend.read_cursor(QUERY, make_request(cursor_text))
+@pytest.mark.parametrize(("page", "size", "goes_on"), [(3, 10, True), (2, 20, True), (3, 20, False), (2, 10, False)])
+def test_a_page_of_another_place_than_the_cursors_is_counted_off(page: int, size: int, goes_on: bool) -> None:
+    following = NextPage(20, [1.5, "news"])
+    place = start_place(PageRequest(parse_request({}), (page - 1) * size, size, next_page=following))
+    assert place == Place((page - 1) * size, [1.5, "news"] if goes_on else None)

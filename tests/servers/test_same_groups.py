@@ -14,6 +14,7 @@ from ibidem.index.inspection import inspect
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.request import parse_request
 from ibidem_engines.connect import open_engine
+from ibidem_engines.cursor import NOW, ReadView
 from ibidem_engines.engine import Engine, LookupResult, Ranking, Record, SignatureLookup, StoredDocument
 from ibidem_engines.query import Query, parse_query
 from ibidem_ingest.document import Document
@@ -54,9 +55,12 @@ class SameOrder:
         self.engine = engine
         self.index = engine.index
 
-    def search(self, query: Query, size: int, cursor: str = "", without: Collection[str] = ()) -> Ranking:
-        ranking = self.engine.search(query, 1_000, cursor, without)
+    def search(self, query: Query, size: int, view: ReadView = NOW, without: Collection[str] = ()) -> Ranking:
+        ranking = self.engine.search(query, 1_000, view, without)
         return Ranking(sorted(ranking.hits, key=lambda hit: hit.id)[:size], ranking.total)
+
+    def cursor_key(self) -> bytes:
+        return self.engine.cursor_key()
 
     def long_signatures(self, ids: Sequence[tuple[str, str]]) -> dict[tuple[str, str], bytes]:
         return self.engine.long_signatures(ids)

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
+from ibidem_engines.cursor import NOW, ReadView
 from ibidem_engines.engine import Engine, Hit, LookupResult, Ranking, SignatureLookup, StoredDocument
 from ibidem_engines.query import Filter, Query
 from ibidem_ingest.document import Document
@@ -30,10 +31,10 @@ class FakeEngine(Engine):
         self.words: dict[str, dict[str, object]] = {}
         self.asked: Counter[str] = Counter()
 
-    def search(self, query: Query, size: int, cursor: str = "", exclude: Collection[str] = ()) -> Ranking:
+    def search(self, query: Query, size: int, view: ReadView = NOW, exclude: Collection[str] = ()) -> Ranking:
         self.asked["window"] += 1
         hits = [hit for hit in self.hits if not set(exclude) & set(hit_keys(hit).get("content", ()))]
-        return Ranking(hits[:size], len(hits), cursor or "now")
+        return Ranking(hits[:size], len(hits), ReadView(17) if view == NOW else view)
 
     def fetch(self, ids: Sequence[tuple[str, str]], query: Query | None = None) -> list[StoredDocument]:
         self.asked["fetch"] += 1
@@ -58,6 +59,9 @@ class FakeEngine(Engine):
     def scan(self, filters: Sequence[Filter] = (), size: int = 1_000) -> Iterator[list[Hit]]:
         hits = [*self.hits, *self.others]
         yield from (hits[at : at + 7] for at in range(0, len(hits), 7))
+
+    def cursor_key(self) -> bytes:
+        return bytes(32)
 
     def get_records(self, ledger: str, prefix: str = "") -> Iterator[tuple[str, dict[str, object]]]:
         yield from self.words.items()

@@ -41,6 +41,7 @@ class RunRecord:
         passed_over: Files in folders that no reader takes, by suffix: how many.
         holder: The process that reads; empty where an earlier version noted the run.
         joined: How many documents had joined a group when it began, by level.
+        followed: Sum of the accounts of a follower that are no records of their own.
     """
 
     run: str
@@ -56,6 +57,7 @@ class RunRecord:
     passed_over: dict[str, int] = field(default_factory=dict)
     holder: str = ""
     joined: dict[str, int] = field(default_factory=dict)
+    followed: dict[str, object] = field(default_factory=dict)
 
     @property
     def key(self) -> str:
@@ -194,7 +196,8 @@ class RunMonitor:
 
     def sums(self) -> BatchResult:
         """Return the sum of all batches' accounts so far."""
-        return sum((block.sums for block in self._blocks), self._closed_sums)
+        followed = BatchResult.from_json(self.record.followed) if self.record.followed else NO_RESULT
+        return sum((block.sums for block in self._blocks), self._closed_sums) + followed
 
     def _read(self) -> None:
         self._blocks = list(self._open_blocks())

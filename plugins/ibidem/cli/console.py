@@ -242,6 +242,21 @@ def warn_once(shares: Iterable[ForeignShare]) -> None:
         messages().print(Text(sanitize(f"{each}: {REMEDY}")))
 
 
+MIN_LABELLED_SHARE = 0.5
+"""Share of labelled documents below which precision says little."""
+
+
+def warn_of_labels(labelled: int, documents: int) -> None:
+    """Say that few documents have labels, where they are too few for precision to be trusted."""
+    if labelled < MIN_LABELLED_SHARE * documents:
+        messages().print(
+            Text(
+                f"Only {labelled:,} of {documents:,} documents have labels: found pairs of the others count as wrong, "
+                "so precision is too low where labels are missing."
+            )
+        )
+
+
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on standard output, and nothing else.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 Id = Annotated[str, typer.Argument(metavar="ID", help="A document's id.", show_default=False)]

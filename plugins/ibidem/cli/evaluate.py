@@ -29,6 +29,7 @@ from ibidem.cli.console import (
     print_json,
     results,
     sanitize,
+    warn_of_labels,
     warn_once,
 )
 from ibidem.evaluation.errors import MOST, render_worst, worst_pairs
@@ -107,6 +108,7 @@ def run(
         print_json(evaluation.as_json())
     else:
         show(evaluation, results())
+    warn_of_labels(evaluation.labelled, evaluation.documents)
     warn_once(evaluation.foreign)
     if worst or worst_to:
         show_worst(evaluation, request, worst_to)
@@ -147,7 +149,8 @@ def show(evaluation: Evaluation, console: Console) -> None:
     figures: dict[str, Any] = evaluation.as_json()
     pairs, sets = figures["pairs"], figures["sets"]
     refusals = f", {evaluation.refused:,} refused" if evaluation.refused else ""
-    console.print(Text(f"{format_count(evaluation.documents, 'document')}{refusals}, {evaluation.took_s:.1f} s"))
+    documents = f"{format_count(evaluation.documents, 'document')}, {evaluation.labelled:,} with labels"
+    console.print(Text(f"{documents}{refusals}, {evaluation.took_s:.1f} s"))
     console.print(
         Text(
             f"pairs   {pairs['true']:,} true, {pairs['found']:,} found: precision {pairs['precision']:.3f}, "

@@ -7,7 +7,18 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from ibidem.cli.console import Docs, Filters, Json, LabelTable, Positive, bar, engine_context, print_json, results
+from ibidem.cli.console import (
+    Docs,
+    Filters,
+    Json,
+    LabelTable,
+    Positive,
+    bar,
+    engine_context,
+    print_json,
+    results,
+    warn_of_labels,
+)
 from ibidem.evaluation.evaluate import Labels, sign_collection
 from ibidem.evaluation.labels import PairFigures
 from ibidem.evaluation.tune import DEFAULT, MANY_SETS, Tuning, tune
@@ -53,6 +64,7 @@ def run(
     preset_name = save if save and tuning.improves else ""
     if preset_name:
         keep(tuning, preset_name, settings)
+    warn_of_labels(tuning.labelled, tuning.documents)
     if as_json:
         print_json(tuning.as_json() | {"saved": preset_name or None})
         return
@@ -70,7 +82,8 @@ def keep(tuning: Tuning, name: str, settings: Settings) -> None:
 def report(tuning: Tuning) -> Iterator[Text]:
     """Yield what was labelled, and the curve."""
     yield Text(
-        f"{format_count(tuning.documents, 'document')}, {format_count(tuning.pairs, 'pair')} of duplicates "
+        f"{format_count(tuning.documents, 'document')}, {tuning.labelled:,} with labels, "
+        f"{format_count(tuning.pairs, 'pair')} of duplicates "
         f"in {format_count(tuning.sets, 'set')}"
     )
     suffix = f", other figures of preset {tuning.chosen.preset}" if tuning.chosen.preset else ""

@@ -15,6 +15,7 @@ from ibidem.evaluation.labels import (
     adjusted_rand,
     components,
     count_evidence,
+    count_labelled,
     labelled_ids,
     order_pair,
     parse_condition,
@@ -62,6 +63,7 @@ class Evaluation:
 
     Args:
         documents: How many were signed.
+        labelled: How many of them have labels; found pairs of the others count as wrong.
         pairs: The pair decision over all candidates, groups aside.
         evidence: For each kind of evidence, how many pairs it is the first to join, and how many of these are right.
         ari: Adjusted Rand index of the groups, in the order of the documents, against the sets of the labels.
@@ -74,6 +76,7 @@ class Evaluation:
     """
 
     documents: int
+    labelled: int
     pairs: PairFigures
     evidence: Mapping[str, EvidenceCount]
     ari: float
@@ -88,6 +91,7 @@ class Evaluation:
         """Return what `ibidem evaluate --json` prints."""
         return {
             "documents": self.documents,
+            "labelled": self.labelled,
             "pairs": self.pairs.as_json(),
             "evidence": {name: each.as_json() for name, each in self.evidence.items()},
             "ari": self.ari,
@@ -155,7 +159,7 @@ def evaluate(  # noqa: PLR0913 - what to measure, and by name what goes with it
         worst: How many of the worst mistakes to tell.
 
     Raises:
-        UsageError: Labels that cannot be read; no documents, or the same id twice.
+        UsageError: Labels that cannot be read, or of fewer than two documents; no documents, or the same id twice.
     """
     began = perf_counter()
     read_labels(labels.path, parse_condition(labels.positive))
@@ -173,8 +177,12 @@ def compare(collection: Collection, labels: Labels, policy: Policy, worst: int =
         labels: Labelled pairs of the documents.
         policy: The decision for a pair.
         worst: How many of the worst mistakes to tell.
+
+    Raises:
+        UsageError: Labels that cannot be read, or of fewer than two documents.
     """
     began = perf_counter()
+    ids, in_labels = set(collection.ids), labelled_ids(labels.path)
     true = read_pairs(labels.path, parse_condition(labels.positive), collection.ids)
     unjudged = set() if labels.unjudged is None else read_pairs(labels.unjudged, EVERY, collection.ids, expected=False)
     matcher, suspected = collection.build_matcher(policy)
@@ -184,12 +192,13 @@ def compare(collection: Collection, labels: Labels, policy: Policy, worst: int =
     sets = components(collection.ids, true)
     return Evaluation(
         documents=len(collection.ids),
+        labelled=count_labelled(labels.path, in_labels & ids, len(ids)),
         pairs=PairFigures.measure(true - unjudged, pairs - unjudged),
         evidence=count_evidence({pair: name for pair, name in evidence.items() if pair not in unjudged}, true),
         ari=adjusted_rand(sets, groups),
         sets=SetFigures.measure(sets, groups),
         refused=collection.refused,
-        unknown=sorted(labelled_ids(labels.path) - set(collection.ids) - collection.left_out),
+        unknown=sorted(in_labels - ids - collection.left_out),
         mistakes=SignedDocuments(collection.ids, collection.columns, policy, matcher).worst(
             true - unjudged, pairs - unjudged, worst
         ),

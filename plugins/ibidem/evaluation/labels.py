@@ -126,6 +126,29 @@ def labelled_ids(path: Path) -> set[str]:
     return {row[name] for _, row in rows for name in names}
 
 
+MIN_LABELLED = 2
+"""Labelled documents without which there is no pair to judge."""
+
+
+def count_labelled(path: Path, labelled: AbstractSet[str], documents: int) -> int:
+    """Return how many documents have labels.
+
+    Args:
+        path: The labels, for the message.
+        labelled: Ids of the documents that have labels.
+        documents: How many documents there are.
+
+    Raises:
+        UsageError: So few that there is no pair to judge.
+    """
+    if len(labelled) < MIN_LABELLED:
+        raise UsageError(
+            f"{path} has labels of {len(labelled)} of {documents:,} documents: there is no pair to judge",
+            "name the labels that belong to these documents",
+        )
+    return len(labelled)
+
+
 def read_labels(path: Path, condition: Condition) -> tuple[Sequence[str], Iterator[tuple[str, Row]]]:
     """Read a table of labels: the columns that name documents, then each row with its place.
 

@@ -9,13 +9,21 @@ than the default figures on the same folds, the default figures are best.
 
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.evaluation.evaluate import EVERY, Collection, Labels
-from ibidem.evaluation.labels import Pair, PairFigures, components, parse_condition, read_pairs
+from ibidem.evaluation.labels import (
+    Pair,
+    PairFigures,
+    components,
+    count_labelled,
+    labelled_ids,
+    parse_condition,
+    read_pairs,
+)
 from ibidem_dedupe.pair_rules import verify
 from ibidem_dedupe.pairs import duplicates
 from ibidem_dedupe.parameters import PRESETS
@@ -84,6 +92,7 @@ class Tuning:
         chosen: The figures with the highest F1 over all labels.
         default: What the default figures reach.
         expected: What the choice reaches on labels that had no part in it.
+        labelled: How many documents have labels; found pairs of the others count as wrong.
     """
 
     documents: int
@@ -93,6 +102,7 @@ class Tuning:
     chosen: Figures
     default: PairFigures
     expected: PairFigures
+    labelled: int = 0
 
     @property
     def improves(self) -> bool:
@@ -103,6 +113,7 @@ class Tuning:
         """Return what `ibidem tune --json` prints."""
         return {
             "documents": self.documents,
+            "labelled": self.labelled,
             "pairs": self.pairs,
             "sets": self.sets,
             "curve": [{"similarity": at, **each.as_json()} for at, each in self.curve.items()],
@@ -123,9 +134,11 @@ def tune(collection: Collection, labels: Labels) -> Tuning:
     Raises:
         UsageError: Labels that cannot be read, or of too few duplicate sets.
     """
+    ids = set(collection.ids)
+    labelled = count_labelled(labels.path, labelled_ids(labels.path) & ids, len(ids))
     true = read_pairs(labels.path, parse_condition(labels.positive), collection.ids)
     unjudged = set() if labels.unjudged is None else read_pairs(labels.unjudged, EVERY, collection.ids, expected=False)
-    return choose_figures(collection, true - unjudged, unjudged)
+    return replace(choose_figures(collection, true - unjudged, unjudged), labelled=labelled)
 
 
 def choose_figures(collection: Collection, true: set[Pair], unjudged: set[Pair]) -> Tuning:

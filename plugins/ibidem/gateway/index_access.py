@@ -6,7 +6,7 @@ Paths: which are answered by the gateway itself, and the mode of grouping that a
 import re
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import Any, get_args
 
 from starlette.types import Scope
 
@@ -14,6 +14,10 @@ from ibidem.gateway import grammar
 from ibidem.gateway.errors import HttpError
 from ibidem.grouped_search.dsl.unsupported import refuse_depth
 from ibidem_core.settings import Settings
+from ibidem_engines.engine import Ledger
+
+_LEDGER = re.compile(rf".+-ibidem-(?:{'|'.join(get_args(Ledger))})")
+"""Names of the indexes that keep records next to an index."""
 
 _NAME = re.compile(r'[^\x00-\x20\x7f\\/?"<>|,#:{}%+_.-][^\x00-\x20\x7f\\/?"<>|,#:{}%]{0,254}')
 """Names that the engines take, or patterns with `*`: no other cluster's, no exclusion."""
@@ -42,17 +46,37 @@ def has_all_indexes(settings: Settings) -> bool:
 def is_allowed(name: str, settings: Settings) -> bool:
     """Return whether a name, or everything that a pattern matches, is open to callers.
 
-    A pattern is taken as a text: whatever a `*` in it matches, a `*` of the settings covers as well.
+    A pattern is taken as a text: whatever a `*` in it matches, a `*` of the settings covers as well. A ledger, which
+    holds the key of cursors among other records, is open only where it is named itself, or where all indexes are.
 
     Args:
         name: One name or pattern.
         settings: The settings in force.
 
     >>> settings = Settings(gateway_indexes="news-*")
-    >>> is_allowed("news-2026-*", settings), is_allowed("*", settings)
-    (True, False)
+    >>> is_allowed("news-2026-*", settings), is_allowed("*", settings), is_allowed("news-1-ibidem-runs", settings)
+    (True, False, False)
     """
+    if _LEDGER.fullmatch(name) and not has_all_indexes(settings):
+        return name in patterns(settings)
     return any(fnmatchcase(name, literal(pattern)) for pattern in patterns(settings))
+
+
+def check_expansion(value: object, settings: Settings) -> None:
+    """Refuse a wildcard that reaches hidden indexes, as ledgers are, while not all indexes are open.
+
+    Args:
+        value: Of `expand_wildcards`.
+        settings: The settings in force.
+
+    Raises:
+        HttpError: It does.
+    """
+    kinds = str(value).split(",") if not isinstance(value, list) else [str(each) for each in value]
+    if {"hidden", "all"} & {each.strip().lower() for each in kinds} and not has_all_indexes(settings):
+        raise HttpError(
+            403, "security_exception", "wildcards reach no hidden index here", "write expand_wildcards=open"
+        )
 
 
 def literal(pattern: str) -> str:

@@ -9,6 +9,7 @@ from prometheus_client import CollectorRegistry, Counter, Histogram
 
 from ibidem.grouped_search.api import SearchResult, search_window
 from ibidem_dedupe.request import DedupeRequest
+from ibidem_engines.cursor import NOW, ReadView
 from ibidem_engines.engine import Engine, Ranking, StoredDocument
 from ibidem_engines.query import Query
 from ibidem_engines.stored_groups import Collapsed, CollapseEngine, Order
@@ -42,15 +43,6 @@ class Metrics:
         self.groups = Counter("ibidem_window_groups", "Groups found in windows.", registry=self.registry)
         self.unsigned = Counter(
             "ibidem_window_unsigned", "Documents in windows without signatures.", registry=self.registry
-        )
-        self.signed_writes = Counter(
-            "ibidem_writes_signed", "Documents signed on their way to an index.", registry=self.registry
-        )
-        self.unsigned_writes = Counter(
-            "ibidem_writes_unsigned",
-            "Documents passed on to a signed index without signatures, by reason.",
-            ["reason"],
-            registry=self.registry,
         )
 
     def count_request(self, route: str, status: int, seconds: float) -> None:
@@ -96,11 +88,11 @@ class TimedEngine:
     def __getattr__(self, name: str) -> object:
         return getattr(self._engine, name)
 
-    def search(self, query: Query, size: int, cursor: str = "", exclude: Collection[str] = ()) -> Ranking:
+    def search(self, query: Query, size: int, view: ReadView = NOW, exclude: Collection[str] = ()) -> Ranking:
         """Search, and add up the time."""
         began = perf_counter()
         try:
-            return self._engine.search(query, size, cursor, exclude)
+            return self._engine.search(query, size, view, exclude)
         finally:
             self.window_s += perf_counter() - began
 

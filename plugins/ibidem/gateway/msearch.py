@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from ibidem.gateway.dedupe_proxy import DedupeProxy, EngineRefusal, Json
 from ibidem.gateway.errors import HttpError, http_error
 from ibidem.gateway.grammar import UNKNOWN
-from ibidem.gateway.index_access import check_indexes, default_mode, has_all_indexes, has_all_paths, split_alias
+from ibidem.gateway.index_access import (
+    check_expansion,
+    check_indexes,
+    default_mode,
+    has_all_indexes,
+    has_all_paths,
+    split_alias,
+)
 from ibidem.gateway.search_request import (
     NativeRequest,
     Values,
@@ -159,6 +166,8 @@ def read_one(  # noqa: PLR0913, PLR0917 - a search, and what is said of all of t
     options = {name: value for name, value in head.items() if name not in INDEX}
     where = {"index": name.split(",")} if name else {}
     check_head(options, settings)
+    for spelling in ("expand_wildcards", "expandWildcards"):
+        check_expansion(options.get(spelling, ""), settings)
     content = b"".join(
         dump_json({name: value for name, value in part.items() if not is_dedupe_name(name)}) + b"\n"
         for part in ({**where, **options}, body)

@@ -15,6 +15,7 @@ import orjson
 
 from ibidem.gateway.errors import HttpError
 from ibidem.gateway.index_access import (
+    check_expansion,
     check_indexes,
     check_references,
     default_mode,
@@ -182,6 +183,7 @@ def check_parameters(parameters: Mapping[str, str], settings: Settings) -> None:
     """
     if has_all_paths(settings):
         return
+    check_expansion(parameters.get("expand_wildcards", ""), settings)
     for name in parameters:
         if name in REFUSED:
             raise HttpError(

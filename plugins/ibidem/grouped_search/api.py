@@ -6,18 +6,11 @@ from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, cast
 
-import numpy as np
 from typing_extensions import override
 
-from ibidem.grouped_search.backend import (
-    NextPage,
-    PageRequest,
-    Portion,
-    SearchBackend,
-    check_scope,
-    read_cursor,
-    write_cursor,
-)
+from ibidem.grouped_search.backend import PageRequest, Portion, SearchBackend, check_scope, cursor_codec
+from ibidem.grouped_search.date_order import sort_hits
+from ibidem.grouped_search.notes import count_lacking, query_notes
 from ibidem.grouped_search.page import check_page, grouped_page
 from ibidem.grouped_search.plugin_request import (
     decides,
@@ -33,16 +26,15 @@ from ibidem.grouped_search.window import Window
 from ibidem_dedupe.overrides import DocumentRef, Override
 from ibidem_dedupe.parameters import DEEPEST
 from ibidem_dedupe.request import DedupeRequest
+from ibidem_engines.cursor import NOW, Cursor, NextPage, ReadView
 from ibidem_engines.engine import Engine, Hit, LookupResult, Ranking, SignatureLookup, StoredDocument
 from ibidem_engines.group_checkpoint import Checkpoint
+from ibidem_engines.hits import HitNames
 from ibidem_engines.query import Query
 from ibidem_engines.reindex import parse_marks
 from ibidem_engines.requests import RequestFlow, run_offline
-from ibidem_engines.spelling import did_you_mean
 from ibidem_engines.stored_groups import Collapsed, CollapseEngine, Members, Order, Place
 from ibidem_engines.stored_overrides import load_overrides
-from ibidem_ingest.signatures.packed import NO_DATE
-from ibidem_ingest.signatures.packed_columns import PackedColumns
 
 if TYPE_CHECKING:
     from ibidem_engines.hits import PluginEngine
@@ -56,23 +48,30 @@ class EngineBackend(SearchBackend, StoredBackend):
         engine: Engine that is searched.
         query: For what.
         words: Manual decisions.
-        cursor: The engine's cursor of an earlier ranking that is to be repeated, or an empty string.
+        view: What the ranking reads.
         order: How the hits of a window are ordered.
+        settled: How far groups are settled.
+        undated: How many documents of the window have no date, where dates decide on the order.
     """
 
     engine: Engine
     query: Query
-    words: Sequence[Override]
-    cursor: str = field(default="")
+    words: Sequence[Override] = ()
+    view: ReadView = NOW
     order: Order = "relevance"
     settled: Checkpoint = field(default_factory=Checkpoint)
+    undated: int = 0
 
     @override
     def window(self, depth: int, exclude: Collection[str] = ()) -> RequestFlow[Ranking]:
         yield from ()
-        ranking = self.engine.search(self.query, depth, self.cursor, exclude)
-        self.cursor = ranking.cursor or self.cursor
-        return replace(ranking, hits=sort_hits(ranking.hits, self.order))
+        ranking = self.engine.search(self.query, depth, self.view, exclude)
+        self.view = ranking.view
+        if self.order == "relevance":
+            return ranking
+        dates = self.engine.dates(HitNames(ranking.hits))
+        self.undated = len(ranking.hits) - len(dates)
+        return replace(ranking, hits=sort_hits(ranking.hits, dates, self.order))
 
     @override
     def overrides(self) -> Sequence[Override]:
@@ -103,15 +102,15 @@ class EngineBackend(SearchBackend, StoredBackend):
     def collapse(self, place: Place, size: int) -> RequestFlow[Collapsed]:
         yield from ()
         engine, marks = cast("CollapseEngine", self.engine), parse_marks(self.settled.done)
-        page = engine.collapse(self.query, place, size, settled=marks, order=self.order, cursor=self.cursor)
-        self.cursor = page.cursor or self.cursor
+        page = engine.collapse(self.query, place, size, settled=marks, order=self.order, view=self.view)
+        self.view = page.view
         return page
 
     @override
     def members(self, groups: Sequence[str], limit: int) -> RequestFlow[Members]:
         yield from ()
         engine = cast("CollapseEngine", self.engine)
-        return engine.members(self.query, groups, limit, order=self.order, cursor=self.cursor)
+        return engine.members(self.query, groups, limit, order=self.order, view=self.view)
 
     @override
     def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, Hit]]:
@@ -203,60 +202,45 @@ def search_window(  # noqa: PLR0913 - those of `search`, and the order
     check_page(page, size, deepest=sys.maxsize if request.by == "stored" else DEEPEST)
     check_scope(query, request)
     deepest = DEEPEST if order == "relevance" else request.window
+    codec = cursor_codec(engine.cursor_key(), engine.index, query, request, order)
+    cursor = codec.decode(request.cursor)
     page_request = PageRequest(
-        request, (page - 1) * size, size, tables, deepest, may_leave_out=not all_copies, portion=portion
+        request, (page - 1) * size, size, tables, deepest, not all_copies, portion, cursor.next_page
     )
-    answer = find_page(engine, query, page_request, overrides, order, facets=facets)
-    account = answer.account | notes(engine, query, answer) | {"cursor": cursor_after(answer, query, request)}
+    source = EngineBackend(engine, query, view=cursor.view, order=order)
+    answer = find_page(source, page_request, overrides, facets=facets)
+    following = Cursor(answer.view, answer.next_page)
+    account = answer.account | notes(source, page_request, answer) | {"cursor": codec.encode(following)}
     return SearchResult(to_response(answer, account, start_time), answer.window, answer.facets)
 
 
-def find_page(  # noqa: PLR0913 - those of `search_window`
-    engine: Engine,
-    query: Query,
-    page_request: PageRequest,
-    overrides: Iterable[Override] | None,
-    order: Order,
-    *,
-    facets: bool,
+def find_page(
+    source: EngineBackend, page_request: PageRequest, overrides: Iterable[Override] | None, *, facets: bool
 ) -> "Answer":
     """Let the plugin make the page if its result is the same as here; otherwise make it here."""
     plugin_allowed = (
-        order == "relevance" and overrides is None and page_request.portion is None and page_request.may_leave_out
+        source.order == "relevance"
+        and overrides is None
+        and page_request.portion is None
+        and page_request.may_leave_out
     )
-    answer = group_by_plugin(engine, query, page_request, facets=facets) if plugin_allowed else None
+    answer = group_by_plugin(source, page_request, facets=facets) if plugin_allowed else None
     if answer is not None:
         return answer
-    request = page_request.request
-    decisions = load_overrides(engine) if overrides is None and request.mode != "off" else overrides
-    source = EngineBackend(engine, query, list(decisions or ()), read_cursor(query, request), order)
+    if overrides is None and page_request.request.mode != "off":
+        overrides = load_overrides(source.engine)
+    source.words = list(overrides or ())
     return group_here(source, page_request, facets=facets)
 
 
-def notes(engine: Engine, query: Query, answer: "Answer") -> Json:
-    """Return what a response notes on its query: parts that were not understood, and a better spelling."""
-    suggestion = did_you_mean(engine, query) if not answer.total and query.native is None else ""
-    return {"not_understood": list(query.notes), "did_you_mean": suggestion}
-
-
-def cursor_after(answer: "Answer", query: Query, request: DedupeRequest) -> str:
-    """Return the cursor of the page that follows."""
-    return write_cursor(answer.cursor, query, request, answer.further)
-
-
-def sort_hits(hits: Sequence[Hit], order: Order) -> Sequence[Hit]:
-    """Put the hits of a window in order; those without a date come last, equal ones stay as they are ranked.
-
-    Args:
-        hits: By relevance.
-        order: The order that is wished.
-    """
-    if order == "relevance":
-        return hits
-    columns = PackedColumns.decode([hit.packed for hit in hits])
-    days = columns.date_from if order == "oldest" else -columns.date_to
-    unknown = (columns.date_from == NO_DATE) | ~columns.is_signed
-    return [hits[row] for row in np.lexsort((days, unknown))]
+def notes(source: EngineBackend, page_request: PageRequest, answer: "Answer") -> Json:
+    """Return what a response notes on its query and its order."""
+    found = query_notes(source.engine, source.query, source.view, answer.total)
+    if source.order == "relevance":
+        return found
+    if page_request.request.by == "stored" and page_request.request.mode != "off":
+        return found | {"undated": count_lacking(source.engine, source.query, "date", source.view)}
+    return found | {"undated": source.undated}
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -268,20 +252,20 @@ class Answer:
         account: Counts that describe the result.
         total: Number of documents that match.
         best: Score of the first in the ranking.
-        cursor: The engine's cursor of the ranking.
+        view: What the ranking reads.
         window: The hits that were grouped here.
         facets: Facets of the window.
-        further: Start of the next page, for stored groups.
+        next_page: Where the next page begins, for stored groups.
     """
 
     hits: list[Json]
     account: Json
     total: int
     best: float | None
-    cursor: str
+    view: ReadView
     window: Window | None = None
     facets: Facets = field(default_factory=Facets)
-    further: NextPage | None = None
+    next_page: NextPage | None = None
 
 
 def to_response(answer: Answer, account: Json, start_time: float) -> Json:
@@ -314,7 +298,9 @@ def group_here(source: EngineBackend, page_request: PageRequest, *, facets: bool
         window=page.window,
         facets=counts,
     )
-    return result if stored_answer is None else replace(result, best=stored_answer.best, further=stored_answer.further)
+    return (
+        result if stored_answer is None else replace(result, best=stored_answer.best, next_page=stored_answer.further)
+    )
 
 
 def list_here(source: EngineBackend, page_request: PageRequest) -> Answer:
@@ -334,22 +320,21 @@ def list_here(source: EngineBackend, page_request: PageRequest) -> Answer:
 def build_answer(source: EngineBackend, ranking: Ranking, hits: list[Json], account: Json) -> Answer:
     """Make the answer of a search that was grouped here."""
     best = ranking.hits[0].score if ranking.hits else None
-    return Answer(hits, account, max(ranking.total, len(ranking.hits)), best, source.cursor)
+    return Answer(hits, account, max(ranking.total, len(ranking.hits)), best, source.view)
 
 
-def group_by_plugin(engine: Engine, query: Query, page_request: PageRequest, *, facets: bool) -> Answer | None:
+def group_by_plugin(source: EngineBackend, page_request: PageRequest, *, facets: bool) -> Answer | None:
     """Let the plugin inside the cluster search and group; None without a plugin, or if it lacks an option."""
-    request, size = page_request.request, page_request.size
+    engine, query, request, size = source.engine, source.query, page_request.request, page_request.size
     if not hasattr(engine, "search_grouped") or query.native is not None or not decides(request):
         return None
     parameters = plugin_request(request) | ({"facets": True} if facets else {})
-    cursor = read_cursor(query, request)
-    page = cast("PluginEngine", engine).search_grouped(query, parameters, page_request.start, size, cursor)
+    page = cast("PluginEngine", engine).search_grouped(query, parameters, page_request.start, size, source.view)
     if page is None or not is_read_as_here(page.account, request, size):
         return None
     hits = [plugin_hit(hit, page.documents) for hit in page.hits]
     account = with_current_tables(page.account, page_request.tables)
-    return Answer(hits, account, page.total, page.best, page.cursor, facets=read_facets(page.account))
+    return Answer(hits, account, page.total, page.best, page.view, facets=read_facets(page.account))
 
 
 def plugin_hit(hit: Json, documents: Mapping[DocumentRef, StoredDocument]) -> Json:

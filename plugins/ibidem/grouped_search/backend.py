@@ -3,15 +3,11 @@
 Scope: duplicates of a page's leads beyond the window, among all matches or in the whole index.
 One look-up by the leads' clues. Each candidate is then grouped behind the window, so that it joins the first of *all*
 its leads that it duplicates, and is shown here only if that one is here.
-
-Cursor: all pages see one ranking, and a cursor of another query is refused.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
-
-import orjson
 
 from ibidem.grouped_search.response import Json
 from ibidem.grouped_search.window import Window
@@ -21,11 +17,11 @@ from ibidem_dedupe.overrides import DocumentRef, Override
 from ibidem_dedupe.parameters import DEEPEST
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.request import DedupeRequest
+from ibidem_engines.cursor import CursorCodec, NextPage
 from ibidem_engines.engine import CONTENT_HITS, Hit, LookupResult, Ranking, SignatureLookup
-from ibidem_engines.hits import decode_cursor, encode_cursor, query_digest
 from ibidem_engines.query import Query
 from ibidem_engines.requests import RequestFlow
-from ibidem_engines.stored_groups import Place
+from ibidem_engines.stored_groups import Order, Place
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.lookup_keys import LookupField, long_clues, lookup_keys
@@ -83,6 +79,7 @@ class PageRequest:
         deepest: The most hits that a window may hold.
         may_leave_out: Whether documents can be left out of the ranking without moving others.
         portion: Of which one group a portion is shown instead of the page; None: the page.
+        next_page: Where the page of a cursor begins.
     """
 
     request: DedupeRequest
@@ -92,6 +89,7 @@ class PageRequest:
     deepest: int = DEEPEST
     may_leave_out: bool = True
     portion: Portion | None = None
+    next_page: NextPage | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,85 +232,22 @@ def check_scope(query: Query, request: DedupeRequest) -> None:
         )
 
 
-SCHEME = "c1"
-LEAST_PARTS = 2
-"""Parts without which it is none: the scheme and the engine's own cursor."""
-
-PLAIN = 4
-"""Parts of one that does not say where the next page begins."""
-
-
-def write_cursor(engine_cursor: str, query: Query, request: DedupeRequest, begins: "NextPage | None" = None) -> str:
-    """Write a cursor.
+def cursor_codec(
+    key: bytes, index: str, query: Query, request: DedupeRequest, order: Order = "relevance"
+) -> CursorCodec:
+    """Return what writes and reads the cursors of one list.
 
     Args:
-        engine_cursor: The engine's cursor of its ranking; may be empty.
+        key: The key of the index.
+        index: Name of the index, or names.
         query: The query.
-        request: How it was grouped.
-        begins: Start of the next page, for an engine that does not count that far.
-
-    Returns:
-        A string that may be in a URL.
+        request: How it is grouped.
+        order: How documents are ordered.
     """
-    further = [str(begins.start), orjson.dumps(begins.search_after).decode()] if begins else []
-    return encode_cursor([SCHEME, engine_cursor, query_digest(query), request.digest(), *further])
-
-
-def read_cursor(query: Query, request: DedupeRequest) -> str:
-    """Return the engine's cursor out of a request's; empty when the request has none.
-
-    Raises:
-        UsageError: It is damaged, or it belongs to another query or to other figures of grouping.
-    """
-    if not request.cursor:
-        return ""
-    scheme, engine_cursor, *digests = read_parts(request.cursor)
-    if scheme != SCHEME or digests[:2] != [query_digest(query), request.digest()]:
-        raise UsageError(
-            "dedupe_cursor belongs to another query, level, window or preset", "leave it out to start a new list"
-        )
-    return engine_cursor
-
-
-@dataclass(frozen=True, slots=True)
-class NextPage:
-    """The place where a page begins.
-
-    Args:
-        start: How many groups come before it.
-        search_after: The engine's sort values to go on from.
-    """
-
-    start: int
-    search_after: Sequence[object]
-
-
-def next_page(request: DedupeRequest) -> NextPage | None:
-    """Return where a cursor's next page begins; None where it does not say."""
-    parts = read_parts(request.cursor) if request.cursor else []
-    if len(parts) <= PLAIN:
-        return None
-    start, position = parts[PLAIN:]
-    return NextPage(int(start), orjson.loads(position))
+    return CursorCodec(key, index, query.digest(), f"{request.digest()} {order}")
 
 
 def start_place(page_request: PageRequest) -> Place:
     """Return where a page of a collapsed ranking begins."""
-    begins = next_page(page_request.request)
-    position = begins.search_after if begins is not None and begins.start == page_request.start else None
-    return Place(page_request.start, position)
-
-
-def read_parts(cursor: str) -> list[str]:
-    """Decode a cursor."""
-    try:
-        parts = decode_cursor(cursor)
-    except ValueError as error:
-        raise _damaged_cursor() from error
-    if len(parts) < LEAST_PARTS:
-        raise _damaged_cursor()
-    return [str(part) for part in parts]
-
-
-def _damaged_cursor() -> UsageError:
-    return UsageError("dedupe_cursor is damaged", "use `dedupe.cursor` of an answer unchanged, or leave it out")
+    start, following = page_request.start, page_request.next_page
+    return Place(start, following.search_after if following is not None and following.start == start else None)

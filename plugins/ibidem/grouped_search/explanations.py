@@ -257,10 +257,26 @@ def grouped_count(count: str, read: int, match_count: int) -> str:
 
 
 def advice(response: Response) -> list[str]:
-    """List the parts of the query that were not understood, and a better spelling."""
+    """List the notes on a query, and a better spelling."""
     account = response["dedupe"]
     better = account.get("did_you_mean")
-    return [*account.get("not_understood", ()), *([f"did you mean: {better}"] if better else [])]
+    return [*note_lines(account), *([f"did you mean: {better}"] if better else [])]
+
+
+def note_lines(account: Mapping[str, Any]) -> list[str]:
+    """Say what was not understood of a query, what its filters leave out unasked, and what its order could not place.
+
+    >>> note_lines({"without_language": 1, "undated": 2})
+    ['1 more result has no language, so a condition on it leaves it out', '2 results have no known date and come last']
+    """
+    lines = list(account.get("not_understood", ()))
+    if count := account.get("without_language"):
+        has, it = ("has", "it") if count == 1 else ("have", "them")
+        lines.append(f"{format_count(count, 'more result')} {has} no language, so a condition on it leaves {it} out")
+    if count := account.get("undated"):
+        has, comes = ("has", "comes") if count == 1 else ("have", "come")
+        lines.append(f"{format_count(count, 'result')} {has} no known date and {comes} last")
+    return lines
 
 
 REMARKS = {

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ibidem.grouped_search.backend import NextPage, PageRequest, start_place
+from ibidem.grouped_search.backend import PageRequest, start_place
 from ibidem.grouped_search.page import GroupedPage
 from ibidem.grouped_search.response import Group, Json, ResponseRenderer, choose_lead
 from ibidem.grouped_search.stats import request_stats
@@ -17,6 +17,7 @@ from ibidem_dedupe.overrides import DocumentRef, Override, apply_overrides
 from ibidem_dedupe.pairs import LongSignatureCache, LongTextMatcher, no_long_signatures
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.request import DedupeRequest
+from ibidem_engines.cursor import NextPage
 from ibidem_engines.engine import Hit, Ranking
 from ibidem_engines.group_checkpoint import Checkpoint, parse_policy
 from ibidem_engines.requests import RequestFlow

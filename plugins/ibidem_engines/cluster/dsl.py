@@ -202,6 +202,9 @@ def _phrase(phrase: Phrase, fields: Fields) -> Clause:
 
 
 def _condition(condition: Filter, fields: Fields) -> Clause:
+    if not condition.value:
+        path = "ibidem.date" if condition.field == "date" else getattr(fields, condition.field)
+        return {"bool": {"must_not": [{"exists": {"field": path}}]}}
     if condition.field == "date":
         return _date(condition, fields)
     if condition.field == "id":

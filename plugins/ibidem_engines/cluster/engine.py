@@ -6,11 +6,10 @@ from typing import Any
 
 from typing_extensions import override
 
-from ibidem_core.address import Address
+from ibidem_core.address import Address, read_path
 from ibidem_core.errors import Permanent
 from ibidem_engines.cluster import dsl, groups, plugin, terms
 from ibidem_engines.cluster import index as layout
-from ibidem_engines.cluster import ranking as cursors
 from ibidem_engines.cluster import records as ledgers
 from ibidem_engines.cluster import write as writing
 from ibidem_engines.cluster.client import ClusterClient, Dialect, build_failure, to_engine_error
@@ -20,9 +19,10 @@ from ibidem_engines.cluster.health import check_cluster, field_issue
 from ibidem_engines.cluster.index import Layout, refresh_index
 from ibidem_engines.cluster.lookup import LookUp, holders_query
 from ibidem_engines.cluster.match_counts import CountCache, CountResult
-from ibidem_engines.cluster.ranking import long_values, rank, window
+from ibidem_engines.cluster.ranking import apply_view, limit_writes, long_values, next_view, rank, window
 from ibidem_engines.cluster.reindex_source import ClusterReindexSource
 from ibidem_engines.cluster.source import to_stored_document
+from ibidem_engines.cursor import KEY, NOW, ReadView
 from ibidem_engines.engine import (
     HealthIssue,
     Hit,
@@ -35,15 +35,18 @@ from ibidem_engines.engine import (
     SignatureLookup,
     StoredDocument,
 )
-from ibidem_engines.hits import GroupedHits, PluginEngine, PluginNode, query_digest
+from ibidem_engines.hits import GroupedHits, PluginEngine, PluginNode
 from ibidem_engines.query import Filter, Query
 from ibidem_engines.reindex import Marks, ReindexableEngine
 from ibidem_engines.requests import Target, TtlCache, answer_to
 from ibidem_engines.stored_groups import Collapsed, CollapseEngine, Facets, Members, Order, Place
+from ibidem_ingest.dates import iso_date
 from ibidem_ingest.errors import UsageError
 
 KEEP_ALIVE = "5m"
 AT_ONCE = 1_000
+CURSOR_KEY_S = 3_600.0
+"""Seconds after which the key of cursors is read again: it changes only with an index that is made anew."""
 
 
 class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
@@ -71,6 +74,7 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
         self._layout_cache = TtlCache[str, Layout]()
         self._habit = writing.Habit()
         self._plugin = TtlCache[str, bool]()
+        self._cursor_keys = TtlCache[str, bytes]()
         self._counts = TtlCache[str, CountResult]()
 
     @property
@@ -82,6 +86,7 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
     def create(self) -> None:
         self._check_server()
         layout.create(self._cluster, self._dialect, self.index, self._kind)
+        ledgers.make_cursor_key(self._cluster, self.index)
         self._layout_cache.clear()
 
     @override
@@ -93,37 +98,32 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
         return writing.delete(self._place(), ids, version, beats=beats) if ids else []
 
     @override
-    def search(self, query: Query, size: int, cursor: str = "", exclude: Collection[str] = ()) -> Ranking:
+    def search(self, query: Query, size: int, view: ReadView = NOW, exclude: Collection[str] = ()) -> Ranking:
         layout = self._readable()
         if not 1 <= size <= layout.most_hits:
             raise UsageError(f"a window of {size} hits is not possible", f"use 1 to {layout.most_hits}")
-        pin = cursors.read_cursor(cursor, self.index, query) if cursor else self._begin(layout)
+        view = self._begin(layout) if view == NOW else view
         body = dsl.window(query, self.fields, size)
         if exclude:
             body = dsl.add_exclusion(body, holders_query(layout.kinds, "content", list(exclude)))
-        ranking = self._cluster.hold(
-            rank(self._ranking_target(pin, query), cursors.apply_cursor(body, pin), layout.most_hits)
-        )
+        ranking = self._cluster.hold(rank(self._ranking_target(view, query), apply_view(body, view), layout.most_hits))
         self._check_phrases(query, ranking.hits)
-        pin = cursors.next_cursor(pin, ranking.answer)
-        return Ranking(
-            ranking.hits, ranking.answer["hits"]["total"]["value"], cursors.write_cursor(pin, self.index, query)
-        )
+        return Ranking(ranking.hits, ranking.answer["hits"]["total"]["value"], next_view(view, ranking.answer))
 
     @override
     def search_grouped(
-        self, query: Query, options: Mapping[str, object], start: int, size: int, cursor: str = ""
+        self, query: Query, options: Mapping[str, object], start: int, size: int, view: ReadView = NOW
     ) -> GroupedHits | None:
         if not self._has_plugin():
             return None
         layout = self._readable()
-        pin = cursors.read_cursor(cursor, self.index, query) if cursor else self._begin(layout)
-        body = cursors.apply_cursor(dsl.search_body(query, self.fields, size, self._dialect.offset_limit), pin)
+        view = self._begin(layout) if view == NOW else view
+        body = apply_view(dsl.search_body(query, self.fields, size, self._dialect.offset_limit), view)
         body |= {"from": start, "ext": {plugin.NAME: dict(options)}}
-        answer = self._cluster.hold(answer_to(self._ranking_target(pin, query).search(body)))
+        answer = self._cluster.hold(answer_to(self._ranking_target(view, query).search(body)))
         self._check_phrases(query, answer["hits"]["hits"])
-        new_cursor = cursors.write_cursor(cursors.next_cursor(pin, answer), self.index, query)
-        return plugin.read_grouped(answer, self.fields, query if self.fields.are_own else None, new_cursor)
+        words = query if self.fields.are_own else None
+        return plugin.read_grouped(answer, self.fields, words, next_view(view, answer))
 
     @override
     def plugin_nodes(self) -> list[PluginNode]:
@@ -136,20 +136,31 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
         In an index of our own words are cut as passages are, so these are cut here, in a tenth of the time that a
         server takes to mark words; in one of others, or for a query in the server's language, only the server knows.
         """
-        indices = self._readable().indices
+        layout = self._readable()
+        indices, batch_size = layout.indices, min(AT_ONCE, layout.most_hits)
         places = {
             each: [(index, each[1]) for index in (indices if each[0] == self.index else each[:1])] for each in ids
         }
         names = list(dict.fromkeys(place for each in places.values() for place in each))
         query_clause = query if query is not None and (query.native is not None or not self.fields.are_own) else None
         documents: dict[tuple[str, str], StoredDocument] = {}
-        for start in range(0, len(names), AT_ONCE):
-            batch = names[start : start + AT_ONCE]
+        for start in range(0, len(names), batch_size):
+            batch = names[start : start + batch_size]
             for hit in self._read(batch) if query_clause is None else self._fetch_marked(batch, query_clause):
                 documents[hit["_index"], hit["_id"]] = to_stored_document(
                     hit, self.fields, query if query_clause is None else None
                 )
         return [documents[place] for each in ids for place in places[each] if place in documents]
+
+    @override
+    def dates(self, ids: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
+        batch_size, found = min(AT_ONCE, self._readable().most_hits), dict[tuple[str, str], str]()
+        for start in range(0, len(ids), batch_size):
+            body = dsl.fetch_by_name(ids[start : start + batch_size]) | {"_source": [self.fields.date]}
+            for hit in self._search(body)["hits"]["hits"]:
+                if date := iso_date(read_path(hit["_source"], self.fields.date)):
+                    found[hit["_index"], hit["_id"]] = date
+        return found
 
     @override
     def find(self, searches: Sequence[SignatureLookup], query: Query | None = None) -> list[LookupResult]:
@@ -221,35 +232,32 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
 
     @override
     def collapse(
-        self, query: Query, place: Place, size: int, *, settled: Marks, order: Order = "relevance", cursor: str = ""
+        self, query: Query, place: Place, size: int, *, settled: Marks, order: Order = "relevance", view: ReadView = NOW
     ) -> Collapsed:
         layout = self._readable()
-        pin = cursors.read_cursor(cursor, self.index, query) if cursor else self._begin(layout)
+        view = self._begin(layout) if view == NOW else view
         marks = sorted((part.index, part.shard, number) for part, number in settled.items())
-        cache = CountCache(self._counts, f"{query_digest(query)} {pin.point} {marks}")
-        _, page = self._cluster.hold(self._collapse(query, order, pin).page(place, size, settled, cache=cache))
-        if pin.newest is None and not pin.point:
-            pin = cursors.Cursor(page.newest)
-        return replace(page, cursor=cursors.write_cursor(pin, self.index, query))
+        cache = CountCache(self._counts, f"{query.digest()} {view.point} {marks}")
+        _, page = self._cluster.hold(self._collapse(query, order, view).page(place, size, settled, cache=cache))
+        return replace(page, view=ReadView(page.newest) if view == NOW else view)
 
     @override
     def members(
-        self, query: Query, groups: Sequence[str], limit: int, *, order: Order = "relevance", cursor: str = ""
+        self, query: Query, groups: Sequence[str], limit: int, *, order: Order = "relevance", view: ReadView = NOW
     ) -> Members:
-        pin = cursors.read_cursor(cursor, self.index, query) if cursor else cursors.Cursor()
-        return self._cluster.hold(self._collapse(query, order, pin).members(groups, limit))
+        return self._cluster.hold(self._collapse(query, order, view).members(groups, limit))
 
     @override
     def facets(self, query: Query, limit: int) -> Facets:
         body = groups.facet_request(dsl.clause(query, self.fields), self.fields, limit)
         return groups.read_facets(self._search(body))
 
-    def _collapse(self, query: Query, order: Order, pin: cursors.Cursor) -> ClusterCollapse:
+    def _collapse(self, query: Query, order: Order, view: ReadView) -> ClusterCollapse:
         """Give the collapsed ranking of what matches."""
         body = dsl.window(query, self.fields, 0)
-        if pin.newest is not None:
-            body["query"] = cursors.limit_writes(body["query"], pin.newest)
-        target = self._target(pin.point, query_digest(query))
+        if view.newest is not None:
+            body["query"] = limit_writes(body["query"], view.newest)
+        target = self._target(view.point, query.digest())
         return collapse_search(target, body, self._readable(), order)
 
     @override
@@ -284,6 +292,20 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
     def delete_records(self, ledger: Ledger, keys: Iterable[str]) -> int:
         self._readable()
         return ledgers.delete_records(self._cluster, self.index, ledger, keys)
+
+    @override
+    def cursor_key(self) -> bytes:
+        if (cached := self._cursor_keys.get(self.index)) is not None:
+            return cached
+        names = sorted({self.index, *self._readable().indices})
+        try:
+            records = self._cluster.hold(ledgers.read_record(names, "runs", KEY))
+        except Permanent as error:
+            if not layout.is_failure(error, 403):
+                raise
+            records = []
+        key = ledgers.first_cursor_key(records)
+        return self._cursor_keys.put(self.index, key, CURSOR_KEY_S) if key else key
 
     def _readable(self) -> Layout:
         """Return the layout of the index, after checking that we can read it."""
@@ -343,13 +365,13 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
         if not hits and query.phrases() and (issue := field_issue(self._cluster, self.index, self.fields)):
             raise UsageError(issue.what, issue.remedy)
 
-    def _ranking_target(self, pin: cursors.Cursor, query: Query) -> Target:
+    def _ranking_target(self, view: ReadView, query: Query) -> Target:
         """Return the place of a ranking, so that later pages read the same one."""
-        return self._target(pin.point, query_digest(query))
+        return self._target(view.point, query.digest())
 
-    def _begin(self, layout: Layout) -> cursors.Cursor:
+    def _begin(self, layout: Layout) -> ReadView:
         """Open a point in time where the numbers of writes do not order them."""
-        return cursors.Cursor(point="" if layout.shards == 1 else self._open_point())
+        return ReadView(point="" if layout.shards == 1 else self._open_point())
 
     def _open_point(self) -> str:
         path = self._dialect.open_point.format(index=self.index)
@@ -373,7 +395,12 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
         return self._cluster.hold(answer_to(self._target().search(body)))
 
     def _read(self, ids: Sequence[tuple[str, str]]) -> list[Mapping[str, Any]]:
-        """Read documents as searches see them; in an index of others also documents with another routing."""
+        """Read documents as searches see them; in an index of others also documents with another routing.
+
+        An alias may have a filter, which only searches apply: through one, documents are searched for by id.
+        """
+        if self._readable().indices != (self.index,):
+            return self._search_by_name(ids)
         documents = [{"_index": index, "_id": name} for index, name in ids]
         answer = self._cluster.ask("POST", "/_mget", {"docs": documents}, realtime="false") if ids else {"docs": []}
         for each in answer["docs"]:
@@ -383,7 +410,12 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
         hits: list[Mapping[str, Any]] = [each for each in answer["docs"] if each.get("found")]
         if len(hits) < len(ids) and not self.fields.are_own:
             names = {(each["_index"], each["_id"]) for each in hits}
-            hits += self._search(dsl.fetch_by_name([each for each in ids if each not in names]))["hits"]["hits"]
+            hits += self._search_by_name([each for each in ids if each not in names])
+        return hits
+
+    def _search_by_name(self, ids: Sequence[tuple[str, str]]) -> list[Mapping[str, Any]]:
+        """Search for documents by index and id, whole."""
+        hits: list[Mapping[str, Any]] = self._search(dsl.fetch_by_name(ids))["hits"]["hits"] if ids else []
         return hits
 
     def _fetch_marked(self, ids: Sequence[tuple[str, str]], query: Query) -> list[Mapping[str, Any]]:

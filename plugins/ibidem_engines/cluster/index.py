@@ -144,6 +144,11 @@ def create(cluster: ClusterClient, dialect: Dialect, index: str, kind: str) -> N
         _make(cluster, index, body)
     elif layout.bare:
         _add_fields(cluster, dialect, layout.bare, kind)
+    create_ledgers(cluster, index)
+
+
+def create_ledgers(cluster: ClusterClient, index: str) -> None:
+    """Make the ledgers of an index where they are not."""
     ledgers = cluster.ask("GET", f"/{index}-{ledger_name('*')}", expand_wildcards="all", ignore_unavailable="true")
     for ledger in get_args(Ledger):
         if (name := f"{index}-{ledger_name(ledger)}") not in ledgers:

@@ -7,6 +7,7 @@ from typing import Any, Literal, get_args
 
 from ibidem_core.address import Fields
 from ibidem_engines.cluster.source import to_stored_document
+from ibidem_engines.cursor import ReadView
 from ibidem_engines.hits import GroupedHits, PluginNode
 from ibidem_engines.query import Query
 from ibidem_engines.requests import ApiRequest, RequestFlow
@@ -80,14 +81,14 @@ def pop_account(answer: dict[str, Any]) -> dict[str, Any]:
     return account
 
 
-def read_grouped(answer: dict[str, Any], fields: Fields, words: Query | None, cursor: str) -> GroupedHits:
+def read_grouped(answer: dict[str, Any], fields: Fields, words: Query | None, view: ReadView) -> GroupedHits:
     """Read a page that the plugin grouped.
 
     Args:
         answer: As the server gave it.
         fields: Names of a document's fields in the index.
         words: The query, where its words are not marked yet.
-        cursor: Value by which later pages see this ranking.
+        view: What the ranking reads.
     """
     hits = answer["hits"]["hits"]
     documents = {
@@ -96,4 +97,4 @@ def read_grouped(answer: dict[str, Any], fields: Fields, words: Query | None, cu
         if "_source" in hit
     }
     best, total = answer["hits"]["max_score"], answer["hits"]["total"]["value"]
-    return GroupedHits(hits, documents, pop_account(answer), total, best, cursor)
+    return GroupedHits(hits, documents, pop_account(answer), total, best, view)

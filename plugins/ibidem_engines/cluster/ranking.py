@@ -1,4 +1,4 @@
-"""Ranking: the top hits with packed signatures, equal scores ordered by index and id; point-in-time cursors.
+"""Ranking: the top hits with packed signatures, equal scores ordered by index and id; what it reads of an index.
 
 Packed values are not in `_source`, and only a search reads doc values, also of documents that were read by id.
 """
@@ -16,9 +16,9 @@ import numpy as np
 from ibidem_engines.cluster import dsl
 from ibidem_engines.cluster.bulk import write_order
 from ibidem_engines.cluster.dsl import LONG, PACKED, Clause
+from ibidem_engines.cursor import ReadView
 from ibidem_engines.engine import Hit
-from ibidem_engines.hits import HitColumns, no_cursor, read_ranking_cursor, write_ranking_cursor
-from ibidem_engines.query import Query
+from ibidem_engines.hits import HitColumns
 from ibidem_engines.reindex import SourceDocument
 from ibidem_engines.requests import RequestFlow, Target
 from ibidem_ingest.signatures.packed import read_id
@@ -182,53 +182,23 @@ NEWEST: Clause = {"ibidem": {"max": {"field": "_seq_no"}}}
 """Aggregation of the highest sequence number among matches."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cursor:
-    """One of the two.
-
-    Args:
-        newest: Highest sequence number of a write that is included; None with a point in time.
-        point: Id of the point in time, or an empty string.
-    """
-
-    newest: int | None = None
-    point: str = ""
-
-
-def write_cursor(cursor: Cursor, index: str, query: Query) -> str:
-    """Write a cursor as text, with its index and query."""
-    return write_ranking_cursor([cursor.newest, cursor.point], index, query)
-
-
-def read_cursor(text: str, index: str, query: Query) -> Cursor:
-    """Read a cursor of the same index and query.
-
-    Raises:
-        UsageError: It is none, or belongs to another index or query.
-    """
-    newest, point = read_ranking_cursor(text, index, query, 2)
-    if not isinstance(newest, int | None) or not isinstance(point, str) or (newest is None) != bool(point):
-        raise no_cursor(text)
-    return Cursor(newest, point)
-
-
 def limit_writes(query: Clause, newest: int) -> Clause:
     """Leave out later writes."""
     return {"bool": {"must": [query], "filter": [{"range": {"_seq_no": {"lte": newest}}}]}}
 
 
-def apply_cursor(body: Mapping[str, Any], pin: Cursor) -> Clause:
-    """Let a search see what a cursor sees; for a new cursor, ask for the newest write."""
-    if pin.newest is not None:
-        return {**body, "query": limit_writes(body["query"], pin.newest)}
-    return {**body} if pin.point else {**body, "aggs": NEWEST}
+def apply_view(body: Mapping[str, Any], view: ReadView) -> Clause:
+    """Let a search read what a view holds; without one, ask for the newest write."""
+    if view.newest is not None:
+        return {**body, "query": limit_writes(body["query"], view.newest)}
+    return {**body} if view.point else {**body, "aggs": NEWEST}
 
 
-def next_cursor(pin: Cursor, answer: Mapping[str, Any]) -> Cursor:
-    """Give the cursor with which later pages see the same."""
-    if pin.newest is not None:
-        return pin
-    return Cursor(None if pin.point else read_newest(answer), answer.get("pit_id", pin.point))
+def next_view(view: ReadView, answer: Mapping[str, Any]) -> ReadView:
+    """Give the view with which later pages read the same."""
+    if view.newest is not None:
+        return view
+    return ReadView(None if view.point else read_newest(answer), answer.get("pit_id", view.point))
 
 
 def read_newest(answer: Mapping[str, Any]) -> int:

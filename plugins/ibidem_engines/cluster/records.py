@@ -1,6 +1,7 @@
 """Records next to the index, one small index for each ledger."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import orjson
@@ -9,7 +10,9 @@ from xxhash import xxh3_128_hexdigest
 from ibidem_core.errors import NoIndex
 from ibidem_engines.cluster.bulk import MISSING, Action, get_many, run
 from ibidem_engines.cluster.client import ClusterClient, build_failure
+from ibidem_engines.cluster.dsl import ids_query
 from ibidem_engines.cluster.index import ledger_name, refresh_index
+from ibidem_engines.cursor import KEY, new_key, read_key
 from ibidem_engines.engine import Ledger
 from ibidem_engines.requests import WHOLE, ApiRequest, RequestFlow
 from ibidem_ingest.document import MAX_ID_BYTES
@@ -49,6 +52,21 @@ def get_records(
         body["search_after"] = hits[-1]["sort"]
 
 
+def make_cursor_key(cluster: ClusterClient, index: str) -> None:
+    """Keep a key of cursors, unless a sound one is there; of several processes the first one writes it."""
+    name = f"{index}-{ledger_name('runs')}"
+    stored = read(cluster, index, "runs", [KEY])
+    if not read_key(stored.get(KEY)):
+        body = orjson.dumps({"key": KEY, "entry": new_key()})
+        run(cluster, [Action("index" if stored else "create", name, _id(KEY), body)])
+        refresh_index(cluster, name)
+
+
+def first_cursor_key(records: Iterable[Mapping[str, object]]) -> bytes:
+    """Return the first sound key among records of several indexes; empty where there is none."""
+    return next((key for record in records if (key := read_key(record))), b"")
+
+
 def read_record(indices: Sequence[str], ledger: Ledger, key: str) -> RequestFlow[list[dict[str, Any]]]:
     """Read the record of one key of each of several indexes, as far as it is there and may be read, as it is now."""
     docs = [{"_index": f"{index}-{ledger_name(ledger)}", "_id": _id(key)} for index in indices]
@@ -56,22 +74,58 @@ def read_record(indices: Sequence[str], ledger: Ledger, key: str) -> RequestFlow
     return [each["_source"]["entry"] for each in answer["docs"] if each.get("found")]
 
 
-def read_records(indices: Sequence[str], ledger: Ledger) -> RequestFlow[list[dict[str, Any]]]:
-    """Read the records next to several indexes, as far as they are there and may be read, as they were last visible."""
-    head = {"index": [f"{index}-{ledger_name(ledger)}" for index in indices], **THERE}
-    body = _slice({"match_all": {}})
-    entries: list[dict[str, Any]] = []
-    while True:
-        (answer,) = (yield ApiRequest("POST", "/_msearch", lines=[head, body]))["responses"]
-        if answer.get("status") in (403, MISSING):
-            return entries
-        if "error" in answer:
-            raise build_failure(int(answer["status"]), answer)
-        hits = answer["hits"]["hits"]
-        entries += [hit["_source"]["entry"] for hit in hits]
-        if len(hits) < SLICE:
-            return entries
-        body = {**body, "search_after": hits[-1]["sort"]}
+@dataclass(frozen=True, slots=True)
+class LedgerQuery:
+    """The records of a ledger that are read next to several indexes.
+
+    Args:
+        ledger: The ledger.
+        key: Key of the only record of each index; empty for all records.
+    """
+
+    ledger: Ledger
+    key: str = ""
+
+    def lines(self, indices: Sequence[str], search_after: Sequence[object] = ()) -> list[dict[str, Any]]:
+        """Write head and body of the search for one slice."""
+        head = {"index": [f"{index}-{ledger_name(self.ledger)}" for index in indices], **THERE}
+        if self.key:
+            by_index = {"sort": [{"_index": "asc"}], "track_total_hits": False}
+            return [head, {"query": ids_query([_id(self.key)]), "size": SLICE, **by_index}]
+        return [head, _slice({"match_all": {}}) | ({"search_after": search_after} if search_after else {})]
+
+
+def read_records(indices: Sequence[str], *queries: LedgerQuery) -> RequestFlow[list[list[dict[str, Any]]]]:
+    """Read records next to several indexes, as far as they are there and may be read, as they were last visible.
+
+    Args:
+        indices: Names of indexes.
+        queries: Which records; the first slice of all is read by one request.
+
+    Returns:
+        The records of each query, in the order of keys; those of one key in the order of indexes.
+    """
+    entries: list[list[dict[str, Any]]] = [[] for _ in queries]
+    waiting: dict[int, Sequence[object]] = dict.fromkeys(range(len(queries)), ())
+    while waiting:
+        lines = [line for at, after in waiting.items() for line in queries[at].lines(indices, after)]
+        answers = (yield ApiRequest("POST", "/_msearch", lines=lines))["responses"]
+        for at, answer in zip(list(waiting), answers, strict=True):
+            hits = _read_slice(answer)
+            entries[at] += [hit["_source"]["entry"] for hit in hits]
+            waiting[at] = hits[-1]["sort"] if len(hits) == SLICE and not queries[at].key else ()
+        waiting = {at: after for at, after in waiting.items() if after}
+    return entries
+
+
+def _read_slice(answer: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Read the hits of one search; none where the caller may not read, or nothing is there."""
+    if answer.get("status") in (403, MISSING):
+        return []
+    if "error" in answer:
+        raise build_failure(int(answer["status"]), answer)
+    hits: list[Mapping[str, Any]] = answer["hits"]["hits"]
+    return hits
 
 
 def get_record(cluster: ClusterClient, index: str, ledger: Ledger, key: str) -> dict[str, object] | None:

@@ -8,8 +8,8 @@ from typing import Any
 
 from typing_extensions import override
 
-from ibidem_core.address import OURS, Fields, read_path
-from ibidem_core.errors import NoIndex, Permanent
+from ibidem_core.address import OURS, Fields, read_path, remove_path
+from ibidem_core.errors import NoIndex
 from ibidem_engines.cluster import index as layout
 from ibidem_engines.cluster import records
 from ibidem_engines.cluster.bulk import (
@@ -38,11 +38,14 @@ from ibidem_engines.cluster.source import (
     text_fault,
     with_signatures,
 )
+from ibidem_engines.cluster.source_storage import WITH_VECTORS, SourceStorage, read_storages
 from ibidem_engines.cluster.source_values import objects, remove_member
+from ibidem_engines.cluster.whole_documents import check_whole, count_fields
 from ibidem_engines.cluster.write import refused_field
 from ibidem_engines.engine import Ledger, Outcome, Record, WriteStatus
 from ibidem_engines.records import UnstorableRecord, values_of_records
 from ibidem_engines.reindex import (
+    FieldCounts,
     Marks,
     Name,
     ReindexSource,
@@ -162,6 +165,11 @@ class ClusterReindexSource(ReindexSource):
     def text_field(self) -> str:
         return self._fields.text
 
+    @property
+    @override
+    def updates_in_part(self) -> bool:
+        return bool(self._final_pipelines) or any(each.updates_in_part for each in self._storages.values())
+
     @override
     def check(self, target: Target) -> None:
         index_layout = self._layout
@@ -176,12 +184,13 @@ class ClusterReindexSource(ReindexSource):
             )
         elif target == "strip":
             self._check_pipelines()
-        for index, mapping in self._cluster.ask("GET", f"/{quote_index(self.index)}/_mapping").items():
-            _check_source(index, mapping["mappings"].get("_source", {}))
+        for storage in self._storages.values():
+            storage.check(target)
 
     @override
     def prepare(self) -> None:
         layout.create(self._cluster, self._dialect, self.index, self._kind)
+        records.make_cursor_key(self._cluster, self.index)
         self._layout_cache = None
 
     @override
@@ -210,6 +219,12 @@ class ClusterReindexSource(ReindexSource):
         return self._parts
 
     @override
+    def uuids(self) -> Mapping[str, str]:
+        path = f"/{quote_index(self.index)}/_settings"
+        answer = self._cluster.ask("GET", path, filter_path="*.settings.index.uuid")
+        return {index: str(each["settings"]["index"]["uuid"]) for index, each in answer.items()}
+
+    @override
     def newest(self, marks: Marks | None = None) -> dict[ShardRef, int]:
         return newest(self._cluster, self.parts(), marks)
 
@@ -223,22 +238,45 @@ class ClusterReindexSource(ReindexSource):
 
     @override
     def read(self, names: Sequence[Name], *, raw: bool = False) -> list[SourceDocument]:
-        """Read as many at once as have some megabytes together."""
+        """Read as many at once as have some megabytes together; with their JSON, vectors are asked for and proved."""
         documents: list[SourceDocument] = []
         position = 0
+        params = WITH_VECTORS if raw and any(each.excludes_vectors for each in self._storages.values()) else {}
         while position < len(names):
             batch = names[position : position + self._at_once]
             position += len(batch)
-            answer = self._cluster.ask("POST", "/_mget", {"docs": [_mget_item(name) for name in batch]})
+            answer = self._cluster.ask("POST", "/_mget", {"docs": [_mget_item(name) for name in batch]}, **params)
+            if raw:
+                self._check_whole(answer["docs"])
+            self._drop_vectors(answer["docs"])
             self._at_once = max(1, min(MOST_READ, READ_BYTES * len(batch) // max(1, len(answer.text))))
             documents += read_documents(
                 answer, {(name.index, name.id): name for name in batch}, self._fields, self._to_error, raw=raw
             )
         return fill_packed(documents, self._search, lambda: refresh_index(self._cluster, self.index))
 
+    def _check_whole(self, docs: Sequence[Mapping[str, Any]]) -> None:
+        """Refuse documents whose JSON is not sure to be whole."""
+        for index, storage in self._storages.items():
+            storage.check("strip")
+            if storage.unsure:
+                found = [each for each in docs if each["_index"] == index and each.get("found")]
+                check_whole(self._cluster, storage, found, self._layout.most_hits)
+
+    def _drop_vectors(self, docs: Sequence[dict[str, Any]]) -> None:
+        """Leave vectors out of what is signed, so that it is the same whether they were asked for or not."""
+        for each in docs:
+            if each.get("found"):
+                for field in self._storages[each["_index"]].vectors:
+                    each["_source"] = remove_path(each["_source"], field.path)
+
+    @override
+    def count_fields(self) -> FieldCounts:
+        return count_fields(self._cluster, self.index)
+
     @override
     def sign(self, documents: Sequence[Signed]) -> list[Outcome | None]:
-        """Write documents whole, past the default pipeline, and by partial updates where there is a final one.
+        """Write documents whole, past the default pipeline, and by partial updates where `updates_in_part` says so.
 
         A partial update takes a server a third more: it reads and parses the document again.
         """
@@ -256,7 +294,7 @@ class ClusterReindexSource(ReindexSource):
     def _signing(self, document: SourceDocument, record: Record, values: Values) -> Action:
         """Give the action that adds signatures to a document: a whole write where its JSON was read."""
         name, kind = document.name, "full" if "full" in self._layout.kinds else "lean"
-        if not document.raw or name.index in self._final_pipelines:
+        if not document.raw or self.updates_in_part:
             body = signed_part(record, kind, document.own_fields, values)
             return Action("update", name.index, name.id, body, document.state, name.routing)
         body = with_signatures(document.raw, record, kind, values)
@@ -337,6 +375,10 @@ class ClusterReindexSource(ReindexSource):
         pipelines = {index: str(each["settings"]["index"]["final_pipeline"]) for index, each in answer.items()}
         return {index: pipeline for index, pipeline in pipelines.items() if pipeline != "_none"}
 
+    @cached_property
+    def _storages(self) -> Mapping[str, SourceStorage]:
+        return read_storages(self._cluster, self.index)
+
     @property
     def _layout(self) -> layout.Layout:
         if self._layout_cache is None:
@@ -379,16 +421,6 @@ def _mget_item(name: Name) -> dict[str, str]:
     """Ask for one document as it is now."""
     document = {"_index": name.index, "_id": name.id}
     return document | {"routing": name.routing} if name.routing else document
-
-
-def _check_source(index: str, mapping: Mapping[str, Any]) -> None:
-    """Refuse an index with an incomplete `_source`: an update would lose the missing fields."""
-    left_out = [field for field in mapping.get("excludes", []) if not str(field).startswith(f"{OURS}.")]
-    if mapping.get("enabled") is False or left_out or mapping.get("includes"):
-        raise Permanent(
-            f"index {index!r} does not keep its documents whole (`_source` in its mapping)",
-            "they can only be indexed again from where they came, with: ibidem ingest PATH",
-        )
 
 
 def _has_field(mapping: Mapping[str, Any], path: Sequence[str]) -> bool:

@@ -8,6 +8,7 @@ from typing_extensions import override
 
 from ibidem_core.address import OURS
 from ibidem_engines.cluster import index as layout
+from ibidem_engines.cluster import records
 from ibidem_engines.cluster.bulk import (
     CONFLICT,
     NONE,
@@ -22,10 +23,21 @@ from ibidem_engines.cluster.bulk import (
 )
 from ibidem_engines.cluster.client import ClusterClient, Dialect
 from ibidem_engines.cluster.source import with_signatures
+from ibidem_engines.cluster.source_storage import BY_VERSION, effective_settings
+from ibidem_engines.cluster.whole_documents import count_fields
 from ibidem_engines.cluster.write import refused_field
 from ibidem_engines.engine import Outcome, WriteStatus
 from ibidem_engines.records import UnstorableRecord, values_of_records
-from ibidem_engines.reindex import Marks, Name, ReindexTarget, SeqNoRange, ShardRef, Signed, SourceDocument
+from ibidem_engines.reindex import (
+    FieldCounts,
+    Marks,
+    Name,
+    ReindexTarget,
+    SeqNoRange,
+    ShardRef,
+    Signed,
+    SourceDocument,
+)
 from ibidem_engines.requests import ApiRequest, answer_to, quote_index
 from ibidem_ingest.errors import UsageError
 
@@ -109,6 +121,8 @@ class ClusterReindexTarget(ReindexTarget):
         )
         remaining = {name: value for name, value in settings.items() if name not in LATER}
         self._cluster.ask("PUT", f"/{self.name}", {"settings": {"index": codec | remaining}, "mappings": mapping})
+        layout.create_ledgers(self._cluster, self.name)
+        records.make_cursor_key(self._cluster, self.name)
 
     @override
     def take(self, documents: Sequence[Signed]) -> list[Outcome]:
@@ -118,6 +132,10 @@ class ClusterReindexTarget(ReindexTarget):
     @override
     def newest(self) -> dict[ShardRef, int]:
         return newest(self._cluster, self._shards())
+
+    @override
+    def count_fields(self) -> FieldCounts:
+        return count_fields(self._cluster, self.name)
 
     @override
     def prune(self, upto: Marks) -> int:
@@ -191,6 +209,8 @@ class ClusterReindexTarget(ReindexTarget):
         """Read settings and mapping of the index that is copied."""
         (metadata,) = self._cluster.ask("GET", f"/{quote_index(self._source)}").values()
         settings = {name: value for name, value in metadata["settings"]["index"].items() if name not in ITS_OWN}
+        (effective,) = effective_settings(self._cluster, self._source).values()
+        settings |= {name.removeprefix("index."): effective[name] for name in BY_VERSION if name in effective}
         return settings, metadata["mappings"]
 
     def _shards(self) -> list[ShardRef]:

@@ -2,7 +2,7 @@
 
 import base64
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from datetime import timedelta
+from datetime import UTC, datetime, time, timedelta
 from typing import Any
 
 import orjson
@@ -14,7 +14,7 @@ from ibidem_engines.engine import HIGHLIGHT, Record, StoredDocument
 from ibidem_engines.highlighting import mark, passage, searched_phrases
 from ibidem_engines.query import Query
 from ibidem_engines.records import UnstorableRecord, check_storable
-from ibidem_ingest.dates import EPOCH, interval, iso_date
+from ibidem_ingest.dates import EPOCH, interval, iso_date, time_of_day
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import kind, short_repr
 from ibidem_ingest.signatures.content import group_name
@@ -89,28 +89,6 @@ def signed_part(record: Record, layout: str, stored_names: Iterable[str], values
     """
     check_storable(record)
     return orjson.dumps({"doc": {OURS: dict.fromkeys(stored_names) | _own_part(record, layout, values)}})
-
-
-def signed_update(raw: bytes, record: Record, layout: str, stored_fields: Mapping[str, object]) -> bytes:
-    """Write signatures into a partial document; every other byte of it stays as it is.
-
-    Args:
-        raw: What changes of a document, a JSON object.
-        record: The signed record of the whole document after the update.
-        layout: `full` or `lean`.
-        stored_fields: Ibidem's fields in it so far. Its group stays where nothing that is stored of it changes, as far
-            as `digest` tells.
-
-    Raises:
-        UnstorableRecord: Something in it cannot be stored.
-    """
-    check_storable(record)
-    own_part = _own_part(record, layout)
-    if stored_fields.get("record") == record.digest:
-        own_part = {name: value for name, value in own_part.items() if name not in GROUPED or name not in stored_fields}
-    fields = GROUPED if stored_fields.get("record") == record.digest else ()
-    left_out = [name for name in stored_fields if name not in fields]
-    return with_member(raw, OURS, orjson.dumps(dict.fromkeys(left_out) | own_part))
 
 
 def with_signatures(raw: bytes, record: Record, layout: str, values: Values | None = None) -> bytes:
@@ -248,12 +226,19 @@ def _clues(packed: bytes, long_value: bytes) -> Values:
 
 
 def _days(text: str) -> list[str]:
-    """Give a date's first and last day; a range that begins by one and ends by the other has a day in common."""
+    """Give a date's first and last day, or its time in UTC.
+
+    A range that begins by one and ends by the other has a day in common.
+    """
     try:
         days = interval(text)
     except ValueError as error:
         raise UnstorableRecord("date", str(error)) from error
-    return sorted({iso_day(day) for day in days if day is not None})
+    distinct_days = sorted({day for day in days if day is not None})
+    if not (seconds := time_of_day(text)):
+        return [iso_day(day) for day in distinct_days]
+    midnights = [datetime.combine(EPOCH + timedelta(days=day), time.min, UTC) for day in distinct_days]
+    return [(each + timedelta(seconds=seconds)).isoformat(timespec="milliseconds") for each in midnights]
 
 
 def iso_day(day: int) -> str:

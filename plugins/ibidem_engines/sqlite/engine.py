@@ -6,6 +6,7 @@ from pathlib import Path
 
 from typing_extensions import override
 
+from ibidem_engines.cursor import KEY, NOW, ReadView, read_key
 from ibidem_engines.engine import (
     HealthIssue,
     Hit,
@@ -51,18 +52,23 @@ class SqliteEngine(CollapseEngine, ReindexableEngine):
     def create(self) -> None:
         """Make file, folder and index; does nothing where they are."""
         self._file.create()
+        tables.make_cursor_key(self._file)
 
     def write(self, records: Sequence[Record]) -> list[Outcome]:
         """Store records in one transaction."""
         return sqlite_write.write(self._file, records)
 
-    def search(self, query: Query, size: int, cursor: str = "", exclude: Collection[str] = ()) -> Ranking:
+    def search(self, query: Query, size: int, view: ReadView = NOW, exclude: Collection[str] = ()) -> Ranking:
         """Rank what matches by bm25, the title counting double."""
-        return read.window(self._file, query, size, cursor, exclude)
+        return read.window(self._file, query, size, view, exclude)
 
     def fetch(self, ids: Sequence[tuple[str, str]], query: Query | None = None) -> list[StoredDocument]:
         """Read documents, with one passage each."""
         return read.fetch(self._file, ids, query)
+
+    @override
+    def dates(self, ids: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
+        return read.dates(self._file, ids)
 
     def find(self, searches: Sequence[SignatureLookup], query: Query | None = None) -> list[LookupResult]:
         """Look up signature values."""
@@ -101,15 +107,15 @@ class SqliteEngine(CollapseEngine, ReindexableEngine):
 
     @override
     def collapse(
-        self, query: Query, place: Place, size: int, *, settled: Marks, order: Order = "relevance", cursor: str = ""
+        self, query: Query, place: Place, size: int, *, settled: Marks, order: Order = "relevance", view: ReadView = NOW
     ) -> Collapsed:
-        return collapse(self._file, query, place, size, settled=settled, order=order, cursor=cursor)
+        return collapse(self._file, query, place, size, settled=settled, order=order, view=view)
 
     @override
     def members(
-        self, query: Query, groups: Sequence[str], limit: int, *, order: Order = "relevance", cursor: str = ""
+        self, query: Query, groups: Sequence[str], limit: int, *, order: Order = "relevance", view: ReadView = NOW
     ) -> Members:
-        return members(self._file, query, groups, limit, order, cursor)
+        return members(self._file, query, groups, limit, order, view)
 
     @override
     def facets(self, query: Query, limit: int) -> Facets:
@@ -142,3 +148,7 @@ class SqliteEngine(CollapseEngine, ReindexableEngine):
     def delete_records(self, ledger: Ledger, keys: Iterable[str]) -> int:
         """Remove records."""
         return tables.delete_records(self._file, ledger, keys)
+
+    @override
+    def cursor_key(self) -> bytes:
+        return read_key(self.get_record("runs", KEY))

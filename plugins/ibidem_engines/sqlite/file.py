@@ -12,6 +12,7 @@ from pathlib import Path
 
 from ibidem_core.errors import NoIndex, Permanent
 from ibidem_engines.sqlite.errors import from_sqlite
+from ibidem_ingest.dates import time_of_day
 from ibidem_ingest.private import make_file, make_folder
 from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_mappings import load
@@ -222,6 +223,7 @@ class SqliteFile:
         )
         for pragma in PRAGMAS:
             connection.execute(f"pragma {pragma}").close()
+        connection.create_function("ibidem_time_of_day", 1, time_of_day, deterministic=True)
         connection.set_progress_handler(self._is_late, LOOKS_EVERY)
         self._connection, self._pid, self._deadline = connection, os.getpid(), time.monotonic() + self._longest
         self._checked.clear()

@@ -8,12 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing_extensions import override
 
 from ibidem_engines.bloom_filter import BloomFilter
+from ibidem_engines.cursor import NOW, ReadView
 from ibidem_engines.engine import Hit, SignatureLookup
 from ibidem_engines.query import Query
 from ibidem_engines.reindex import Marks, Name, SeqNoRange, ShardRef
 from ibidem_engines.sqlite.file import Row, SqliteFile
 from ibidem_engines.sqlite.lookup import Finder
-from ibidem_engines.sqlite.read import Selection, choose, newest_place, write_cursor
+from ibidem_engines.sqlite.read import Selection, choose, newest_place
 from ibidem_engines.sqlite.tables import as_json, lookup_values, stored_words, words
 from ibidem_engines.stored_groups import (
     Assignment,
@@ -190,11 +191,11 @@ def _move(file: SqliteFile, place: int) -> None:
 
 _ORDERS: dict[Order, str] = {
     "relevance": "rank, id",
-    "newest": "last is null, last desc, rank, id",
-    "oldest": "first is null, first, rank, id",
+    "newest": "last is null, last desc, ibidem_time_of_day(date) desc, rank, id",
+    "oldest": "first is null, first, ibidem_time_of_day(date), rank, id",
 }
 _RANKED = """with found as materialized ({found}), ranked as (
-    select d.place, found.rank, d.id, d.first, d.last, d."group" as name,
+    select d.place, found.rank, d.id, d.date, d.first, d.last, d."group" as name,
         coalesce(nullif(d."group", ''), char(0) || d.id) as one
     from found join "ibidem.{index}.documents" d on d.place = found.place),
     numbered as (select *, row_number() over (partition by one order by {order}) as number from ranked)"""
@@ -226,24 +227,24 @@ Rows = Iterable[tuple[int, str, bytes | None, float, str]]
 
 
 def collapse(  # noqa: PLR0913 - those of `CollapseEngine.collapse`
-    file: SqliteFile, query: Query, place: Place, size: int, *, settled: Marks, order: Order, cursor: str
+    file: SqliteFile, query: Query, place: Place, size: int, *, settled: Marks, order: Order, view: ReadView
 ) -> Collapsed:
     """Rank what matches, one hit for each stored group, and count groups and documents."""
     with file.reading():
-        newest = newest_place(file, query, cursor)
+        newest = newest_place(file, view)
         selection = choose(query, newest)
         heads = file.run(_fill_ranked(_HEADS, selection, order), (*selection.values, size, place.start)).fetchall()
         counts, best = _counts(file, selection, settled)
-    return Collapsed(_hits(file, heads), counts, best, cursor=write_cursor(file, query, newest))
+    return Collapsed(_hits(file, heads), counts, best, view=ReadView(newest))
 
 
 def members(  # noqa: PLR0913, PLR0917 - those of `CollapseEngine.members`
-    file: SqliteFile, query: Query, groups: Sequence[str], limit: int, order: Order, cursor: str
+    file: SqliteFile, query: Query, groups: Sequence[str], limit: int, order: Order, view: ReadView
 ) -> Members:
     """Find the members of stored groups that match, the best first, and the sizes of the groups."""
     names = as_json(list(groups))
     with file.reading():
-        selection = choose(query, newest_place(file, query, cursor))
+        selection = choose(query, newest_place(file, view))
         rows = file.run(_fill_ranked(_MEMBERS, selection, order), (*selection.values, limit, names)).fetchall()
         sizes = dict(file.run(_fill(_MATCH_SIZES, selection), (*selection.values, names)).fetchall())
     return Members(_hits(file, rows), sizes)
@@ -252,7 +253,7 @@ def members(  # noqa: PLR0913, PLR0917 - those of `CollapseEngine.members`
 def facets(file: SqliteFile, query: Query, limit: int) -> Facets:
     """Count the documents and groups of each source, language and year among what matches."""
     with file.reading():
-        selection = choose(query, newest_place(file, query, ""))
+        selection = choose(query, newest_place(file, NOW))
 
         def count_facet(value: str, order: str, count: int) -> list[FacetCount]:
             statement = _fill(_FACETS, selection).replace("{value}", value).replace("{order}", order)

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 
 import orjson
 
+from ibidem_engines.cursor import ReadView
 from ibidem_engines.engine import Hit, Info, Ranking, StoredDocument
 from ibidem_engines.highlighting import mark, passage, searched_phrases
-from ibidem_engines.hits import no_cursor, read_ranking_cursor, write_ranking_cursor
 from ibidem_engines.query import Filter, Phrase, Query, Words, days
 from ibidem_engines.spelling import MOST_WORDS, spellings
 from ibidem_engines.sqlite.file import LAYOUT, SqliteFile, Value
 from ibidem_engines.sqlite.tables import as_json, word
+from ibidem_ingest.dates import iso_date
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 
@@ -89,6 +90,8 @@ def _phrase(phrase: Phrase) -> str:
 
 
 def _condition(filter_: Filter) -> Conditions:
+    if filter_ == Filter("date", ""):
+        return Conditions("d.first is null", ())
     if filter_.field == "date":
         first, last = days(filter_.value)
         return Conditions(
@@ -101,7 +104,6 @@ def _condition(filter_: Filter) -> Conditions:
 
 
 MOST_HITS = 10_000
-MOST_PLACE = 2**63 - 1
 MARGIN = 200
 """Hits read beyond a window, so that equal ranks at its end can be ordered by id without ranking all once more."""
 
@@ -117,6 +119,8 @@ _BY_ID = """select d.id, d.version, d.idf, d.source, d.language, d.date, d.url, 
     where d.id in (select value from json_each(?))"""
 _LONG = """select d.id, l.value from "ibidem.{index}.documents" d join "ibidem.{index}.long" l on l.place = d.place
     where d.id in (select value from json_each(?))"""
+_DATES = """select id, date from "ibidem.{index}.documents"
+    where date <> '' and id in (select value from json_each(?))"""
 _SLICE = """select d.place, d.id, d.packed from "ibidem.{index}.documents" d
     where d.place > ? and d.place <= ?{limits} order by d.place limit ?"""
 _CARRYING = 'select rowid from "ibidem.{index}.keys" where "ibidem.{index}.keys" match ?'
@@ -125,35 +129,27 @@ _COUNTS = 'select idf, signed, count(*) from "ibidem.{index}.documents" group by
 RankedPlaces = list[tuple[int, float]]
 
 
-def window(file: SqliteFile, query: Query, size: int, cursor: str, exclude: Collection[str] = ()) -> Ranking:
+def window(file: SqliteFile, query: Query, size: int, view: ReadView, exclude: Collection[str] = ()) -> Ranking:
     """Rank what matches; see `Engine.search`.
 
-    The cursor remembers the newest document, so that what is written later stays out; scores follow the index.
+    The view ends with the newest document, so that what is written later stays out; scores follow the index.
     """
     if not 1 <= size <= MOST_HITS:
         raise UsageError(f"a window of {size} hits is not possible", f"use 1 to {MOST_HITS}")
     with file.reading():
-        newest = newest_place(file, query, cursor)
+        newest = newest_place(file, view)
         total, ranked_places = _rank(file, choose(query, newest, exclude), size)
         documents = read_places(file, [place for place, _ in ranked_places], leads=False)
     score = {place: -rank for place, rank in ranked_places}
     hits = [Hit(file.index, name, score[place], packed, place) for place, name, packed in documents]
-    return Ranking(sorted(hits, key=lambda hit: -hit.score)[:size], total, write_cursor(file, query, newest))
+    return Ranking(sorted(hits, key=lambda hit: -hit.score)[:size], total, ReadView(newest))
 
 
-def newest_place(file: SqliteFile, query: Query, cursor: str) -> int:
-    """Give the place of the newest document that a ranking holds: the cursor's, or what is the newest now."""
-    if cursor:
-        (newest,) = read_ranking_cursor(cursor, file.index, query, 1)
-        if not isinstance(newest, int) or not 0 <= newest <= MOST_PLACE:
-            raise no_cursor(cursor)
-        return newest
+def newest_place(file: SqliteFile, view: ReadView) -> int:
+    """Give the place of the newest document that a ranking reads: the view's, or what is the newest now."""
+    if view.newest is not None:
+        return view.newest
     return file.run('select max(place) from "ibidem.{index}.documents"').fetchone()[0] or 0
-
-
-def write_cursor(file: SqliteFile, query: Query, newest: int) -> str:
-    """Write what makes later pages see the same ranking."""
-    return write_ranking_cursor([newest], file.index, query)
 
 
 def fetch(file: SqliteFile, ids: Sequence[tuple[str, str]], query: Query | None) -> list[StoredDocument]:
@@ -183,6 +179,14 @@ def long_signatures(file: SqliteFile, ids: Sequence[tuple[str, str]]) -> dict[tu
     own_ids = [name for index, name in ids if index == file.index]
     with file.reading():
         return {(file.index, name): value for name, value in file.run(_LONG, (as_json(own_ids),))}
+
+
+def dates(file: SqliteFile, ids: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
+    """Read dates; see `Engine.dates`."""
+    own_ids = [name for index, name in ids if index == file.index]
+    with file.reading():
+        rows = file.run(_DATES, (as_json(own_ids),)).fetchall()
+    return {(file.index, name): date for name, value in rows if (date := iso_date(value))}
 
 
 def scan(file: SqliteFile, filters: Sequence[Filter], size: int) -> Iterator[list[Hit]]:

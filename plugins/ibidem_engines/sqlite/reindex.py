@@ -1,6 +1,6 @@
 """Read an existing index in SQLite as one shard, and the file that replaces it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import get_args
 
@@ -9,6 +9,7 @@ from typing_extensions import override
 from ibidem_core.address import Fields
 from ibidem_engines.engine import Ledger, Outcome, Record
 from ibidem_engines.reindex import (
+    FieldCounts,
     Marks,
     Name,
     ReindexSource,
@@ -47,6 +48,8 @@ class SqliteReindexTarget(ReindexTarget):
     @override
     def create(self, *, with_fields: bool = True) -> None:
         self._file.create()
+        if with_fields:
+            tables.make_cursor_key(self._file)
 
     @override
     def take(self, documents: Sequence[Signed]) -> list[Outcome]:
@@ -57,6 +60,10 @@ class SqliteReindexTarget(ReindexTarget):
         with self._file.reading():
             (last,) = self._file.run('select coalesce(max(place), 0) from "ibidem.{index}.documents"').fetchone()
         return {ShardRef(self.name): last}
+
+    @override
+    def count_fields(self) -> FieldCounts:
+        return FieldCounts()
 
     @override
     def prune(self, upto: Marks) -> int:
@@ -117,6 +124,11 @@ class SqliteReindexSource(ReindexSource):
     def text_field(self) -> str:
         return Fields().text
 
+    @property
+    @override
+    def updates_in_part(self) -> bool:
+        return False
+
     @override
     def check(self, target: Target) -> None:
         self._file.read_state()
@@ -126,7 +138,8 @@ class SqliteReindexSource(ReindexSource):
 
     @override
     def prepare(self) -> None:
-        """Do nothing: the fields are ours."""
+        """Keep a key of cursors; the fields are ours."""
+        tables.make_cursor_key(self._file)
 
     @override
     def missing_fields(self) -> list[str]:
@@ -136,6 +149,11 @@ class SqliteReindexSource(ReindexSource):
     @override
     def parts(self) -> list[ShardRef]:
         return [ShardRef(self.index)]
+
+    @override
+    def uuids(self) -> Mapping[str, str]:
+        """Name the index alone: nothing but ibidem makes it, and signs what it writes."""
+        return {self.index: ""}
 
     @override
     def newest(self, marks: Marks | None = None) -> dict[ShardRef, int]:
@@ -177,6 +195,11 @@ class SqliteReindexSource(ReindexSource):
             for name in names
             if (row := rows.get(name.id)) is not None
         ]
+
+    @override
+    def count_fields(self) -> FieldCounts:
+        """Count none: rows are read whole."""
+        return FieldCounts()
 
     @override
     def sign(self, documents: Sequence[Signed]) -> list[Outcome | None]:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from xxhash import xxh3_128_hexdigest
 
 from ibidem_engines.bloom_filter import Marks
+from ibidem_engines.cursor import KEY, new_key, read_key
 from ibidem_engines.engine import Ledger
 from ibidem_engines.sqlite.file import SqliteFile
 from ibidem_ingest.signatures.long_text import LongSignatures
@@ -54,6 +55,14 @@ def put_records(file: SqliteFile, ledger: Ledger, entries: Mapping[str, Mapping[
     if entries:
         with file.transaction():
             put(file, ledger, entries)
+
+
+def make_cursor_key(file: SqliteFile) -> None:
+    """Keep a key of cursors, unless a sound one is there."""
+    if not read_key(get_record(file, "runs", KEY)):
+        with file.transaction():
+            if not read_key(get(file, "runs", [KEY]).get(KEY)):
+                put(file, "runs", {KEY: new_key()})
 
 
 def get_records(

@@ -11,7 +11,6 @@ from ibidem_core.errors import Permanent, Unavailable
 from ibidem_engines.cluster.engine import ClusterEngine
 from ibidem_engines.cluster.index import template
 from ibidem_engines.cluster.opensearch import DIALECT
-from ibidem_engines.cluster.ranking import read_cursor
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record, SignatureLookup, WriteStatus
 from ibidem_engines.query import Filter, Query, parse_query
@@ -538,13 +537,12 @@ class TestRequests:
         engine = at(f"{address}/?fields=text=body", "theirs")
         ranking = engine.search(GRAIN, 5)
         fill(address, *[{"body": "grain grain"}] * 9)
-        results = engine.search(GRAIN, 100, ranking.cursor)
+        results = engine.search(GRAIN, 100, ranking.view)
         assert (results.total, len(results.hits)) == (8, 8)
         assert list(results.hits[:5]) == list(ranking.hits)
-        point = read_cursor(ranking.cursor, "theirs", GRAIN).point
-        engine._close_point(point)
+        engine._close_point(ranking.view.point)
         with pytest.raises(Permanent, match="search again without the cursor"):
-            engine.search(GRAIN, 5, ranking.cursor)
+            engine.search(GRAIN, 5, ranking.view)
 
     def test_a_native_query_brings_its_own_sort(self, address: str) -> None:
         engine = at(address)

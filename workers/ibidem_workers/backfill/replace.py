@@ -6,12 +6,11 @@ new one through the alias. Documents deleted from the first index are deleted fr
 """
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import get_args
 
-from ibidem_core.errors import Unavailable
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import check_name, open_engine, open_reindex_source
 from ibidem_engines.engine import Engine, Ledger
@@ -19,101 +18,9 @@ from ibidem_engines.reindex import Marks, ReindexSource, marks_as_record, parse_
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers.backfill.checkpoint import KEYS, Checkpoint, load_checkpoint
-from ibidem_workers.backfill.run import Backfill, Report, check_fields, open_for_backfill, start_in_place
-from ibidem_workers.groups.service import settle
+from ibidem_workers.backfill.field_guard import check_copy
+from ibidem_workers.backfill.run import Backfill, Report, check_fields
 from ibidem_workers.runs import new_run
-
-EVERY = 1.0
-"""Seconds between two looks."""
-
-SETTLES = 10.0
-"""Seconds for which documents are grouped between two looks."""
-
-LONGEST_PAUSE = 30.0
-"""Seconds between two looks while the engine does not answer."""
-
-
-def follow(
-    settings: Settings,
-    has_ended: Callable[[float], bool],
-    report: Report = lambda *_: None,
-    notify: Callable[[str], None] = lambda _: None,
-) -> str:
-    """Sign the documents of an index, and then those that are added or changed.
-
-    Args:
-        settings: Which index.
-        has_ended: Waits for so many seconds; returns whether it was asked to end.
-        report: Called with the progress of the first pass.
-        notify: Called with messages for people: how many documents were signed, whether the engine answers.
-
-    Returns:
-        The run's name.
-    """
-    with open_for_backfill(settings) as (engine, source):
-        backfill = start_in_place(engine, source, settings, report)
-        _Following(backfill, source, engine, has_ended, notify).go_on()
-        backfill.checkpoint.state = "done"
-        backfill.note("submitted")
-        return backfill.checkpoint.run
-
-
-class _Following:
-    """Looks again and again, less often while the engine does not answer.
-
-    Args:
-        backfill: The backfill of the index.
-        source: The index.
-        engine: The same index, whose documents are grouped once they are signed.
-        has_ended: As in `follow`.
-        notify: As in `follow`.
-    """
-
-    def __init__(
-        self,
-        backfill: Backfill,
-        source: ReindexSource,
-        engine: Engine,
-        has_ended: Callable[[float], bool],
-        notify: Callable[[str], None],
-    ) -> None:
-        self._backfill, self._source, self._engine, self._has_ended, self._notify = (
-            backfill,
-            source,
-            engine,
-            has_ended,
-            notify,
-        )
-        self._pause = EVERY
-
-    def go_on(self) -> None:
-        """Sign all documents, then new ones, until asked to end."""
-        if self._try(self._backfill.run):
-            documents = self._backfill.checkpoint.documents
-            self._notify(f"{documents:,} documents looked at; following what others write")
-        while not self._has_ended(self._pause):
-            total = self._backfill.checkpoint.documents
-            if self._try(self._look) and (count := self._backfill.checkpoint.documents - total):
-                self._notify(f"{time.strftime('%H:%M:%S')}  {count:,} signed")
-
-    def _look(self) -> None:
-        upto = self._source.newest(parse_marks(self._backfill.checkpoint.upto))
-        self._backfill.sign(upto, changes_only=True)
-        settle(self._engine, SETTLES)
-
-    def _try(self, step: Callable[[], None]) -> bool:
-        """Do a step; returns False when the engine does not answer, so that the next step repeats it."""
-        try:
-            step()
-        except Unavailable as error:
-            self._notify(f"{error}; waiting")
-            self._pause = min(2 * self._pause, LONGEST_PAUSE)
-            return False
-        if self._pause > EVERY:
-            self._notify("it answers again")
-        self._pause = EVERY
-        return True
-
 
 AT_ONCE = 1_000
 ON_THE_WAY = 0.5
@@ -220,6 +127,7 @@ class _Replacing:
         if checkpoint.state != "swapped":
             self._fill(backfill)
             self._prune(backfill)
+            check_copy(self._source, self._copy, parse_marks(checkpoint.upto))
             self._copy_records()
             checkpoint.marks, checkpoint.alias = marks_as_record(self._copy.newest()), self._alias
             checkpoint.state = "swapped" if self._alias else "done"

@@ -15,6 +15,7 @@ from ibidem_engines.reindex import Marks, Name, ReindexSource, ReindexTarget, Se
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_workers.backfill.batch import ROUNDS
 from ibidem_workers.backfill.checkpoint import NONE, all_writes, read_ranges
+from ibidem_workers.backfill.field_guard import FieldGuard, check_copy
 from ibidem_workers.backfill.run import MOST_PASSES, Report, open_for_backfill
 
 LISTED = 1_000
@@ -120,16 +121,19 @@ def strip(request: StripRequest, settings: Settings, report: Report = lambda *_:
 
 
 def _strip_in_place(engine: Engine, source: ReindexSource, report: Report, *, dry: bool) -> StripResult:
-    result = StripResult()
+    result, guard = StripResult(), FieldGuard(source)
     upto = source.newest()
     documents = sum(map(source.count, all_writes(upto)))
     for originals in read_ranges(source, all_writes(upto), raw=True):
         for each in originals:
             result.count(each, source.strip_document(each))
         if not dry:
-            _write(source, [each for each in originals if carries(each)], result)
+            guard.note(_write(source, [each for each in originals if carries(each)], result))
+            if guard.is_pending:
+                guard.check()
         report(result.read, documents)
     if not dry:
+        guard.check()
         engine.refresh()
         info = engine.info()
         result.left = info.documents - info.unsigned
@@ -138,8 +142,13 @@ def _strip_in_place(engine: Engine, source: ReindexSource, report: Report, *, dr
     return result
 
 
-def _write(source: ReindexSource, originals: Sequence[SourceDocument], result: StripResult) -> None:
-    """Write documents without signatures; a document that has changed since it was read is read again."""
+def _write(source: ReindexSource, originals: Sequence[SourceDocument], result: StripResult) -> int:
+    """Write documents without signatures; a document that has changed since it was read is read again.
+
+    Returns:
+        How many were written.
+    """
+    writes = 0
     for _ in range(ROUNDS):
         stale_names = []
         for original, outcome in zip(originals, source.strip(originals), strict=True):
@@ -147,11 +156,14 @@ def _write(source: ReindexSource, originals: Sequence[SourceDocument], result: S
                 stale_names.append(original.name)
             elif outcome.fate is WriteStatus.REFUSED:
                 result.refuse(original.name, outcome.why)
+            else:
+                writes += 1
         if not stale_names:
-            return
+            return writes
         originals = [each for each in source.read(stale_names, raw=True) if carries(each)]
     for each in originals:
         result.refuse(each.name, "another program changes it again and again; give the same command again")
+    return writes
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +190,7 @@ class _Copying:
         position = self._fill()
         self.result.pruned = self.copy.prune(self.copy.newest())
         marks = self.copy.newest()
+        check_copy(self.source, self.copy, position)
         self.copy.finish(self.result.alias)
         if self.result.alias:
             self._copy(position, self.source.newest(), switch_marks=marks)

@@ -28,7 +28,7 @@ from ibidem.gateway.page.state import LABELS, ListQuery, PageState, field, read_
 from ibidem.gateway.upstream import Caller
 from ibidem.grouped_search.api import search_window
 from ibidem.grouped_search.backend import Portion
-from ibidem.grouped_search.explanations import account_line
+from ibidem.grouped_search.explanations import account_line, note_lines
 from ibidem.index.documents import add_override, read_document, read_verdict, readable_overrides, remove_override
 from ibidem.index.inspection import inspect as find_copies
 from ibidem_core.errors import NoIndex
@@ -102,7 +102,7 @@ def home(engine: Engine, context: GatewayContext, parameters: ListQuery) -> Resp
         labels=LABELS,
         groups=page_groups(result.response, 1 + (state.page - 1) * state.size),
         account=account_line(result.response, 1 + (state.page - 1) * state.size),
-        notes=result.response["dedupe"].get("not_understood") or [],
+        notes=note_lines(result.response["dedupe"]),
         better=result.response["dedupe"].get("did_you_mean") or "",
         late=result.response["dedupe"].get("late") or [],
         choices=facets,

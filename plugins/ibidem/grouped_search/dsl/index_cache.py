@@ -10,6 +10,8 @@ from ibidem_engines.cluster import plugin
 from ibidem_engines.cluster import records as ledgers
 from ibidem_engines.cluster.index import Layout, pipeline_fault, read_layout, schema_fault
 from ibidem_engines.cluster.match_counts import CountResult
+from ibidem_engines.cluster.records import LedgerQuery
+from ibidem_engines.cursor import KEY as CURSOR_KEY
 from ibidem_engines.group_checkpoint import KEY, Checkpoint
 from ibidem_engines.requests import RequestFlow, TtlCache
 from ibidem_engines.stored_presets import read_preset
@@ -24,13 +26,30 @@ NAMES = ("ignore_unavailable", "allow_no_indices", "expand_wildcards")
 NOWHERE = Layout((), frozenset(), {}, (), {}, 10_000, ())
 
 
+SEARCH_RECORDS = (LedgerQuery("overrides"), LedgerQuery("runs", CURSOR_KEY))
+"""Records that every search needs."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRecords:
+    """Records next to indexes that every search needs.
+
+    Args:
+        overrides: Manual decisions.
+        cursor_key: The key of cursors; empty where there is none.
+    """
+
+    overrides: Sequence[Override] = ()
+    cursor_key: bytes = field(default=b"", repr=False)
+
+
 @dataclass(slots=True)
 class IndexMetadataCache:
     """TTL cache of index metadata and manual decisions; one for each client."""
 
     layouts: TtlCache[str, Layout] = field(default_factory=TtlCache)
     stored_presets: TtlCache[str, Mapping[str, Preset]] = field(default_factory=TtlCache)
-    words: TtlCache[str, Sequence[Override]] = field(default_factory=TtlCache)
+    records: TtlCache[str, SearchRecords] = field(default_factory=TtlCache)
     checkpoints: TtlCache[str, Checkpoint] = field(default_factory=TtlCache)
     plugins: TtlCache[str, bool] = field(default_factory=TtlCache)
     counts: TtlCache[str, CountResult] = field(default_factory=TtlCache)
@@ -73,7 +92,7 @@ class IndexMetadataCache:
         presets = self.stored_presets.get(key) if names else {}
         if presets is not None:
             return presets
-        records = yield from ledgers.read_records(names, "presets")
+        (records,) = yield from ledgers.read_records(names, LedgerQuery("presets"))
         return self.stored_presets.put(key, {str(each["name"]): read_preset(each) for each in records}, WORDS_S)
 
     def plugin(self) -> RequestFlow[bool]:
@@ -84,14 +103,15 @@ class IndexMetadataCache:
             return version
         return self.plugins.put("", plugin.has_same_plugin((yield from plugin.plugin_nodes())))
 
-    def overrides(self, names: Sequence[str]) -> RequestFlow[Sequence[Override]]:
-        """Give manual decisions, which are next to each index."""
+    def search_records(self, names: Sequence[str]) -> RequestFlow[SearchRecords]:
+        """Give manual decisions and the key of cursors, which are next to each index, by one request."""
         key = ",".join(names)
-        overrides = self.words.get(key) if names else ()
-        if overrides is not None:
-            return overrides
-        records = yield from ledgers.read_records(names, "overrides")
-        return self.words.put(key, [Override.from_record(each) for each in records], WORDS_S)
+        cached = self.records.get(key) if names else SearchRecords()
+        if cached is not None:
+            return cached
+        overrides, keys = yield from ledgers.read_records(names, *SEARCH_RECORDS)
+        found = SearchRecords([Override.from_record(each) for each in overrides], ledgers.first_cursor_key(keys))
+        return self.records.put(key, found, WORDS_S)
 
 
 def merge_checkpoints(checkpoints: Sequence[Checkpoint]) -> Checkpoint:

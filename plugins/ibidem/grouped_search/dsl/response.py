@@ -14,7 +14,7 @@ import numpy as np
 
 from ibidem.grouped_search.response import Json
 from ibidem.grouped_search.window import Window
-from ibidem_engines.cluster import ranking as engine_cursors
+from ibidem_engines.cluster import ranking
 from ibidem_engines.cluster.client import Failure, build_failure
 from ibidem_engines.cluster.dsl import documents, ids_query
 
@@ -246,7 +246,7 @@ def drop_own_aggregation(answer: Json) -> None:
 def read_newest(answer: Mapping[str, Any]) -> int:
     """Read the highest number of a write among what matches."""
     own_aggregations = [each for name, each in answer.get("aggregations", {}).items() if untyped_name(name) == OWN]
-    return engine_cursors.read_newest({"aggregations": {OWN: own_aggregations[0]}}) if own_aggregations else -1
+    return ranking.read_newest({"aggregations": {OWN: own_aggregations[0]}}) if own_aggregations else -1
 
 
 def check_complete(answer: Mapping[str, Any]) -> None:

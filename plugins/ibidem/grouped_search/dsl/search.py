@@ -9,8 +9,8 @@ from typing import Any
 
 from typing_extensions import override
 
-from ibidem.grouped_search.backend import PageRequest, SearchBackend, read_cursor, write_cursor
-from ibidem.grouped_search.dsl.index_cache import NOWHERE, IndexMetadataCache, layout_names
+from ibidem.grouped_search.backend import PageRequest, SearchBackend, cursor_codec
+from ibidem.grouped_search.dsl.index_cache import NOWHERE, IndexMetadataCache, SearchRecords, layout_names
 from ibidem.grouped_search.dsl.request import DslSearch
 from ibidem.grouped_search.dsl.response import (
     BucketGroups,
@@ -30,10 +30,10 @@ from ibidem.grouped_search.plugin_request import does, search_by_plugin
 from ibidem.grouped_search.response import Json
 from ibidem_dedupe.overrides import DocumentRef, Override
 from ibidem_dedupe.parameters import DEEPEST
-from ibidem_engines.cluster import ranking as engine_cursors
 from ibidem_engines.cluster.dsl import ALL, ONLY_PACKED, add_exclusion, documents, ids_query
 from ibidem_engines.cluster.lookup import LookUp, holders_query
-from ibidem_engines.cluster.ranking import long_values, rank
+from ibidem_engines.cluster.ranking import NEWEST, limit_writes, long_values, rank
+from ibidem_engines.cursor import NOW, Cursor, CursorCodec, NextPage, ReadView
 from ibidem_engines.engine import LookupResult, Ranking, SignatureLookup
 from ibidem_engines.requests import ApiRequest, RequestFlow
 from ibidem_ingest.errors import UsageError
@@ -94,8 +94,9 @@ class DslBackend(SearchBackend):
         self.scores: dict[DocumentRef, float | None] = {}
         self.renamed = False
         self._ids = ids
-        self._words: Sequence[Override] = ()
-        self._pinned = engine_cursors.Cursor()
+        self.next_page: NextPage | None = None
+        self._records = SearchRecords()
+        self._view = NOW
 
     @property
     def page(self) -> PageRequest:
@@ -125,17 +126,24 @@ class DslBackend(SearchBackend):
         return not (joins_rankings or has_pipeline or self._is_rescored())
 
     @property
-    def cursor(self) -> str:
-        """Cursor by which later pages see this ranking; empty where only a point in time could."""
-        pin = self.pin
-        return write_cursor(pin, self.search.query, self.search.request) if pin else ""
+    def codec(self) -> CursorCodec:
+        """The codec of this search's cursors."""
+        search = self.search
+        return cursor_codec(self._records.cursor_key, search.target.index, search.query, search.request)
 
     @property
-    def pin(self) -> str:
-        """The part of a cursor that excludes later writes; empty where that needs a point in time."""
-        if self._pinned.newest is None:
-            return ""
-        return engine_cursors.write_cursor(self._pinned, self.search.target.index, self.search.query)
+    def cursor(self) -> str:
+        """Cursor by which later pages see this ranking; empty where only a point in time could."""
+        return "" if self._view == NOW else self.write_cursor()
+
+    def write_cursor(self, next_page: NextPage | None = None) -> str:
+        """Write the cursor of the next page, which begins at a place or by its number."""
+        return self.codec.encode(Cursor(self._view, next_page))
+
+    def read_cursor(self) -> None:
+        """Read the cursor of the request, once the key of the index is known."""
+        cursor = self.codec.decode(self.search.request.cursor)
+        self._view, self.next_page = cursor.view, cursor.next_page
 
     @property
     def ids(self) -> bool:
@@ -145,21 +153,32 @@ class DslBackend(SearchBackend):
     def use_engine_ids(self) -> "DslBackend":
         """Give the same ranking with the engine's own ids."""
         retry = DslBackend(self.search, self.metadata, ids=True)
-        retry.layout, retry._words, retry._pinned = self.layout, self._words, self._pinned
+        retry.layout, retry._records = self.layout, self._records
+        retry._view, retry.next_page = self._view, self.next_page
         return retry
 
     def read_metadata(self) -> RequestFlow[None]:
-        """Read layouts and manual decisions of the indexes; those of a point in time are known from its hits only."""
-        target, cursor = self.search.target, read_cursor(self.search.query, self.search.request)
-        if cursor:
-            self._pinned = engine_cursors.read_cursor(cursor, target.index, self.search.query)
+        """Read layouts and records of the indexes, then the cursor.
+
+        The indexes of a point in time are known from its hits only.
+
+        Raises:
+            UsageError: A cursor that is not valid, or one with a point in time.
+        """
+        target = self.search.target
         if target.point is None:
             yield from self.read_index_metadata(target.index, target.params)
+            self.read_cursor()
+        elif self.search.request.by == "window" and self.search.request.cursor:
+            raise UsageError(
+                "dedupe_cursor does not go with a point in time, by which all pages see one ranking already",
+                "leave one of them out",
+            )
 
     def read_index_metadata(self, index: str, params: Mapping[str, str] | None = None) -> RequestFlow[None]:
-        """Read layouts and manual decisions of some indexes."""
+        """Read layouts and records of some indexes."""
         self.layout = yield from self.metadata.layout(index, params or {})
-        self._words = yield from self.metadata.overrides(layout_names(index, self.layout))
+        self._records = yield from self.metadata.search_records(layout_names(index, self.layout))
 
     def through_plugin(self) -> RequestFlow[Json | None]:
         """Let the cluster's plugin search and group; None without a plugin, or if it lacks an option."""
@@ -169,13 +188,13 @@ class DslBackend(SearchBackend):
         answer = yield from search_by_plugin(
             self.search,
             self.up_to_now(dict(self.search.ranking)),
-            {**self.search.aggregations, **(engine_cursors.NEWEST if may_pin else {})},
+            {**self.search.aggregations, **(NEWEST if may_pin else {})},
         )
         if answer is None:
             return None
         check_complete(answer)
         if may_pin:
-            self._pinned = engine_cursors.Cursor(read_newest(answer))
+            self._view = ReadView(read_newest(answer))
         drop_own_aggregation(answer)
         return answer | {"dedupe": answer["dedupe"] | {"cursor": self.cursor}}
 
@@ -195,7 +214,7 @@ class DslBackend(SearchBackend):
 
     @override
     def overrides(self) -> Sequence[Override]:
-        return self._words
+        return self._records.overrides
 
     @override
     def find(self, searches: Sequence[SignatureLookup], *, whole_index: bool) -> RequestFlow[list[LookupResult]]:
@@ -259,9 +278,9 @@ class DslBackend(SearchBackend):
 
     def up_to_now(self, body: Json) -> Json:
         """Filter out documents written after the ranking was first read."""
-        if self._pinned.newest is None:
+        if self._view.newest is None:
             return body
-        return body | {"query": engine_cursors.limit_writes(body.get("query") or ALL, self._pinned.newest)}
+        return body | {"query": limit_writes(body.get("query") or ALL, self._view.newest)}
 
     def _body(self, depth: int) -> Json:
         """Ask for the top of the ranking; the first request also asks for aggregations and suggestions."""
@@ -270,19 +289,19 @@ class DslBackend(SearchBackend):
         if self.first:
             return body
         aggs = {} if self._needs_aggregation() else dict(self.search.aggregations)
-        aggs |= engine_cursors.NEWEST if self._may_pin() else {}
+        aggs |= NEWEST if self._may_pin() else {}
         extras = {} if self.search.completes else self.search.extras
         return {**body, **extras, **({"aggs": aggs} if aggs else {})}
 
     def _may_pin(self) -> bool:
         """Return whether the numbers of writes order them, so that a ranking can be seen again."""
         knn = "knn" in self.search.ranking
-        return self.layout.shards == 1 and self._pinned.newest is None and not self.search.target.point and not knn
+        return self.layout.shards == 1 and self._view.newest is None and not self.search.target.point and not knn
 
     def _learn(self, answer: Mapping[str, Any]) -> RequestFlow[None]:
         """Keep the answer without its hits, and the indexes that the hits of a point in time name."""
         if self._may_pin():
-            self._pinned = engine_cursors.Cursor(read_newest(answer))
+            self._view = ReadView(read_newest(answer))
         self.first = answer
         if self.search.target.point is not None:
             index = ",".join(sorted({hit["_index"] for hit in answer["hits"]["hits"]}))
@@ -292,7 +311,7 @@ class DslBackend(SearchBackend):
     def learn(self, answer: Mapping[str, Any], newest: int) -> None:
         """Keep the answer without its hits, and the highest sequence number among the matches."""
         if self._may_pin():
-            self._pinned = engine_cursors.Cursor(newest)
+            self._view = ReadView(newest)
         self.first = answer
 
     def _documents_request(self, names: Sequence[DocumentRef]) -> ApiRequest:

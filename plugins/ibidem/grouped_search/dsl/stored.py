@@ -13,7 +13,7 @@ import orjson
 from typing_extensions import override
 from xxhash import xxh3_128_hexdigest
 
-from ibidem.grouped_search.backend import PageRequest, write_cursor
+from ibidem.grouped_search.backend import PageRequest
 from ibidem.grouped_search.dsl.index_cache import NOWHERE, IndexMetadataCache, layout_names
 from ibidem.grouped_search.dsl.request import DslSearch
 from ibidem.grouped_search.dsl.response import (
@@ -156,13 +156,17 @@ class StoredDslBackend(StoredBackend):
                 f"dedupe_by=stored does not go with {', '.join(source.layout.bare)}: no groups are stored there",
                 "sign it with: ibidem backfill --groups",
             )
-        index = target.index if target.point is None else ",".join(source.layout.indices)
+        index = target.index
+        if target.point is not None:
+            index = ",".join(source.layout.indices)
+            source.read_cursor()
         self.settled = yield from source.metadata.settlement(layout_names(index, source.layout))
 
     def page(self) -> RequestFlow[StoredPage]:
         """Make the page."""
-        search = self.search
-        return (yield from stored_page(self, PageRequest(search.request, search.start, search.size, search.tables)))
+        search, next_page = self.search, self.source.next_page
+        page_request = PageRequest(search.request, search.start, search.size, search.tables, next_page=next_page)
+        return (yield from stored_page(self, page_request))
 
     @override
     def settlement(self) -> Checkpoint:
@@ -217,8 +221,7 @@ class StoredDslBackend(StoredBackend):
 
     def cursor(self, page: StoredPage) -> str:
         """Write the cursor by which later pages see this ranking, with the place of the next one."""
-        search = self.search
-        return write_cursor(self.source.pin, search.query, search.request, page.further)
+        return self.source.write_cursor(page.further)
 
     def _keep(self, hits: Sequence[Mapping[str, Any]]) -> None:
         """Keep hits that hold all that is shown of them."""

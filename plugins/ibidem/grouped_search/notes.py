@@ -1,0 +1,38 @@
+"""Notes on the query of an answer: parts that were not understood, and documents that a filter leaves out unasked."""
+
+from dataclasses import replace
+
+from ibidem.grouped_search.response import Json
+from ibidem_engines.cursor import ReadView
+from ibidem_engines.engine import Engine
+from ibidem_engines.query import Filter, Query
+from ibidem_engines.spelling import did_you_mean
+
+
+def query_notes(engine: Engine, query: Query, view: ReadView, matched: int) -> Json:
+    """Return what a response notes on its query.
+
+    Args:
+        engine: The index.
+        query: The query.
+        view: What the ranking read.
+        matched: How many documents match.
+    """
+    suggestion = did_you_mean(engine, query) if not matched and query.native is None else ""
+    found: Json = {"not_understood": list(query.notes), "did_you_mean": suggestion}
+    if any(each.field == "language" for each in query.filters):
+        found["without_language"] = count_lacking(engine, query, "language", view)
+    return found
+
+
+def count_lacking(engine: Engine, query: Query, name: str, view: ReadView) -> int:
+    """Count the documents that match all but the conditions on a field, and lack that field.
+
+    Args:
+        engine: The index.
+        query: The query.
+        name: The field: `source`, `language` or `date`.
+        view: What the ranking read.
+    """
+    others = tuple(each for each in query.filters if each.field != name)
+    return engine.search(replace(query, filters=(*others, Filter(name, ""))), 1, view).total

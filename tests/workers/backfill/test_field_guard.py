@@ -1,0 +1,262 @@
+"""Fields that answers leave out of `_source` stay: embeddings are searched after a backfill, or a strip, as before."""
+
+import json
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ibidem_core.errors import Permanent
+from ibidem_core.settings import Settings
+from ibidem_engines.cluster import reindex_source
+from ibidem_engines.reindex import FieldCounts
+from ibidem_workers.backfill import field_guard
+from ibidem_workers.backfill.field_guard import Comparison
+from ibidem_workers.backfill.replace import Replacement, replace_index
+from ibidem_workers.backfill.run import backfill_in_place
+from ibidem_workers.backfill.strip import StripRequest, strip
+from servers.indices import ask
+from workers.backfill.conftest import ALIAS, FIELDS, FIRST, MAPPING, SECOND, Source, Theirs, stories
+
+DIMS = 8
+COUNT = 12
+
+INDEXED: Source = {"type": "dense_vector", "dims": DIMS, "index_options": {"type": "hnsw"}}
+VECTORS: Source = {
+    "meaning": INDEXED,
+    "sound": {"type": "dense_vector", "dims": DIMS, "index": False},
+    "weights": {"type": "sparse_vector"},
+    "parts": {"type": "nested", "properties": {"meaning": INDEXED}},
+}
+
+
+def vector(number: int) -> list[float]:
+    """A direction of its own for each document."""
+    lot = random.Random(number)  # noqa: S311 - directions
+    return [lot.uniform(-1, 1) for _ in range(DIMS)]
+
+
+def embedded(count: int = COUNT) -> dict[str, Source]:
+    """Documents of others with embeddings; every sixth has none."""
+    documents = stories(count)
+    for number, source in enumerate(documents.values()):
+        if number % 6:
+            source |= {"meaning": vector(number), "sound": vector(number), "weights": {"grain": 1.5, "form": 0.25}}
+            source["parts"] = [{"meaning": vector(number)}, {"meaning": vector(number + 1)}]
+    return documents
+
+
+class Embedded(Theirs):
+    """An index of others whose documents have embeddings."""
+
+    def fill(self, **settings: object) -> None:
+        """Make the index, and write documents with embeddings."""
+        mapping = MAPPING | {"properties": {**MAPPING["properties"], **VECTORS}}  # type: ignore[dict-item]
+        body = {"settings": settings, "mappings": mapping, "aliases": {ALIAS: {}}}
+        ask(self.address, "PUT", f"/{FIRST}", json.dumps(body))
+        self.write(embedded())
+
+    def nearest(self, index: str = ALIAS) -> dict[str, list[str]]:
+        """Ask for the nearest neighbours of some vectors, in whole documents and in parts of them."""
+        ask(self.address, "POST", f"/{index}/_refresh")
+        neighbours = {}
+        for number in (1, 8):
+            for field in ("meaning", "parts.meaning"):
+                knn = {"field": field, "query_vector": vector(number), "k": 5, "num_candidates": 50}
+                body = json.dumps({"knn": knn, "_source": False, "size": 5})
+                hits = ask(self.address, "POST", f"/{index}/_search", body)["hits"]["hits"]
+                neighbours[f"{field} {number}"] = [hit["_id"] for hit in hits]
+        return neighbours
+
+    def counts(self, index: str = ALIAS) -> dict[str, int]:
+        """Count the documents that have each kind of vector."""
+        ask(self.address, "POST", f"/{index}/_refresh")
+        queries: dict[str, Source] = {name: {"exists": {"field": name}} for name in ("meaning", "sound", "weights")}
+        queries["parts"] = {"nested": {"path": "parts", "query": {"exists": {"field": "parts.meaning"}}}}
+        return {
+            name: ask(self.address, "POST", f"/{index}/_count", json.dumps({"query": query}))["count"]
+            for name, query in queries.items()
+        }
+
+
+HELD = dict.fromkeys(("meaning", "sound", "weights", "parts"), COUNT - COUNT // 6)
+
+
+@pytest.fixture(autouse=True)
+def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counts are compared again at once."""
+    monkeypatch.setattr(field_guard, "PAUSE", 0)
+
+
+@pytest.fixture
+def embedded_index(elasticsearch: str) -> Iterator[Embedded]:
+    """A server without indexes of these tests; its own vectors are those of Elasticsearch."""
+    index = Embedded(elasticsearch)
+    index.remove()
+    yield index
+    index.remove()
+
+
+@pytest.fixture
+def embedded_settings(embedded_index: Embedded, tables_folder: Path) -> Settings:
+    """Settings for their index, by its alias."""
+    return Settings(
+        engine=embedded_index.address, index=ALIAS, fields=FIELDS, tables=tables_folder, concurrency=1, patience=1
+    )
+
+
+@pytest.mark.server("elasticsearch")
+class TestEmbeddings:
+    def test_signed_in_place_and_stripped_again_they_are_searched_as_before(
+        self, embedded_index: Embedded, embedded_settings: Settings
+    ) -> None:
+        embedded_index.fill()
+        before = embedded_index.nearest()
+        assert embedded_index.counts() == HELD
+        backfill_in_place(embedded_settings)
+        assert len(embedded_index.signed()) == COUNT
+        assert (embedded_index.counts(), embedded_index.nearest()) == (HELD, before)
+        assert strip(StripRequest(), embedded_settings).left == 0
+        assert (embedded_index.counts(), embedded_index.nearest()) == (HELD, before)
+
+    def test_copied_with_signatures_and_without_they_are_searched_as_before(
+        self, embedded_index: Embedded, embedded_settings: Settings
+    ) -> None:
+        embedded_index.fill()
+        before = embedded_index.nearest()
+        replace_index(Replacement(SECOND), embedded_settings)
+        assert (embedded_index.counts(SECOND), embedded_index.nearest(SECOND)) == (HELD, before)
+        ask(embedded_index.address, "DELETE", f"/{FIRST}")
+        strip(StripRequest(into=FIRST), embedded_settings)
+        assert embedded_index.signed(FIRST) == {}
+        assert (embedded_index.counts(FIRST), embedded_index.nearest(FIRST)) == (HELD, before)
+
+    def test_a_copy_shows_vectors_in_its_answers_where_the_first_index_does(
+        self, embedded_index: Embedded, embedded_settings: Settings
+    ) -> None:
+        embedded_index.fill(**{"index.mapping.exclude_source_vectors": "false"})
+        before = embedded_index.sources()
+        assert before["t1"]["meaning"] == vector(1)
+        replace_index(Replacement(SECOND), embedded_settings)
+        assert embedded_index.sources(SECOND) == before
+
+
+@pytest.fixture
+def vectors_not_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server of which nobody knows how to ask for vectors."""
+    monkeypatch.setattr(reindex_source, "WITH_VECTORS", {})
+
+
+@pytest.mark.server("elasticsearch")
+@pytest.mark.usefixtures("vectors_not_asked_for")
+class TestAnAnswerWithoutVectors:
+    def test_writes_no_document(self, embedded_index: Embedded, embedded_settings: Settings) -> None:
+        embedded_index.fill()
+        backfill_in_place(embedded_settings)
+        for command in (strip_in_place, strip_into, backfill_into):
+            with pytest.raises(Permanent, match=rf"'{FIRST}'.*'t\d+'.*dense_vector.*nothing of it was written"):
+                command(embedded_settings)
+            assert embedded_index.counts() == HELD
+            ask(embedded_index.address, "DELETE", f"/{SECOND}?ignore_unavailable=true")
+
+    def test_and_without_a_proof_is_stopped_by_the_counts(
+        self, embedded_index: Embedded, embedded_settings: Settings, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(reindex_source, "check_whole", lambda *_: None)
+        embedded_index.fill()
+        backfill_in_place(embedded_settings)
+        for command in (strip_into, backfill_into):
+            with pytest.raises(Permanent, match=rf"copy '{SECOND}'.*10 documents had field 'meaning', and 0"):
+                command(embedded_settings)
+            assert (FIRST in index_names(embedded_index), embedded_index.counts()) == (True, HELD)
+            ask(embedded_index.address, "DELETE", f"/{SECOND}?ignore_unavailable=true")
+        with pytest.raises(Permanent, match=r"'meaning'.*do not repeat the command"):
+            strip_in_place(embedded_settings)
+
+
+def strip_in_place(settings: Settings) -> None:
+    strip(StripRequest(), settings)
+
+
+def strip_into(settings: Settings) -> None:
+    strip(StripRequest(into=SECOND), settings)
+
+
+def backfill_into(settings: Settings) -> None:
+    replace_index(Replacement(SECOND), settings)
+
+
+def index_names(theirs: Theirs) -> list[str]:
+    """Name the indexes behind the alias."""
+    return list(ask(theirs.address, "GET", f"/{ALIAS}"))
+
+
+@pytest.mark.server("opensearch")
+def test_sparse_embeddings_in_opensearch_rank_documents_as_before(opensearch: str, tables_folder: Path) -> None:
+    theirs, documents = Theirs(opensearch), stories(COUNT)
+    theirs.remove()
+    for number, source in enumerate(documents.values()):
+        source["weights"] = {"grain": 1.0 + number * 5 % COUNT, "form": 0.25}
+    theirs.make(MAPPING | {"properties": {**MAPPING["properties"], "weights": {"type": "rank_features"}}})  # type: ignore[dict-item]
+    theirs.write(documents)
+    before = ranked(theirs, ALIAS)
+    settings = Settings(engine=opensearch, index=ALIAS, fields=FIELDS, tables=tables_folder, concurrency=1, patience=1)
+    backfill_in_place(settings)
+    strip(StripRequest(), settings)
+    assert (ranked(theirs, ALIAS), theirs.sources()) == (before, documents)
+    replace_index(Replacement(SECOND), settings)
+    assert (ranked(theirs, SECOND), theirs.sources(SECOND)) == (before, documents)
+    theirs.remove()
+
+
+def ranked(theirs: Theirs, index: str) -> list[str]:
+    """Rank documents by one feature of their sparse embeddings."""
+    ask(theirs.address, "POST", f"/{index}/_refresh")
+    body = json.dumps({"query": {"rank_feature": {"field": "weights.grain"}}, "size": COUNT, "_source": False})
+    return [hit["_id"] for hit in ask(theirs.address, "POST", f"/{index}/_search", body)["hits"]["hits"]]
+
+
+class TestIndexesWithoutSource:
+    @pytest.mark.server("elasticsearch")
+    def test_where_it_is_synthetic_documents_are_signed_in_part_and_not_copied(
+        self, embedded_index: Embedded, embedded_settings: Settings
+    ) -> None:
+        embedded_index.fill(**{"index.mapping.source.mode": "synthetic"})
+        before, near = embedded_index.sources(), embedded_index.nearest()
+        backfill_in_place(embedded_settings)
+        backfill_in_place(embedded_settings)
+        assert len(embedded_index.signed()) == COUNT
+        assert (embedded_index.sources(), embedded_index.nearest()) == (before, near)
+        for command in (strip_in_place, strip_into, backfill_into):
+            with pytest.raises(Permanent, match=rf"'{FIRST}' stores no `_source`.*source\.mode: synthetic.*_reindex"):
+                command(embedded_settings)
+        assert embedded_index.counts() == HELD
+
+    @pytest.mark.server("opensearch")
+    def test_where_it_is_derived_the_index_is_refused(self, opensearch: str, tables_folder: Path) -> None:
+        theirs = Theirs(opensearch)
+        theirs.remove()
+        settings = Settings(engine=opensearch, index=ALIAS, fields="text=body,meta=", tables=tables_folder, patience=1)
+        mapping = {"properties": {"body": {"type": "text", "store": True}}}
+        body = {"settings": {"index.derived_source.enabled": True}, "mappings": mapping, "aliases": {ALIAS: {}}}
+        ask(opensearch, "PUT", f"/{FIRST}", json.dumps(body))
+        for command in (backfill_in_place, backfill_into):
+            with pytest.raises(Permanent, match=rf"'{FIRST}'.*index\.derived_source\.enabled: true.*_reindex"):
+                command(settings)
+        theirs.remove()
+
+
+class TestCounts:
+    def test_may_differ_by_the_writes_of_others(self) -> None:
+        before, after = FieldCounts(10, {"meaning": 8}), FieldCounts(9, {"meaning": 6})
+        assert Comparison(before, after, 2).difference() == ""
+        assert Comparison(before, after, 1).difference() == "8 documents had field 'meaning', and 6 have it now"
+
+    def test_of_a_field_that_is_gone_are_none(self) -> None:
+        assert "and 0 have it now" in Comparison(FieldCounts(1, {"meaning": 1}), FieldCounts(), 0).difference()
+
+    def test_that_agree_at_a_later_look_are_right(self) -> None:
+        before = FieldCounts(1, {"meaning": 1})
+        looks = iter([Comparison(before, FieldCounts(), 0), Comparison(before, before, 0)])
+        field_guard.check_counts(lambda: next(looks), "index 'news'")

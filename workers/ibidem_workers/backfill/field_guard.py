@@ -1,0 +1,130 @@
+"""Guard of the fields that an answer may leave out: as many documents have each after a write of ours as before.
+
+Others may write at the same time. So a count may differ by as many documents as there were writes that are not ours.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ibidem_core.errors import Permanent
+from ibidem_engines.reindex import FieldCounts, Marks, ReindexSource, ReindexTarget
+
+REMEDY = "do not repeat the command; bring the values back from where they came, or from a snapshot"
+
+MAX_LOOKS = 3
+"""How often counts are compared before they are believed to differ: a write of others may be seen before its number."""
+
+PAUSE = 0.5
+"""Seconds between two looks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Counts of the documents that have a field, before and after a write.
+
+    Args:
+        before: Counts before it.
+        after: Counts after it.
+        tolerance: Documents that may differ, since others wrote meanwhile.
+    """
+
+    before: FieldCounts
+    after: FieldCounts
+    tolerance: int
+
+    def difference(self) -> str:
+        """Name the first field whose counts differ by more; empty for none."""
+        for field, count in self.before.by_field.items():
+            now = self.after.by_field.get(field, 0)
+            if abs(now - count) > self.tolerance:
+                return f"{count:,} documents had field {field!r}, and {now:,} have it now"
+        return ""
+
+
+def check_counts(look: Callable[[], Comparison], where: str) -> None:
+    """Compare counts, some times where they differ.
+
+    Args:
+        look: Counts now.
+        where: The index, for the message.
+
+    Raises:
+        Permanent: They differ by more than others wrote.
+    """
+    for turn in range(MAX_LOOKS):
+        time.sleep(PAUSE if turn else 0)
+        difference = look().difference()
+        if not difference:
+            return
+    raise Permanent(f"{where}: {difference}", REMEDY)
+
+
+class FieldGuard:
+    """Guards the documents of an index that are written in their place.
+
+    Args:
+        source: The index; its documents are counted at once.
+    """
+
+    def __init__(self, source: ReindexSource) -> None:
+        self._source = source
+        self._writes = 0
+        self._is_verified = False
+        self._counts = source.count_fields()
+        self._marks: Marks = {}
+        if self._counts.by_field:
+            self._begin()
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether no write of ours has been verified yet, so that no further page may be written."""
+        return bool(self._counts.by_field) and not self._is_verified
+
+    def note(self, writes: int) -> None:
+        """Count writes of ours."""
+        self._writes += writes
+
+    def check(self) -> None:
+        """Compare the counts with those at the last check.
+
+        Raises:
+            Permanent: Documents have lost a field, or gained one.
+        """
+        if not (self._counts.by_field and self._writes):
+            return
+        check_counts(self._look, f"index {self._source.index!r}")
+        self._is_verified = True
+        self._begin()
+
+    def _look(self) -> Comparison:
+        counts = self._source.count_fields()
+        writes = sum(self._source.newest().values()) - sum(self._marks.values())
+        return Comparison(self._counts, counts, max(0, writes - self._writes))
+
+    def _begin(self) -> None:
+        """Count from now on: first the writes, so that none which the documents show is left out."""
+        self._writes, self._marks = 0, self._source.newest()
+        self._counts = self._source.count_fields()
+
+
+def check_copy(source: ReindexSource, copy: ReindexTarget, upto: Marks) -> None:
+    """Compare the fields of a copy with those of the index it is to replace.
+
+    Args:
+        source: The index.
+        copy: The copy of what was written up to `upto`.
+        upto: Last write of each part that was copied.
+
+    Raises:
+        Permanent: Documents of the copy lack a field, or have one too many.
+    """
+
+    def look() -> Comparison:
+        """Count both; documents that the copy refused are missing with all their fields."""
+        counts = source.count_fields()
+        copied = copy.count_fields() if counts.by_field else FieldCounts()
+        later_writes = sum(source.newest().values()) - sum(upto.values())
+        return Comparison(counts, copied, max(0, later_writes) + max(0, counts.documents - copied.documents))
+
+    check_counts(look, f"the copy {copy.name!r}, which has not taken the place of {source.index!r}")
