@@ -43,7 +43,6 @@ class RunRecord:
         passed_over: Files in folders that no reader takes, by suffix: how many.
         holder: The process that reads; empty where an earlier version noted the run.
         joined: How many documents had joined a group when it began, by level.
-        languages: Documents that were handed to the queue, by language.
         followed: Sum of the accounts of a follower that are no records of their own.
     """
 
@@ -60,7 +59,6 @@ class RunRecord:
     passed_over: dict[str, int] = field(default_factory=dict)
     holder: str = ""
     joined: dict[str, int] = field(default_factory=dict)
-    languages: dict[str, int] = field(default_factory=dict)
     followed: dict[str, object] = field(default_factory=dict)
 
     @property
@@ -360,7 +358,7 @@ def _summary(
         "repeated_ids": record.repeated_ids,
         "meta_fields": record.meta_fields,
         "passed_over": record.passed_over,
-        "languages": record.languages,
+        "languages": dict(Counter(sums.languages).most_common()),
     }
 
 

@@ -16,7 +16,7 @@ from ibidem_ingest.signatures.packed import unpack
 from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_ingest.signatures.sign import digest
 from ibidem_workers.backfill.checkpoint import Portions
-from ibidem_workers.batches import Batch, BatchResult
+from ibidem_workers.batches import BatchResult, batch_key
 from ibidem_workers.overlap import overlap
 
 
@@ -109,7 +109,7 @@ class BackfillBatch:
 
 def page_key(run: str, number: int) -> str:
     """Return the key under which a page's account is noted."""
-    return Batch(number, []).key(run)
+    return batch_key(run, number)
 
 
 @dataclass(frozen=True, slots=True)
