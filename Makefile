@@ -72,13 +72,13 @@ figures: install
 	$(BIN)/python benchmarks/noise.py --collections $(COLLECTIONS)
 	$(BIN)/python benchmarks/stability.py --collections $(COLLECTIONS)
 	$(BIN)/python benchmarks/speed.py --collections $(COLLECTIONS)
-	$(BIN)/python benchmarks/loads.py --collections $(COLLECTIONS) --write
+	$(BIN)/python benchmarks/waits.py --collections $(COLLECTIONS) --server opensearch elasticsearch --write
 	$(MAKE) plugin
 	$(BIN)/python benchmarks/search.py --collections $(COLLECTIONS) --write
 	$(BIN)/python benchmarks/books.py --collections $(COLLECTIONS)
 	$(BIN)/python benchmarks/gateway.py --collections $(COLLECTIONS) --write
+	$(BIN)/python benchmarks/follow.py --collections $(COLLECTIONS) --write
 	$(BIN)/python benchmarks/retrieval.py --collections $(COLLECTIONS) --write
-	$(BIN)/python benchmarks/gateway_writes.py --collections $(COLLECTIONS) --write
 	$(BIN)/python benchmarks/peak.py --write
 	$(BIN)/python benchmarks/sizing.py --collections $(COLLECTIONS)
 	$(BIN)/python benchmarks/min_hash.py --collections $(COLLECTIONS)

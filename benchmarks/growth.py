@@ -95,7 +95,9 @@ def disk_growth(several: Sequence[Document]) -> Iterator[Growth]:
         with tempfile.TemporaryDirectory() as folder:
             loads[size] = through_the_queue(lambda size=size: iter(several[:size]), Path(folder), 0).run
             searches[size] = measure_search(Path(folder))
-    yield Growth("stories through queue and workers into SQLite (elapsed)", loads)
+    yield Growth(
+        "stories, their language given, through queue and workers into SQLite, no groups settled (elapsed)", loads
+    )
     yield Growth("a search there, `near`, window of 500, ten groups shown (elapsed)", searches)
 
 

@@ -26,14 +26,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import py3langid
-
 from ibidem.evaluation.evaluate import found_pairs, sign_collection
 from ibidem.evaluation.labels import order_pair
 from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.policy import Policy, Slots
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.language import detect
 from ibidem_ingest.signatures.content import group_name
 from ibidem_ingest.text.tokens import tokens
 from measured import write
@@ -85,9 +84,7 @@ def pieces(texts: Texts, language: str, limit: int) -> list[Document]:
             piece = Document(f"{name}.{at // cut}", " ".join(words[at : at + cut]), language=language)
             if int(group_name(piece.id), 16) % 2 and len(tokens(piece.text)) >= 50:
                 parts.append(piece)
-    language_parts = [
-        piece for piece in {each.id: each for each in parts}.values() if py3langid.classify(piece.text)[0] == language
-    ]
+    language_parts = [piece for piece in {each.id: each for each in parts}.values() if detect(piece.text) == language]
     random.Random(language).shuffle(language_parts)  # noqa: S311 - the same pieces each time, and no secret
     return language_parts[:limit]
 

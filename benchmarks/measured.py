@@ -36,11 +36,12 @@ def conditions() -> str:
 
 
 def hide_collections(arguments: Iterable[str]) -> list[str]:
-    """Leave out the folder of the collections, which differs on each machine."""
+    """Leave out the folders of collections, which differ on each machine."""
     remaining = list(arguments)
-    if "--collections" in remaining:
-        at = remaining.index("--collections")
-        del remaining[at : at + 2]
+    for option in ("--collections", "--packages"):
+        if option in remaining:
+            at = remaining.index(option)
+            del remaining[at : at + 2]
     return remaining
 
 

@@ -1,4 +1,4 @@
-"""Throughput of a server for fifty clients at once."""
+"""Throughput of a server for clients that ask at once."""
 
 import asyncio
 import statistics
@@ -14,7 +14,7 @@ JSON = {"content-type": "application/json"}
 
 @dataclass(frozen=True)
 class Rate:
-    """Answers to fifty clients.
+    """Answers to clients.
 
     Args:
         seconds: Duration of the test.
@@ -44,8 +44,22 @@ def together(rates: Sequence[Rate]) -> Rate:
     return Rate(sum(rate.seconds for rate in rates), sum(rate.errors for rate in rates), took)
 
 
-async def measure_rate(base: str, requests: Sequence[tuple[str, bytes]], seconds: float) -> Rate:
-    """Send requests over fifty connections for some seconds, each as soon as the last is answered."""
+async def measure_rate(
+    base: str,
+    requests: Sequence[tuple[str, bytes]],
+    seconds: float,
+    clients: int = CLIENTS_AT_ONCE,
+    address: str = "127.0.0.1",
+) -> Rate:
+    """Send requests over some connections for some seconds, each as soon as the last is answered.
+
+    Args:
+        base: Address of the server.
+        requests: Path and body of each, in turn.
+        seconds: For how long.
+        clients: How many connections.
+        address: Where they come from.
+    """
     took: list[float] = []
     errors = 0
     ends = time.monotonic() + seconds
@@ -62,6 +76,6 @@ async def measure_rate(base: str, requests: Sequence[tuple[str, bytes]], seconds
                 errors += answer.status != 200
             took.append((time.perf_counter() - began) * 1e3)
 
-    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
-        await asyncio.gather(*[client(number, session) for number in range(CLIENTS_AT_ONCE)])
+    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0, local_addr=(address, 0))) as session:
+        await asyncio.gather(*[client(number, session) for number in range(clients)])
     return Rate(seconds, errors, took)

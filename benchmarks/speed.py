@@ -122,7 +122,8 @@ def compare_queue(collections: Path, rounds: int) -> Iterator[Comparison]:
             cost = through_the_queue(lambda: newswire(collections), Path(folder), 0)
             seconds.append(cost.run)
             processor.append(cost.processor)
-    task, peer = "newswire through queue and workers into SQLite", "bare FTS5 table, one process"
+    task = "newswire, its language given, through queue and workers into SQLite, no groups settled"
+    peer = "bare FTS5 table, one process"
     yield Comparison(f"{task} (elapsed)", peer, seconds, [each.elapsed for each in bare])
     yield Comparison(f"{task} (processor, workers' start included)", peer, processor, [each.client for each in bare])
 
@@ -155,7 +156,10 @@ def compare_writes(
             load(engine, sign_stories())
 
     bare = sign_stories()
-    names = (f"{len(bare):,} stories signed and written to {kind}", "the client's `helpers.bulk`, no signatures")
+    names = (
+        f"{len(bare):,} stories signed and written to {kind}, no queue, no groups settled",
+        "the client's `helpers.bulk`, no signatures",
+    )
     yield from compare_loads(names, write_signed, lambda: load_bare(url, bare), rounds, url)
     if kind in FILTERS:
         names = (names[0], "`helpers.bulk` into `min_hash`, 100 buckets")

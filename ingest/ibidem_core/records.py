@@ -10,6 +10,9 @@ from ibidem_core.errors import DamagedRecord
 
 Kind = TypeVar("Kind")
 
+REMOVE = "another program has changed it; put it right, or remove it"
+"""Remedy for a damaged record."""
+
 
 def parse_record(kind: type[Kind], values: Mapping[str, object]) -> Kind:
     """Make a value of a record.
@@ -30,7 +33,7 @@ def parse_record(kind: type[Kind], values: Mapping[str, object]) -> Kind:
     except (ValidationError, TypeError) as error:
         raise DamagedRecord(
             f"a record of kind {kind.__name__} next to the index is damaged: {_describe(error)}",
-            "another program has changed it; put it right, or remove it",
+            REMOVE,
         ) from error
     return read
 

@@ -186,11 +186,6 @@ class Settings(BaseSettings):
         "`_count`. `all` also forwards other paths, with the caller's own rights. If access is "
         "restricted to some indexes, only the document APIs, `_bulk` and `_mget` are forwarded.",
     )
-    gateway_sign: bool = Field(
-        default=False,
-        description="Whether `ibidem serve` signs documents that its callers write to indexes that are signed "
-        "(`_doc`, `_create`, `_bulk`, `_update` with `doc`); needs IBIDEM_GATEWAY_PATHS=all.",
-    )
     gateway_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
         default=("localhost", "127.0.0.1", "[::1]"),
         description="Names under which `ibidem serve` may be called, by commas, so that no other site reaches it "
@@ -200,13 +195,15 @@ class Settings(BaseSettings):
         default=100,
         ge=1,
         le=10_000,
-        description="Requests that `ibidem serve` answers at the same time; one more is answered with 429.",
+        description="Requests that `ibidem serve` answers at the same time, three quarters of them of one address; one "
+        "more is answered with 429. As many again may be streamed.",
     )
     gateway_timeout: int = Field(
         default=30,
         ge=1,
         le=3_600,
-        description="Seconds after which `ibidem serve` gives a request up and answers with 504.",
+        description="Seconds after which `ibidem serve` gives a request up and answers with 504; more where the "
+        "request names a `timeout`. Streamed requests are waited for as long as the client waits.",
     )
     gateway_body: int = Field(
         default=1_000_000,
@@ -219,7 +216,7 @@ class Settings(BaseSettings):
         ge=1,
         le=3_600,
         description="Seconds in which the headers of a request to `ibidem serve`, and then its body, have to arrive; a "
-        "slower one is answered with 408.",
+        "slower one is answered with 408. A stream has to move 1,000 bytes a second, on average over as long.",
     )
     gateway_connections: int = Field(
         default=200,

@@ -59,8 +59,23 @@ def read_toml(kind: Kind, path: Path) -> Values:
     return values
 
 
+REMOVED: Mapping[str, tuple[str, str]] = {
+    "gateway_sign": ("the gateway forwards writes as they are", "remove it, and sign with: ibidem serve --follow"),
+}
+"""Settings of earlier versions: why each is gone, and what does its work now."""
+
+
 def _refuse_unknown(names: Iterable[str], choices: Iterable[str], where: str) -> None:
+    """Refuse names that no setting has.
+
+    Raises:
+        UsageError: One of them, with the names that there are, or with what replaces a setting that was removed.
+    """
     unknown = sorted(set(names) - set(choices))
+    for name in unknown:
+        if removed := REMOVED.get(name.lower().removeprefix(PREFIX.lower())):
+            why, remedy = removed
+            raise UsageError(f"{where}: {name} is no longer a setting: {why}", remedy)
     if unknown:
         raise UsageError(
             f"{where}: no setting is called {', '.join(map(redact_text, unknown))}",

@@ -42,6 +42,18 @@ DocumentRef = tuple[str, str]
 """Name of a document everywhere: its index and its id."""
 
 
+def pair_key(pair: Iterable[Sequence[str]]) -> str:
+    """Return the key of a decision on a pair, in either order.
+
+    Args:
+        pair: Index and id of two documents.
+
+    >>> pair_key([("news", "b"), ("news", "a")])
+    '[["news","a"],["news","b"]]'
+    """
+    return orjson.dumps(sorted(pair)).decode()
+
+
 @dataclass(frozen=True, slots=True)
 class Override:
     """A manual decision on a pair.
@@ -76,7 +88,7 @@ class Override:
     @property
     def key(self) -> str:
         """Its key in the ledger: the pair in either order, so that a later word replaces an earlier one."""
-        return orjson.dumps(sorted((self.a, self.b))).decode()
+        return pair_key((self.a, self.b))
 
     def as_record(self) -> dict[str, object]:
         """Return the record that is stored and shown."""

@@ -11,6 +11,7 @@ from ibidem_ingest.errors import Refusal, Refused, UsageError, kind, short_repr
 from ibidem_ingest.text.tokens import WIDEST, normal_length
 
 PAGE_BREAK = "\f"
+DEFAULT_LANGUAGE = "en"
 MAX_TEXT = 10_000_000
 MAX_ID_BYTES = 512
 ORIGIN = "ibidem.origin"
@@ -39,7 +40,7 @@ class Document:
         date: ISO 8601: a time, a day, a month or a year (then it is the whole interval); empty when unknown.
         source: Its publisher: a newspaper, a court, a library.
         url: Address at which it can be read.
-        language: ISO 639-1 code; chooses the idf table.
+        language: ISO 639-1 code; chooses the idf table. Empty: it is detected from the text when it is signed.
         version: Whole number; an older one never overwrites a newer. None: the submitter gives one.
         meta: Everything else that the record held.
         origin: The file that its id names, and its number there; empty when the id is the document's own. Another file
@@ -53,7 +54,7 @@ class Document:
     date: str = ""
     source: str = ""
     url: str = ""
-    language: str = "en"
+    language: str = DEFAULT_LANGUAGE
     version: int | None = None
     meta: Mapping[str, object] = field(default_factory=dict)
     origin: str = field(default="", compare=False)
@@ -92,7 +93,9 @@ class _FieldError(ValueError):
         self.why = why
 
 
-def read_record(record: Mapping[str, object], where: str, max_text: int = MAX_TEXT) -> Document:
+def read_record(
+    record: Mapping[str, object], where: str, max_text: int = MAX_TEXT, language: str = DEFAULT_LANGUAGE
+) -> Document:
     r"""Check a record and make a document of it.
 
     A whole number is taken as its decimal string wherever a short string is wanted, null counts as missing, and every
@@ -105,6 +108,7 @@ def read_record(record: Mapping[str, object], where: str, max_text: int = MAX_TE
         record: A JSON object.
         where: The place it was read from, for the refusal.
         max_text: The most characters that a text may have.
+        language: The language of a record that names none; empty where it is to be detected.
 
     Raises:
         Refused: Some field is missing or wrong; names place, id, field, value and what would be right.
@@ -113,7 +117,7 @@ def read_record(record: Mapping[str, object], where: str, max_text: int = MAX_TE
     {'id': '7', 'text': 'We the\x0cPeople', 'language': 'en', 'meta': {'court': '9th Cir.'}}
     """
     try:
-        return _document(record, where, max_text)
+        return _document(record, where, max_text, language)
     except _FieldError as error:
         raise Refused(Refusal(where, printable_id(record), error.field, error.why)) from error
 
@@ -155,7 +159,7 @@ def meta_fields(record: Mapping[str, object]) -> set[str]:
     return set() if record.keys() <= FIELDS else set(record.keys() - FIELDS)
 
 
-def _document(record: Mapping[str, object], where: str, max_text: int) -> Document:
+def _document(record: Mapping[str, object], where: str, max_text: int, language: str) -> Document:
     if not isinstance(record, Mapping):
         raise _FieldError("", f"{kind(record)}, not an object; write one object for each document")
     return Document(
@@ -165,7 +169,7 @@ def _document(record: Mapping[str, object], where: str, max_text: int) -> Docume
         date=_date(record),
         source=_string(record, "source"),
         url=_string(record, "url"),
-        language=_language(record),
+        language=_language(record) or language,
         version=_version(record),
         meta=_meta(record),
         origin=_string(record, ORIGIN),
@@ -280,8 +284,8 @@ def _date(record: Mapping[str, object]) -> str:
 
 def _language(record: Mapping[str, object]) -> str:
     language = _string(record, "language")
-    if not language or language == "en":
-        return "en"
+    if not language or language == DEFAULT_LANGUAGE:
+        return language
     if (code := _LANGUAGE.fullmatch(language)) is None:
         raise _FieldError("language", f"{short_repr(language)} is not a code; write one of ISO 639-1: en, de, fr")
     return code[1].lower()

@@ -9,7 +9,7 @@ can write one.
 import hmac
 import secrets
 from base64 import b64decode, urlsafe_b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any
@@ -158,14 +158,14 @@ def new_key() -> dict[str, object]:
     return {"key": secrets.token_hex(_KEY_BYTES)}
 
 
-def read_key(record: Mapping[str, object] | None) -> bytes:
+def read_key(record: object) -> bytes:
     """Read the key out of its record; empty where there is none, or a damaged one.
 
     >>> read_key(None), len(read_key(new_key())), read_key({"key": "short"})
     (b'', 32, b'')
     """
     try:
-        key = bytes.fromhex(str((record or {}).get("key", "")))
+        key = bytes.fromhex(str(record.get("key", ""))) if isinstance(record, dict) else b""
     except ValueError:
         return b""
     return key if len(key) == _KEY_BYTES else b""

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from ibidem_engines.cursor import NOW, ReadView
 from ibidem_engines.query import Filter, Query
@@ -272,7 +272,8 @@ class Engine(Protocol):
     def fetch(self, ids: Sequence[tuple[str, str]], query: Query | None = None) -> list[StoredDocument]:
         """Read documents by (index, id), in this order; deleted documents are left out.
 
-        Where the index's name is an alias, it means every index behind it.
+        Where the index's name is an alias, it means every index behind it. With a query its words are marked, and in a
+        cluster documents that do not match it, or that a filter of the alias excludes, are left out.
         """
 
     def dates(self, ids: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
@@ -319,10 +320,14 @@ class Engine(Protocol):
     def put_records(self, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
         """Keep JSON records next to the index, by key; a key that is there is overwritten."""
 
-    def get_records(self, ledger: Ledger, prefix: str = "") -> Iterator[tuple[str, dict[str, object]]]:
-        """Read the records whose key begins with the prefix, in the order of keys, as they were noted last."""
+    def get_records(self, ledger: Ledger, prefix: str = "") -> Iterator[tuple[str, Any]]:
+        """Read the records whose key begins with the prefix, in the order of keys, as they were noted last.
 
-    def get_record(self, ledger: Ledger, key: str) -> dict[str, object] | None:
+        They are those of the index, whatever name it was reached by, and the indexes that they name have their own
+        names. What another program has made of a record is never checked here: `ledger.read_ledger` does that.
+        """
+
+    def get_record(self, ledger: Ledger, key: str) -> Any:
         """Read the record of one key, as it was noted last; None where there is none."""
 
     def count(self, ledger: Ledger) -> int:
@@ -330,6 +335,9 @@ class Engine(Protocol):
 
     def delete_records(self, ledger: Ledger, keys: Iterable[str]) -> int:
         """Remove records by key; returns how many were there."""
+
+    def repair_ledgers(self) -> list[str]:
+        """Rebuild what holds records and was made by others, with its records; returns what was rebuilt."""
 
     def cursor_key(self) -> bytes:
         """Return the key of cursors that `create` has made; empty where there is none, or it may not be read."""

@@ -7,10 +7,12 @@ from functools import lru_cache
 
 import orjson
 
+from ibidem_core.errors import DamagedRecord
 from ibidem_core.records import parse_record
 from ibidem_dedupe.policy import Policy
 from ibidem_engines.engine import Engine
-from ibidem_engines.reindex import Marks, ShardRef
+from ibidem_engines.ledger import check_entry
+from ibidem_engines.reindex import Marks, ShardRef, parse_marks
 
 KEY = "groups/checkpoint"
 
@@ -85,11 +87,39 @@ class Checkpoint:
     def read(cls, engine: Engine) -> "Checkpoint":
         """Read the checkpoint of an index; a new one when there is none."""
         entry = engine.get_record("runs", KEY)
-        return cls() if entry is None else parse_record(cls, entry)
+        return cls() if entry is None else checkpoint_of(entry)
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, object]) -> "Checkpoint":
+        """Read a noted checkpoint.
+
+        Raises:
+            DamagedRecord: It is no such record.
+        """
+        checkpoint = parse_record(cls, record)
+        parse_policy(checkpoint.policy)
+        parse_marks({**checkpoint.done, **checkpoint.seen})
+        return checkpoint
 
     def save(self, engine: Engine) -> None:
         """Write the checkpoint next to the index."""
         engine.put_records("runs", {KEY: asdict(self)})
+
+
+def checkpoint_of(entry: object) -> Checkpoint:
+    """Return a stored checkpoint; of a damaged one the figures, so that all is settled once more, by the same.
+
+    >>> checkpoint_of({"done": "all", "policy": {"window_days": 42}}).policy["window_days"]
+    42
+    """
+    try:
+        return check_entry(entry, Checkpoint.from_record)
+    except DamagedRecord:
+        figures = entry.get("policy") if isinstance(entry, dict) else None
+    try:
+        return Checkpoint(policy=policy_as_record(check_entry(figures, parse_policy)))
+    except DamagedRecord:
+        return Checkpoint()
 
 
 def has_settled(engine: Engine, goal: Marks) -> bool:
@@ -102,8 +132,9 @@ def has_settled(engine: Engine, goal: Marks) -> bool:
         engine: The index.
         goal: The number for each part.
     """
-    entry = (engine.get_record("runs", KEY) or {}).get("done")
-    numbers = entry if isinstance(entry, dict) else {}
+    entry = engine.get_record("runs", KEY)
+    done = entry.get("done") if isinstance(entry, dict) else None
+    numbers = done if isinstance(done, dict) else {}
     settled_numbers = {part: numbers.get(str(part), 0) for part in goal}
     return all(
         isinstance(settled_numbers[part], int) and settled_numbers[part] >= number for part, number in goal.items()

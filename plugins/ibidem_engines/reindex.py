@@ -6,9 +6,10 @@ reader knows where it stopped, and what was written since.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from ibidem_engines.engine import Engine, Ledger, Outcome, Record
+from ibidem_engines.index_names import IndexNames
 from ibidem_ingest.document import Document
 
 Target = Literal["place", "copy", "memory", "strip"]
@@ -171,6 +172,9 @@ class ReindexSource(Protocol):
     def parts(self) -> list[ShardRef]:
         """List the parts of the index at the first call."""
 
+    def uuids(self) -> Mapping[str, str]:
+        """Return the engine's own name of each index behind this one now; an index that is made anew gets another."""
+
     def newest(self, marks: Marks | None = None) -> dict[ShardRef, int]:
         """Return for each part up to which number its writes are done, once these can all be read.
 
@@ -225,8 +229,11 @@ class ReindexSource(Protocol):
     def deletions(self) -> int:
         """Count the deletions there have been, as far as the engine counts them."""
 
-    def get_records(self, ledger: Ledger) -> Iterator[tuple[str, dict[str, object]]]:
-        """Read the records of a ledger; none where it is not there."""
+    def index_names(self) -> IndexNames:
+        """Return the names of the index."""
+
+    def get_records(self, ledger: Ledger) -> Iterator[tuple[str, Any]]:
+        """Read the records of a ledger, as in `Engine`; none where it is not there."""
 
     def copy_to(self, name: str) -> "ReindexTarget":
         """Name the index that documents are copied to; it need not be there."""

@@ -20,6 +20,9 @@ Value = TypeVar("Value")
 INDEX_S = 60.0
 """Seconds for which it is believed that an index is what it was: another may take its place behind an alias."""
 
+ALIAS_S = 5.0
+"""Seconds for which it is believed which indexes are behind an alias."""
+
 
 class TtlCache(Generic[Key, Value]):
     """Values by key, each until its time is over."""

@@ -2,6 +2,7 @@
 
 from ibidem_dedupe.overrides import Override
 from ibidem_engines.engine import Engine
+from ibidem_engines.ledger import read_ledger
 
 
 def load_overrides(engine: Engine) -> list[Override]:
@@ -10,4 +11,4 @@ def load_overrides(engine: Engine) -> list[Override]:
     Args:
         engine: The index that they are next to.
     """
-    return [Override.from_record(record) for _, record in engine.get_records("overrides")]
+    return [word for _, word in read_ledger(engine, "overrides", Override.from_record)]

@@ -8,6 +8,7 @@ from ibidem_core.records import parse_record
 from ibidem_dedupe.parameters import PRESETS, Preset
 from ibidem_dedupe.policy import Policy
 from ibidem_engines.engine import Engine
+from ibidem_engines.ledger import read_ledger
 from ibidem_ingest.errors import UsageError
 
 LONGEST_NAME = 100
@@ -60,10 +61,9 @@ def save_preset(engine: Engine, name: str, preset: Preset) -> None:
 def stored_presets(engine: Engine) -> Mapping[str, Preset]:
     """Return the presets of an index by name; none where there is no index."""
     try:
-        records = dict(engine.get_records("presets"))
+        return dict(read_ledger(engine, "presets", read_preset))
     except NoIndex:
         return {}
-    return {name: read_preset(record) for name, record in records.items()}
 
 
 def read_preset(record: Mapping[str, object]) -> Preset:

@@ -78,7 +78,7 @@ def test_a_damaged_file_and_an_unknown_name_are_refused(run: Run, answer: Answer
 @pytest.mark.slow
 def test_a_table_counted_from_texts_in_another_language_is_warned_about(run: Run) -> None:
     words = "le locataire doit payer son loyer au bailleur avant la fin du mois sauf accord contraire des parties"
-    lines = (json.dumps({"id": f"f{at}", "text": f"{words} " * 9}) for at in range(1_000))
+    lines = (json.dumps({"id": f"f{at}", "language": "en", "text": f"{words} " * 9}) for at in range(1_000))
     Path("french.jsonl").write_text("\n".join(lines), encoding="utf-8")
     code, _, message = run("idf", "build", "french.jsonl")
     assert (code, "200 of 200 sampled documents of language 'en'" in " ".join(message.split())) == (0, True)

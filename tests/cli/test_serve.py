@@ -1,6 +1,7 @@
 """`ibidem serve`: the gateway as a process."""
 
 import os
+import secrets
 import signal
 import socket
 import subprocess
@@ -13,7 +14,13 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from servers.indices import ask, remove_indices
 from support.command_line import Run
+
+KINDS = (
+    pytest.param("opensearch", marks=pytest.mark.server("opensearch")),
+    pytest.param("elasticsearch", marks=pytest.mark.server("elasticsearch")),
+)
 
 PROGRAM = str(Path(sys.executable).with_name("ibidem"))
 
@@ -95,6 +102,59 @@ def test_processes_do_not_outlive_a_command_that_is_killed(run: Run) -> None:
             time.sleep(0.1)
     assert len(children) == 2
     assert not any(lives(child) for child in children)
+
+
+def await_children(process: subprocess.Popen[str], count: int) -> list[str]:
+    """Wait until a process has started so many others."""
+    for _ in range(300):
+        if len(children := find_children(process)) == count:
+            return children
+        time.sleep(0.1)
+    raise TimeoutError(f"{count} processes were not started")
+
+
+@pytest.mark.slow
+def test_a_follower_beside_the_gateway_is_started_again_when_it_dies_and_ends_with_it(run: Run) -> None:
+    with served("--follow") as (process, url):
+        gateway, follower = await_children(process, 2)
+        os.kill(int(follower), signal.SIGKILL)
+        await_children(process, 1)
+        children = await_children(process, 2)
+        assert (gateway in children, follower in children) == (True, False)
+        assert httpx2.get(f"{url}/ibidem/search?q=rent").json()["dedupe"]["groups"]["in_window"] == 3
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == 0
+    assert not any(lives(child) for child in children)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_others_write_is_signed_also_where_the_index_is_made_after_the_gateway_was_started(
+    kind: str, request: pytest.FixtureRequest, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address, index = request.getfixturevalue(kind), f"served-{secrets.token_hex(4)}"
+    for name, value in {"ENGINE": address, "INDEX": index, "GATEWAY_PATHS": "all", "GATEWAY_INDEXES": "*"}.items():
+        monkeypatch.setenv(f"IBIDEM_{name}", value)
+
+    def await_signed(path: str) -> None:
+        for _ in range(600):
+            if "ibidem" in httpx2.get(f"{url}{path}", timeout=60).json().get("_source", {}):
+                return
+            time.sleep(0.1)
+        raise TimeoutError(f"{path} was not signed")
+
+    try:
+        with served("--follow") as (_, url):
+            for _ in range(2):
+                httpx2.put(
+                    f"{url}/{index}/_doc/a", json={"text": "The tenant pays the rent."}, timeout=60
+                ).raise_for_status()
+                await_signed(f"/{index}/_doc/a")
+                ask(address, "PUT", f"/{index}/_doc/b", '{"text": "The tenant pays the rent."}')
+                await_signed(f"/{index}/_doc/b")
+                ask(address, "DELETE", f"/{index}")
+    finally:
+        remove_indices(address, index)
 
 
 def test_an_address_that_is_taken_is_named(run: Run) -> None:

@@ -4,6 +4,7 @@ import asyncio
 import logging
 import threading
 from collections.abc import Sequence
+from types import SimpleNamespace
 
 import pytest
 from starlette.concurrency import run_in_threadpool
@@ -12,9 +13,10 @@ from starlette.testclient import TestClient
 from starlette.types import Message, Receive, Scope, Send
 
 from gateway.conftest import Serve
-from ibidem.gateway.errors import as_response
+from ibidem.gateway.dependencies import GatewayContext
 from ibidem.gateway.metrics import Metrics
 from ibidem.gateway.middleware import POLICY, LimitsMiddleware
+from ibidem.gateway.upstream import Engines
 from ibidem_core.settings import Settings
 
 
@@ -34,8 +36,16 @@ def test_a_body_that_is_too_long_is_refused_with_the_setting_that_allows_more(se
 
 def bounded(app: object, **changes: object) -> LimitsMiddleware:
     return LimitsMiddleware(
-        app, settings=Settings(**changes), metrics=Metrics(), hosts=("*",), product={}, render_error=as_response
-    )  # type: ignore[arg-type]
+        app,  # type: ignore[arg-type]
+        settings=Settings(**changes),  # type: ignore[arg-type]
+        metrics=Metrics(),
+        hosts=("*",),
+        product={},
+    )
+
+
+CONTEXT = GatewayContext(Settings(), Engines(Settings()), None, Metrics())
+APPLICATION = SimpleNamespace(state=SimpleNamespace(context=CONTEXT))
 
 
 async def ask(app: LimitsMiddleware, path: str = "/", body: Sequence[bytes] = ()) -> list[Message]:
@@ -50,6 +60,7 @@ async def ask(app: LimitsMiddleware, path: str = "/", body: Sequence[bytes] = ()
         headers.append(message)
 
     scope = {"type": "http", "method": "POST", "path": path, "headers": [(b"host", b"a")], "query_string": b""}
+    scope["app"] = APPLICATION
     await app(scope, receive, send)
     return headers
 
@@ -86,7 +97,7 @@ def test_work_that_cannot_be_stopped_keeps_nobody_waiting_and_its_place_until_it
         late_answer = await ask(app)
         refusal = await ask(app)
         leave.set()
-        while app._now:
+        while app._places.taken:
             await asyncio.sleep(0.01)
         return late_answer[0]["status"], len(late_answer), refusal[0]["status"]
 

@@ -59,6 +59,44 @@ def test_what_does_not_go_with_groups_is_answered_plainly_unless_it_asks_for_the
         search(cluster, QUERY | {"ext": {"ibidem": {"level": "near"}}}, "?scroll=1m")
 
 
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"size": 10_500},
+        {"from": 10_000},
+        {"derived": {"double": {"type": "long", "script": {"source": "emit(1)"}}}},
+        {"query": {"match": {"text": "said"}}, "collapse": {"field": "ibidem.content"}},
+    ],
+    ids=str,
+)
+def test_what_cannot_be_grouped_is_answered_plainly_where_the_search_does_not_ask(cluster: str, part: Json) -> None:
+    ask(cluster, "PUT", "/stories/_settings", json.dumps({"index.max_result_window": 20_000}))
+    try:
+        plain = search(cluster, QUERY | part, "?search_pipeline=_none")
+        assert search(cluster, QUERY | part) | {"took": 0} == plain | {"took": 0}
+        with pytest.raises(RuntimeError, match='"status":400'):
+            search(cluster, QUERY | part | {"ext": {"ibidem": {"level": "near"}}})
+    finally:
+        ask(cluster, "PUT", "/stories/_settings", json.dumps({"index.max_result_window": None}))
+
+
+@pytest.mark.parametrize("options", [{"window": 5_000}, {"preset": "of another index"}], ids=str)
+def test_a_pipeline_that_asks_for_what_an_index_lacks_leaves_its_searches_plain(cluster: str, options: Json) -> None:
+    steps = {
+        "request_processors": [{"ibidem": {"dedupe": "indent", **options}}],
+        "response_processors": [{"ibidem": {}}, {"rename_field": {"field": "title", "target_field": "headline"}}],
+    }
+    ask(cluster, "PUT", "/_search/pipeline/lacking", json.dumps(steps))
+    ask(cluster, "PUT", "/stories/_settings", json.dumps({"index.max_result_window": 1_000}))
+    try:
+        answer = search(cluster, QUERY, "?search_pipeline=lacking")
+        assert "ext" not in answer
+        assert len(answer["hits"]["hits"]) == 10
+        assert all("headline" in hit["_source"] and "_dedupe" not in hit for hit in answer["hits"]["hits"])
+    finally:
+        ask(cluster, "PUT", "/stories/_settings", json.dumps({"index.max_result_window": None}))
+
+
 def test_pages_go_on_where_the_window_has_to_grow(cluster: str) -> None:
     body = {"ext": {"ibidem": {"window": 5}}}
     pages = [search(cluster, QUERY | body | {"from": start}) for start in range(0, 50, 10)]

@@ -3,6 +3,7 @@
 They are written by `PYTHONPATH=tests python -m plugin.written`. `values.jsonl` holds packed values, whole and damaged,
 with what is read of each. `pages.jsonl` holds windows of such values with pages of groups out of them: each as it was
 asked for in `ext.ibidem`, with its `_dedupe` marks and its account; `books.jsonl` the same of long texts.
+`verdicts.jsonl` says of damaged and impossible values whether they are read (`verdicts.py`).
 """
 
 import random
@@ -26,6 +27,7 @@ from ibidem_engines.engine import Hit, LookupResult, Ranking, SignatureLookup
 from ibidem_engines.requests import RequestFlow, run_sync
 from ibidem_engines.stored_presets import StoredPreset
 from ibidem_ingest.signatures.packed import EARLIER, HEAD, NOISE_BYTES, SCHEME, Packed, unpack
+from plugin.verdicts import verdicts
 from support.signed_books import shelf
 from support.windows import make_window
 
@@ -115,9 +117,12 @@ class Listed:
         return {name: self.long[name] for name in names if name in self.long}
         yield
 
-    def fetch(self, names: Sequence[DocumentRef]) -> RequestFlow[Mapping[DocumentRef, Json]]:
+    def fetch(
+        self, hits: Sequence[Hit], outside: Collection[DocumentRef] = ()
+    ) -> RequestFlow[Mapping[DocumentRef, Json]]:
         """See `Source.fetch`; each seventh document was deleted since the search."""
-        return {name: {} for name in names if int(name[1]) % 7}
+        assert not outside
+        return {(hit.index, hit.id): {} for hit in hits if int(hit.id) % 7}
         yield
 
 
@@ -262,7 +267,7 @@ def read_hit(hit: Json) -> Json:
     return entry | ({"duplicates": [read_hit(each) for each in inner]} if inner is not None else {})
 
 
-FILES: Mapping[str, Callable[[], list[Json]]] = {"values": values, "pages": pages, "books": books}
+FILES: Mapping[str, Callable[[], list[Json]]] = {"values": values, "pages": pages, "books": books, "verdicts": verdicts}
 """What makes the objects of each file."""
 
 

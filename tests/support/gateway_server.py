@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ibidem.gateway.app import make_server
+from ibidem.gateway.server import make_server
 from ibidem_core.settings import Settings
 
 

@@ -27,7 +27,7 @@ def signatures(seed: int = 0, **changes: object) -> Signatures:
     rng = random.Random(seed)  # noqa: S311 - made-up data keeps no secret
     values = Signatures(
         length=200,
-        shingles=196,
+        shingles=120,
         content=f"ch2:{rng.getrandbits(128):032x}",
         fingerprint=f"fp1:{rng.getrandbits(160):040x}",
         fingerprint_binned=f"fb1:{rng.getrandbits(160):040x}",
@@ -41,7 +41,16 @@ def signatures(seed: int = 0, **changes: object) -> Signatures:
         idf=TABLES[0],
         noise=block(rng.choices(range(256), k=64), 60, rng.choices(range(256), k=8)),
     )
-    return replace(values, **changes)  # type: ignore[arg-type] # fields of Signatures, by name
+    return bounded(replace(values, **changes))  # type: ignore[arg-type] # fields of Signatures, by name
+
+
+def bounded(values: Signatures) -> Signatures:
+    """Leave no more shingles and numbers than there are words."""
+    length = values.length
+    few = values.number_sketch[: min(length, 16)]
+    return replace(
+        values, shingles=min(length, values.shingles), numbers=min(length, values.numbers), number_sketch=few
+    )
 
 
 def block(slots: Sequence[int], unknown: int, terms: Sequence[int], run: int = 5) -> bytes:
@@ -93,7 +102,8 @@ def version(signatures: Signatures, rng: random.Random) -> Signatures:
     if kind == 0:
         return signatures
     if kind != 1:
-        changes["length"] = max(1, int(signatures.length * rng.choice([1, 1, 0.96, 0.94, 0.85, 0.81, 0.79])))
+        length = int(signatures.length * rng.choice([1, 1, 0.96, 0.94, 0.85, 0.81, 0.79]))
+        changes["length"] = max(min(1, signatures.length), length)
     if kind != 2 and signatures.numbers:
         numbers = signatures.number_sketch[: rng.randrange(len(signatures.number_sketch) + 1)]
         fresh = rng.sample(range(60_001, 65_536), len(signatures.number_sketch) - len(numbers))
@@ -104,7 +114,7 @@ def version(signatures: Signatures, rng: random.Random) -> Signatures:
         changes["profile"] = rng.choice(["", f"tp1:{rng.getrandbits(128):032x}"])
     if kind == 7:
         changes["idf"] = TABLES[1]
-    values = replace(signatures, **changes)  # type: ignore[arg-type] # fields of Signatures, by name
+    values = bounded(replace(signatures, **changes))  # type: ignore[arg-type] # fields of Signatures, by name
     values = with_runs(values, rng) if values.noise else values
     if values.terms:
         values = with_terms(

@@ -12,6 +12,7 @@ import lzma
 import subprocess
 import sys
 import zlib
+from collections import Counter
 from typing import Any
 
 import orjson
@@ -34,6 +35,7 @@ from ibidem_workers.batches import (
     TRIES_BEFORE,
     Batch,
     BatchResult,
+    SerializedDocument,
     check,
     compress,
     cut,
@@ -192,42 +194,48 @@ def test_a_submitter_s_message_names_its_compression_as_workers_know_it() -> Non
 SIZES = st.lists(st.integers(0, 300), max_size=60)
 
 
-def records(sizes: list[int]) -> list[dict[str, object]]:
-    return [{"id": str(number), "text": "x" * size} for number, size in enumerate(sizes)]
+def serialized(sizes: list[int]) -> list[SerializedDocument]:
+    return [serialize(Document(str(number), "x" * size), 1, "a") for number, size in enumerate(sizes)]
 
 
 @given(SIZES, st.integers(50, 400))
 def test_every_document_travels_once_and_in_order(sizes: list[int], characters: int) -> None:
-    batches = list(cut(map(serialize, records(sizes)), characters))
-    assert [record["id"] for batch in batches for record in batch.records] == [str(at) for at in range(len(sizes))]
+    batches = list(cut(serialized(sizes), characters))
+    records = [json.loads(orjson.dumps(body)) for batch in batches for body in batch.body]
+    assert [record["id"] for record in records] == [str(at) for at in range(len(sizes))]
     assert [batch.number for batch in batches] == list(range(len(batches)))
 
 
 @given(SIZES, st.integers(50, 400))
 def test_a_batch_holds_no_more_than_it_may_unless_it_is_one_document(sizes: list[int], characters: int) -> None:
-    for batch in cut(map(serialize, records(sizes)), characters):
-        assert len(batch.records) == 1 or sum(len(str(record["text"])) for record in batch.records) <= characters
+    for batch in cut(serialized(sizes), characters):
+        assert len(batch.documents) == 1 or sum(each.characters for each in batch.documents) <= characters
 
 
 def test_fields_next_to_the_text_fill_a_batch_too() -> None:
-    long = [{"id": str(number), "text": "x", "meta": {"note": "n" * 300}} for number in range(4)]
-    assert [len(batch.records) for batch in cut(map(serialize, long), 100)] == [1, 1, 1, 1]
+    long = (serialize(Document(str(number), "x", meta={"note": "n" * 300}), 1, "a") for number in range(4))
+    assert [len(batch.documents) for batch in cut(long, 100)] == [1, 1, 1, 1]
 
 
 def test_documents_without_words_fill_a_batch_by_their_number() -> None:
-    batches = list(cut((serialize({"id": str(at), "text": ""}) for at in range(MOST_DOCUMENTS + 1)), 5_000_000))
-    assert [len(batch.records) for batch in batches] == [MOST_DOCUMENTS, 1]
+    batches = list(cut((serialize(Document(str(at), ""), 1, "a") for at in range(MOST_DOCUMENTS + 1)), 5_000_000))
+    assert [len(batch.documents) for batch in batches] == [MOST_DOCUMENTS, 1]
 
 
 def test_a_batch_is_read_no_further_than_it_needs() -> None:
-    endless = (serialize({"id": "a", "text": "x" * 60}) for _ in iter(int, 1))
-    assert len(next(cut(endless, 100)).records) == 1
+    endless = (serialize(Document("a", "x" * 60), 1, "a") for _ in iter(int, 1))
+    assert len(next(cut(endless, 100)).documents) == 1
+
+
+@given(st.integers(1, 9))
+def test_a_document_keeps_its_own_version(version: int) -> None:
+    named, unnamed = (serialize(Document("a", "x", version=each), 9, "a") for each in (version, None))
+    assert [json.loads(each.json)["version"] for each in (named, unnamed)] == [version, 9]
 
 
 def test_single_documents_keep_the_number_of_their_batch() -> None:
-    singles = Batch(3, records([1, 1])).singles()
-    assert [result.key("run") for result in singles] == ["run/00000003/000000", "run/00000003/000001"]
-    assert [result.records[0]["id"] for result in singles] == ["0", "1"]
+    singles = Batch(3, [{"id": "a", "text": "x"}, {"id": "b", "text": "y"}]).singles()
+    assert [(each.number, each.part, each.records[0]["id"]) for each in singles] == [(3, 0, "a"), (3, 1, "b")]
 
 
 NUMBERS = st.integers(0, 1_000)
@@ -239,6 +247,7 @@ ACCOUNTS = st.builds(
     unsigned=NUMBERS,
     refusals=st.lists(st.builds(Refusal, *[st.text(max_size=5)] * 4), max_size=3),
     at=st.floats(0, 1e9),
+    languages=st.dictionaries(st.sampled_from(["en", "de", "fr"]), st.integers(1, 1_000)),
 )
 
 
@@ -252,6 +261,7 @@ def test_the_documents_of_two_accounts_add_up(result: BatchResult, other: BatchR
     total = result + other
     assert total.documents == result.documents + other.documents
     assert total.at == max(result.at, other.at)
+    assert total.languages == Counter(result.languages) + Counter(other.languages)
 
 
 @pytest.mark.parametrize("damage", [{"indexed": "2"}, {"refusals": [["where"]]}, {"parts": None}])

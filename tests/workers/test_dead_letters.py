@@ -72,7 +72,7 @@ def test_dropped_letters_are_gone_in_all_runs(engine: Engine) -> None:
 
 
 def test_a_letter_is_read_again_with_the_version_it_came_with() -> None:
-    assert list(read_again([letter("a")], 100)) == [Document("a", "some text", version=3)]
+    assert list(read_again([letter("a")], 100)) == [Document("a", "some text", language="", version=3)]
 
 
 def test_a_letter_that_still_cannot_be_read_is_refused_again() -> None:

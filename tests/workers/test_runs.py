@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ibidem_engines.engine import Engine, Ledger
 from ibidem_engines.group_checkpoint import Checkpoint
 from ibidem_ingest.errors import Refusal, UsageError
-from ibidem_workers.batches import Batch, BatchResult, refusals_as_json
+from ibidem_workers.batches import BatchResult, batch_key, refusals_as_json
 from ibidem_workers.runs import BLOCK, LONGEST_PAUSE, SHARE, RunMonitor, RunRecord, refusals_key, summary
 from support.examples import examples
 
@@ -39,7 +39,7 @@ def noted_run(engine: Engine, batches: int, documents: int, state: str = "submit
 
 
 def note(engine: Engine, number: int, account: BatchResult, part: int | None = None) -> None:
-    engine.put_records("runs", {Batch(number, [], part).key("run"): account.as_json()})
+    engine.put_records("runs", {batch_key("run", number, part): account.as_json()})
 
 
 def test_the_summary_has_the_names_that_the_command_promises(engine: Engine) -> None:

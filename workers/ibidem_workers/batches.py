@@ -10,6 +10,7 @@ A result is the outcome of each document, as stored; those of a run add up to it
 import json
 import re
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple, TypeGuard
@@ -19,8 +20,10 @@ import zstandard
 from kombu import compression, serialization
 from kombu.message import Message
 
-from ibidem_core.records import parse_record
+from ibidem_core.errors import DamagedRecord
+from ibidem_core.records import REMOVE, parse_record
 from ibidem_core.settings import Settings
+from ibidem_ingest.document import WHERE, Document
 from ibidem_ingest.errors import Refusal
 
 COMPRESSION = "application/zstd"
@@ -183,55 +186,93 @@ class SerializedDocument(NamedTuple):
     """Document in the form of a message.
 
     Args:
-        record: As `Document.as_record` returns it, with its version.
-        json: The same in JSON, written only once.
+        id: Its id.
+        characters: Characters of its text.
+        json: As `Document.as_record` returns it, with its version, in JSON.
     """
 
-    record: Record
+    id: str
+    characters: int
     json: bytes
 
 
-def serialize(record: Record) -> SerializedDocument:
-    """Write a record as JSON.
+def serialize(document: Document, version: int, where: str) -> SerializedDocument:
+    """Write a document as JSON.
+
+    Args:
+        document: The document.
+        version: Its version where it names none.
+        where: The place it was read from, for refusals.
 
     Raises:
         TypeError: It holds a value that JSON cannot express.
     """
-    return SerializedDocument(record, orjson.dumps(record))
+    record = {"version": version} | document.as_record() | {WHERE: where}
+    # One that was made by hand may hold anything, and is checked where it is signed.
+    return SerializedDocument(str(document.id), len(str(document.text)), orjson.dumps(record))
+
+
+def batch_key(run: str, number: int, part: int | None = None) -> str:
+    """Return the key under which the result of a batch is noted.
+
+    >>> batch_key("r", 7), batch_key("r", 7, part=2)
+    ('r/00000007', 'r/00000007/000002')
+    """
+    key = f"{run}/{number:08d}"
+    return key if part is None else f"{key}/{part:06d}"
+
+
+@dataclass(frozen=True, slots=True)
+class SerializedBatch:
+    """Documents of one message, as a submitter sends them.
+
+    Args:
+        number: Its place in the run, from 0.
+        documents: The documents.
+        part: None: it is a whole batch.
+    """
+
+    number: int
+    documents: Sequence[SerializedDocument]
+    part: None = None
+
+    @property
+    def body(self) -> list[orjson.Fragment]:
+        """The documents as a message takes them."""
+        return [orjson.Fragment(document.json) for document in self.documents]
+
+    @property
+    def size(self) -> int:
+        """About its bytes."""
+        return sum(len(document.json) for document in self.documents)
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Documents of one message.
+    """Documents of one message, as a worker received them.
 
     Args:
         number: Its place in the run, from 0.
         records: The documents as `Document.as_record` returns them, each with its version.
         part: Its place in a batch that was sent again as single documents; None for the batch itself.
-        json: The documents in JSON, where they were written already; empty where not.
     """
 
     number: int
     records: list[Record]
     part: int | None = None
-    json: list[bytes] = field(default_factory=list)
 
     @property
-    def body(self) -> list[Record] | list[orjson.Fragment]:
+    def body(self) -> list[Record]:
         """The documents as a message takes them."""
-        return [orjson.Fragment(each) for each in self.json] or self.records
+        return self.records
 
-    def key(self, run: str) -> str:
-        """Return the key under which its account is noted.
-
-        >>> Batch(7, []).key("r"), Batch(7, [], part=2).key("r")
-        ('r/00000007', 'r/00000007/000002')
-        """
-        key = f"{run}/{self.number:08d}"
-        return key if self.part is None else f"{key}/{self.part:06d}"
+    @property
+    def size(self) -> int:
+        """About its bytes."""
+        return sum(len(str(record.get("text", ""))) for record in self.records)
 
     def portions(self, characters: int) -> list["Batch"]:
-        """Cut the documents into portions of about so many characters of text, in order, without their JSON.
+        """Cut the documents into portions of about so many characters of text, in order.
 
         >>> texts = [{"id": str(size), "text": "x" * size} for size in (60, 60, 200, 10)]
         >>> [[record["id"] for record in part.records] for part in Batch(0, texts).portions(100)]
@@ -252,36 +293,31 @@ class Batch:
         return [Batch(self.number, [record], part) for part, record in enumerate(self.records)]
 
 
-def cut(records: Iterable[SerializedDocument], characters: int) -> Iterator[Batch]:
-    """Cut records into batches, in order.
+def cut(documents: Iterable[SerializedDocument], characters: int) -> Iterator[SerializedBatch]:
+    """Cut documents into batches, in order.
 
     A batch is full with so many characters of text, with four bytes of JSON for each of these, or with 2,000 documents.
     A document that would overfill a batch begins the next one, so a large document is a batch of its own.
 
     Args:
-        records: The documents.
+        documents: The documents.
         characters: Characters of text in a batch; 150,000 to 600,000 is where the kernels are quickest.
 
-    >>> texts = [{"id": str(size), "text": "x" * size} for size in (60, 30, 200, 10)]
-    >>> [[record["id"] for record in batch.records] for batch in cut(map(serialize, texts), 100)]
+    >>> documents = [serialize(Document(str(size), "x" * size), 1, "") for size in (60, 30, 200, 10)]
+    >>> [[document.id for document in batch.documents] for batch in cut(documents, 100)]
     [['60', '30'], ['200'], ['10']]
     """
     contents: list[SerializedDocument] = []
     number = text = size = 0
-    for each in records:
-        its_text, its_size = len(str(each.record["text"])), len(each.json)
-        full = text + its_text > characters or size + its_size > characters * BYTES_A_CHARACTER
+    for each in documents:
+        full = text + each.characters > characters or size + len(each.json) > characters * BYTES_A_CHARACTER
         if contents and (full or len(contents) == MOST_DOCUMENTS):
-            yield _batch(number, contents)
+            yield SerializedBatch(number, contents)
             number, contents, text, size = number + 1, [], 0, 0
         contents.append(each)
-        text, size = text + its_text, size + its_size
+        text, size = text + each.characters, size + len(each.json)
     if contents:
-        yield _batch(number, contents)
-
-
-def _batch(number: int, documents: list[SerializedDocument]) -> Batch:
-    return Batch(number, [each.record for each in documents], json=[each.json for each in documents])
+        yield SerializedBatch(number, contents)
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,6 +333,7 @@ class BatchResult:
         refusals: Why each refused document was refused.
         parts: Into how many single documents the batch was sent again; their accounts count instead of this one.
         at: When it was made, in seconds since 1970.
+        languages: Documents that were signed, by language.
     """
 
     indexed: int = 0
@@ -307,6 +344,7 @@ class BatchResult:
     parts: int = 0
     replaced: int = 0
     at: float = field(default_factory=time.time)
+    languages: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def documents(self) -> int:
@@ -324,6 +362,7 @@ class BatchResult:
             replaced=self.replaced + other.replaced,
             refusals=[*self.refusals, *other.refusals],
             at=max(self.at, other.at),
+            languages=Counter(self.languages) + Counter(other.languages),
         )
 
     def as_json(self) -> dict[str, object]:
@@ -337,6 +376,7 @@ class BatchResult:
             "parts": self.parts,
             "replaced": self.replaced,
             "at": self.at,
+            "languages": dict(self.languages),
         }
 
     @classmethod
@@ -373,7 +413,9 @@ def refusals_from_json(value: object) -> list[Refusal]:
 def _refusal_records(lists: object) -> list[dict[str, object]]:
     """Turn short lists into records."""
     names = [member.name for member in fields(Refusal)]
-    return [dict(zip(names, values, strict=False)) for values in lists] if _are_lists(lists) else []
+    if not _are_lists(lists):
+        raise DamagedRecord("refusals next to the index are damaged: they are not lists", REMOVE)
+    return [dict(zip(names, values, strict=False)) for values in lists]
 
 
 def _are_lists(value: object) -> TypeGuard[list[list[object]]]:

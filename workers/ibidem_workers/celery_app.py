@@ -23,7 +23,15 @@ from ibidem_core.errors import Unavailable
 from ibidem_core.redaction import redact
 from ibidem_core.settings import Settings
 from ibidem_ingest.errors import UsageError
-from ibidem_workers.batches import COMPRESSION, TRIES_BEFORE, Batch, most_of_message, register_compression
+from ibidem_workers.batches import (
+    COMPRESSION,
+    TRIES_BEFORE,
+    Batch,
+    SerializedBatch,
+    batch_key,
+    most_of_message,
+    register_compression,
+)
 from ibidem_workers.brokers.files import SpoolDirectory
 from ibidem_workers.brokers.rabbitmq import redacted_message, translate_error
 
@@ -246,7 +254,7 @@ def make_app(settings: Settings) -> Celery:
     return app
 
 
-def send(app: Celery, run: str, batch: Batch, tries: int | None = None) -> None:
+def send(app: Celery, run: str, batch: Batch | SerializedBatch, tries: int | None = None) -> None:
     """Send a batch to the queue.
 
     Args:
@@ -263,7 +271,7 @@ def send(app: Celery, run: str, batch: Batch, tries: int | None = None) -> None:
         app.send_task(
             TASK,
             args=[run, batch.number, batch.body, batch.part],
-            argsrepr=batch.key(run),
+            argsrepr=batch_key(run, batch.number, batch.part),
             kwargsrepr="",
             compression=_compression(app, batch),
             headers={} if tries is None else {TRIES_BEFORE: tries},
@@ -304,8 +312,7 @@ def _connect(connection: Connection) -> None:
     connection.ensure_connection(max_retries=1, timeout=5, interval_start=0.2)
 
 
-def _compression(app: Celery, batch: Batch) -> str | None:
+def _compression(app: Celery, batch: Batch | SerializedBatch) -> str | None:
     if app.conf.broker_transport:
         return None  # a queue of ours, which compresses by itself
-    large = sum(map(len, batch.json)) or sum(len(str(record.get("text", ""))) for record in batch.records)
-    return COMPRESSION if large > COMPRESSED_FROM else None
+    return COMPRESSION if batch.size > COMPRESSED_FROM else None

@@ -12,6 +12,7 @@ import orjson
 
 from ibidem_core.records import parse_record
 from ibidem_engines.engine import Engine
+from ibidem_engines.ledger import read_ledger
 from ibidem_ingest.document import ORIGIN, Document, place, printable_id, read_record
 from ibidem_ingest.errors import Refusal, Refused, UsageError
 from ibidem_ingest.readers.formats import text_hash
@@ -99,7 +100,8 @@ def read_again(letters: Iterable[DeadLetter], max_text: int) -> Iterator[Documen
     """
     for letter in letters:
         try:
-            yield read_record(letter.record, place(letter.record, f"failed document of run {letter.run}"), max_text)
+            where = place(letter.record, f"failed document of run {letter.run}")
+            yield read_record(letter.record, where, max_text, "")
         except Refused as error:
             yield error.refusal
 
@@ -113,8 +115,7 @@ def forget(engine: Engine, letters: Iterable[DeadLetter]) -> None:
 
 
 def _read_all(engine: Engine) -> Iterator[DeadLetter]:
-    for _, entry in engine.get_records("dead"):
-        yield read_letter(entry)
+    yield from (letter for _, letter in read_ledger(engine, "dead", read_letter))
 
 
 def _to_entry(letter: DeadLetter) -> dict[str, object]:

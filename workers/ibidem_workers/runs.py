@@ -9,10 +9,12 @@ from itertools import count
 from typing import Literal
 from uuid import uuid4
 
+from ibidem_core.errors import DamagedRecord
 from ibidem_core.records import parse_record
 from ibidem_core.retry import retry_unavailable
 from ibidem_engines.engine import Engine
 from ibidem_engines.group_checkpoint import count_joined
+from ibidem_engines.ledger import check_entry, read_entries, read_ledger
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_workers.batches import NO_RESULT, BatchResult, refusals_from_json
 from ibidem_workers.brokers.lease import has_exited, host_name
@@ -41,7 +43,7 @@ class RunRecord:
         passed_over: Files in folders that no reader takes, by suffix: how many.
         holder: The process that reads; empty where an earlier version noted the run.
         joined: How many documents had joined a group when it began, by level.
-        languages: Documents that were handed to the queue, by language.
+        followed: Sum of the accounts of a follower that are no records of their own.
     """
 
     run: str
@@ -57,7 +59,7 @@ class RunRecord:
     passed_over: dict[str, int] = field(default_factory=dict)
     holder: str = ""
     joined: dict[str, int] = field(default_factory=dict)
-    languages: dict[str, int] = field(default_factory=dict)
+    followed: dict[str, object] = field(default_factory=dict)
 
     @property
     def key(self) -> str:
@@ -196,7 +198,8 @@ class RunMonitor:
 
     def sums(self) -> BatchResult:
         """Return the sum of all batches' accounts so far."""
-        return sum((block.sums for block in self._blocks), self._closed_sums)
+        followed = BatchResult.from_json(self.record.followed) if self.record.followed else NO_RESULT
+        return sum((block.sums for block in self._blocks), self._closed_sums) + followed
 
     def _read(self) -> None:
         self._blocks = list(self._open_blocks())
@@ -208,11 +211,19 @@ class RunMonitor:
         for number in count(self._first):
             block = _Block()
             for key, entry in self._engine.get_records("runs", f"{self.record.run}/{number:06d}"):
-                block.add(key, BatchResult.from_json(entry))
+                block.add(key, _read_account(entry))
             # A submitter that was killed may have sent more batches than it noted.
             if not block.parts and number * BLOCK >= self.record.batches:
                 break
             yield block
+
+
+def _read_account(entry: object) -> BatchResult:
+    """Read the account of a batch; with a damaged one the batch is done, and its documents stay pending."""
+    try:
+        return check_entry(entry, BatchResult.from_json)
+    except DamagedRecord:
+        return NO_RESULT
 
 
 @dataclass(slots=True)
@@ -261,12 +272,12 @@ def _read_run(engine: Engine, run: str) -> RunRecord:
     entry = engine.get_record("runs", HEADS + run)
     if entry is None:
         raise UsageError(f"no run is called {run!r}", "list them with: ibidem status")
-    return RunRecord.from_json(entry)
+    return check_entry(entry, RunRecord.from_json)
 
 
 def runs(engine: Engine) -> list[RunRecord]:
     """Return the records of all runs, the oldest first."""
-    return [RunRecord.from_json(entry) for _, entry in engine.get_records("runs", HEADS)]
+    return [run for _, run in read_ledger(engine, "runs", RunRecord.from_json, HEADS)]
 
 
 def summary(engine: Engine, run: str = "") -> dict[str, object]:
@@ -306,15 +317,23 @@ def _find_repeat(engine: Engine, record: RunRecord) -> str:
 
 def _count_joined(engine: Engine, record: RunRecord) -> dict[str, int]:
     """Count the documents that joined a group since a run began, and before the next one did."""
-    records = [RunRecord.from_json(entry) for _, entry in engine.get_records("runs", HEADS) if "started" in entry]
-    later = [other.joined for other in records if other.started > record.started]
+    later = [other.joined for other in runs(engine) if other.started > record.started]
     end = later[0] if later else count_joined(engine)
     return {level: max(0, end.get(level, 0) - record.joined.get(level, 0)) for level in LEVELS}
 
 
 def _unread(engine: Engine, record: RunRecord) -> list[Refusal]:
     slices = engine.get_records("runs", f"{record.run}/refused/") if record.refused else ()
-    return [refusal for _, entry in slices for refusal in refusals_from_json(entry["refusals"])]
+    return [refusal for _, refusals in read_entries(slices, read_refusals) for refusal in refusals]
+
+
+def read_refusals(record: Mapping[str, object]) -> list[Refusal]:
+    """Read a slice of the refusals of a run's reader.
+
+    Raises:
+        DamagedRecord: It is no such record.
+    """
+    return refusals_from_json(record["refusals"])
 
 
 def _summary(
@@ -339,7 +358,7 @@ def _summary(
         "repeated_ids": record.repeated_ids,
         "meta_fields": record.meta_fields,
         "passed_over": record.passed_over,
-        "languages": record.languages,
+        "languages": dict(Counter(sums.languages).most_common()),
     }
 
 

@@ -2,28 +2,26 @@
 
 import logging
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import numpy as np
 import xxhash
-from numpy.typing import NDArray
 
 from ibidem_core.errors import EngineError
 from ibidem_core.retry import retry_unavailable
 from ibidem_core.settings import Settings
 from ibidem_engines.engine import Engine
 from ibidem_engines.group_checkpoint import count_joined
-from ibidem_ingest.document import WHERE, Document
+from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal
 from ibidem_ingest.readers.formats import Choice, Tally
 from ibidem_workers.batches import (
     MOST_STRUCTURE,
-    Batch,
+    SerializedBatch,
     SerializedDocument,
+    batch_key,
     cut,
     most_of_record,
     refusals_as_json,
@@ -35,52 +33,33 @@ from ibidem_workers.celery_app import make_app, send
 from ibidem_workers.runs import RunRecord, State, new_run, refusals_key
 
 SHOWN = 20
-GROWTH = 4
-
-Hashes = NDArray[np.uint64]
+"""Repeated ids that are kept to be shown."""
 
 
 class SeenIds:
-    """The ids of a run so far, as sorted runs of 64-bit hashes; each run is at least four times the next.
+    """The ids of a run so far, as 64-bit hashes.
 
     Two of a million ids share a hash by chance with a probability of 3 in 100 million (birthday bound n²/2⁶⁵).
 
-    >>> repeats = SeenIds()
-    >>> repeats.add(["a", "b", "a"]), repeats.add(["b", "c"]), repeats.count, repeats.ids
-    (None, None, 2, ['a', 'b'])
+    >>> seen = SeenIds()
+    >>> [seen.add(id_) for id_ in ("a", "b", "a")], seen.repeated, seen.repeated_ids
+    ([None, None, None], 1, ['a'])
     """
 
     def __init__(self) -> None:
-        self.count = 0
-        self.ids: list[str] = []
-        self._runs: list[Hashes] = []
+        self.repeated = 0
+        self.repeated_ids: list[str] = []
+        self._hashes: set[int] = set()
 
-    def add(self, ids: Sequence[str]) -> None:
-        """Add ids, and count repeated ones; the first twenty of these are kept to be shown."""
-        hashes = np.fromiter((xxhash.xxh3_64_intdigest(id_.encode()) for id_ in ids), np.uint64, len(ids))
-        repeats = self._is_known(hashes) | _mark_repeats(hashes)
-        self.count += int(repeats.sum())
-        self.ids += [ids[at] for at in np.flatnonzero(repeats)[: max(0, SHOWN - len(self.ids))]]
-        self._keep(np.unique(hashes[~repeats]))
-
-    def _is_known(self, hashes: Hashes) -> NDArray[np.bool_]:
-        mask = np.zeros(len(hashes), np.bool_)
-        for run in self._runs:
-            at = np.searchsorted(run, hashes)
-            mask |= run[np.minimum(at, len(run) - 1)] == hashes
-        return mask
-
-    def _keep(self, run: Hashes) -> None:
-        while self._runs and len(self._runs[-1]) < GROWTH * len(run):
-            run = np.sort(np.concatenate((self._runs.pop(), run)), kind="stable")
-        if len(run):
-            self._runs.append(run)
-
-
-def _mark_repeats(hashes: Hashes) -> NDArray[np.bool_]:
-    repeats = np.ones(len(hashes), np.bool_)
-    repeats[np.unique(hashes, return_index=True)[1]] = False
-    return repeats
+    def add(self, id_: str) -> None:
+        """Add an id; a repeated one is counted, and the first twenty of these are kept to be shown."""
+        hash_ = xxhash.xxh3_64_intdigest(id_.encode())
+        if hash_ not in self._hashes:
+            self._hashes.add(hash_)
+            return
+        self.repeated += 1
+        if len(self.repeated_ids) < SHOWN:
+            self.repeated_ids.append(id_)
 
 
 REFUSALS_A_SLICE = 500
@@ -127,8 +106,7 @@ class Submission:
         self._engine, self._settings, self._after_batch = engine, settings, after_batch
         self._app, self._patience = make_app(settings), float(settings.patience)
         self._tally = tally or Tally()
-        self._repeats = SeenIds()
-        self._languages: Counter[str] = Counter()
+        self._seen_ids = SeenIds()
         self._refusals: list[Refusal] = []
         self._slices = 0
         self._last_note = 0.0
@@ -139,7 +117,7 @@ class Submission:
         self._note("reading")
         self._log_event("run begun")
         try:
-            for batch in cut(self._records(source), self._settings.batch_characters):
+            for batch in cut(self._documents(source), self._settings.batch_characters):
                 self._send(batch)
         except BaseException:
             self._patience = 0.0
@@ -153,7 +131,7 @@ class Submission:
         self._log_event("run submitted")
         return self.record
 
-    def _records(self, source: Source) -> Iterator[SerializedDocument]:
+    def _documents(self, source: Source) -> Iterator[SerializedDocument]:
         version = 0
         for number, item in enumerate(source, 1):
             if isinstance(item, Refusal):
@@ -162,14 +140,15 @@ class Submission:
             version = max(version + 1, time.time_ns() // 1_000)
             where = item.where or f"document {number}"
             try:
-                record = serialize({"version": version} | item.as_record() | {WHERE: where})
-                why = self._refusal_reason(record.json)
+                document = serialize(item, version, where)
+                why = self._refusal_reason(document.json)
             except TypeError as error:
                 why = f"it is not JSON: {error}"
             if why:
                 self._refuse(Refusal(where, item.id, "meta", why))
             else:
-                yield record
+                self._seen_ids.add(document.id)
+                yield document
 
     def _refusal_reason(self, record: bytes) -> str:
         """Return why a record cannot be sent; empty when it can."""
@@ -180,17 +159,14 @@ class Submission:
             return "it holds too many lists and numbers; keep to what describes the document"
         return ""
 
-    def _send(self, batch: Batch) -> None:
+    def _send(self, batch: SerializedBatch) -> None:
         began = time.perf_counter()
         retry_unavailable(lambda: send(self._app, self.record.run, batch), self._patience)
-        event = {"batch": batch.key(self.record.run), "documents": len(batch.records)}
+        event = {"batch": batch_key(self.record.run, batch.number), "documents": len(batch.documents)}
         _log.debug("batch sent", extra=event | {"send_ms": round(1e3 * (time.perf_counter() - began), 1)})
-        self._repeats.add([str(record["id"]) for record in batch.records])
-        self.record.repeated, self.record.repeated_ids = self._repeats.count, self._repeats.ids
+        self.record.repeated, self.record.repeated_ids = self._seen_ids.repeated, self._seen_ids.repeated_ids
         self.record.batches += 1
-        self.record.documents += len(batch.records)
-        self._languages.update(str(record["language"]) for record in batch.records)
-        self.record.languages = dict(self._languages.most_common())
+        self.record.documents += len(batch.documents)
         if time.monotonic() - self._last_note > NOTED_EVERY:
             self._note("reading")
         self._after_batch()

@@ -6,6 +6,7 @@ the queue: a message that no submitter has sent is moved to the rejected message
 
 import logging
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
@@ -28,7 +29,7 @@ from ibidem_ingest.errors import Refusal, Refused
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers import dead_letters
 from ibidem_workers.batch_log import log_batch
-from ibidem_workers.batches import Batch, BatchResult, check
+from ibidem_workers.batches import Batch, BatchResult, batch_key, check
 from ibidem_workers.dead_letters import printable, writable
 from ibidem_workers.overlap import overlap
 
@@ -128,7 +129,7 @@ class Delivery:
     @property
     def key(self) -> str:
         """The key of its account."""
-        return self.batch.key(self.run)
+        return batch_key(self.run, self.batch.number, self.batch.part)
 
     @property
     def where(self) -> str:
@@ -303,6 +304,7 @@ def _portion_account(portion: _Portion, outcomes: Sequence[Outcome]) -> BatchRes
             for record, outcome in zip(portion.records, outcomes, strict=True)
         ),
         refusals=[*portion.refusals, *refusals],
+        languages=Counter(record.document.language for record in portion.records),
     )
 
 
@@ -311,7 +313,7 @@ def _read(delivery: Delivery, max_text: int, max_version: int) -> tuple[list[Doc
     for record in delivery.batch.records:
         where = place(record, delivery.where)
         try:
-            document = read_record(record, where, max_text)
+            document = read_record(record, where, max_text, "")
         except Refused as error:
             refusals.append(error.refusal)
             continue

@@ -19,7 +19,7 @@ from pathlib import Path
 from ibidem_ingest.errors import TableError
 from ibidem_ingest.idf.table import Table, write_whole
 from ibidem_ingest.private import make_folder
-from ibidem_ingest.text.terms import is_term
+from ibidem_ingest.text.terms import LEAST_LETTERS, is_term
 from ibidem_ingest.text.tokens import tokens
 
 LEAST = 1_000
@@ -70,8 +70,18 @@ def build_general(language: str) -> Table | None:
         if language in _UNSPACED or language not in wordfreq.available_languages("best"):
             return None
         frequencies = wordfreq.get_frequency_dict(language, "best")
-    words = ((_fix_final_sigma(word), frequency) for word, frequency in frequencies.items())
-    counts = {word: DOCUMENTS * (1 - (1 - f) ** WORDS) for word, f in words if is_one_term(word)}
+    # The list is rounded to some hundred frequencies.
+    documents = {frequency: DOCUMENTS * (1 - (1 - frequency) ** WORDS) for frequency in set(frequencies.values())}
+    # Of hundreds of thousands of words nearly all are ASCII, for which a call each would take half of the time.
+    counts = {
+        word if word.isascii() else _fix_final_sigma(word): documents[frequency]
+        for word, frequency in frequencies.items()
+        if (
+            word.isalpha() and word.islower() and len(word) >= LEAST_LETTERS
+            if word.isascii()
+            else is_one_term(_fix_final_sigma(word))
+        )
+    }
     return Table.build(language, DOCUMENTS, counts, f"wordfreq {language} best")
 
 

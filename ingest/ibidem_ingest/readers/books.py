@@ -17,7 +17,8 @@ from urllib.parse import unquote
 
 from ibidem_ingest.dates import iso_date
 from ibidem_ingest.errors import Unreadable, translate_damage, translate_errors
-from ibidem_ingest.readers.formats import Format, is_code, load_library
+from ibidem_ingest.language import is_code
+from ibidem_ingest.readers.formats import Format, load_library
 from ibidem_ingest.readers.text import BYTES_A_CHARACTER, first_line
 
 HEADINGS = ("Title", "Heading 1")

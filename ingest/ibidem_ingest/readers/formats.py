@@ -1,27 +1,21 @@
-"""Formats of files: a table with their suffixes and optional libraries, and the options of reading them.
-
-The language of a text that does not say it is detected by py3langid: offline, 4.6 MB, a millisecond for a text.
-"""
+"""Formats of files: a table with their suffixes and optional libraries, and the options of reading them."""
 
 import logging
 import os
-import re
 from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import cache
 from hashlib import blake2b
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path, PurePath
 from types import ModuleType
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
+from ibidem_ingest.document import DEFAULT_LANGUAGE
 from ibidem_ingest.errors import Unreadable, UsageError, short_repr
-
-if TYPE_CHECKING:
-    from py3langid.langid import LanguageIdentifier
+from ibidem_ingest.language import is_code
 
 
 class Format(StrEnum):
@@ -141,69 +135,8 @@ class Tally:
     passed_over: Counter[str] = field(default_factory=Counter)
 
 
-DEFAULT = "en"
-"""Language of a text that is too short or too mixed for detection."""
-
 DETECT = "detect"
-"""Setting with which the language is detected from the text."""
-
-READ = 2_000
-"""Characters that are looked at, from the middle of a text: its first page may be a title in another language."""
-
-LEAST_LETTERS = 60
-LEAST_CERTAINTY = 0.7
-"""Letters and certainty from which on a language is detected; lists of figures and names stay below."""
-
-RELATIVES = (frozenset({"no", "nb", "nn"}), frozenset({"bs", "hr", "sh", "sr"}), frozenset({"id", "ms"}))
-
-NO_LANGUAGE = "zxx"
-"""The library's code for a text without words: one that was misread throughout, not one in another language."""
-
-_CODE = re.compile("[a-z]{2,3}")
-
-
-def detect(text: str) -> str:
-    """Detect the language of a text; empty when it is not certain.
-
-    >>> detect("Der Mieter hat die Miete am ersten Tag jedes Monats im Voraus und ohne Aufforderung zu zahlen.")
-    'de'
-    >>> detect("Shr 33 cts vs 28 cts")
-    ''
-    """
-    start = max(0, (len(text) - READ) // 2)
-    part = text[start : start + READ]
-    if sum(map(str.isalpha, part)) < LEAST_LETTERS:
-        return ""
-    language, certainty = _identifier().classify(part)
-    certain = certainty >= LEAST_CERTAINTY and language != NO_LANGUAGE
-    return language if certain and _CODE.fullmatch(language) else ""
-
-
-def is_code(language: str) -> bool:
-    """Return whether a language is named as ISO 639 names it.
-
-    >>> is_code("de"), is_code("German")
-    (True, False)
-    """
-    return _CODE.fullmatch(language) is not None
-
-
-def are_related(a: str, b: str) -> bool:
-    """Return whether two languages are equal, or so close that a short text cannot distinguish them.
-
-    >>> are_related("nb", "no"), are_related("de", "nl")
-    (True, False)
-    """
-    return a == b or any({a, b} <= relatives for relatives in RELATIVES)
-
-
-@cache
-def _identifier() -> "LanguageIdentifier":
-    """Load the library and its model, which takes half a second."""
-    from py3langid.langid import MODEL_FILE, LanguageIdentifier  # noqa: PLC0415 - see above
-
-    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
-
+"""Setting with which the language is detected from the text, where the document is signed."""
 
 IdFrom = Literal["path", "name", "hash"]
 
@@ -219,7 +152,7 @@ class Choice:
         follow_links: Whether links in folders are followed, wherever they lead.
         id_prefix: Prefix of every id, so that equal file names of two folders give different ids.
         id_from: The id of a file's document: its path below the given folder, its name, or a hash of its text.
-        language: That of documents that do not say theirs; `detect`: as their text has it.
+        language: That of documents that do not name theirs; `detect`: detected from their text when they are signed.
         text_column: The column of a table that holds the texts; empty: `text`.
 
     Raises:
@@ -232,7 +165,7 @@ class Choice:
     follow_links: bool = False
     id_prefix: str = ""
     id_from: IdFrom = "path"
-    language: str = DEFAULT
+    language: str = DEFAULT_LANGUAGE
     text_column: str = ""
 
     def __post_init__(self) -> None:
@@ -261,9 +194,10 @@ class Choice:
             return Format.TEXT
         return guess_format(name) or default
 
-    def choose_language(self, text: str) -> str:
-        """Return the language of a document that does not name it."""
-        return (detect(text) or DEFAULT) if self.language == DETECT else self.language
+    @property
+    def default_language(self) -> str:
+        """The language of documents that do not name theirs; empty where it is to be detected."""
+        return "" if self.language == DETECT else self.language
 
     def name(self, path: Path, root: Path | None) -> str:
         """Return the id of a file's document by its place; empty where the id is a hash of the text.

@@ -195,32 +195,6 @@ Outcome = tuple[str, Document | Refusal]
 """The file's name in messages, and a document of it or why there is none."""
 
 
-SEVERAL = frozenset({Format.JSONL, Format.MBOX, Format.CSV})
-"""Formats whose files hold many documents."""
-
-
-def count_documents(paths: Sequence[str | Path], choice: Choice) -> int | None:
-    """Count the documents of paths, without reading any file.
-
-    Args:
-        paths: Files and folders.
-        choice: How they are read.
-
-    Returns:
-        Their number, files that will be refused among them; None where a file may hold many.
-
-    Raises:
-        UsageError: As `read` does.
-    """
-    check(paths, choice)
-    files = 0
-    for source in sources(paths, choice, Counter()):
-        if isinstance(source, InputFile) and source.format in SEVERAL:
-            return None
-        files += 1
-    return files
-
-
 def _documents(
     items: Iterator[InputFile | Refusal], choice: Choice, pool: SandboxPool, tally: Tally
 ) -> Iterator[Document | Refusal]:
@@ -237,10 +211,9 @@ def _outcomes(
         if isinstance(source, Refusal):
             yield source.where, source
         elif source.path is None or source.format is Format.JSONL:
-            for outcome in lines_of(
-                source.path, source.where, pool.max_text, tally, choice.choose_language, pool.seconds
-            ):
-                yield source.where, outcome
+            where = source.where
+            for outcome in lines_of(source.path, where, pool.max_text, tally, choice.default_language, pool.seconds):
+                yield where, outcome
         elif source.format is Format.MBOX:
             yield from _read_mailbox(source, source.path, pool, choice, folders)
         elif source.format is Format.CSV:
@@ -314,9 +287,8 @@ def _row_document(part: InputFile, record: Mapping[str, object], max_text: int, 
     """Make a document of a row of a table."""
     text = str(record["text"])
     identity = {} if record.get("id") else {"id": part.id or text_hash(text), ORIGIN: part.origin}
-    language = record.get("language") or choice.choose_language(text)
     try:
-        return read_record({**record, **identity, "language": language}, part.where, max_text)
+        return read_record({**record, **identity}, part.where, max_text, choice.default_language)
     except Refused as error:
         return error.refusal
 
@@ -346,8 +318,7 @@ def _document(
         record = dict(parse())
         text = _text(record)
         identity = {"id": source.id or text_hash(text), ORIGIN: source.origin}
-        language = record.get("language") or choice.choose_language(text)
-        return read_record(record | identity | {"language": language}, source.where, max_text)
+        return read_record(record | identity, source.where, max_text, choice.default_language)
     except Unreadable as error:
         return Refusal(source.where, source.id, error.field, error.why)
     except Refused as error:

@@ -3,13 +3,12 @@
 import json
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
-from ibidem_ingest.document import Document, meta_fields, read_record
+from ibidem_ingest.document import DEFAULT_LANGUAGE, Document, meta_fields, read_record
 from ibidem_ingest.errors import Refusal, Refused, Unreadable, decoding_error, short_repr, translate_errors
 from ibidem_ingest.readers.compression import open_compressed
 from ibidem_ingest.readers.formats import Tally
@@ -88,8 +87,6 @@ BYTES_ASIDE = 1 << 16
 BOM = b"\xef\xbb\xbf"
 EMPTY = "it is empty; leave it out, or give one JSON object a line"
 
-LanguageOf = Callable[[str], str]
-
 _ID_FIRST = re.compile(rb'\s*\{\s*"id"\s*:\s*("(?:[^"\\]|\\.){0,512}"|\d{1,18})')
 
 
@@ -98,7 +95,7 @@ def read(  # noqa: PLR0913, PLR0917 - what a reader of lines is told, each once
     where: str,
     max_text: int,
     tally: Tally,
-    choose_language: LanguageOf = lambda _: "",
+    language: str = DEFAULT_LANGUAGE,
     seconds: float = 120,
 ) -> Iterator[Document | Refusal]:
     """Read the documents of a file, compressed or not; empty lines are skipped.
@@ -108,7 +105,7 @@ def read(  # noqa: PLR0913, PLR0917 - what a reader of lines is told, each once
         where: How the file is named to the user.
         max_text: The most characters that a text may have; a line that can hold more is skipped unread.
         tally: Where the fields that went into `meta` are counted.
-        choose_language: Returns the language of a text whose record names none; empty when it cannot.
+        language: The language of a record that names none; empty where it is to be detected.
         seconds: Processor time that may pass without a document.
     """
     last: Line | None = None
@@ -117,7 +114,7 @@ def read(  # noqa: PLR0913, PLR0917 - what a reader of lines is told, each once
     def outcome(line: Line) -> Document | Refusal:
         place = f"{where}:{line.number}"
         if line.is_whole:
-            return _read_line(line.content, place, max_text, tally, choose_language)
+            return _read_line(line.content, place, max_text, tally, language)
         return _length_refusal(line.content, place, max_text)
 
     try:
@@ -171,19 +168,17 @@ def _limit(max_text: int) -> int:
     return max_text * BYTES_A_CHARACTER + BYTES_ASIDE
 
 
-def _read_line(line: bytes, where: str, max_text: int, tally: Tally, choose_language: LanguageOf) -> Document | Refusal:
+def _read_line(line: bytes, where: str, max_text: int, tally: Tally, language: str) -> Document | Refusal:
     """Make a document of a line."""
     try:
         record = orjson.loads(line)
-        document = read_record(record, where, max_text)
+        document = read_record(record, where, max_text, language)
     except orjson.JSONDecodeError as error:
         return _not_json(line, where, max_text, error)
     except Refused as error:
         return error.refusal
     if names := meta_fields(record):
         tally.moved.update(names)
-    if not record.get("language") and (language := choose_language(document.text)):
-        return replace(document, language=language)
     return document
 
 

@@ -6,17 +6,22 @@ guard 4 (the fields that must not differ); title 4 (of short texts); noise 76; n
 count u8, 3 bytes each; slots: count u8, u16 each; id: length u16, UTF-8. Zeros mean that a hash is missing. The
 sketch of the numbers ascends; the rest is filling. A value of scheme 1 has neither title nor noise, and another
 content hash: it is read as if both were zeros.
+
+Whoever may write a document may write this value, so it is checked as any input: what no text can have is refused,
+here, in `packed_columns` and in the plugin's `Packed` alike (`tests/plugin/verdicts.py`). That it is the document's own
+only the engine can say: the id in it is a claim.
 """
 
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import NamedTuple
 
 import orjson
 import xxhash
 
-from ibidem_ingest.dates import interval
+from ibidem_ingest.dates import EPOCH, interval
 from ibidem_ingest.document import Document
 from ibidem_ingest.signatures.numbers import SKETCH
 from ibidem_ingest.signatures.schema import FULL_SET, SLOTS, Signatures
@@ -28,6 +33,9 @@ EARLIER = 1
 WEAK, NO_SET, NO_MINHASH, NO_WORDS, FULL, LONG = 1, 2, 4, 8, 16, 32
 KNOWN_FLAGS = WEAK | NO_SET | NO_MINHASH | NO_WORDS | FULL | LONG
 NO_DATE = -(1 << 31)
+FIRST_DAY, LAST_DAY = ((day - EPOCH).days for day in (date.min, date.max))
+"""All days that a date can name."""
+
 TERM_BYTES = 3
 
 NOISE_BYTES = 76
@@ -143,7 +151,7 @@ def pack(document: Document, signatures: Signatures, distinct: Sequence[str] = (
 
 
 def unpack(value: bytes) -> Packed | None:
-    """Read a packed value; None when it is damaged or of an unknown scheme: the document then counts as unsigned.
+    """Read a packed value; None when it is damaged, impossible or of an unknown scheme: the document is unsigned.
 
     >>> unpack(b"not a packed value") is None
     True
@@ -159,7 +167,8 @@ def unpack(value: bytes) -> Packed | None:
         return None
     slots = struct.unpack(f"<{len(parts.slots) // 2}H", parts.slots)
     fields = (*head, _sketch(head[-1], sketch), terms, slots, parts.name.decode())
-    return Packed(*fields)
+    packed = Packed(*fields)
+    return packed if _is_possible(packed) else None
 
 
 def cut(value: bytes) -> PackedParts | None:
@@ -267,6 +276,22 @@ def _fits(parts: PackedParts) -> bool:
         and bool(bits & NO_WORDS) == (not any(parts.head[2:6]))
         and not (bits & FULL and terms != FULL_SET)
     )
+
+
+def _is_possible(packed: Packed) -> bool:
+    """Return whether a text can have these figures."""
+    has_words = packed.length > 0
+    return (
+        has_words == (packed.shingles > 0) == any(packed.content) == bool(packed.slots)
+        and (has_words or not packed.terms)
+        and max(packed.shingles, packed.numbers) <= packed.length
+        and _is_interval(packed.date_from, packed.date_to)
+    )
+
+
+def _is_interval(first: int, last: int) -> bool:
+    """Return whether two days are the first and the last of a date, or both unknown."""
+    return first == last == NO_DATE or FIRST_DAY <= first <= last <= LAST_DAY
 
 
 def is_utf8(name: bytes) -> bool:

@@ -10,8 +10,11 @@ from numpy.typing import NDArray
 from ibidem_ingest.signatures.numbers import SKETCH
 from ibidem_ingest.signatures.packed import (
     EARLIER,
+    FIRST_DAY,
     FULL,
     KNOWN_FLAGS,
+    LAST_DAY,
+    NO_DATE,
     NO_MINHASH,
     NO_SET,
     NO_WORDS,
@@ -193,7 +196,7 @@ class PackedBuffer:
 
     Args:
         text: All values, one behind the other.
-        is_whole: (n,) bool: whether the parts of a value fit together.
+        is_whole: (n,) bool: whether the parts of a value fit together, and a text can have them.
         heads: (n,) the parts at the same place in each.
         term_count: (n,) int64.
         terms: (n, 180) uint8, three bytes a term; undefined beyond the count.
@@ -227,7 +230,10 @@ class PackedBuffer:
         slots = _cut(octets, begin + np.where(inside, slots_at + 1, 0), SLOTS * 2).view("<u2")
         return cls(
             text=values.text,
-            is_whole=inside & (name_length == length - name_at) & _is_consistent(heads, term_count, slot_count),
+            is_whole=inside
+            & (name_length == length - name_at)
+            & _is_consistent(heads, term_count, slot_count)
+            & _is_possible(heads, term_count, slot_count),
             heads=heads,
             term_count=term_count,
             terms=_cut(octets, begin + HEAD_COLUMNS.itemsize + 1, FULL_SET * TERM_BYTES),
@@ -270,6 +276,21 @@ def _is_consistent(heads: Rows, term_count: Whole, slot_count: Whole) -> NDArray
         & (((flags & FULL) == 0) | (term_count == FULL_SET))
     )
     return fitting
+
+
+def _is_possible(heads: Rows, term_count: Whole, slot_count: Whole) -> NDArray[np.bool_]:
+    """`packed._is_possible` for many values."""
+    has_words = heads["length"] > 0
+    first, last = heads["date_from"], heads["date_to"]
+    possible: NDArray[np.bool_] = (
+        ((heads["shingles"] > 0) == has_words)
+        & (heads["content"].any(axis=1) == has_words)
+        & ((slot_count > 0) == has_words)
+        & (has_words | (term_count == 0))
+        & (np.maximum(heads["shingles"], heads["numbers"]) <= heads["length"])
+        & (((first == NO_DATE) & (last == NO_DATE)) | ((first >= FIRST_DAY) & (first <= last) & (last <= LAST_DAY)))
+    )
+    return possible
 
 
 def _terms(octets: NDArray[np.uint8], count: Whole) -> Whole32:

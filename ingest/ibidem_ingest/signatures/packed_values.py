@@ -70,6 +70,16 @@ class PackedValues(Sequence[bytes | None]):
         """Return some of the documents, in another order."""
         return replace(self, begin=self.begin[rows], size=self.size[rows])
 
+    def keep_own(self, ids: Sequence[str]) -> "PackedValues":
+        """Return the values that name their documents; one that names another document is none of this one's.
+
+        Args:
+            ids: The documents' ids, as the engine has them.
+        """
+        size = self.size.copy()
+        size[[row for row, (claimed, own) in enumerate(zip(self.ids, ids, strict=True)) if claimed != own]] = MISSING
+        return replace(self, size=size)
+
     @property
     def octets(self) -> Octets:
         """The memory, byte by byte."""

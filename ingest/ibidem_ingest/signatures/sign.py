@@ -11,6 +11,7 @@ from ibidem_ingest.document import PAGE_BREAK, Document
 from ibidem_ingest.errors import UsageError, short_repr
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
+from ibidem_ingest.language import add_languages
 from ibidem_ingest.signatures import content, feature_set, fingerprint, long_text, minhash, noise, numbers, text_profile
 from ibidem_ingest.signatures.feature_set import FeatureColumns, RarestTerms
 from ibidem_ingest.signatures.fingerprint import FingerprintColumns
@@ -79,7 +80,11 @@ def sign_stream(documents: Iterable[Document], tables: Tables) -> Iterator[tuple
 
 
 def batches(documents: Iterable[Document], characters: int = BATCH_CHARACTERS) -> Iterator[list[Document]]:
-    """Cut a stream of documents into batches of so many characters; a longer document is a batch of its own.
+    """Cut a stream of documents, each with its language, into batches; a long document is a batch of its own.
+
+    Args:
+        documents: The documents; the language of those without one is detected.
+        characters: The most characters of a batch.
 
     >>> texts = ["a" * 5, "b" * 6, "c" * 30, "d"]
     >>> stream = (Document(text[0], text) for text in texts)
@@ -88,7 +93,7 @@ def batches(documents: Iterable[Document], characters: int = BATCH_CHARACTERS) -
     """
     batch: list[Document] = []
     size = 0
-    for document in documents:
+    for document in add_languages(documents):
         if batch and size + len(document.text) > characters:
             yield batch
             batch, size = [], 0

@@ -1,13 +1,8 @@
 """`ibidem backfill`: signs what an index already holds."""
 
-import os
-import select
-import signal
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
-from types import FrameType
 from typing import Annotated, Any
 
 import typer
@@ -34,6 +29,7 @@ from ibidem.cli.console import (
     results,
     sanitize,
 )
+from ibidem.cli.end_signals import catch_end_signals
 from ibidem.cli.groups import report
 from ibidem.cli.status import refusals, show_summary
 from ibidem.comparison.word_diff import Piece
@@ -47,7 +43,8 @@ from ibidem_dedupe.request import pair_policy
 from ibidem_engines.stored_groups import group_store
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.backfill.check import CheckResult, check
-from ibidem_workers.backfill.replace import Replacement, ReplaceResult, follow, replace_index
+from ibidem_workers.backfill.follow import follow
+from ibidem_workers.backfill.replace import Replacement, ReplaceResult, replace_index
 from ibidem_workers.backfill.run import backfill_in_place
 from ibidem_workers.groups.service import settle_all
 from ibidem_workers.runs import summary
@@ -265,32 +262,3 @@ def show_followed(settings: Settings, *, as_json: bool) -> None:
     with catch_end_signals() as stop:
         name = follow(settings, stop, notify=lambda line: messages().print(Text(line)))
     show_run(settings, name, as_json=as_json)
-
-
-@contextmanager
-def catch_end_signals() -> Iterator[Callable[[float], bool]]:
-    """Catch Ctrl-C and SIGTERM so that the current work is finished; the function waits some seconds for one of them.
-
-    By a pipe: a handler that took a lock, such as that of a `threading.Event`, would wait for ever where the very
-    thread that it interrupts holds it.
-    """
-    reading, writing = os.pipe()
-    os.set_blocking(writing, False)
-
-    def ask(_number: int, _frame: FrameType | None) -> None:
-        """Note a request to end."""
-        with suppress(BlockingIOError):  # it holds thousands of requests already
-            os.write(writing, b".")
-
-    def wait_for_signal(seconds: float) -> bool:
-        """Wait, and return whether a request to end came."""
-        return bool(select.select([reading], [], [], seconds)[0])
-
-    handlers = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield wait_for_signal
-    finally:
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
-        os.close(reading)
-        os.close(writing)

@@ -1,27 +1,34 @@
 """`ibidem doctor`: each setting with its source, and a check of each part of the installation."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
 from ibidem.cli.app import FAILED
-from ibidem.cli.console import Json, print_json, results
+from ibidem.cli.console import Json, engine_context, print_json, results, sanitize
 from ibidem.index.doctor import report, settings_error_report
 from ibidem_core.settings import load
 from ibidem_engines.connect import open_engine
 from ibidem_ingest.errors import UsageError
 
+Repair = Annotated[
+    bool, typer.Option("--repair", help="First rebuild what keeps records and was made by others, with its records.")
+]
 
-def run(as_json: Json = False) -> None:
+
+def run(repair: Repair = False, as_json: Json = False) -> None:
     """Show every setting with its origin, and what answers; leaves with 1 when something does not."""
-    findings = read_report()
+    repaired = repair_ledgers() if repair else None
+    findings = read_report() | ({} if repaired is None else {"repaired": repaired})
     if as_json:
         print_json(findings)
     else:
         console = results()
+        for name in repaired or ():
+            console.print(f"repaired: {sanitize(name)}")
         console.print(settings_table(findings["settings"]))
         console.print()
         console.print(checks_table(findings["checks"]))
@@ -29,7 +36,13 @@ def run(as_json: Json = False) -> None:
         raise typer.Exit(FAILED)
 
 
-def read_report() -> Mapping[str, Any]:
+def repair_ledgers() -> list[str]:
+    """Rebuild what keeps records and was made by others; returns what was rebuilt."""
+    with engine_context() as engine:
+        return engine.repair_ledgers()
+
+
+def read_report() -> dict[str, Any]:
     """Return the report; settings that cannot be read are what it is about then."""
     try:
         settings = load()

@@ -42,6 +42,7 @@ from ibidem_dedupe.request import pair_policy
 from ibidem_engines.query import Filter, parse_filter
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.language import add_languages
 from ibidem_ingest.readers import read
 from ibidem_ingest.readers.formats import DETECT, Choice
 
@@ -118,7 +119,7 @@ def run(
 def evaluate_with_bar(request: EvaluationRequest) -> Evaluation:
     """Measure, with a bar."""
     settings = load()
-    documents = read(request.docs, Choice(language=DETECT), settings.max_text)
+    documents = add_languages(read(request.docs, Choice(language=DETECT), settings.max_text))
     with bar("Signing") as advance:
         return evaluate(
             documents,
@@ -134,7 +135,7 @@ def evaluate_with_bar(request: EvaluationRequest) -> Evaluation:
 def show_worst(evaluation: Evaluation, request: EvaluationRequest, path: Path | None) -> None:
     """Write the page of the worst mistakes to a file; one of its own is opened in the browser."""
     settings = load()
-    items = read(request.docs, Choice(language=DETECT), settings.max_text)
+    items = add_languages(read(request.docs, Choice(language=DETECT), settings.max_text))
     page = render_worst(worst_pairs(evaluation.mistakes, items, Tables(settings.tables), request.policy))
     target = path or Path(tempfile.mkdtemp(prefix="ibidem-")) / "worst.html"
     target.write_text(page, encoding="utf-8")

@@ -17,7 +17,9 @@ from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_ingest.idf.stability import Correlation, changed_fingerprints, correlation
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
+from ibidem_ingest.language import add_languages
 from ibidem_ingest.readers import read
+from ibidem_ingest.readers.formats import DETECT, Choice
 
 BAR = 40
 SHOWN = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30)
@@ -186,7 +188,7 @@ def compare(
 def documents(paths: list[str] | None, settings: Settings) -> Iterator[Document | Refusal]:
     """Yield the documents of files, or those of the index."""
     if paths:
-        yield from read(paths, max_text=settings.max_text)
+        yield from add_languages(read(paths, Choice(language=DETECT), settings.max_text))
         return
     with engine_context(settings) as engine:
         yield from index_documents(engine)

@@ -12,7 +12,6 @@ from ibidem.cli.status import show_summary
 from ibidem_core import logs
 from ibidem_core.settings import Settings, load
 from ibidem_ingest.readers.formats import DETECT, SUFFIXES, Choice, Format, IdFrom
-from ibidem_ingest.readers.inputs import count_documents
 from ibidem_workers.ingest import ingest
 from ibidem_workers.runs import Progress, summary
 from ibidem_workers.submit import IngestRequest
@@ -85,20 +84,11 @@ def no_document_message(paths: Sequence[str]) -> str:
 def ingest_with_bar(request: IngestRequest, settings: Settings, *, wait: bool) -> dict[str, object]:
     """Ingest files with a progress bar, and return the run's summary."""
     with rated_bar("Indexing") as advance:
-        total = count_documents(request.paths, request.choice)
-        advance(0, total)
-        name = ingest(request, settings, wait=wait, report=lambda progress: update_bar(progress, advance, total))
+        name = ingest(request, settings, wait=wait, report=lambda progress: update_bar(progress, advance))
     with engine_context(settings) as engine:
         return summary(engine, name)
 
 
-def update_bar(progress: Progress, advance: Advance, total: int | None = None) -> None:
-    """Advance a bar to where a run is.
-
-    Args:
-        progress: Where it is.
-        advance: Of the bar.
-        total: How many documents there are, where files were counted before; else that is known once all is
-            submitted.
-    """
-    advance(progress.done, progress.documents if progress.submitted else total)
+def update_bar(progress: Progress, advance: Advance) -> None:
+    """Advance a bar to where a run is; how many documents there are is known once all are submitted."""
+    advance(progress.done, progress.documents if progress.submitted else None)

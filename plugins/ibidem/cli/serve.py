@@ -1,8 +1,10 @@
 """`ibidem serve`: the HTTP gateway and the page."""
 
+import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from tempfile import TemporaryDirectory
 from typing import Annotated
 
@@ -10,21 +12,29 @@ import typer
 from rich.text import Text
 
 from ibidem.cli.console import messages
+from ibidem.cli.end_signals import catch_end_signals
 from ibidem_core.settings import Settings, load
 from ibidem_ingest.errors import UsageError
+from ibidem_workers.backfill.follow import follow_once_created
+
+LOG = logging.getLogger(__name__)
 
 PORT = 8042
 LOOPBACK = "127.0.0.1"
 
 Host = Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 for every one of this machine.")]
 Workers = Annotated[int, typer.Option(help="Processes that answer; each has limits of its own.", min=1, max=64)]
+Follow = Annotated[
+    bool, typer.Option("--follow", help="Sign what others write to IBIDEM_INDEX, in a process of its own.")
+]
 Port = Annotated[int, typer.Option(help="Port to listen on.", min=1, max=65_535)]
 
 
-def run(host: Host = LOOPBACK, port: Port = PORT, workers: Workers = 1) -> None:
+def run(host: Host = LOOPBACK, port: Port = PORT, workers: Workers = 1, following: Follow = False) -> None:
     """Serve searches over HTTP in the engine's own format, and a page for browsers."""
+    settings = load()
     with share_metrics() if workers > 1 else nullcontext():
-        answer(load(), host, port, workers)
+        answer(settings, host, port, workers, beside=[partial(follow_beside, settings)] if following else [])
 
 
 @contextmanager
@@ -35,7 +45,15 @@ def share_metrics() -> Iterator[None]:
         yield
 
 
-def answer(settings: Settings, host: str, port: int, processes: int = 1) -> None:
+def follow_beside(settings: Settings) -> None:
+    """Sign what others write until SIGTERM, and log how many documents were signed."""
+    with catch_end_signals() as has_ended:
+        follow_once_created(settings, has_ended, LOG.info)
+
+
+def answer(
+    settings: Settings, host: str, port: int, processes: int = 1, *, beside: Sequence[Callable[[], None]] = ()
+) -> None:
     """Serve until Ctrl-C.
 
     Args:
@@ -43,14 +61,15 @@ def answer(settings: Settings, host: str, port: int, processes: int = 1) -> None
         host: Address to listen on.
         port: Port to listen on.
         processes: How many answer.
+        beside: What else is done meanwhile, each in a process of its own.
 
     Raises:
         UsageError: The gateway's libraries are not installed, or the address cannot be listened on.
     """
     try:
-        from ibidem.gateway.app import serve  # noqa: PLC0415 - the gateway's libraries are an extra
+        from ibidem.gateway.server import serve  # noqa: PLC0415 - the gateway's libraries are an extra
     except ModuleNotFoundError as error:
         remedy = "from a copy of the repository: pip install '.[gateway]'"
         raise UsageError(f"the gateway needs {error.name}", remedy) from error
     message = f"Index {settings.index!r} at %s (Ctrl-C ends it)"
-    serve(settings, host, port, lambda url: messages().print(Text(message % url)), processes)
+    serve(settings, (host, port), lambda url: messages().print(Text(message % url)), processes, beside)

@@ -10,7 +10,7 @@ from rich.text import Text
 from ibidem.cli.app import SOME_REFUSED
 from ibidem.cli.console import Indented, Json, engine_context, print_json, results, sanitize
 from ibidem.grouped_search.explanations import format_count
-from ibidem_ingest.readers.formats import DEFAULT
+from ibidem_ingest.document import DEFAULT_LANGUAGE
 from ibidem_ingest.readers.inputs import LINK
 from ibidem_workers.runs import AGAIN, summary
 
@@ -93,7 +93,7 @@ def remarks(summary: Summary) -> Iterator[RenderableType]:
         yield Text(f"\n{times} in this run ({ids}); the newer version counts, else the later one.")
     if summary.get("meta_fields"):
         yield Text(f"\nFields that documents do not have went into meta: {name_few(summary['meta_fields'])}.")
-    if (languages := summary.get("languages") or {}).keys() - {DEFAULT}:
+    if (languages := summary.get("languages") or {}).keys() - {DEFAULT_LANGUAGE}:
         yield Text(f"\nLanguages: {name_few([f'{code} {count:,}' for code, count in languages.items()])}.")
     passed_over = dict(summary.get("passed_over") or {})
     if links := passed_over.pop(LINK, 0):

@@ -28,6 +28,7 @@ from ibidem_dedupe.parameters import Preset
 from ibidem_engines.query import parse_filter
 from ibidem_engines.stored_presets import check_name, save_preset
 from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.language import add_languages
 from ibidem_ingest.readers import read
 from ibidem_ingest.readers.formats import DETECT, Choice
 
@@ -53,7 +54,7 @@ def run(
         check_name(save)
     settings = load()
     pair_labels = Labels(labels, positive, unjudged)
-    documents = read((docs,), Choice(language=DETECT), settings.max_text)
+    documents = add_languages(read((docs,), Choice(language=DETECT), settings.max_text))
     chosen_filters = tuple(parse_filter(typed) for typed in filters or ())
     with bar("Signing") as advance:
         collection = sign_collection(

@@ -15,6 +15,7 @@ from ibidem_dedupe.relations import relate
 from ibidem_ingest.document import Document, check
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import ABSENT, Table
+from ibidem_ingest.language import add_languages
 from ibidem_ingest.signatures import minhash, noise
 from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.packed import FULL, WEAK, Packed, pack, unpack
@@ -125,6 +126,7 @@ def compare(a: Document, b: Document, tables: Tables, policy: Policy = WIDEST) -
     """
     check(a)
     check(b)
+    a, b = add_languages((a, b))
     (packed_a, packed_b), long_pair = sign_pair(a, b, tables)
     words_a, words_b = token_offsets(a.text), token_offsets(b.text)
     matches = runs(words_a.tokens, words_b.tokens)

@@ -8,7 +8,6 @@ from fastapi import Depends, Request
 from ibidem.gateway.dedupe_proxy import CallerCache
 from ibidem.gateway.errors import HttpError
 from ibidem.gateway.metrics import Metrics
-from ibidem.gateway.signing.requests import Signing
 from ibidem.gateway.upstream import Caller, Engines, Upstream
 from ibidem_core.settings import Settings
 from ibidem_engines.engine import Engine
@@ -25,7 +24,6 @@ class GatewayContext:
         upstream: The cluster behind the gateway; None over SQLite.
         metrics: What is counted.
         caches: How indexes are made, as each caller may know it.
-        signing: Signs documents that callers write; None where they are passed on as they are.
     """
 
     settings: Settings
@@ -33,7 +31,6 @@ class GatewayContext:
     upstream: Upstream | None
     metrics: Metrics
     caches: CallerCache = field(default_factory=CallerCache)
-    signing: Signing | None = None
 
     @property
     def kind(self) -> str:

@@ -1,19 +1,14 @@
 """Error handlers: a JSON error for clients, a page for browsers."""
 
-import logging
 import re
 from collections.abc import Mapping
 
 from fastapi import Request, Response
-from fastapi.exceptions import RequestValidationError
-from starlette.exceptions import HTTPException
 
 from ibidem.gateway.dependencies import gateway_context
-from ibidem.gateway.errors import AGAIN, HttpError, accepts_html, as_response, http_error
+from ibidem.gateway.errors import AGAIN, HttpError, accepts_html, as_response, to_http_error
 from ibidem.gateway.page.rendering import html
 from ibidem.gateway.page.state import LABELS, read_leniently
-from ibidem_core.errors import EngineError
-from ibidem_ingest.errors import IbidemError, TableError
 
 TITLES: Mapping[int, str] = {
     400: "Invalid request",
@@ -66,46 +61,8 @@ def hide_address(text: str, engine: str) -> str:
     return text
 
 
-LOG = logging.getLogger(__name__)
-
-ANSWERED = "GET or POST /{index}/_search, _msearch and _count, GET / and /ibidem/… (see /openapi.json)"
-UNKNOWN = "extra_forbidden"
-
-
 def refuse(request: Request, error: Exception) -> Response:
     """Answer a request that went wrong, and count it."""
     http_error = to_http_error(request, error)
     gateway_context(request).metrics.errors.labels(http_error.kind).inc()
     return as_page(request, http_error) if accepts_html(request) else as_response(request, http_error)
-
-
-def to_http_error(request: Request, error: Exception) -> HttpError:
-    """Say what went wrong.
-
-    Args:
-        request: The request.
-        error: An error of ours, of the engine, or of the framework.
-    """
-    if isinstance(error, HttpError):
-        return error
-    if isinstance(error, EngineError | TableError):
-        LOG.warning("%s", error)
-    if isinstance(error, IbidemError):
-        return http_error(error)
-    if isinstance(error, RequestValidationError):
-        return invalid(request, error)
-    status = error.status_code if isinstance(error, HTTPException) else 500
-    target = f"{request.method} {request.url.path}"
-    return HttpError(
-        status, "not_proxied_exception", f"{target} is not answered here", f"the gateway answers {ANSWERED}"
-    )
-
-
-def invalid(request: Request, error: RequestValidationError) -> HttpError:
-    """Name the parameter or field at fault, and what would be right."""
-    details = error.errors()[0]
-    name = ".".join(str(part) for part in details["loc"][1:]) or "the body"
-    if details["type"] != UNKNOWN:
-        return HttpError(400, "illegal_argument_exception", f"{name}: {details['msg']}")
-    message = f"{request.url.path} takes no {name!r}"
-    return HttpError(400, "illegal_argument_exception", message, "its parameters are in /openapi.json")

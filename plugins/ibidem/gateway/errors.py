@@ -1,15 +1,20 @@
 """HTTP errors of the gateway: a status and an error in the engine's JSON shape; content negotiation."""
 
+import logging
 from collections.abc import Mapping
 from typing import Any
 
 import orjson
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
 from ibidem_core.errors import EngineError, NoIndex, Unavailable
 from ibidem_engines.cluster.client import TIMEOUT, Failure
 from ibidem_ingest.errors import IbidemError, MissingDocument, TableError, UsageError
+
+LOG = logging.getLogger(__name__)
 
 JSON = "application/json"
 
@@ -19,6 +24,10 @@ KNOWN: Mapping[type[IbidemError], tuple[int, str]] = {
     NoIndex: (404, "index_not_found_exception"),
 }
 """Status and type by the class of our error, the narrower first; the names are the engines' own."""
+
+
+ANSWERED = "GET or POST /{index}/_search, _msearch and _count, GET / and /ibidem/… (see /openapi.json)"
+UNKNOWN = "extra_forbidden"
 
 
 class HttpError(Exception):
@@ -64,6 +73,39 @@ def http_error(error: IbidemError) -> HttpError:
     """
     status, kind = classify(error)
     return HttpError(status, kind, *public_message(error))
+
+
+def to_http_error(request: Request, error: Exception) -> HttpError:
+    """Say what went wrong.
+
+    Args:
+        request: The request.
+        error: An error of ours, of the engine, of the framework, or a fault of the gateway.
+    """
+    if isinstance(error, HttpError):
+        return error
+    if isinstance(error, IbidemError):
+        if isinstance(error, EngineError | TableError):
+            LOG.warning("%s", error)
+        return http_error(error)
+    if isinstance(error, RequestValidationError):
+        return invalid(request, error)
+    target = f"{request.method} {request.url.path}"
+    if isinstance(error, HTTPException):
+        reason = f"{target} is not answered here"
+        return HttpError(error.status_code, "not_proxied_exception", reason, f"the gateway answers {ANSWERED}")
+    LOG.error(target, exc_info=error)
+    return HttpError(500, "exception", f"the gateway has a fault: {type(error).__name__}", "its log says more")
+
+
+def invalid(request: Request, error: RequestValidationError) -> HttpError:
+    """Name the parameter or field at fault, and what would be right."""
+    details = error.errors()[0]
+    name = ".".join(str(part) for part in details["loc"][1:]) or "the body"
+    if details["type"] != UNKNOWN:
+        return HttpError(400, "illegal_argument_exception", f"{name}: {details['msg']}")
+    message = f"{request.url.path} takes no {name!r}"
+    return HttpError(400, "illegal_argument_exception", message, "its parameters are in /openapi.json")
 
 
 def public_message(error: IbidemError) -> tuple[str, str]:

@@ -44,15 +44,6 @@ class Metrics:
         self.unsigned = Counter(
             "ibidem_window_unsigned", "Documents in windows without signatures.", registry=self.registry
         )
-        self.signed_writes = Counter(
-            "ibidem_writes_signed", "Documents signed on their way to an index.", registry=self.registry
-        )
-        self.unsigned_writes = Counter(
-            "ibidem_writes_unsigned",
-            "Documents passed on to a signed index without signatures, by reason.",
-            ["reason"],
-            registry=self.registry,
-        )
 
     def count_request(self, route: str, status: int, seconds: float) -> None:
         """Count a request.

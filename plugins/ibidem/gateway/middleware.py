@@ -7,17 +7,21 @@ import asyncio
 import logging
 import re
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from time import perf_counter
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
-from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from ibidem.gateway.connections import caller_network
+from ibidem.gateway.error_handlers import refuse
 from ibidem.gateway.errors import HttpError
 from ibidem.gateway.index_access import HEADER, streams
 from ibidem.gateway.metrics import STAGES, Metrics
+from ibidem.gateway.patience import KEY, Patience, extend, query_parameters
+from ibidem.gateway.places import Places
 from ibidem.gateway.search_routes import CLOSED
 from ibidem.gateway.upstream import RIGHTS
 from ibidem_core.settings import Settings
@@ -166,10 +170,6 @@ ALWAYS = (*PROBES, "/metrics")
 """Paths that answer however busy the gateway is."""
 
 
-ErrorRenderer = Callable[[Request, HttpError], Response]
-"""Makes an answer out of what went wrong."""
-
-
 class LimitsMiddleware:
     """The outermost layer of the gateway.
 
@@ -179,27 +179,17 @@ class LimitsMiddleware:
         metrics: Counts the requests.
         hosts: Names by which the gateway may be called.
         product: Headers that the engine would send with every answer.
-        render_error: Makes an answer of an error.
     """
 
-    def __init__(  # noqa: PLR0913 - the framework gives a layer its parts by name
-        self,
-        app: ASGIApp,
-        *,
-        settings: Settings,
-        metrics: Metrics,
-        hosts: Iterable[str],
-        product: Mapping[str, str],
-        render_error: ErrorRenderer,
+    def __init__(
+        self, app: ASGIApp, *, settings: Settings, metrics: Metrics, hosts: Iterable[str], product: Mapping[str, str]
     ) -> None:
         self._app = app
         self._settings = settings
         self._metrics = metrics
         self._hosts = tuple(hosts)
         self._always = POLICY | dict(product)
-        self._render_error = render_error
-        self._now = 0
-        self._streams = 0
+        self._places, self._streams = Places(settings.gateway_clients), Places(settings.gateway_clients)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -215,16 +205,10 @@ class LimitsMiddleware:
                 await self._stream(scope, receive, answer)
             else:
                 await self._answer_in_time(scope, await buffer_body(receive, self._settings), answer)
-        except HttpError as error:
+        except Exception as error:
             if answer.status:
                 raise
-            await self._render_error(Request(scope), error)(scope, receive, answer)
-        except Exception as bug:
-            LOG.exception("%s %s", scope["method"], scope["path"])
-            if answer.status:
-                raise
-            fault = HttpError(500, "exception", f"the gateway has a fault: {type(bug).__name__}", "its log says more")
-            await self._render_error(Request(scope), fault)(scope, receive, answer)
+            await refuse(Request(scope), error)(scope, receive, answer)
         finally:
             took = perf_counter() - began
             self._metrics.count_request(getattr(scope.get("route"), "path", ""), answer.status, took)
@@ -241,19 +225,19 @@ class LimitsMiddleware:
             raise body_too_long(self._settings)
 
     async def _stream(self, scope: Scope, receive: Receive, answer: "Outgoing") -> None:
-        """Let a request through as it comes; it has a place among its like, and ends when nothing moves any more."""
-        if self._streams >= self._settings.gateway_clients:
-            raise too_many_requests(self._streams)
-        self._streams += 1
+        """Let a request through as it comes; it has a place among its like."""
+        address = caller_address(scope)
+        self._streams.take(address)
         try:
             await self._app(scope, receive, answer)
         finally:
-            self._streams -= 1
+            self._streams.release(address)
 
     async def _answer_in_time(self, scope: Scope, receive: Receive, answer: "Outgoing") -> None:
         """Answer within the time and the number of requests that are allowed."""
-        if scope["path"] not in ALWAYS and self._now >= self._settings.gateway_clients:
-            raise too_many_requests(self._now)
+        patience = scope[KEY] = Patience(self._settings.gateway_timeout)
+        extend(scope, query_parameters(scope))
+        release = self._take_place(scope)
         waited_for = True
 
         async def send(message: Message) -> None:
@@ -261,41 +245,47 @@ class LimitsMiddleware:
             if waited_for:
                 await answer(message)
 
-        self._now += 1
         work = asyncio.ensure_future(self._app(scope, receive, send))
-        work.add_done_callback(self._release)
+        work.add_done_callback(partial(collect, release))
         try:
-            await asyncio.wait((work,), timeout=self._settings.gateway_timeout)
+            while not work.done() and patience.remaining:
+                await asyncio.wait((work,), timeout=patience.remaining)
         finally:
             waited_for = work.done()
             work.cancel()
         if not waited_for:
-            raise self._timeout()
+            raise self._timeout(patience)
         work.result()
 
-    def _release(self, work: asyncio.Future[None]) -> None:
-        """Count a request out once its thread has ended, which may be after the client went away."""
-        self._now -= 1
-        if not work.cancelled():
-            work.exception()
+    def _take_place(self, scope: Scope) -> Callable[[], None]:
+        """Take a place for a request, where its path needs one; returns what gives it back."""
+        if scope["path"] in ALWAYS:
+            return lambda: None
+        address = caller_address(scope)
+        self._places.take(address)
+        return partial(self._places.release, address)
 
-    def _timeout(self) -> HttpError:
+    @staticmethod
+    def _timeout(patience: Patience) -> HttpError:
         return HttpError(
             504,
             "timeout_exception",
-            f"no answer within {self._settings.gateway_timeout} seconds",
-            "ask for less; IBIDEM_GATEWAY_TIMEOUT allows more",
+            f"no answer within {patience.seconds:g} seconds",
+            "ask for less; IBIDEM_GATEWAY_TIMEOUT, or `timeout` in the request, allows more",
         )
 
 
-def too_many_requests(now: int) -> HttpError:
-    """Say that there are too many requests at once."""
-    return HttpError(
-        429,
-        "rejected_execution_exception",
-        f"{now} requests are being answered",
-        "try again in a second; IBIDEM_GATEWAY_CLIENTS allows more",
-    )
+def caller_address(scope: Scope) -> str:
+    """Return what identifies the caller of a request."""
+    client = scope.get("client")
+    return caller_network(client[0]) if client else ""
+
+
+def collect(release: Callable[[], None], work: asyncio.Future[None]) -> None:
+    """Give the place of a request back once its thread has ended, which may be after the client went away."""
+    release()
+    if not work.cancelled():
+        work.exception()
 
 
 def check_headers(scope: Scope) -> None:

@@ -1,28 +1,28 @@
 """Every other path, where `IBIDEM_GATEWAY_PATHS` is `all`: it goes to the engine with the caller's own rights.
 
-Where all indexes are open, requests and answers are streamed, byte for byte. Else documents alone can be read and
+Where all indexes are open, requests and answers are streamed. Else documents alone can be read and
 written, in the indexes that are open: each request names its index and nothing else, and what is sent is written again
 from what was read. Any other path is refused then: nobody has looked into what its body could name.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 from urllib.parse import quote, unquote
 
-import aiohttp
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from ibidem.gateway.dependencies import GatewayContext, cluster
 from ibidem.gateway.errors import HttpError
-from ibidem.gateway.index_access import check_indexes, has_all_indexes, own_path, split_alias
+from ibidem.gateway.index_access import check_indexes, has_all_indexes, split_alias
 from ibidem.gateway.search_request import as_object, check_type, decompress, dump_json, read_body, read_parameters
-from ibidem.gateway.search_routes import CLOSED, as_response, cancel_on_disconnect
-from ibidem.gateway.signing.requests import Signing, chain_parts
-from ibidem.gateway.upstream import Upstream, forward_headers, response_headers, rewrite_headers, target
+from ibidem.gateway.search_routes import as_response, cancel_on_disconnect
+from ibidem.gateway.streaming import StreamedResponse
+from ibidem.gateway.upstream import rewrite_headers, target
 from ibidem_core.settings import Settings
 
 READS, WRITES = frozenset(("GET", "HEAD")), frozenset(("PUT", "POST"))
@@ -74,7 +74,7 @@ class OutgoingRequest:
     body: bytes | None
 
 
-def read_document_request(request: Request, content: bytes, settings: Settings) -> OutgoingRequest:
+async def read_document_request(request: Request, content: bytes, settings: Settings) -> OutgoingRequest:
     """Read a request, and write it again.
 
     Args:
@@ -95,7 +95,8 @@ def read_document_request(request: Request, content: bytes, settings: Settings) 
     form = "x-ndjson" if action == "_bulk" else "json"
     if action == "_bulk":
         check_type(request.headers.get("content-type", ""), ("json", "x-ndjson"))
-        body: bytes | None = b"".join(bulk_lines(decompress(content, request.headers, settings), index, settings))
+        lines = await run_in_threadpool(decompress, content, request.headers, settings)
+        body: bytes | None = await rewrite_bulk(lines, index, settings)
     else:
         read = read_body(content, request.headers, settings)
         if action == "_mget":
@@ -158,15 +159,39 @@ def check_meta(meta: Any, index: str, settings: Settings) -> None:
     check_indexes(name, settings)
 
 
-def bulk_lines(content: bytes, index: str, settings: Settings) -> Iterator[bytes]:
-    """Yield the lines of `_bulk`, each written again.
+AT_ONCE = 500
+"""Lines of `_bulk` that are read before other requests have their turn."""
+
+
+async def rewrite_bulk(content: bytes, index: str, settings: Settings) -> bytes:
+    """Write the lines of `_bulk` again, some at a time: a body may have a line for every byte.
+
+    Args:
+        content: The body, unpacked.
+        index: The index of the path; may be empty.
+        settings: The settings in force.
 
     Raises:
         HttpError: What it does is not known, or in an index that is not open.
     """
-    lines = iter(content.split(b"\n"))
+    rewritten = bytearray()
+    for count, line in enumerate(bulk_lines(content, index, settings), 1):
+        rewritten += line
+        if count % AT_ONCE == 0:
+            await asyncio.sleep(0)
+    return bytes(rewritten)
+
+
+def bulk_lines(content: bytes, index: str, settings: Settings) -> Iterator[bytes]:
+    """Yield the lines of `_bulk`, each written again; empty for a blank one.
+
+    Raises:
+        HttpError: What it does is not known, or in an index that is not open.
+    """
+    lines = split_lines(content)
     for line in lines:
         if not line.strip():
+            yield b""
             continue
         action = as_object(line)
         if len(action) != 1 or next(iter(action)) not in OPERATIONS:
@@ -176,6 +201,19 @@ def bulk_lines(content: bytes, index: str, settings: Settings) -> Iterator[bytes
         yield dump_json(action) + b"\n"
         if operation != "delete":
             yield dump_json(as_object(next(lines, b""))) + b"\n"
+
+
+def split_lines(content: bytes) -> Iterator[bytes]:
+    r"""Yield the lines of a body one by one.
+
+    >>> list(split_lines(b"a\n\nb"))
+    [b'a', b'', b'b']
+    """
+    start = 0
+    while (end := content.find(b"\n", start)) >= 0:
+        yield content[start:end]
+        start = end + 1
+    yield content[start:]
 
 
 ROUTE = SimpleNamespace(path="/{path}")
@@ -198,146 +236,8 @@ class Passthrough:
         scope["route"] = ROUTE
         upstream = await cluster(request)
         if has_all_indexes(settings):
-            await StreamedResponse(request, upstream, settings, send, self.context.signing).run()
+            await StreamedResponse(request, upstream, settings, send).run()
             return
-        document_request = read_document_request(request, await request.body(), settings)
-        if self.context.signing is not None and document_request.body is not None:
-            document_request = await sign_request(
-                request.method, document_request, document_request.body, self.context.signing
-            )
+        document_request = await read_document_request(request, await request.body(), settings)
         answer = upstream.send(request.method, document_request.target, document_request.headers, document_request.body)
         await as_response(await cancel_on_disconnect(request, answer))(scope, receive, send)
-
-
-async def sign_request(method: str, request: OutgoingRequest, body: bytes, signing: Signing) -> OutgoingRequest:
-    """Sign the documents of a request that was read whole.
-
-    Args:
-        method: Its method.
-        request: The request.
-        body: Its body.
-        signing: Signs.
-    """
-    outgoing = await signing.outgoing(method, request.target, request.headers, chain_parts(body))
-    return OutgoingRequest(outgoing.target, outgoing.headers, b"".join([part async for part in outgoing.body]))
-
-
-class StreamedResponse:
-    """One request on its way to the engine, and the answer on its way back.
-
-    Args:
-        request: The request.
-        upstream: The engine.
-        settings: How long nothing may move.
-        send: Sends to the client.
-        signing: Signs the documents that it writes; None where they go on as they are.
-    """
-
-    def __init__(
-        self, request: Request, upstream: Upstream, settings: Settings, send: Send, signing: Signing | None = None
-    ) -> None:
-        self._request = request
-        self._upstream = upstream
-        self._settings = settings
-        self._send = send
-        self._signing = signing
-        self._clock = asyncio.timeout(settings.gateway_timeout)
-        self._arrived = asyncio.Event()
-        self._error: Exception | None = None
-
-    async def run(self) -> None:
-        """Send the request on, and its answer back."""
-        doing, leaving = asyncio.ensure_future(self._exchange()), asyncio.ensure_future(self._wait_for_disconnect())
-        try:
-            await asyncio.wait((doing, leaving), return_when=asyncio.FIRST_COMPLETED)
-            if not doing.done():
-                raise HttpError(CLOSED, "client_closed_request", "the client went away")
-            doing.result()
-        except TimeoutError as error:
-            seconds = self._settings.gateway_timeout
-            raise HttpError(
-                504, "timeout_exception", f"nothing moved for {seconds} seconds", "IBIDEM_GATEWAY_TIMEOUT allows more"
-            ) from error
-        finally:
-            leaving.cancel()
-            doing.cancel()
-
-    async def _exchange(self) -> None:
-        scope, headers = self._request.scope, self._request.headers
-        path = own_path(scope["raw_path"].decode("ascii"))
-        if query := scope["query_string"].decode("ascii"):
-            path = f"{path}?{query}"
-        engine_headers = [
-            *forward_headers(headers),
-            *[(name, headers[name]) for name in ("content-length",) if name in headers],
-        ]
-        has_body = "content-length" in headers or "transfer-encoding" in headers
-        if not has_body:
-            self._arrived.set()
-        async with self._clock:
-            body = self._body() if has_body else None
-            if self._signing is not None and body is not None:
-                outgoing = await self._signing.outgoing(self._request.method, path, engine_headers, body)
-                path, engine_headers, body = outgoing.target, outgoing.headers, self._watch_errors(outgoing.body)
-            try:
-                async with self._upstream.stream(self._request.method, path, engine_headers, body) as answer:
-                    if self._signing is not None:
-                        self._signing.refresh_indexes(self._request.method, path)
-                    await self._answer(answer)
-            except HttpError as error:
-                raise self._error or error from error
-
-    async def _answer(self, answer: aiohttp.ClientResponse) -> None:
-        """Send the answer back as it comes."""
-        headers = response_headers(answer.raw_headers)
-        if "content-length" in answer.headers:
-            headers.append(("content-length", answer.headers["content-length"]))
-        raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
-        await self._send({"type": "http.response.start", "status": answer.status, "headers": raw})
-        async for part in answer.content.iter_any():
-            self._reset_timeout()
-            await self._send({"type": "http.response.body", "body": part, "more_body": True})
-        await self._send({"type": "http.response.body", "body": b"", "more_body": False})
-
-    async def _watch_errors(self, body: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-        """Yield a body and note its errors: the HTTP library says only that it could not send."""
-        try:
-            async for part in body:
-                yield part
-        except Exception as error:
-            self._error = self._error or error
-            raise
-
-    async def _body(self) -> AsyncIterator[bytes]:
-        """Give the request's body as it comes."""
-        has_more = True
-        while has_more:
-            message = await self._receive()
-            self._reset_timeout()
-            if part := message.get("body", b""):
-                yield part
-            has_more = message.get("more_body", False)
-        self._arrived.set()
-
-    async def _receive(self) -> Message:
-        """Wait for the next part of the body."""
-        try:
-            async with asyncio.timeout(self._settings.gateway_arrival):
-                message = await self._request.receive()
-        except TimeoutError as error:
-            seconds = self._settings.gateway_arrival
-            self._error = HttpError(408, "request_timeout_exception", f"no part of the body came for {seconds} seconds")
-            raise self._error from error
-        if message["type"] == "http.disconnect":
-            self._error = HttpError(CLOSED, "client_closed_request", "the client went away")
-            raise self._error
-        return message
-
-    def _reset_timeout(self) -> None:
-        self._clock.reschedule(asyncio.get_running_loop().time() + self._settings.gateway_timeout)
-
-    async def _wait_for_disconnect(self) -> None:
-        """Return when the client has gone."""
-        await self._arrived.wait()
-        while (await self._request.receive())["type"] != "http.disconnect":
-            pass

@@ -15,6 +15,7 @@ from ibidem.gateway.dependencies import GatewayContext, WithCaller, WithCluster,
 from ibidem.gateway.errors import HttpError
 from ibidem.gateway.index_access import DATE_MATH, HEADER, INDEXES, has_all_indexes, has_all_paths, split_alias
 from ibidem.gateway.msearch import MsearchRequest, answer_msearch, read_lines
+from ibidem.gateway.patience import extend
 from ibidem.gateway.search_request import NativeRequest, dump_json, read_request
 from ibidem.gateway.upstream import Caller, Reply, Upstream, forward_headers, rewrite_headers, target
 from ibidem.grouped_search.dsl.filter_path import read_filter
@@ -236,6 +237,8 @@ async def respond(  # noqa: PLR0913, PLR0917 - the parameters of a route, and wh
     native = readable(
         lambda: read_request(indexes, request.url.query, request.headers, content, context.settings), request, context
     )
+    if native is not None:
+        extend(request.scope, native.body)
     if native is None or native.passes:
         return await cancel_on_disconnect(request, pass_on(request, cluster, content, native, context.settings))
     work = DedupeProxy(cluster, request.headers, context.metrics, context.current_tables())

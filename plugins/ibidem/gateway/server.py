@@ -1,222 +1,111 @@
-"""Server of the gateway: limits of connections, time for a request's headers, and several processes at one address."""
+"""Server of the gateway: listens at an address, and answers there by one process or several."""
 
-import asyncio
-import ipaddress
+import contextlib
+import gc
 import os
-import resource
-import signal
-import threading
-import time
-from collections.abc import Callable
-from typing import Any
+import socket
+from collections.abc import Callable, Iterable, Sequence
 
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+import uvicorn
 
+from ibidem.gateway.app import make_gateway
+from ibidem.gateway.connections import Connections
+from ibidem.gateway.processes import Work, run_processes
+from ibidem_core import logs
 from ibidem_core.settings import Settings
+from ibidem_ingest.errors import UsageError
 
-SPARE_FILES = 256
-"""Files that are left for all else than connections."""
-
-LATE, FULL = 408, 429
-
-
-class Connections:
-    """The open connections of a server, by address.
-
-    Args:
-        settings: How many an address may hold, and how long headers may take.
-    """
-
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
-        self._connections: dict[str, dict[Connection, None]] = {}
-        self._all: dict[Connection, None] = {}
-        self._limit = max(SPARE_FILES, raise_file_limit() - SPARE_FILES)
-
-    def make(self, *parts: Any, **options: Any) -> "Connection":
-        """Make a connection, as the server does."""
-        return Connection(self, *parts, **options)
-
-    def add(self, connection: "Connection") -> bool:
-        """Take a connection in; an unfinished one makes room where there are too many.
-
-        Args:
-            connection: The connection.
-
-        Returns:
-            False where all others are being answered.
-        """
-        neighbours = self._connections.setdefault(connection.network, {})
-        for connections, limit in ((neighbours, self.settings.gateway_connections), (self._all, self._limit)):
-            if len(connections) >= limit:
-                oldest = next((each for each in connections if each.is_unfinished), None)
-                if oldest is None:
-                    return False
-                oldest.drop()
-        self._connections.setdefault(connection.network, {})[connection] = None
-        self._all[connection] = None
-        return True
-
-    def remove(self, connection: "Connection") -> None:
-        """Forget a connection."""
-        self._all.pop(connection, None)
-        neighbours = self._connections.get(connection.network, {})
-        neighbours.pop(connection, None)
-        if not neighbours:
-            self._connections.pop(connection.network, None)
+EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 - compared, never bound by itself
+SECONDS_TO_END = 10
+BACKLOG = 2_048
+RARELY = (50_000, 20, 50)
 
 
-class Connection(HttpToolsProtocol):
-    """A connection whose requests have to arrive in time.
+Listening = tuple[str, int]
+"""Host and port."""
+
+
+def serve(
+    settings: Settings,
+    listening_at: Listening,
+    ready: Callable[[str], None] = lambda _: None,
+    processes: int = 1,
+    beside: Sequence[Work] = (),
+) -> None:
+    """Answer requests until SIGTERM; running requests are finished first.
+
+    Each answer is a line of the log: method, path, status and time; what people search for is in none.
 
     Args:
-        registry: All open connections.
-        parts: Arguments of uvicorn's protocol.
-        options: Arguments of uvicorn's protocol.
+        settings: The settings in force.
+        listening_at: Where to listen.
+        ready: Called with the address of the page once callers are let in.
+        processes: How many answer; each has limits of its own.
+        beside: What else is done, each in a process of its own, for as long as requests are answered.
+
+    Raises:
+        UsageError: The address cannot be listened on.
     """
+    logs.set_up(settings, "info")
+    host, port = listening_at
+    listening = listen(host, port)
+    name = f"[{host}]" if ":" in host else host
 
-    def __init__(self, registry: Connections, *parts: Any, **options: Any) -> None:
-        super().__init__(*parts, **options)
-        self._registry = registry
-        self._timer: asyncio.TimerHandle | None = None
-        self.network = ""
+    def serve_here() -> None:
+        """Serve in this process."""
+        server = make_server(settings, () if host in EVERYWHERE else (name,))
+        spare_the_collector()
+        with contextlib.suppress(KeyboardInterrupt):
+            server.run([listening])
 
-    @property
-    def is_unfinished(self) -> bool:
-        """Whether a request is still waited for, or the rest of one."""
-        return self.cycle is None or self.cycle.response_complete or self.cycle.more_body
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Take the connection in, or turn it away."""
-        super().connection_made(transport)
-        self.network = caller_network(self.client[0] if self.client else "")
-        if self._registry.add(self):
-            self._wait()
+    ready(f"http://{'127.0.0.1' if host in EVERYWHERE else name}:{port}/")
+    with listening:
+        if processes == 1 and not beside:
+            serve_here()
         else:
-            self._end(FULL)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Forget the connection."""
-        self._registry.remove(self)
-        self._cancel_timer()
-        super().connection_lost(exc)
-
-    def on_headers_complete(self) -> None:
-        """Begin with a request: its headers came in time."""
-        self._cancel_timer()
-        super().on_headers_complete()
-
-    def on_response_complete(self) -> None:
-        """Wait for the next request."""
-        super().on_response_complete()
-        if self.is_unfinished:
-            self._wait()
-
-    def drop(self) -> None:
-        """Make room for another."""
-        self._registry.remove(self)
-        self._end(LATE)
-
-    def _wait(self) -> None:
-        self._cancel_timer()
-        self._timer = self.loop.call_later(self._registry.settings.gateway_arrival, self._end, LATE)
-
-    def _cancel_timer(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-
-    def _end(self, status: int) -> None:
-        """Close the connection, with a status where no answer was begun."""
-        if self.transport.is_closing():
-            return
-        if self.cycle is None:
-            self.transport.write(STATUS_LINE[status] + b"connection: close\r\ncontent-length: 0\r\n\r\n")
-        self.transport.close()
+            run_processes([*[serve_here] * processes, *beside])
 
 
-def caller_network(address: str) -> str:
-    """Return what identifies one caller: an address, or of the sixth version the network that one caller is given.
-
-    >>> caller_network("2001:db8::1") == caller_network("2001:db8::ffff:1"), caller_network("10.0.0.1")
-    (True, '10.0.0.1')
-    """
-    try:
-        read = ipaddress.ip_address(address.partition("%")[0])
-    except ValueError:
-        return address
-    return str(ipaddress.ip_network((read, 64), strict=False)) if read.version == 6 else address
-
-
-def raise_file_limit() -> int:
-    """Let this process open as many files as it may, and return how many that are."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if hard not in {soft, resource.RLIM_INFINITY}:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-        soft = hard
-    return soft if soft != resource.RLIM_INFINITY else 1 << 16
-
-
-ENDS = (signal.SIGINT, signal.SIGTERM)
-PAUSE_S = 1.0
-"""Before a process takes the place of one that ended by itself."""
-
-
-def run_processes(count: int, work: Callable[[], None]) -> None:
-    """Run the same in several processes until SIGTERM; one that ends by itself is replaced.
-
-    Each ends when this one does, however it ended: it holds the reading end of a pipe that nothing is written to.
+def make_server(settings: Settings, hosts: Iterable[str] = ()) -> uvicorn.Server:
+    """Make the server of a gateway; it listens nowhere yet.
 
     Args:
-        count: How many processes.
-        work: What each does; it ends at SIGTERM.
+        settings: The settings in force.
+        hosts: Further names by which the gateway may be called.
     """
-    watched = {*ENDS, signal.SIGCHLD}
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, watched)
-    reading, writing = os.pipe()
+    config = uvicorn.Config(
+        make_gateway(settings, hosts),
+        http=Connections(settings).make,  # type: ignore[arg-type] # it is called as a class would be
+        log_config=None,  # it goes the way of all that is logged
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_graceful_shutdown=SECONDS_TO_END,
+    )
+    return uvicorn.Server(config)
+
+
+def spare_the_collector() -> None:
+    """Let Python look for garbage seldom: the window of each search is thousands of objects, none in a circle.
+
+    With the thresholds that it starts with it would look at all of them every few searches, for a sixth of the time.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*RARELY)
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Listen at an address.
+
+    Raises:
+        UsageError: It is another's, or none of this machine.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        running = {start(work, reading, writing) for _ in range(count)}
-        ending = False
-        while running:
-            if signal.sigwait(watched) == signal.SIGCHLD:
-                ended_processes = reap(running)
-                running -= ended_processes
-                if ended_processes and not ending:
-                    time.sleep(PAUSE_S)
-                    running |= {start(work, reading, writing) for _ in ended_processes}
-            else:
-                ending = True
-                for process in running:
-                    os.kill(process, signal.SIGTERM)
-    finally:
-        os.close(reading)
-        os.close(writing)
-        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-
-
-def start(work: Callable[[], None], reading: int, writing: int) -> int:
-    """Start a process, and return its number."""
-    process = os.fork()
-    if process:
-        return process
-    code = 1
-    try:
-        os.setpgrp()  # Ctrl-C is for the first process, which stops the others
-        os.close(writing)
-        threading.Thread(target=watch_pipe, args=(reading,), daemon=True).start()
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {*ENDS, signal.SIGCHLD})
-        work()
-        code = 0
-    finally:
-        os._exit(code)
-
-
-def watch_pipe(reading: int) -> None:
-    """End this process when the other end of a pipe is closed."""
-    os.read(reading, 1)
-    os.kill(os.getpid(), signal.SIGTERM)
-
-
-def reap(running: set[int]) -> set[int]:
-    """Return the processes that have ended."""
-    return {process for process in running if os.waitpid(process, os.WNOHANG)[0]}
+        return socket.create_server((host, port), family=family, backlog=BACKLOG)
+    except OSError as error:
+        raise UsageError(
+            f"{host}:{port} cannot be listened on ({os.strerror(error.errno) if error.errno else error})",
+            "choose others: --host, --port",
+        ) from error

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, cast
 
 from typing_extensions import override
 
-from ibidem.grouped_search.backend import PageRequest, Portion, SearchBackend, check_scope, cursor_codec
+from ibidem.grouped_search.backend import (
+    PageRequest,
+    Portion,
+    SearchBackend,
+    check_scope,
+    cursor_codec,
+    document_ref,
+)
 from ibidem.grouped_search.date_order import sort_hits
 from ibidem.grouped_search.notes import count_lacking, query_notes
 from ibidem.grouped_search.page import check_page, grouped_page
@@ -88,10 +95,18 @@ class EngineBackend(SearchBackend, StoredBackend):
         return self.engine.long_signatures(names)
 
     @override
-    def fetch(self, names: Sequence[DocumentRef]) -> RequestFlow[Mapping[DocumentRef, Json]]:
+    def fetch(
+        self, hits: Sequence[Hit], outside: Collection[DocumentRef] = ()
+    ) -> RequestFlow[Mapping[DocumentRef, Json]]:
         yield from ()
-        documents = self.engine.fetch(names, self.query) if names else []
+        names = [document_ref(hit) for hit in hits]
+        matching = [name for name in names if name not in outside]
+        others = [name for name in names if name in outside]
+        documents = [*self._fetch(matching, self.query), *self._fetch(others, filters_only(self.query))]
         return {(each.index, each.document.id): to_source(each) for each in documents}
+
+    def _fetch(self, names: Sequence[DocumentRef], query: Query) -> Sequence[StoredDocument]:
+        return self.engine.fetch(names, query) if names else ()
 
     @override
     def settlement(self) -> Checkpoint:
@@ -311,7 +326,7 @@ def list_here(source: EngineBackend, page_request: PageRequest) -> Answer:
     )
     ranking = run_offline(source.window(depth))
     hits = ranking.hits[start : start + page_request.size]
-    documents = run_offline(source.fetch([(hit.index, hit.id) for hit in hits]))
+    documents = run_offline(source.fetch(hits))
     account = ungrouped_stats(ranking.hits, len(hits), page_request.request, ranking.total)
     json_hits = [to_hit(hit, documents.get((hit.index, hit.id)), hit.score) for hit in hits]
     return build_answer(source, ranking, json_hits, account)

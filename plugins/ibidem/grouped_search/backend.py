@@ -48,8 +48,15 @@ class SearchBackend(Protocol):
     def long_signatures(self, names: Sequence[DocumentRef]) -> RequestFlow[Mapping[DocumentRef, bytes]]:
         """Return the long signatures of documents; documents without any are left out."""
 
-    def fetch(self, names: Sequence[DocumentRef]) -> RequestFlow[Mapping[DocumentRef, Json]]:
-        """Return documents as hits hold them; deleted documents are left out."""
+    def fetch(
+        self, hits: Sequence[Hit], outside: Collection[DocumentRef] = ()
+    ) -> RequestFlow[Mapping[DocumentRef, Json]]:
+        """Return the documents of hits as they are shown; those that no longer match are left out.
+
+        Args:
+            hits: The hits of a window, or of `find`.
+            outside: Those of them that only the caller's filters let in, and not the query.
+        """
 
 
 @dataclass(frozen=True, slots=True)

@@ -257,7 +257,8 @@ def grouped_page(source: SearchBackend, page_request: PageRequest) -> RequestFlo
         groups = [group.portion(portion.offset, portion.size) for group in groups if group.id == portion.group]
     yield from read_long(source, window, [row for group in groups if group.duplicates for row in group.shown_rows])
     unread_count = count_unread(window, (yield from count_capped(source, read)), scope_matches.outside)
-    sources = yield from source.fetch([window.name(row) for group in groups for row in group.shown_rows])
+    shown_hits = [window.hits[row] for group in groups for row in group.shown_rows]
+    sources = yield from source.fetch(shown_hits, scope_matches.outside)
     account = response_stats(
         window, groups, request, ranking.total, page_request.tables, page_request.deepest, unread_count
     ) | {

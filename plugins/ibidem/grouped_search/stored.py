@@ -51,8 +51,8 @@ class StoredBackend(Protocol):
     def overrides(self) -> Sequence[Override]:
         """Give manual decisions; called once the ranking is there."""
 
-    def fetch(self, names: Sequence[DocumentRef]) -> RequestFlow[Mapping[DocumentRef, Json]]:
-        """Return documents as hits hold them; deleted documents are left out."""
+    def fetch(self, hits: Sequence[Hit]) -> RequestFlow[Mapping[DocumentRef, Json]]:
+        """Return the documents of hits as they are shown; those that no longer match are left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ def stored_page(source: StoredBackend, page_request: PageRequest) -> RequestFlow
     if (portion := page_request.portion) is not None:
         groups = [group.portion(portion.offset, portion.size) for group in groups if group.id == portion.group]
     read, stored_leads = yield from read_leads(source, read, groups)
-    sources = yield from source.fetch([read.window.name(row) for group in groups for row in group.shown_rows])
+    sources = yield from source.fetch([read.window.hits[row] for group in groups for row in group.shown_rows])
     hits = ResponseRenderer(read.window, groups, page_request.request, sources, stored_leads=stored_leads).hits()
     account = stored_stats(page.counts, groups, page_request)
     ranking = Ranking([head.hit for head in page.heads], page.counts.documents)

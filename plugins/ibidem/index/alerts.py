@@ -6,7 +6,7 @@ reported is kept with its packed signatures, the latest `MOST_REPORTED` document
 """
 
 import base64
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -15,6 +15,7 @@ from ibidem.grouped_search.window import Window
 from ibidem_core.records import parse_record
 from ibidem_dedupe.request import DedupeRequest, parse_request
 from ibidem_engines.engine import Engine, Hit
+from ibidem_engines.ledger import read_ledger
 from ibidem_engines.query import Query, parse_query
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import MissingDocument, UsageError
@@ -92,7 +93,7 @@ def save(engine: Engine, alert: Alert) -> None:
 
 def alerts(engine: Engine) -> list[Alert]:
     """Return all alerts, by name."""
-    return [read_alert(record) for _, record in engine.get_records("alerts", SAVED)]
+    return [alert for _, alert in read_ledger(engine, "alerts", read_alert, SAVED)]
 
 
 def find_alert(engine: Engine, name: str) -> Alert:
@@ -187,12 +188,7 @@ def keep(engine: Engine, name: str, reports: Sequence[AlertReport], hits: Sequen
 
 def list_reports(engine: Engine, name: str) -> list[AlertReport]:
     """Return what an alert reported, the earliest first."""
-    return list(_read_reports(engine, name))
-
-
-def _read_reports(engine: Engine, name: str) -> Iterator[AlertReport]:
-    for _, record in engine.get_records("alerts", report_prefix(name)):
-        yield read_report(record)
+    return [report for _, report in read_ledger(engine, "alerts", read_report, report_prefix(name))]
 
 
 def read_report(record: Mapping[str, Any]) -> AlertReport:

@@ -10,7 +10,9 @@ from importlib.util import find_spec
 from typing import cast
 
 from ibidem.grouped_search.explanations import format_count
+from ibidem.index.damaged_records import damaged_records
 from ibidem.index.idf_build import REMEDY, LanguageSampler
+from ibidem_core.records import REMOVE
 from ibidem_core.redaction import redact
 from ibidem_core.settings import Settings
 from ibidem_core.settings_table import settings_rows
@@ -29,6 +31,9 @@ GATEWAY = ("aiohttp", "fastapi", "httptools", "multipart", "prometheus_client", 
 """Libraries of the extra `gateway`."""
 
 INSTALL = "docs/plugin.md says how to install it"
+
+NAMED = 10
+"""Damaged records that are named."""
 
 FIRST = 50
 """So many documents are looked at for their language."""
@@ -121,6 +126,7 @@ def check_engine(settings: Settings, open_index: Callable[[], Engine]) -> Iterat
         yield Check("schema", ok=False, what=message, remedy="rebuild it with: ibidem backfill --into NAME")
         return
     yield check_dead_letters(open_index)
+    yield check_records(open_index)
     tables = Tables(settings.tables)
     yield from check_signatures(info, tables)
     yield from check_languages(open_index, tables)
@@ -184,6 +190,21 @@ def check_dead_letters(open_index: Callable[[], Engine]) -> Check:
     return Check(
         "failed documents", ok=True, what=message, remedy="look at them with: ibidem dead list" if count else ""
     )
+
+
+def check_records(open_index: Callable[[], Engine]) -> Check:
+    """Name the records that no reader takes."""
+    try:
+        with closing(open_index()) as engine:
+            damaged = list(damaged_records(engine))
+    except IbidemError as error:
+        return Check.from_issue("records", error)
+    if not damaged:
+        return Check("records", ok=True, what="every record next to the index can be read")
+    names = "; ".join(f"{each.ledger} {each.key!r}: {each.why}" for each in damaged[:NAMED])
+    more = f"; and {len(damaged) - NAMED} more" if len(damaged) > NAMED else ""
+    counted = format_count(len(damaged), "damaged record is", "damaged records are")
+    return Check("records", ok=False, what=f"{counted} left out: {names}{more}", remedy=REMOVE)
 
 
 def check_languages(open_index: Callable[[], Engine], tables: Tables) -> Iterator[Check]:

@@ -11,6 +11,7 @@ from hashlib import blake2b
 
 from ibidem_dedupe.overrides import VERDICTS, DocumentRef, Override, Verdict
 from ibidem_engines.engine import Engine, Hit, Outcome, SignatureLookup, WriteStatus
+from ibidem_engines.ledger import Tombstone, read_ledger
 from ibidem_engines.query import Filter, Query
 from ibidem_engines.stored_overrides import load_overrides
 from ibidem_ingest.document import Document
@@ -18,6 +19,7 @@ from ibidem_ingest.errors import MissingDocument, UsageError
 from ibidem_ingest.signatures.lookup_keys import content_key
 from ibidem_ingest.signatures.packed import Packed, unpack
 from ibidem_ingest.text.tokens import tokens
+from ibidem_workers.groups.service import follow_decisions
 
 
 def read_document(engine: Engine, id_: str, remedy: str = "ids are shown by: ibidem search QUERY") -> Document:
@@ -151,14 +153,14 @@ def delete(engine: Engine, ids: Sequence[str], version: int | None = None, tombs
 
 def clear_tombstones(engine: Engine, cutoff: datetime) -> int:
     """Take away the tombstones of deletions before a time; returns how many."""
-    stones = ((key, str(stone.get("at", ""))) for key, stone in engine.get_records("tombstones"))
+    stones = read_ledger(engine, "tombstones", Tombstone.from_record)
     return engine.delete_records(
-        "tombstones", [key for key, at in stones if at and datetime.fromisoformat(at) < cutoff]
+        "tombstones", [key for key, stone in stones if stone.time is not None and stone.time < cutoff]
     )
 
 
 def add_override(engine: Engine, pair: tuple[str, str], verdict: Verdict, *, author: str, reason: str = "") -> Override:
-    """Keep a manual decision; an earlier one on the same pair is replaced.
+    """Keep a manual decision, and settle the stored groups of both documents by it; an earlier one is replaced.
 
     Args:
         engine: The index of both documents.
@@ -170,10 +172,10 @@ def add_override(engine: Engine, pair: tuple[str, str], verdict: Verdict, *, aut
     Raises:
         MissingDocument: One of them is not there, or carries no signatures.
     """
-    content_a, content_b = contents(engine, *pair)
+    (a, content_a), (b, content_b) = find_pair(engine, *pair)
     word = Override(
-        a=(engine.index, pair[0]),
-        b=(engine.index, pair[1]),
+        a=a,
+        b=b,
         verdict=verdict,
         author=author,
         reason=reason,
@@ -182,13 +184,14 @@ def add_override(engine: Engine, pair: tuple[str, str], verdict: Verdict, *, aut
         content_b=content_b,
     )
     engine.put_records("overrides", {word.key: word.as_record()})
+    follow_decisions(engine)
     return word
 
 
 def remove_override(
     engine: Engine, a: str, b: str, select: Callable[[Engine, list[Override]], list[Override]] = lambda _, words: words
 ) -> list[Override]:
-    """Remove what was said of two documents, and return it.
+    """Remove what was said of two documents, settle their stored groups without it, and return it.
 
     Args:
         engine: The index of both documents.
@@ -199,11 +202,11 @@ def remove_override(
     Raises:
         MissingDocument: Nothing was said of them that he may know of.
     """
-    pair = {(engine.index, a), (engine.index, b)}
-    overrides = select(engine, [word for word in load_overrides(engine) if {word.a, word.b} == pair])
+    overrides = select(engine, [word for word in load_overrides(engine) if {word.a[1], word.b[1]} == {a, b}])
     if not overrides:
         raise MissingDocument(f"no manual decision on {a!r} and {b!r}", "see: ibidem overrides list")
     engine.delete_records("overrides", [word.key for word in overrides])
+    follow_decisions(engine)
     return overrides
 
 
@@ -236,13 +239,24 @@ def read_verdict(typed: str) -> Verdict:
     raise UsageError(f"verdict {typed!r} is not known", f"allowed: {', '.join(VERDICTS)}")
 
 
-def contents(engine: Engine, a: str, b: str) -> tuple[str, str]:
-    """Return the content hashes of two documents, so that the word is known as stale when a text changes."""
-    packed = {hit.id: unpack(hit.packed) for hit in fetch_hits(engine, [a, b]) if hit.packed is not None}
-    first, second = packed.get(a), packed.get(b)
-    if first is None or second is None:
-        missing = [id_ for id_ in (a, b) if packed.get(id_) is None]
+def find_pair(engine: Engine, a: str, b: str) -> tuple[tuple[DocumentRef, str], tuple[DocumentRef, str]]:
+    """Return index, id and content hash of two documents: by the hash a decision is known as stale when a text changes.
+
+    Raises:
+        MissingDocument: One of them is not there, or carries no signatures.
+        UsageError: An id is that of documents in several indexes.
+    """
+    found: dict[str, list[tuple[DocumentRef, str]]] = {a: [], b: []}
+    for hit in fetch_hits(engine, [a, b]):
+        packed = unpack(hit.packed) if hit.packed is not None else None
+        if packed is not None:
+            found[hit.id].append(((hit.index, hit.id), content_key(packed)))
+    if missing := [id_ for id_, each in found.items() if not each]:
         raise MissingDocument(
             f"no signed document {', '.join(map(repr, missing))} in index {engine.index!r}", "name two ids"
         )
-    return content_key(first), content_key(second)
+    for id_, each in found.items():
+        if len(each) > 1:
+            indices = ", ".join(sorted(index for (index, _), _ in each))
+            raise UsageError(f"document {id_!r} is in several indexes: {indices}", "name one of them in IBIDEM_INDEX")
+    return found[a][0], found[b][0]

@@ -14,7 +14,7 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, TableError
 from ibidem_ingest.idf.store import build_general, count_terms
 from ibidem_ingest.idf.table import Table
-from ibidem_ingest.readers.formats import are_related, detect
+from ibidem_ingest.language import are_related, detect
 
 
 class ReservoirSample:

@@ -6,12 +6,12 @@ best of its group.
 """
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ibidem_engines.cluster import dsl
-from ibidem_engines.cluster.dsl import ONLY_PACKED, PACKED, Clause
+from ibidem_engines.cluster.dsl import PACKED, Clause
 from ibidem_engines.cluster.groups import GROUP, LEADS
 from ibidem_engines.cluster.index import Layout
 from ibidem_engines.cluster.match_counts import (
@@ -50,16 +50,15 @@ _BY_DATE: Mapping[Order, Sequence[Clause]] = {
     "oldest": [{"ibidem.date": {"order": "asc", "mode": "min", "missing": "_last", "unmapped_type": "date"}}],
 }
 _SCORE: Clause = {"_score": "desc"}
-_FIELDS: Clause = {**ONLY_PACKED, "docvalue_fields": [PACKED, GROUP]}
+_FIELDS: Clause = {"_source": False, "docvalue_fields": [PACKED, GROUP]}
 
 
-def collapse_search(  # noqa: PLR0913 - the parts of a ranking
+def collapse_search(
     target: Target,
     body: Mapping[str, Any],
     layout: Layout,
     order: Order = "relevance",
     *,
-    ids: bool = False,
     display: Mapping[str, Any] | None = None,
 ) -> "ClusterCollapse":
     """Give a search as a collapsed ranking, in a whole order: its own sort, if it has one, and then index and id.
@@ -69,14 +68,13 @@ def collapse_search(  # noqa: PLR0913 - the parts of a ranking
         body: Body of the search that ranks.
         layout: Layout of the indexes.
         order: The order of searches without a sort.
-        ids: Whether the engine's own ids are asked for, since some hits hold none.
         display: Parts of the body that say how the best hit of each group is shown.
     """
     sort = body.get("sort", [])
     sort = sort if isinstance(sort, list | tuple) else [sort]
     sort_keys = sort or [*_BY_DATE[order], _SCORE]
     ordered_body = {**body, "sort": [*sort_keys, *_TIES]} | ({} if sort else {"track_scores": True})
-    return ClusterCollapse(target, ordered_body, layout, len(sort), ids, display)
+    return ClusterCollapse(target, ordered_body, layout, len(sort), display)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +86,6 @@ class ClusterCollapse:
         body: Body of the search that ranks, in a whole order.
         layout: Layout of the indexes.
         sorted_by: How many of the sort values are the caller's own, to be shown with a hit.
-        ids: Whether the engine's own ids are asked for, since some hits hold none.
         display: Parts of the body for the hits that are shown, read with the best of each group; None: nothing.
     """
 
@@ -96,7 +93,6 @@ class ClusterCollapse:
     body: Mapping[str, Any]
     layout: Layout
     sorted_by: int = 0
-    ids: bool = False
     display: Mapping[str, Any] | None = None
 
     def page(
@@ -127,7 +123,7 @@ class ClusterCollapse:
         counter = MatchCounter(self.target, self.body, self.layout, settled)
         answer, count = yield from self._send_first(request, counter, cache, separate=bool(extras))
         counts = count.counts
-        heads = yield from self._with_ids(answer, request)
+        heads = self._read(answer)
         next_place = answer["hits"]["hits"][-1]["sort"] if heads else place.search_after
         if counts.ungrouped > 1 or not counted_off:
             heads, next_place = yield from self._walk(place, size, can_restart=counted_off)
@@ -138,7 +134,6 @@ class ClusterCollapse:
         self, request: Mapping[str, Any], counter: MatchCounter, cache: CountCache | None, *, separate: bool
     ) -> RequestFlow[tuple[Mapping[str, Any], CountResult]]:
         """Send the first search; all that matches is counted at the same time, unless it is known."""
-        request = with_engine_ids(request) if self.ids else request
         separate = separate or bool(
             self.target.params.keys() - set(IN_HEADS)
         )  # parameters that `_msearch` does not have
@@ -180,7 +175,7 @@ class ClusterCollapse:
         (answer,) = yield from self._search([body])
         if answer["hits"]["total"]["value"] > len(answer["hits"]["hits"]):
             return (), (yield from self.members(groups, limit))
-        hits = yield from self._with_ids(answer, body)
+        hits = self._read(answer)
         sizes = Counter([*(head.group for head in heads), *(each.group for each in hits)])
         return answer["hits"]["hits"], Members(hits, sizes)
 
@@ -195,12 +190,12 @@ class ClusterCollapse:
         }
         (answer,) = yield from self._search([body])
         sizes = {each["key"]: int(each["doc_count"]) for each in answer["aggregations"][OWN]["groups"]["buckets"]}
-        hits = yield from self._with_ids(answer, body)
+        hits = self._read(answer)
         read = _split_by_group(hits)
         incomplete = [name for name, count in sizes.items() if len(read.get(name, ())) < min(count, limit)]
         bodies = [self._members_body([name], min(limit, sizes[name])) for name in incomplete]
-        for name, each, clause in zip(incomplete, (yield from self._search(bodies)), bodies, strict=True):
-            read[name] = yield from self._with_ids(each, clause)
+        for name, each in zip(incomplete, (yield from self._search(bodies)), strict=True):
+            read[name] = self._read(each)
         return Members([each for name in groups for each in read.get(name, ())[:limit]], sizes)
 
     def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, Hit]]:
@@ -208,7 +203,7 @@ class ClusterCollapse:
         query = {"bool": {"filter": [{"terms": {GROUP: list(groups)}}, LEADS]}}
         body = {"query": query, "size": len(groups), "track_total_hits": False, **_FIELDS}
         (answer,) = yield from self._search([body])
-        return {each.group: each.hit for each in (yield from self._with_ids(answer, body))}
+        return {each.group: each.hit for each in self._read(answer)}
 
     def _walk(
         self, place: Place, size: int, *, can_restart: bool
@@ -240,7 +235,7 @@ class ClusterCollapse:
             if next_place is not None:
                 body["search_after"] = list(next_place)
             (answer,) = yield from self._search([body])
-            hits = yield from self._with_ids(answer, body)
+            hits = self._read(answer)
             if not hits:
                 break
             best = yield from self._read_best(sorted({each.group for each in hits if each.group}))
@@ -258,7 +253,7 @@ class ClusterCollapse:
             return {}
         body = {**self._members_body(groups, len(groups)), "collapse": {"field": GROUP}}
         (answer,) = yield from self._search([body])
-        return {each.group: each.name for each in (yield from self._with_ids(answer, body))}
+        return {each.group: each.name for each in self._read(answer)}
 
     def _collapse_body(self, start: int, size: int) -> Clause:
         body = {**self.body, **self._hit_fields(), "from": start, "size": size, "track_total_hits": True}
@@ -275,15 +270,6 @@ class ClusterCollapse:
         body = {**self.body, **_FIELDS, "size": size, "track_total_hits": False}
         return add_filter(body, {"terms": {GROUP: list(groups)}})
 
-    def _with_ids(self, answer: Mapping[str, Any], body: Mapping[str, Any]) -> RequestFlow[list[GroupHit]]:
-        """Read hits; once more, with the engine's ids, where some hold none."""
-        hits = self._read(answer)
-        if not all(each.hit.id for each in hits):
-            request = {name: part for name, part in body.items() if name not in ("stored_fields", "aggs")}
-            (retry,) = yield from self._search([request | {"_source": False}])
-            hits = self._read(retry)
-        return hits
-
     def _read(self, answer: Mapping[str, Any]) -> list[GroupHit]:
         """Read hits, each with the sort values that are the caller's own."""
         raw = answer["hits"]["hits"]
@@ -292,44 +278,13 @@ class ClusterCollapse:
     def _search(self, bodies: Sequence[Mapping[str, Any]]) -> RequestFlow[list[Mapping[str, Any]]]:
         if not bodies:
             return []
-        requests = [with_engine_ids(body) if self.ids else body for body in bodies]
-        if len(requests) == 1 and not self.target.params.keys() - set(IN_HEADS):  # a single search costs less
-            return [(yield self.target.search(requests[0]))]
-        return check_answers((yield self.target.searches(requests))["responses"])
-
-
-def with_engine_ids(body: Mapping[str, Any]) -> Clause:
-    """Ask for the engine's own ids, where no more is asked of hits than packed signatures."""
-    if body.get("stored_fields") != ONLY_PACKED["stored_fields"]:
-        return dict(body)
-    return {name: part for name, part in body.items() if name != "stored_fields"} | {"_source": False}
+        if len(bodies) == 1 and not self.target.params.keys() - set(IN_HEADS):  # a single search costs less
+            return [(yield self.target.search(bodies[0]))]
+        return check_answers((yield self.target.searches(bodies))["responses"])
 
 
 def _sizes(groups: Sequence[str]) -> Clause:
     return {"terms": {"field": GROUP, "size": len(groups), "include": list(groups)}}
-
-
-def unshown(body: Mapping[str, Any]) -> set[str]:
-    """Name the fields that are read but not shown.
-
-    Args:
-        body: The parts that say how hits are shown.
-    """
-    requested = {each if isinstance(each, str) else each.get("field") for each in body.get("docvalue_fields", ())}
-    return {PACKED, GROUP} - requested
-
-
-def as_shown(hit: Mapping[str, Any], own_fields: Collection[str]) -> dict[str, Any]:
-    """Remove from a hit the fields that are not shown.
-
-    Args:
-        hit: As the server gave it.
-        own_fields: Fields that are not shown.
-    """
-    body = {name: part for name, part in hit.items() if name != "sort"}
-    fields = {name: part for name, part in hit.get("fields", {}).items() if name not in own_fields}
-    body.pop("fields", None)
-    return body | ({"fields": fields} if fields else {})
 
 
 def _split_by_group(hits: Sequence[GroupHit]) -> dict[str, list[GroupHit]]:

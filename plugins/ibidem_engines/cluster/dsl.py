@@ -111,20 +111,25 @@ def packed_options() -> Clause:
 
 
 def with_ids(body: Mapping[str, Any]) -> Clause:
-    """Ask the same once more with the ids of the engine, since some hit has no packed value that would hold it."""
+    """Ask the same with the engine's own ids."""
     return {name: part for name, part in body.items() if name != "stored_fields"} | {"_source": False}
 
 
-def fetch(ids: Sequence[tuple[str, str]], query: Query, fields: Fields, offset_limit: str) -> Clause:
-    """Ask for documents by index and id, with marks of the server's own around the query's words.
+def fetch(ids: Sequence[tuple[str, str]], query: Query, fields: Fields, offset_limit: str | None) -> Clause:
+    """Ask for documents by index and id, those that match a query.
 
-    The query is next to the ids without deciding on them: a document that no longer matches, or never did, is shown.
+    Args:
+        ids: Index and id of each.
+        query: The query; filters of an alias hold as in every search.
+        fields: Names of a document's fields in the index.
+        offset_limit: The server's name for how far it looks for words to mark; None: it marks none.
     """
-    return {
-        "query": {"bool": {"filter": [_or(documents(ids))], "should": [clause(query, fields)]}},
+    body: Clause = {
+        "query": {"bool": {"filter": [_or(documents(ids))], "must": [clause(query, fields)]}},
         "size": len(ids),
-        "highlight": _highlight(fields, offset_limit),
+        "track_total_hits": False,
     }
+    return body if offset_limit is None else body | {"highlight": _highlight(fields, offset_limit)}
 
 
 def search_body(query: Query, fields: Fields, size: int, offset_limit: str) -> Clause:
@@ -145,14 +150,16 @@ def _highlight(fields: Fields, offset_limit: str) -> Clause:
     }
 
 
-def long_signatures(ids: Sequence[tuple[str, str]]) -> Clause:
-    """Ask for the long signatures of documents by index and id, and for nothing else of them."""
+def long_signatures(ids: Sequence[tuple[str, str]], matching: Clause | None = None) -> Clause:
+    """Ask for the long signatures of documents by index and id, those that match a clause where one is given."""
+    filters: list[Clause] = [_or(documents(ids)), {"exists": {"field": LONG}}]
     return {
-        "query": {"bool": {"filter": [_or(documents(ids)), {"exists": {"field": LONG}}]}},
+        "query": {"bool": {"filter": filters if matching is None else [*filters, matching]}},
         "size": len(ids),
         "track_total_hits": False,
         "_source": False,
-        "docvalue_fields": [LONG],
+        "docvalue_fields": [LONG, PACKED],
+        "seq_no_primary_term": True,
     }
 
 

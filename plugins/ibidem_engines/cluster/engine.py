@@ -8,18 +8,19 @@ from typing_extensions import override
 
 from ibidem_core.address import Address, read_path
 from ibidem_core.errors import Permanent
-from ibidem_engines.cluster import dsl, groups, plugin, terms
+from ibidem_engines.cluster import dsl, groups, ledger_index, plugin, terms
 from ibidem_engines.cluster import index as layout
 from ibidem_engines.cluster import records as ledgers
 from ibidem_engines.cluster import write as writing
 from ibidem_engines.cluster.client import ClusterClient, Dialect, build_failure, to_engine_error
 from ibidem_engines.cluster.collapse import ClusterCollapse, collapse_search
 from ibidem_engines.cluster.groups import ClusterGroups
-from ibidem_engines.cluster.health import check_cluster, field_issue
+from ibidem_engines.cluster.health import PASSED_OVER, check_cluster, field_issue
 from ibidem_engines.cluster.index import Layout, refresh_index
 from ibidem_engines.cluster.lookup import LookUp, holders_query
 from ibidem_engines.cluster.match_counts import CountCache, CountResult
 from ibidem_engines.cluster.ranking import apply_view, limit_writes, long_values, next_view, rank, window
+from ibidem_engines.cluster.records import LedgerStore
 from ibidem_engines.cluster.reindex_source import ClusterReindexSource
 from ibidem_engines.cluster.source import to_stored_document
 from ibidem_engines.cursor import KEY, NOW, ReadView
@@ -36,15 +37,19 @@ from ibidem_engines.engine import (
     StoredDocument,
 )
 from ibidem_engines.hits import GroupedHits, PluginEngine, PluginNode
+from ibidem_engines.index_names import IndexNames
 from ibidem_engines.query import Filter, Query
 from ibidem_engines.reindex import Marks, ReindexableEngine
-from ibidem_engines.requests import Target, TtlCache, answer_to
+from ibidem_engines.requests import ALIAS_S, INDEX_S, Target, TtlCache, answer_to
 from ibidem_engines.stored_groups import Collapsed, CollapseEngine, Facets, Members, Order, Place
 from ibidem_ingest.dates import iso_date
 from ibidem_ingest.errors import UsageError
 
 KEEP_ALIVE = "5m"
 AT_ONCE = 1_000
+OF_PEOPLE: frozenset[Ledger] = frozenset(("overrides", "presets", "alerts"))
+"""Ledgers that people write, rarely."""
+
 CURSOR_KEY_S = 3_600.0
 """Seconds after which the key of cursors is read again: it changes only with an index that is made anew."""
 
@@ -76,6 +81,7 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
         self._plugin = TtlCache[str, bool]()
         self._cursor_keys = TtlCache[str, bytes]()
         self._counts = TtlCache[str, CountResult]()
+        self._ledgers = TtlCache[str, bool]()
 
     @property
     @override
@@ -86,8 +92,11 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
     def create(self) -> None:
         self._check_server()
         layout.create(self._cluster, self.index, self._kind)
-        ledgers.make_cursor_key(self._cluster, self.index)
         self._layout_cache.clear()
+        self._ledgers.clear()
+        store = LedgerStore(self._cluster, layout.read(self._cluster, self.index).names(self.index))
+        store.create()
+        store.make_cursor_key()
 
     @override
     def write(self, records: Sequence[Record]) -> list[Outcome]:
@@ -95,6 +104,7 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
 
     @override
     def delete(self, ids: Sequence[str], version: int, *, beats: bool = False) -> list[Outcome]:
+        self._layout_cache.clear()
         return writing.delete(self._place(), ids, version, beats=beats) if ids else []
 
     @override
@@ -106,7 +116,8 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
         body = dsl.window(query, self.fields, size)
         if exclude:
             body = dsl.add_exclusion(body, holders_query(layout.kinds, "content", list(exclude)))
-        ranking = self._cluster.hold(rank(self._ranking_target(view, query), apply_view(body, view), layout.most_hits))
+        target = self._ranking_target(view, query)
+        ranking = self._cluster.hold(rank(target, apply_view(body, view), layout.most_hits, ids=True))
         self._check_phrases(query, ranking.hits)
         return Ranking(ranking.hits, ranking.answer["hits"]["total"]["value"], next_view(view, ranking.answer))
 
@@ -133,7 +144,7 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
     def fetch(self, ids: Sequence[tuple[str, str]], query: Query | None = None) -> list[StoredDocument]:
         """Fetch documents with the passages that match.
 
-        In an index of our own words are cut as passages are, so these are cut here, in a tenth of the time that a
+        In an index of our own words are cut as passages are, so these are marked here, in a tenth of the time that a
         server takes to mark words; in one of others, or for a query in the server's language, only the server knows.
         """
         layout = self._readable()
@@ -142,14 +153,13 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
             each: [(index, each[1]) for index in (indices if each[0] == self.index else each[:1])] for each in ids
         }
         names = list(dict.fromkeys(place for each in places.values() for place in each))
-        query_clause = query if query is not None and (query.native is not None or not self.fields.are_own) else None
+        marked_here = query if query is not None and query.native is None and self.fields.are_own else None
         documents: dict[tuple[str, str], StoredDocument] = {}
         for start in range(0, len(names), batch_size):
             batch = names[start : start + batch_size]
-            for hit in self._read(batch) if query_clause is None else self._fetch_marked(batch, query_clause):
-                documents[hit["_index"], hit["_id"]] = to_stored_document(
-                    hit, self.fields, query if query_clause is None else None
-                )
+            hits = self._read(batch) if query is None else self._fetch_matching(batch, query, marked_here is None)
+            for hit in hits:
+                documents[hit["_index"], hit["_id"]] = to_stored_document(hit, self.fields, marked_here)
         return [documents[place] for each in ids for place in places[each] if place in documents]
 
     @override
@@ -224,7 +234,12 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
     @override
     def health_issues(self) -> list[HealthIssue]:
         issue = field_issue(self._cluster, self.index, self.fields)
-        return [*check_cluster(self._cluster, self.index), *([issue] if issue else [])]
+        found = self._cluster.hold(layout.read_layout(self.index, passed_over=PASSED_OVER))
+        names = found.names(self.index)
+        issues = [*check_cluster(self._cluster, names.sources), *ledger_index.issues(self._cluster, names.sources)]
+        if names.indices and not any(each.stops for each in issues):
+            issues += LedgerStore(self._cluster, names).issues()
+        return [*issues, *([issue] if issue else [])]
 
     @override
     def reindex_source(self) -> ClusterReindexSource:
@@ -254,7 +269,7 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
 
     def _collapse(self, query: Query, order: Order, view: ReadView) -> ClusterCollapse:
         """Give the collapsed ranking of what matches."""
-        body = dsl.window(query, self.fields, 0)
+        body = dsl.with_ids(dsl.window(query, self.fields, 0))
         if view.newest is not None:
             body["query"] = limit_writes(body["query"], view.newest)
         target = self._target(view.point, query.digest())
@@ -270,41 +285,51 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
 
     @override
     def put_records(self, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
-        self._readable()
-        ledgers.put_records(self._cluster, self.index, ledger, entries)
+        self._store(ledger, writes=True).put(ledger, entries)
 
     @override
-    def get_records(self, ledger: Ledger, prefix: str = "") -> Iterator[tuple[str, dict[str, object]]]:
-        self._readable()
-        return ledgers.get_records(self._cluster, self.index, ledger, prefix)
+    def get_records(self, ledger: Ledger, prefix: str = "") -> Iterator[tuple[str, Any]]:
+        return self._store(ledger).get(ledger, prefix)
 
     @override
-    def get_record(self, ledger: Ledger, key: str) -> dict[str, object] | None:
-        self._readable()
-        return ledgers.get_record(self._cluster, self.index, ledger, key)
+    def get_record(self, ledger: Ledger, key: str) -> Any:
+        return self._store(ledger).get_key(ledger, key)
 
     @override
     def count(self, ledger: Ledger) -> int:
-        self._readable()
-        return ledgers.count(self._cluster, self.index, ledger)
+        return self._store(ledger).count(ledger)
 
     @override
     def delete_records(self, ledger: Ledger, keys: Iterable[str]) -> int:
-        self._readable()
-        return ledgers.delete_records(self._cluster, self.index, ledger, keys)
+        return self._store(ledger, writes=True).delete(ledger, keys)
+
+    @override
+    def repair_ledgers(self) -> list[str]:
+        self._ledgers.clear()
+        rebuilt = ledger_index.repair(self._cluster, self._names().sources)
+        renamed = self._store("overrides", writes=True).rename_decisions()
+        return [*rebuilt, *renamed]
+
+    def _store(self, ledger: Ledger, *, writes: bool = False) -> LedgerStore:
+        """Return the records; what people write goes to the index that is behind an alias now."""
+        if writes and ledger in OF_PEOPLE:
+            self._layout_cache.clear()
+        return LedgerStore(self._cluster, self._names(), self._ledgers)
+
+    def _names(self) -> IndexNames:
+        return self._readable().names(self.index)
 
     @override
     def cursor_key(self) -> bytes:
         if (cached := self._cursor_keys.get(self.index)) is not None:
             return cached
-        names = sorted({self.index, *self._readable().indices})
         try:
-            records = self._cluster.hold(ledgers.read_record(names, "runs", KEY))
+            (entries,) = self._cluster.hold(ledgers.read_records(self._names(), ledgers.LedgerQuery("runs", KEY)))
         except Permanent as error:
             if not layout.is_failure(error, 403):
                 raise
-            records = []
-        key = ledgers.first_cursor_key(records)
+            entries = {}
+        key = ledgers.first_cursor_key(entries.values())
         return self._cursor_keys.put(self.index, key, CURSOR_KEY_S) if key else key
 
     def _readable(self) -> Layout:
@@ -314,14 +339,16 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
         self._check_server()
         index_layout = layout.read(self._cluster, self.index)
         layout.check_readable(index_layout, self.index, self._cluster)
-        return self._layout_cache.put(self.index, index_layout)
+        is_alias = index_layout.indices != (self.index,)
+        return self._layout_cache.put(self.index, index_layout, ALIAS_S if is_alias else INDEX_S)
 
     def _place(self) -> writing.WriteTarget:
         """Give the place of writing, once the index has been found to be one that has our fields."""
         index_layout = self._readable()
         layout.check_writable(index_layout, self._cluster)
         kind = "full" if "full" in index_layout.kinds else "lean"
-        return writing.WriteTarget(self._cluster, self.index, self.fields, kind, self._write_mode)
+        ledgers = LedgerStore(self._cluster, index_layout.names(self.index), self._ledgers)
+        return writing.WriteTarget(self._cluster, self.index, self.fields, kind, ledgers, self._write_mode)
 
     def _check_server(self) -> str:
         """Refuse a server that is another product, or too old; returns its version."""
@@ -418,9 +445,14 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
         hits: list[Mapping[str, Any]] = self._search(dsl.fetch_by_name(ids))["hits"]["hits"] if ids else []
         return hits
 
-    def _fetch_marked(self, ids: Sequence[tuple[str, str]], query: Query) -> list[Mapping[str, Any]]:
-        """Search for documents by id, so that the server marks the query's words."""
-        body = dsl.fetch(ids, query, self.fields, self._dialect.offset_limit)
+    def _fetch_matching(
+        self,
+        ids: Sequence[tuple[str, str]],
+        query: Query,
+        marked: bool,  # noqa: FBT001 - one of two ways to mark
+    ) -> list[Mapping[str, Any]]:
+        """Search for documents by id, those that match, and let the server mark the query's words where asked for."""
+        body = dsl.fetch(ids, query, self.fields, self._dialect.offset_limit if marked else None)
         hits: list[Mapping[str, Any]] = self._search(body)["hits"]["hits"]
         return hits
 

@@ -11,6 +11,9 @@ from ibidem_engines.requests import ApiRequest, answer_to, quote_index
 PASSED_OVER = (403, 404, 400)
 """Statuses of those who may not look, and of servers that do not know what is asked."""
 
+MAX_SOURCES = 25
+"""Names in the path of one request."""
+
 _SETTINGS = "*.settings.index.uuid,*.settings.index.blocks"
 
 BLOCKS = {
@@ -23,9 +26,14 @@ BLOCKS = {
 }
 
 
-def check_cluster(cluster: ClusterClient, index: str) -> Iterator[HealthIssue]:
-    """Check the shards and blocks of an index and the disks, as far as the user may read them."""
-    names = f"{quote_index(index)},{quote_index(index)}-ibidem-*"
+def check_cluster(cluster: ClusterClient, sources: Sequence[str]) -> Iterator[HealthIssue]:
+    """Check the shards and blocks of an index and the disks, as far as the user may read them.
+
+    Args:
+        cluster: The cluster.
+        sources: The names of the index, and those that its records are next to.
+    """
+    names = ",".join(f"{quote_index(each)},{quote_index(each)}-ibidem-*" for each in sources[:MAX_SOURCES])
     parameters = {"filter_path": _SETTINGS, "expand_wildcards": "all", "ignore_unavailable": "true"}
     settings = _get(cluster, f"/{names}/_settings", parameters)
     if settings:

@@ -1,25 +1,26 @@
 """Index creation and metadata: whether an index exists, its layout and schema; refresh."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, get_args
+from dataclasses import dataclass, field
+from typing import Any
 
 import orjson
 
 from ibidem_core.address import OURS, read_path
 from ibidem_core.errors import NoIndex, Permanent
 from ibidem_engines.cluster.client import ClusterClient, Failure, to_engine_error
-from ibidem_engines.engine import Ledger
+from ibidem_engines.index_names import IndexNames
 from ibidem_engines.requests import ApiRequest, RequestFlow, answer_to, quote_index
 from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_mappings import load
 
 VERSION = "2"
-LEDGER_VERSION = "1"
 MOST_HITS = 10_000
 MISSING = 404
 _PARTS = ",".join(
     (
+        "*.aliases",
+        "*.data_stream",
         "*.mappings._meta",
         "*.mappings.properties.ibidem.properties.keys.type",
         "*.settings.index.number_of_shards",
@@ -47,6 +48,7 @@ class Layout:
         shard_counts: How many primary shards each has.
         most_hits: The largest window that all of them allow.
         pipelines: The search pipelines that they put behind every search.
+        aliases: The indexes behind each of their aliases and data streams.
     """
 
     indices: tuple[str, ...]
@@ -56,6 +58,15 @@ class Layout:
     shard_counts: Mapping[str, int]
     most_hits: int
     pipelines: tuple[str, ...]
+    aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def names(self, *asked: str) -> IndexNames:
+        """Return the names of the indexes.
+
+        Args:
+            asked: The names that they were reached by.
+        """
+        return IndexNames(asked, self.indices, self.aliases)
 
     @property
     def shards(self) -> int:
@@ -92,7 +103,17 @@ def read_layout(
         shard_counts={name: int(each.get("number_of_shards", 1)) for name, each in sorted(index_settings.items())},
         most_hits=min((int(each.get("max_result_window", MOST_HITS)) for each in settings), default=MOST_HITS),
         pipelines=tuple(sorted(filter(None, {_pipeline(each) for each in settings}))),
+        aliases=_aliases(answer),
     )
+
+
+def _aliases(metadata: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """List the indexes behind each alias and data stream that the metadata of indexes names."""
+    indices: dict[str, list[str]] = {}
+    for index, each in sorted(metadata.items()):
+        for name in (*each.get("aliases", {}), *([each["data_stream"]] if "data_stream" in each else ())):
+            indices.setdefault(name, []).append(index)
+    return {name: tuple(each) for name, each in indices.items()}
 
 
 def check_readable(layout: Layout, index: str, cluster: ClusterClient) -> None:
@@ -136,28 +157,14 @@ def check_writable(layout: Layout, cluster: ClusterClient) -> None:
 
 
 def create(cluster: ClusterClient, index: str, kind: str) -> None:
-    """Make the index and its ledgers where they are not; give ibidem's fields to an index that others made."""
+    """Make the index where it is not; give ibidem's fields to an index that others made."""
     layout = read(cluster, index)
     if not layout.indices:
         body = template(kind)
-        _try_codec(cluster, f"{index}-{ledger_name('trial')}", body)
-        _make(cluster, index, body)
+        _try_codec(cluster, f"{index}-ibidem-trial", body)
+        make(cluster, index, body)
     elif layout.bare:
         _add_fields(cluster, layout.bare, kind)
-    create_ledgers(cluster, index)
-
-
-def create_ledgers(cluster: ClusterClient, index: str) -> None:
-    """Make the ledgers of an index where they are not."""
-    ledgers = cluster.ask("GET", f"/{index}-{ledger_name('*')}", expand_wildcards="all", ignore_unavailable="true")
-    for ledger in get_args(Ledger):
-        if (name := f"{index}-{ledger_name(ledger)}") not in ledgers:
-            _make(cluster, name, orjson.loads(load(f"ledger.v{LEDGER_VERSION}.json")))
-
-
-def ledger_name(ledger: str) -> str:
-    """Name the index of a ledger, without the index that it belongs to."""
-    return f"ibidem-{ledger}"
 
 
 def template(kind: str) -> dict[str, Any]:
@@ -173,7 +180,7 @@ def is_failure(error: Permanent, status: int = 0, kind: str = "") -> bool:
     return isinstance(cause, Failure) and (cause.status == status if status else cause.kind == kind)
 
 
-def _make(cluster: ClusterClient, name: str, body: dict[str, Any]) -> None:
+def make(cluster: ClusterClient, name: str, body: dict[str, Any]) -> None:
     """Make an index; another process that makes it at the same time does no harm."""
     try:
         cluster.ask("PUT", f"/{name}", body)
@@ -191,9 +198,7 @@ def _try_codec(cluster: ClusterClient, trial: str, body: Mapping[str, Any]) -> N
     codec = body["settings"]["index"].get("codec")
     if codec is None:
         return
-    _make(
-        cluster, trial, {"settings": {"number_of_shards": 1, "number_of_replicas": 0, "codec": codec, "hidden": True}}
-    )
+    make(cluster, trial, {"settings": {"number_of_shards": 1, "number_of_replicas": 0, "codec": codec, "hidden": True}})
     try:
         cluster.ask("POST", f"/{trial}/_doc", {"text": "one"})
         cluster.ask("POST", f"/{trial}/_refresh")
@@ -222,12 +227,6 @@ def remove_note(cluster: ClusterClient, indices: Sequence[str]) -> None:
         remaining = {name: value for name, value in meta.items() if name != OURS}
         if remaining != meta:
             cluster.ask("PUT", f"/{index}/_mapping", {"_meta": remaining})
-
-
-def drop_records(cluster: ClusterClient, index: str) -> None:
-    """Remove the indexes that keep records next to an index."""
-    for ledger in get_args(Ledger):
-        cluster.ask("DELETE", f"/{index}-{ledger_name(ledger)}", ignore_unavailable="true")
 
 
 def _own_meta(index: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -237,25 +237,14 @@ class LookUp:
         return answers
 
     def _send(self, bodies: Sequence[Clause]) -> RequestFlow[list[tuple[list[Hit], int]]]:
-        """Send searches; those with hits that hold no id are sent once more."""
-        answers = yield from self._read_answers(bodies)
-        read = [read_hits(answer) for answer in answers]
-        incomplete = [at for at, hits in enumerate(read) if not hits.ids.complete]
-        pages = [list(hits) for hits in read]
-        repeats = yield from self._read_answers([with_ids(bodies[at]) for at in incomplete])
-        for at, answer in zip(incomplete, repeats, strict=True):
-            pages[at] = list(read_hits(answer))
-        totals = [int(answer["hits"]["total"]["value"]) for answer in answers]
-        return list(zip(pages, totals, strict=True))
-
-    def _read_answers(self, bodies: Sequence[Clause]) -> RequestFlow[list[Mapping[str, Any]]]:
+        """Send searches."""
         if not bodies:
             return []
         answers: list[Mapping[str, Any]] = (yield self._target.searches(bodies))["responses"]
         for answer in answers:
             if "error" in answer:
                 raise build_failure(int(answer["status"]), answer)
-        return answers
+        return [(list(read_hits(answer)), int(answer["hits"]["total"]["value"])) for answer in answers]
 
     def _body(self, clauses: Sequence[Clause], limit: int, own_id: str = "") -> Clause:
         """Write one search, its hits in the order of writing."""
@@ -265,13 +254,15 @@ class LookUp:
         query: Clause = {"bool": {"filter": filters}}
         if own_id:
             query["bool"]["must_not"] = [ids_query([own_id])]
-        return {
-            "query": query,
-            "size": min(limit, self._limit),
-            "track_total_hits": True,
-            "sort": ["_seq_no"],
-            **packed_options(),
-        }
+        return with_ids(
+            {
+                "query": query,
+                "size": min(limit, self._limit),
+                "track_total_hits": True,
+                "sort": ["_seq_no"],
+                **packed_options(),
+            }
+        )
 
     def _carries(self, name: LookupField, values: Sequence[str], min_count: int) -> Clause:
         """Ask for documents that carry at least so many of the values of one class."""

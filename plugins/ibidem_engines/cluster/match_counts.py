@@ -67,6 +67,14 @@ class CountResult:
     several: frozenset[str] | None = None
 
 
+NOTHING = CountResult(
+    Writes(0, -1, 0.0),
+    MatchCounts(documents=0, groups=0, exact=True, ungrouped=0, unsettled=0, unsigned=0, short_count=0, tables={}),
+    frozenset(),
+)
+"""The counts of a search over no index: a wildcard that matches none, of which servers give no aggregations."""
+
+
 @dataclass(frozen=True, slots=True)
 class CountCache:
     """Cache of the counts of one search.
@@ -118,6 +126,8 @@ class MatchCounter:
         """
         request = replace(self.target.searches([*searches, self._count_body()]), params=_WITHOUT_BUCKETS)
         *answers, count_answer = check_answers((yield request)["responses"])
+        if "aggregations" not in count_answer:
+            return answers, NOTHING
         counts = count_answer["aggregations"][OWN]
         match_counts = yield from self._read(counts)
         return answers, CountResult(
@@ -204,6 +214,8 @@ def filter_aggregations(body: Mapping[str, Any], aggs: Clause) -> Clause:
 
 def split_writes(answer: Mapping[str, Any]) -> tuple[Writes, Mapping[str, Any]]:
     """Read the writes that match from the answer to a search, and take them out of it."""
+    if "aggregations" not in answer:
+        return NOTHING.writes, answer
     aggregations = {name: each for name, each in answer["aggregations"].items() if name != OWN}
     response = {name: part for name, part in answer.items() if name != "aggregations"}
     return Writes.read(answer["aggregations"][OWN]), response | ({"aggregations": aggregations} if aggregations else {})

@@ -1,6 +1,10 @@
 """Ranking: the top hits with packed signatures, equal scores ordered by index and id; what it reads of an index.
 
 Packed values are not in `_source`, and only a search reads doc values, also of documents that were read by id.
+
+A packed value holds an id, which spares a window the engine's own: to read those takes as long as the search. But
+whoever may write a document may write any value into it, so that id is a claim. What is read by it is compared with the
+window by `is_same_state`; where the engine gives its own id, a value that names another document counts as missing.
 """
 
 import dataclasses
@@ -36,13 +40,13 @@ ROOM_AS_BASE64 = "A" * -(-ROOM // 3 * 4)
 def read_hits(answer: Mapping[str, Any]) -> HitColumns:
     """Read the hits of an answer, in its order."""
     hits: Sequence[Mapping[str, Any]] = answer["hits"]["hits"]
-    packed = read_packed(hits)
-    ids = [hit.get("_id") for hit in hits]
+    packed, claimed_ids = read_packed(hits), None
+    if hits and "_id" in hits[0]:
+        ids = [hit["_id"] for hit in hits]
+        packed, claimed_ids = packed.keep_own(ids), IdColumn.join(ids)
     return HitColumns(
         [hit["_index"] for hit in hits],
-        IdColumn.join([each or inside for each, inside in zip(ids, packed.ids, strict=True)])
-        if any(ids)
-        else packed.ids,
+        packed.ids if claimed_ids is None else claimed_ids,
         [hit.get("_score") or 0.0 for hit in hits],
         packed,
         [write_order(hit["_seq_no"]) for hit in hits] if hits and "_seq_no" in hits[0] else (),
@@ -51,7 +55,7 @@ def read_hits(answer: Mapping[str, Any]) -> HitColumns:
 
 
 def read_hit(hit: Mapping[str, Any], sorted_by: int) -> Hit:
-    """Read one of few hits, as `read_hits` reads those of a window.
+    """Read one of few hits with the engine's own id, as `read_hits` reads those of a window.
 
     Args:
         hit: As the server gave it.
@@ -60,9 +64,9 @@ def read_hit(hit: Mapping[str, Any], sorted_by: int) -> Hit:
     packed = read_binary(hit, PACKED)
     return Hit(
         hit["_index"],
-        hit.get("_id") or read_id(packed or b""),
+        hit["_id"],
         hit.get("_score") or 0.0,
-        packed,
+        packed if packed and read_id(packed) == hit["_id"] else None,
         write_order(hit["_seq_no"]) if "_seq_no" in hit else 0,
         tuple(hit.get("sort", ())[:sorted_by]),
     )
@@ -93,10 +97,17 @@ def decode_strictly(text: str) -> bytes:
     return content
 
 
-def read_long(answer: Mapping[str, Any]) -> dict[tuple[str, str], bytes]:
-    """Read the long signatures of an answer's hits, by index and id."""
-    values = {(hit["_index"], hit["_id"]): read_binary(hit, LONG) for hit in answer["hits"]["hits"]}
-    return {name: value for name, value in values.items() if value}
+def is_same_state(raw: Mapping[str, Any], hit: Hit) -> bool:
+    """Return whether a document that was read by the id that a hit's packed value claims is that hit's document.
+
+    The engine numbers the writes of a shard, so no two of its documents have one number; those of two shards may, and
+    then have different packed values, unless one was copied.
+
+    Args:
+        raw: The document, read with its packed value and `seq_no_primary_term`.
+        hit: The hit of the window, read with the same.
+    """
+    return write_order(raw["_seq_no"]) == hit.order and hit.packed in (None, read_binary(raw, PACKED))
 
 
 def read_binary(hit: Mapping[str, Any], field: str) -> bytes | None:
@@ -169,13 +180,33 @@ def long_values(target: Target, ids: Sequence[tuple[str, str]]) -> RequestFlow[d
 
     Args:
         target: Where they are.
-        ids: Index and id of each.
+        ids: Index and id of each, as the engine has them.
     """
-    values: dict[tuple[str, str], bytes] = {}
+    return read_long((yield from long_hits(target, ids)))
+
+
+def long_hits(
+    target: Target, ids: Sequence[tuple[str, str]], matching: Clause | None = None
+) -> RequestFlow[list[Mapping[str, Any]]]:
+    """Read documents with long signatures by (index, id), each with its packed value and the number of its write.
+
+    Args:
+        target: Where they are.
+        ids: Index and id of each.
+        matching: A clause that they have to match; None for all.
+    """
+    hits: list[Mapping[str, Any]] = []
     distinct_ids = list(dict.fromkeys(ids))
     for start in range(0, len(distinct_ids), AT_ONCE):
-        values |= read_long((yield target.search(dsl.long_signatures(distinct_ids[start : start + AT_ONCE]))))
-    return values
+        body = dsl.long_signatures(distinct_ids[start : start + AT_ONCE], matching)
+        hits += (yield target.search(body))["hits"]["hits"]
+    return hits
+
+
+def read_long(hits: Sequence[Mapping[str, Any]]) -> dict[tuple[str, str], bytes]:
+    """Read the long signatures of hits, by index and id."""
+    values = {(hit["_index"], hit["_id"]): read_binary(hit, LONG) for hit in hits}
+    return {name: value for name, value in values.items() if value}
 
 
 NEWEST: Clause = {"ibidem": {"max": {"field": "_seq_no"}}}
@@ -202,8 +233,8 @@ def next_view(view: ReadView, answer: Mapping[str, Any]) -> ReadView:
 
 
 def read_newest(answer: Mapping[str, Any]) -> int:
-    """Read the aggregation's answer; -1 when nothing matched."""
-    value = answer["aggregations"]["ibidem"]["value"]
+    """Read the aggregation's answer; -1 when nothing matched, or no index was there to be searched."""
+    value = answer["aggregations"]["ibidem"]["value"] if "aggregations" in answer else None
     return -1 if value is None else int(value)
 
 

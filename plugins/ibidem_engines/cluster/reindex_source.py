@@ -11,7 +11,7 @@ from typing_extensions import override
 from ibidem_core.address import OURS, Fields, read_path, remove_path
 from ibidem_core.errors import NoIndex
 from ibidem_engines.cluster import index as layout
-from ibidem_engines.cluster import records
+from ibidem_engines.cluster import ledger_index
 from ibidem_engines.cluster.bulk import (
     CONFLICT,
     Action,
@@ -27,6 +27,7 @@ from ibidem_engines.cluster.client import ClusterClient, build_failure, to_engin
 from ibidem_engines.cluster.dsl import Clause
 from ibidem_engines.cluster.index import refresh_index
 from ibidem_engines.cluster.ranking import fill_packed
+from ibidem_engines.cluster.records import LedgerStore
 from ibidem_engines.cluster.reindex_target import ClusterReindexTarget
 from ibidem_engines.cluster.source import (
     Values,
@@ -43,6 +44,7 @@ from ibidem_engines.cluster.source_values import objects, remove_member
 from ibidem_engines.cluster.whole_documents import check_whole, count_fields
 from ibidem_engines.cluster.write import refused_field
 from ibidem_engines.engine import Ledger, Outcome, Record, WriteStatus
+from ibidem_engines.index_names import OF_A_STREAM, IndexNames
 from ibidem_engines.records import UnstorableRecord, values_of_records
 from ibidem_engines.reindex import (
     FieldCounts,
@@ -127,9 +129,6 @@ def _decode_packed(own_fields: Mapping[str, object]) -> bytes:
         return b""
 
 
-OF_A_STREAM = ".ds-"
-"""Before the names of the indexes that a data stream is made of."""
-
 SAMPLE = 20
 """Documents that are looked into for a field that no mapping names."""
 
@@ -189,8 +188,10 @@ class ClusterReindexSource(ReindexSource):
     @override
     def prepare(self) -> None:
         layout.create(self._cluster, self.index, self._kind)
-        records.make_cursor_key(self._cluster, self.index)
         self._layout_cache = None
+        store = LedgerStore(self._cluster, self._layout.names(self.index))
+        store.create()
+        store.make_cursor_key()
 
     @override
     def missing_fields(self) -> list[str]:
@@ -216,6 +217,12 @@ class ClusterReindexSource(ReindexSource):
                 ShardRef(index, shard) for index, shards in self._layout.shard_counts.items() for shard in range(shards)
             ]
         return self._parts
+
+    @override
+    def uuids(self) -> Mapping[str, str]:
+        path = f"/{quote_index(self.index)}/_settings"
+        answer = self._cluster.ask("GET", path, filter_path="*.settings.index.uuid")
+        return {index: str(each["settings"]["index"]["uuid"]) for index, each in answer.items()}
 
     @override
     def newest(self, marks: Marks | None = None) -> dict[ShardRef, int]:
@@ -319,7 +326,7 @@ class ClusterReindexSource(ReindexSource):
 
     @override
     def drop_records(self) -> None:
-        layout.drop_records(self._cluster, self.index)
+        ledger_index.drop(self._cluster, {self._layout.names(self.index).home, self.index})
 
     @override
     def size(self) -> int:
@@ -336,11 +343,12 @@ class ClusterReindexSource(ReindexSource):
         return sum(int(each["indexing"]["delete_total"]) for each in primaries(self._cluster, self.parts()).values())
 
     @override
-    def get_records(self, ledger: Ledger) -> Iterator[tuple[str, dict[str, object]]]:
-        try:
-            yield from records.get_records(self._cluster, self.index, ledger, "")
-        except NoIndex:
-            return
+    def get_records(self, ledger: Ledger) -> Iterator[tuple[str, Any]]:
+        return LedgerStore(self._cluster, self._layout.names(self.index)).get(ledger, "")
+
+    @override
+    def index_names(self) -> IndexNames:
+        return self._layout.names(self.index)
 
     @override
     def copy_to(self, name: str) -> ReindexTarget:

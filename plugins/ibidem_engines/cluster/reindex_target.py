@@ -8,7 +8,6 @@ from typing_extensions import override
 
 from ibidem_core.address import OURS
 from ibidem_engines.cluster import index as layout
-from ibidem_engines.cluster import records
 from ibidem_engines.cluster.bulk import (
     CONFLICT,
     NONE,
@@ -22,11 +21,13 @@ from ibidem_engines.cluster.bulk import (
     write_order,
 )
 from ibidem_engines.cluster.client import ClusterClient
+from ibidem_engines.cluster.records import LedgerStore
 from ibidem_engines.cluster.source import with_signatures
 from ibidem_engines.cluster.source_storage import BY_VERSION, effective_settings
 from ibidem_engines.cluster.whole_documents import count_fields
 from ibidem_engines.cluster.write import refused_field
 from ibidem_engines.engine import Outcome, WriteStatus
+from ibidem_engines.index_names import IndexNames
 from ibidem_engines.records import UnstorableRecord, values_of_records
 from ibidem_engines.reindex import (
     FieldCounts,
@@ -120,8 +121,9 @@ class ClusterReindexTarget(ReindexTarget):
         )
         remaining = {name: value for name, value in settings.items() if name not in LATER}
         self._cluster.ask("PUT", f"/{self.name}", {"settings": {"index": codec | remaining}, "mappings": mapping})
-        layout.create_ledgers(self._cluster, self.name)
-        records.make_cursor_key(self._cluster, self.name)
+        store = LedgerStore(self._cluster, IndexNames((self.name,), (self.name,)))
+        store.create()
+        store.make_cursor_key()
 
     @override
     def take(self, documents: Sequence[Signed]) -> list[Outcome]:

@@ -91,28 +91,6 @@ def signed_part(record: Record, layout: str, stored_names: Iterable[str], values
     return orjson.dumps({"doc": {OURS: dict.fromkeys(stored_names) | _own_part(record, layout, values)}})
 
 
-def signed_update(raw: bytes, record: Record, layout: str, stored_fields: Mapping[str, object]) -> bytes:
-    """Write signatures into a partial document; every other byte of it stays as it is.
-
-    Args:
-        raw: What changes of a document, a JSON object.
-        record: The signed record of the whole document after the update.
-        layout: `full` or `lean`.
-        stored_fields: Ibidem's fields in it so far. Its group stays where nothing that is stored of it changes, as far
-            as `digest` tells.
-
-    Raises:
-        UnstorableRecord: Something in it cannot be stored.
-    """
-    check_storable(record)
-    own_part = _own_part(record, layout)
-    if stored_fields.get("record") == record.digest:
-        own_part = {name: value for name, value in own_part.items() if name not in GROUPED or name not in stored_fields}
-    fields = GROUPED if stored_fields.get("record") == record.digest else ()
-    left_out = [name for name in stored_fields if name not in fields]
-    return with_member(raw, OURS, orjson.dumps(dict.fromkeys(left_out) | own_part))
-
-
 def with_signatures(raw: bytes, record: Record, layout: str, values: Values | None = None) -> bytes:
     """Write a document's signatures into its `_source`; every other byte of it stays as it is.
 

@@ -11,7 +11,6 @@ from functools import partial
 
 from ibidem_core.address import Fields
 from ibidem_core.errors import Unavailable
-from ibidem_engines.cluster import records as ledgers
 from ibidem_engines.cluster.bulk import (
     CONFLICT,
     MISSING,
@@ -23,8 +22,10 @@ from ibidem_engines.cluster.bulk import (
     write_order,
 )
 from ibidem_engines.cluster.client import ClusterClient
+from ibidem_engines.cluster.records import LedgerStore
 from ibidem_engines.cluster.source import as_source, version_update
 from ibidem_engines.engine import Outcome, Record, WriteStatus, next_version
+from ibidem_engines.ledger import Tombstone, read_entries
 from ibidem_engines.records import UnstorableRecord, clash, find_superseded, values_of_records, write_in_turns
 
 _AT_FAULT = {WriteStatus.STALE: "version", WriteStatus.REFUSED: "id"}
@@ -58,6 +59,7 @@ class WriteTarget:
         index: The index.
         fields: Names of a document's fields in it.
         layout: `full` or `lean`.
+        ledgers: The records next to the index.
         mode: Whether a write reads first.
     """
 
@@ -65,6 +67,7 @@ class WriteTarget:
     index: str
     fields: Fields
     layout: str
+    ledgers: LedgerStore
     mode: WriteMode = field(default_factory=WriteMode)
 
     def standing(self, ids: Sequence[str]) -> dict[str, StoredVersion]:
@@ -73,8 +76,8 @@ class WriteTarget:
 
     def graves(self, ids: Sequence[str]) -> dict[str, int]:
         """Read the versions with which these ids were deleted."""
-        stones = ledgers.read(self.cluster, self.index, "tombstones", ids) if ids else {}
-        return {id_: version for id_, stone in stones.items() if isinstance(version := stone.get("version"), int)}
+        stones = read_entries(self.ledgers.get_keys("tombstones", ids).items(), Tombstone.from_record)
+        return {id_: stone.version for id_, stone in stones}
 
     def run(self, actions: Sequence[Action]) -> list[ActionOutcome]:
         """Do actions."""
@@ -262,7 +265,7 @@ def _check_tombstones(
     buried = place.graves(list(indexed_positions))
     stale = {id_: version for id_, version in buried.items() if version >= ready[indexed_positions[id_]].record.version}
     if past := [id_ for id_ in buried if id_ not in stale and id_ in graves]:
-        ledgers.delete_records(place.cluster, place.index, "tombstones", past)
+        place.ledgers.delete("tombstones", past)
     if stale:
         stored_versions = place.standing(list(stale))
         own_writes = [
@@ -298,7 +301,7 @@ def _bury(place: WriteTarget, versions: Mapping[str, int]) -> None:
         for id_, version in versions.items()
         if graves.get(id_, version) <= version
     }
-    ledgers.put_records(place.cluster, place.index, "tombstones", stones)
+    place.ledgers.put("tombstones", stones)
 
 
 def _give_way(place: WriteTarget, turn: int) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from typing_extensions import override
 
@@ -133,11 +134,11 @@ class SqliteEngine(CollapseEngine, ReindexableEngine):
         """Keep records next to the index."""
         tables.put_records(self._file, ledger, entries)
 
-    def get_records(self, ledger: Ledger, prefix: str = "") -> Iterator[tuple[str, dict[str, object]]]:
+    def get_records(self, ledger: Ledger, prefix: str = "") -> Iterator[tuple[str, Any]]:
         """Read records by prefix."""
         return tables.get_records(self._file, ledger, prefix)
 
-    def get_record(self, ledger: Ledger, key: str) -> dict[str, object] | None:
+    def get_record(self, ledger: Ledger, key: str) -> Any:
         """Read the record of one key."""
         return tables.get_record(self._file, ledger, key)
 
@@ -148,6 +149,10 @@ class SqliteEngine(CollapseEngine, ReindexableEngine):
     def delete_records(self, ledger: Ledger, keys: Iterable[str]) -> int:
         """Remove records."""
         return tables.delete_records(self._file, ledger, keys)
+
+    def repair_ledgers(self) -> list[str]:
+        """Rebuild nothing: a file with other tables than ours is not read."""
+        return []
 
     @override
     def cursor_key(self) -> bytes:

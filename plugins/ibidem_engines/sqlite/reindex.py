@@ -1,13 +1,14 @@
 """Read an existing index in SQLite as one shard, and the file that replaces it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import get_args
+from typing import Any, get_args
 
 from typing_extensions import override
 
 from ibidem_core.address import Fields
 from ibidem_engines.engine import Ledger, Outcome, Record
+from ibidem_engines.index_names import IndexNames
 from ibidem_engines.reindex import (
     FieldCounts,
     Marks,
@@ -151,6 +152,11 @@ class SqliteReindexSource(ReindexSource):
         return [ShardRef(self.index)]
 
     @override
+    def uuids(self) -> Mapping[str, str]:
+        """Name the index alone: nothing but ibidem makes it, and signs what it writes."""
+        return {self.index: ""}
+
+    @override
     def newest(self, marks: Marks | None = None) -> dict[ShardRef, int]:
         with self._file.reading(any_schema=True):
             (last,) = self._file.run('select coalesce(max(place), 0) from "ibidem.{index}.documents"').fetchone()
@@ -235,7 +241,11 @@ class SqliteReindexSource(ReindexSource):
             return int(self._file.run(statement).fetchone()[0])
 
     @override
-    def get_records(self, ledger: Ledger) -> Iterator[tuple[str, dict[str, object]]]:
+    def index_names(self) -> IndexNames:
+        return IndexNames((self.index,), (self.index,))
+
+    @override
+    def get_records(self, ledger: Ledger) -> Iterator[tuple[str, Any]]:
         return tables.get_records(self._file, ledger, "", any_schema=True)
 
     @override

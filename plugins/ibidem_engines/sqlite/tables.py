@@ -7,6 +7,7 @@ Look-up keys in SQLite: words of a contentless full-text table; a count-min sket
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import orjson
@@ -16,6 +17,7 @@ from xxhash import xxh3_128_hexdigest
 from ibidem_engines.bloom_filter import Marks
 from ibidem_engines.cursor import KEY, new_key, read_key
 from ibidem_engines.engine import Ledger
+from ibidem_engines.index_names import IndexNames, StoredRecord
 from ibidem_engines.sqlite.file import SqliteFile
 from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.lookup_keys import LookupField, long_clues, lookup_keys
@@ -31,18 +33,21 @@ _GET = """select key, entry from "ibidem.{index}.ledger"
     where ledger = ? and key in (select value from json_each(?))"""
 _REMOVE = 'delete from "ibidem.{index}.ledger" where ledger = ? and key in (select value from json_each(?))'
 _COUNT = 'select count(*) from "ibidem.{index}.ledger" where ledger = ?'
+_ALL = 'select key, entry from "ibidem.{index}.ledger" where ledger = ?'
 _SLICE = """select key, entry from "ibidem.{index}.ledger"
     where ledger = ? and key >= ? and key < ? order by key limit ?"""
 
 
 def put(file: SqliteFile, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
     """Keep records by key, inside a transaction that is open."""
-    file.run_many(_PUT, [(ledger, key, as_json(dict(entry))) for key, entry in entries.items()])
+    if ledger == "overrides":
+        remove(file, ledger, _stored_keys(file, ledger, entries))
+    file.run_many(_PUT, [(ledger, key, as_json(entry)) for key, entry in entries.items()])
 
 
-def get(file: SqliteFile, ledger: Ledger, keys: Sequence[str]) -> dict[str, dict[str, object]]:
+def get(file: SqliteFile, ledger: Ledger, keys: Sequence[str]) -> dict[str, Any]:
     """Read records by key, inside a transaction that is open."""
-    return {key: orjson.loads(entry) for key, entry in file.run(_GET, (ledger, as_json(keys)))}
+    return _own_records(file, ledger, file.run(_GET, (ledger, as_json(keys))))
 
 
 def remove(file: SqliteFile, ledger: Ledger, keys: Sequence[str]) -> int:
@@ -67,16 +72,40 @@ def make_cursor_key(file: SqliteFile) -> None:
 
 def get_records(
     file: SqliteFile, ledger: Ledger, prefix: str, *, any_schema: bool = False
-) -> Iterator[tuple[str, dict[str, object]]]:
+) -> Iterator[tuple[str, Any]]:
     """Read records in slices, so that no transaction is open between them; see `Engine.get_records`."""
     start, end = prefix, f"{prefix}{_LAST}"
     while True:
         with file.reading(any_schema=any_schema):
             rows = file.run(_SLICE, (ledger, start, end, SLICE)).fetchall()
-        yield from ((key, orjson.loads(entry)) for key, entry in rows)
+        yield from _own_records(file, ledger, rows).items()
         if len(rows) < SLICE:
             return
         start = f"{rows[-1][0]}\0"
+
+
+def _own_records(file: SqliteFile, ledger: Ledger, rows: Iterable[tuple[str, object]]) -> dict[str, Any]:
+    """Read rows; an index that was copied under another name has that name in its records."""
+    return _names(file).own_records(ledger, (StoredRecord(file.index, key, _parse(entry)) for key, entry in rows))
+
+
+def _stored_keys(file: SqliteFile, ledger: Ledger, keys: Iterable[str]) -> list[str]:
+    """Return the keys under which records are stored, some of them under an earlier name of the index."""
+    rows = file.run(_ALL, (ledger,)).fetchall()
+    stored = (StoredRecord(file.index, key, _parse(entry)) for key, entry in rows)
+    return _names(file).raw_keys(ledger, keys, stored)
+
+
+def _names(file: SqliteFile) -> IndexNames:
+    return IndexNames((file.index,), (file.index,))
+
+
+def _parse(entry: object) -> Any:
+    """Parse the JSON of a record; what is no JSON stays as it is, and no reader takes it."""
+    try:
+        return orjson.loads(entry if isinstance(entry, str | bytes) else str(entry))
+    except orjson.JSONDecodeError:
+        return str(entry)
 
 
 def clear_ledger(file: SqliteFile, ledger: Ledger) -> None:
@@ -85,7 +114,7 @@ def clear_ledger(file: SqliteFile, ledger: Ledger) -> None:
         file.run('delete from "ibidem.{index}.ledger" where ledger = ?', (ledger,))
 
 
-def get_record(file: SqliteFile, ledger: Ledger, key: str) -> dict[str, object] | None:
+def get_record(file: SqliteFile, ledger: Ledger, key: str) -> Any:
     """Read the record of one key; see `Engine.get_record`."""
     with file.reading():
         return get(file, ledger, [key]).get(key)
@@ -100,7 +129,8 @@ def count(file: SqliteFile, ledger: Ledger) -> int:
 def delete_records(file: SqliteFile, ledger: Ledger, keys: Iterable[str]) -> int:
     """Remove records; see `Engine.delete_records`."""
     with file.transaction():
-        return remove(file, ledger, list(keys))
+        keys = list(keys)
+        return remove(file, ledger, _stored_keys(file, ledger, keys) if ledger == "overrides" else keys)
 
 
 def as_json(value: object) -> str:

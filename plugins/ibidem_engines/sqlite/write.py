@@ -10,6 +10,7 @@ import orjson
 
 from ibidem_engines.bloom_filter import marks
 from ibidem_engines.engine import Outcome, Record, WriteStatus, next_version
+from ibidem_engines.ledger import Tombstone, read_entries
 from ibidem_engines.records import (
     UnstorableRecord,
     check_storable,
@@ -155,8 +156,8 @@ class _StoredState:
         """Look at all ids at once."""
         rows = file.run(_THERE, (as_json(ids),))
         documents = {name: _StoredVersion(*fields) for name, *fields in rows}
-        stones = tables.get(file, "tombstones", ids).items()
-        return cls(documents, {name: version for name, stone in stones if isinstance(version := stone["version"], int)})
+        stones = read_entries(tables.get(file, "tombstones", ids).items(), Tombstone.from_record)
+        return cls(documents, {name: stone.version for name, stone in stones})
 
     def stale_reason(self, name: str, version: int) -> str:
         """Say why a version comes too late to be written; empty when it does not."""

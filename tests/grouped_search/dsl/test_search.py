@@ -334,7 +334,7 @@ def test_a_preset_of_the_index_is_known_by_its_name(plain_client: Any, engine: E
         engine.delete_records("presets", ["copies"])
 
 
-def test_a_copy_of_an_index_under_new_ids_is_found_by_the_engines_ids(
+def test_the_documents_of_a_copy_under_new_ids_are_unsigned_until_they_are_signed_again(
     url: str, wrapped_client: Any, engine: Engine
 ) -> None:
     remove_indices(url, "copied")
@@ -349,10 +349,25 @@ def test_a_copy_of_an_index_under_new_ids_is_found_by_the_engines_ids(
         response = wrapped_client.search(index="copied", body={"query": QUERY, "size": ALL}, dedupe="indent")
         assert len(ids(response)) == SAYING
         assert all(name.startswith("new-") for name in ids(response))
-        assert response["dedupe"]["groups"]["in_window"] == 73
+        assert response["dedupe"]["groups"]["in_window"] == response["dedupe"]["unsigned"] == SAYING
+        assert response["dedupe"]["remedy"] == "sign them with: ibidem backfill"
         assert not any("notes" in hit["_dedupe"] for hit in response["hits"]["hits"])
     finally:
         remove_indices(url, "copied")
+
+
+@pytest.mark.parametrize("options", [{}, {"dedupe_scope": "matches"}, {"dedupe_by": "stored"}], ids=str)
+@pytest.mark.parametrize("aggs", [None, {"by": {"terms": {"field": "source"}}}, {"top": {"top_hits": {}}}], ids=str)
+def test_a_wildcard_that_matches_no_index_finds_nothing(
+    plain_client: Any, wrapped_client: Any, options: dict[str, Any], aggs: Any
+) -> None:
+    body = {"query": QUERY} | ({"aggs": aggs} if aggs else {})
+    native = plain_client.search(index="nothing-at-all-*", body=body)
+    for _ in range(2):  # the second search may be answered from what was counted by the first
+        answer = wrapped_client.search(index="nothing-at-all-*", body=body, dedupe="indent", **options)
+        assert (answer["hits"]["hits"], answer["hits"]["total"]["value"]) == ([], 0)
+        assert ("aggregations" in answer) == ("aggregations" in native)
+        assert answer["dedupe"]["documents"]["matched"] == 0
 
 
 def with_packed(hit: Any) -> Any:

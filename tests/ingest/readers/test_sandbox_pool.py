@@ -11,8 +11,7 @@ import pytest
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal
 from ibidem_ingest.readers import read
-from ibidem_ingest.readers.formats import Choice, Format
-from ibidem_ingest.readers.inputs import count_documents
+from ibidem_ingest.readers.formats import Format
 from ibidem_ingest.readers.sandbox import SandboxedReader, SandboxPool
 
 PAGES = 12
@@ -78,12 +77,6 @@ def test_a_file_in_hand_does_not_keep_a_run_from_ending(folder: Path) -> None:
         with pytest.raises(KeyboardInterrupt):
             next(documents)
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("reader")]
-
-
-def test_the_documents_of_a_folder_are_counted_before_any_is_read(folder: Path) -> None:
-    assert count_documents([folder], Choice()) == PAGES
-    (folder / "more.jsonl").write_text("not read\n")
-    assert count_documents([folder], Choice()) is None
 
 
 @pytest.mark.slow

@@ -23,6 +23,7 @@ from ibidem_ingest.signatures.packed import (
     unpack,
 )
 from ibidem_ingest.signatures.schema import Signatures
+from support.packed_verdicts import each_verdict
 
 STORY = Document("reut-17", "text", date="1987-02-26", source="Reuters", meta={"docket": "86-1", "court": ""})
 SIGNED = Signatures(
@@ -51,16 +52,17 @@ def signatures(draw: st.DrawFn) -> Signatures:
     if not draw(st.booleans()):
         return WORDLESS
     terms = draw(st.one_of(st.just([]), st.lists(st.integers(0, 2**24 - 1), min_size=20, max_size=60, unique=True)))
-    sketch = draw(st.lists(st.integers(0, 65535), max_size=16, unique=True))
+    length = draw(st.integers(1, 2**32 - 1))
+    sketch = draw(st.lists(st.integers(0, 65535), max_size=min(16, length), unique=True))
     return Signatures(
-        length=draw(st.integers(1, 2**32 - 1)),
-        shingles=draw(st.integers(1, 2**32 - 1)),
-        content=f"ch2:{digits(16)}",
+        length=length,
+        shingles=draw(st.integers(1, length)),
+        content=f"ch2:{digits(15)}01",
         fingerprint=f"fp1:{digits(20)}",
         fingerprint_binned=f"fb1:{digits(20)}",
         weak=draw(st.booleans()),
         profile=f"tp1:{digits(16)}",
-        numbers=draw(st.integers(len(sketch), 255)) if sketch else 0,
+        numbers=draw(st.integers(len(sketch), min(length, 255))) if sketch else 0,
         number_sketch=tuple(sorted(sketch)),
         terms=tuple(sorted(terms)),
         full=len(terms) == 60 and draw(st.booleans()),
@@ -161,6 +163,11 @@ def test_a_value_of_the_first_scheme_is_read_without_title_and_noise(signed: Sig
     assert now is not None
     assert earlier_value == replace(now, scheme=1, title=bytes(4), noise=bytes(76))
     assert read_id(earlier) == "reut-17"
+
+
+@each_verdict
+def test_a_value_that_no_document_can_have_counts_as_unsigned(value: bytes, is_read: bool) -> None:
+    assert (unpack(value) is not None) == is_read
 
 
 def test_terms_that_do_not_ascend_count_as_damage() -> None:

@@ -10,6 +10,7 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.signatures.packed import NO_MINHASH, NO_SET, NO_WORDS, WEAK, pack, unpack
 from ibidem_ingest.signatures.packed_columns import NO_NUMBER, NO_TERM, PackedColumns
 from ibidem_ingest.signatures.schema import Signatures
+from support.packed_verdicts import each_verdict
 
 
 @st.composite
@@ -18,11 +19,11 @@ def values(draw: st.DrawFn) -> bytes | None:
     seed = draw(st.integers(0, 10_000))
     numbers = np.random.default_rng(seed)
     size = draw(st.sampled_from([0, 20, 59, 60]))
-    figures = draw(st.sampled_from([0, 1, 5, 16]))
     words = draw(st.booleans())
+    figures = draw(st.sampled_from([0, 1, 5, 16])) if words else 0
     signatures = Signatures(
-        length=seed + 1 if words else 0,
-        shingles=seed if words else 0,
+        length=seed + 20 if words else 0,
+        shingles=seed + 1 if words else 0,
         content=f"ch2:{numbers.bytes(16).hex()}" if words else "ch2:none:x",
         fingerprint=f"fp1:{numbers.bytes(20).hex()}" if words else "",
         fingerprint_binned=f"fb1:{numbers.bytes(20).hex()}" if words else "",
@@ -79,6 +80,11 @@ def test_columns_hold_what_each_value_says(several: list[bytes | None]) -> None:
 def test_no_values_can_break_the_columns(several: list[bytes]) -> None:
     columns = PackedColumns.decode(several)
     assert columns.is_signed.tolist() == [unpack(value) is not None for value in several]
+
+
+@each_verdict
+def test_columns_refuse_what_no_document_can_have(value: bytes, is_read: bool) -> None:
+    assert PackedColumns.decode([value]).is_signed.tolist() == [is_read]
 
 
 def test_an_empty_window_has_empty_columns() -> None:

@@ -19,8 +19,12 @@ def test_one_process_or_several_give_the_same_account(settings: Settings, engine
     source = open_reindex_source(settings.address, settings.index)
     all_names = [name for each in all_writes(source.newest()) for name in names(source, each)]
     source.close()
-    with Signers(SigningJob(settings, settings.index), documents) as signers:
+    job = SigningJob(settings, settings.index)
+    own = job.context()
+    with Signers(job, own, documents) as signers:
         assert signers.at_once == (1 if documents < FEW else 2 * settings.workers)
         waiting = [signers.sign(BackfillBatch("run", at, all_names[at::2])) for at in range(2)]
         accounts = [wait().account for wait in waiting]
     assert [(account.unchanged, account.documents) for account in accounts] == [(10, 10), (10, 10)]
+    own.engine.close()
+    own.source.close()

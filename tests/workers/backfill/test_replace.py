@@ -1,17 +1,13 @@
-"""What others add or change is signed while it is followed, and an engine that is away for a while is waited for.
-
-A new index replaces an existing one; no write in between is lost.
-"""
+"""A new index replaces an existing one; no write in between is lost."""
 
 import json
 import shutil
-import threading
 import time
 from contextlib import closing
 from http.client import HTTPConnection
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, Self, get_args
+from typing import get_args
 
 import pytest
 
@@ -25,90 +21,14 @@ from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_workers.backfill import replace
-from ibidem_workers.backfill.check import check
 from ibidem_workers.backfill.checkpoint import KEYS
-from ibidem_workers.backfill.replace import Replacement, ReplaceResult, follow, replace_index
+from ibidem_workers.backfill.replace import Replacement, ReplaceResult, replace_index
 from ibidem_workers.backfill.run import backfill_in_place
 from ibidem_workers.ingest import Interruption, ingest_documents
 from ibidem_workers.runs import summary
-from servers.fake_server import Answer, between
 from servers.indices import ask
 from workers.backfill.conftest import ALIAS, FIRST, KINDS, MAPPING, SECOND, Theirs, routing, stories, story
 from workers.backfill.test_run import writing
-
-
-class Following:
-    """A process that follows, as a thread."""
-
-    def __init__(self, settings: Settings) -> None:
-        self.said: list[str] = []
-        self.run = ""
-        self._asked = threading.Event()
-        self._thread = threading.Thread(target=self._follow, args=(settings,))
-
-    def _follow(self, settings: Settings) -> None:
-        self.run = follow(settings, lambda seconds: self._asked.wait(seconds / 20), notify=self.said.append)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._asked.set()
-        self._thread.join()
-
-    def until(self, result: Any) -> None:
-        """Wait until something is so; fails after a minute."""
-        last = time.monotonic() + 60
-        while not result():
-            assert time.monotonic() < last, self.said
-            assert self._thread.is_alive()
-            time.sleep(0.02)
-
-
-def test_what_is_added_and_what_is_changed_is_signed(
-    foreign_index: Theirs, foreign_settings: Settings, foreign_engine: Engine
-) -> None:
-    foreign_index.make()
-    foreign_index.write(stories(10))
-    with Following(foreign_settings) as following:
-        following.until(lambda: following.said)
-        old = foreign_index.signed()
-        foreign_index.write({"t20": story(20), "t21": story(21)})
-        foreign_index.write({"t3": {"body": {"content": "another people"}}}, verb="update")
-        following.until(
-            lambda: {"t20", "t21"} <= foreign_index.signed().keys() and foreign_index.signed()["t3"] != old["t3"]
-        )
-    assert check(foreign_settings).changed == 0
-    counts = summary(foreign_engine, following.run)
-    assert (counts["indexed"], counts["unchanged"], counts["state"]) == (13, 0, "done")
-    assert following.said[0].startswith("10 documents looked at")
-
-
-def test_an_engine_that_is_away_is_waited_for(foreign_index: Theirs, foreign_settings: Settings) -> None:
-    foreign_index.make()
-    foreign_index.write(stories(5))
-    away = threading.Event()
-
-    def plan(_: object) -> Answer | None:
-        return (
-            Answer(503, {"error": {"type": "master_not_discovered_exception", "reason": "none"}, "status": 503})
-            if (away.is_set())
-            else None
-        )
-
-    kind = foreign_index.address.partition("+")[0]
-    with between(foreign_index.address, plan) as server:
-        settings = foreign_settings.changed(engine=server.address(kind))
-        with Following(settings) as following:
-            following.until(lambda: following.said)
-            away.set()
-            following.until(lambda: any("waiting" in line for line in following.said))
-            foreign_index.write({"t20": story(20)})
-            away.clear()
-            following.until(lambda: "t20" in foreign_index.signed())
-            following.until(lambda: "it answers again" in following.said)
-
 
 OTHER = Table.build("en", 9_000, {"people": 10.0, "union": 9.0}, "another")
 

@@ -16,7 +16,7 @@ from ibidem_ingest.signatures.packed import unpack
 from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_ingest.signatures.sign import digest
 from ibidem_workers.backfill.checkpoint import Portions
-from ibidem_workers.batches import Batch, BatchResult
+from ibidem_workers.batches import BatchResult, batch_key
 from ibidem_workers.overlap import overlap
 
 
@@ -84,6 +84,8 @@ class BackfillBatch:
             handed out, and count as indexed.
         switch_marks: Once a copy has taken the index's place: for each part of the copy its last write before.
         changes_only: Whether to leave documents that are signed already out of the count.
+        folds: Whether the checkpoint keeps its account, so that a follower's ledger does not grow with every write. An
+            account with refusals is a record of its own all the same.
     """
 
     run: str
@@ -93,6 +95,11 @@ class BackfillBatch:
     is_resumed: bool = False
     switch_marks: Marks | None = None
     changes_only: bool = False
+    folds: bool = False
+
+    def needs_record(self, account: BatchResult) -> bool:
+        """Return whether its account is a record of its own."""
+        return not self.folds or bool(account.refusals)
 
     @property
     def key(self) -> str:
@@ -102,7 +109,7 @@ class BackfillBatch:
 
 def page_key(run: str, number: int) -> str:
     """Return the key under which a page's account is noted."""
-    return Batch(number, []).key(run)
+    return batch_key(run, number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +162,7 @@ class _Round:
 
 
 def sign_batch(context: BackfillContext, page: BackfillBatch) -> BatchOutcome:
-    """Sign a page, while some of it is still read and some is written; its account is noted before this returns.
+    """Sign a page, while some of it is still read and some is written, and put its account into the ledger.
 
     Raises:
         Unavailable: The engine did not answer for as long as the settings allow; nothing is lost.
@@ -168,9 +175,10 @@ def sign_batch(context: BackfillContext, page: BackfillBatch) -> BatchOutcome:
     account = sum(overlap(writes, at_once), BatchResult(indexed=page.before))
     if page.changes_only:
         account = replace(account, unchanged=0, stale=0)
-    retry_unavailable(
-        lambda: context.engine.put_records("runs", {page.key: account.as_json()}), context.settings.patience
-    )
+    if page.needs_record(account):
+        retry_unavailable(
+            lambda: context.engine.put_records("runs", {page.key: account.as_json()}), context.settings.patience
+        )
     return BatchOutcome(account, list(context.own))
 
 

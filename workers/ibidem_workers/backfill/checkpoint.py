@@ -8,13 +8,16 @@ from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import islice
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 
 from ibidem_core.errors import NoIndex
+from ibidem_core.records import parse_record
 from ibidem_engines.engine import Engine
-from ibidem_engines.reindex import Marks, Name, ReindexSource, SeqNoRange, ShardRef, SourceDocument
+from ibidem_engines.ledger import read_key
+from ibidem_engines.reindex import Marks, Name, ReindexSource, SeqNoRange, ShardRef, SourceDocument, parse_marks
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.signatures.schema import SCHEMA
+from ibidem_workers.batches import NO_RESULT, BatchResult
 
 Item = TypeVar("Item")
 
@@ -64,6 +67,8 @@ def names(source: ReindexSource, stretch: SeqNoRange) -> Iterator[Name]:
     """Yield the names of the documents of a stretch, in the order of writing, read page by page."""
     while page := source.names(stretch, PAGE):
         yield from page
+        if len(page) < PAGE:
+            return
         stretch = SeqNoRange(stretch.part, page[-1].order, stretch.upto)
 
 
@@ -126,7 +131,7 @@ NONE = 0
 """Number before the first write of any part."""
 
 
-State = Literal["open", "swapped", "done"]
+State = Literal["open", "swapped", "followed", "done"]
 
 KEYS = "backfill/"
 """Before the keys of checkpoints."""
@@ -177,8 +182,13 @@ class Checkpoint:
         deletions: The engine's count of deletions when all had last been carried over to the copy.
         marks: For each part of the copy the number of its last write when it took the first index's place.
         alias: The alias that the copy gets; empty for none.
-        state: Whether it goes on, or the copy has taken its place, or all is done.
+        state: Whether it goes on, the copy has taken its place, a follower was ended behind the last write, or all is
+            done.
         joined: How many documents had joined a group when it began, by level.
+        uuids: The engine's own name of each index behind the source, which an index that is made anew does not keep.
+        signed_with: The settings that decide what is signed.
+        followed: Sum of the accounts of pages that have none of their own; empty until a follower has looked at all
+            documents once.
     """
 
     run: str
@@ -197,6 +207,9 @@ class Checkpoint:
     alias: str = ""
     state: State = "open"
     joined: dict[str, int] = field(default_factory=dict)
+    uuids: dict[str, str] = field(default_factory=dict)
+    signed_with: list[str] = field(default_factory=list)
+    followed: dict[str, object] = field(default_factory=dict)
 
     @property
     def key(self) -> str:
@@ -231,6 +244,28 @@ class Checkpoint:
         self.pages = [page for page in self.pages if page.number != number]
         self.documents += documents
 
+    def keep_indexes(self, uuids: Mapping[str, str]) -> None:
+        """Forget the progress in indexes that are gone, or were made anew under their old name.
+
+        Args:
+            uuids: The engine's own name of each index that is there now.
+        """
+        kept = {name for name, uuid in self.uuids.items() if uuids.get(name) == uuid}
+        self.done = {part: number for part, number in self.done.items() if ShardRef.parse(part).index in kept}
+        self.upto = {part: number for part, number in self.upto.items() if ShardRef.parse(part).index in kept}
+        self.pages = [page for page in self.pages if page.stretch.part.index in kept]
+        self.uuids = dict(uuids)
+
+    def begin_following(self) -> None:
+        """Note that all documents were looked at once, so that from now on only changes count."""
+        self.followed = self.followed or NO_RESULT.as_json()
+
+    def fold(self, number: int, account: BatchResult) -> None:
+        """Note a page as accounted for without an account of its own, and give its number to the next page."""
+        self.settle(number, account.documents)
+        self.followed = (BatchResult.from_json(self.followed or NO_RESULT.as_json()) + account).as_json()
+        self.number = number
+
     def signs_alike(self, tables: Tables) -> bool:
         """Return whether schema and idf tables are as when it began; languages added since do not matter."""
         now = tables.current()
@@ -244,26 +279,31 @@ class Checkpoint:
     def from_json(cls, record: Mapping[str, object]) -> "Checkpoint":
         """Read a noted record.
 
+        Raises:
+            DamagedRecord: It is no such record.
+
         >>> one = Checkpoint("r", 0.0, "news", pages=[OpenPage(0, "news/0", -1, 7, 8)])
         >>> Checkpoint.from_json(one.as_json()) == one
         True
         """
-        values: dict[str, Any] = dict(record)
-        return cls(**values | {"pages": [OpenPage(**page) for page in values["pages"]]})
+        checkpoint = parse_record(cls, record)
+        parse_marks({**checkpoint.done, **checkpoint.upto, **checkpoint.marks})
+        for page in checkpoint.pages:
+            ShardRef.parse(page.part)
+        return checkpoint
 
 
 def load_checkpoint(engine: Engine, into: str = "") -> Checkpoint | None:
-    """Read the checkpoint of an index; None when there is none.
+    """Read the checkpoint of an index; None when there is none that can be read.
 
     Args:
         engine: The index that is written to.
         into: Its name, when it is a copy.
     """
     try:
-        entry = engine.get_record("runs", KEYS + into)
+        return read_key(engine, "runs", KEYS + into, Checkpoint.from_json)
     except NoIndex:
         return None
-    return None if entry is None else Checkpoint.from_json(entry)
 
 
 class OwnWrites:

@@ -57,21 +57,20 @@ class Signers:
 
     Args:
         job: The index to sign, and its settings.
+        own: The same, opened in this process.
         documents: About how many documents there are.
     """
 
-    def __init__(self, job: SigningJob, documents: int) -> None:
+    def __init__(self, job: SigningJob, own: BackfillContext, documents: int) -> None:
         self._job = job
         self._count = 1 if documents < FEW else job.settings.workers
         self._pool: ProcessPoolExecutor | None = None
-        self._own: BackfillContext | None = None
+        self._own = own
         self.at_once = 1 if self._count == 1 else 2 * self._count
 
     def __enter__(self) -> Self:
         """Start the processes."""
-        if self._count == 1:
-            self._own = self._job.context()
-        else:
+        if self._count > 1:
             context = multiprocessing.get_context("spawn")
             self._pool = ProcessPoolExecutor(self._count, context, initializer=_initialize, initargs=(self._job,))
         return self
@@ -80,18 +79,13 @@ class Signers:
         """Finish the pages in hand, and end the processes."""
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
-        if self._own is not None:
-            self._own.engine.close()
-            self._own.source.close()
 
     def sign(self, page: BackfillBatch) -> Callable[[], BatchOutcome]:
         """Begin to sign a page; the returned call waits for its outcome."""
-        if self._own is not None:
+        pool = self._pool
+        if pool is None:
             outcome = sign_batch(self._own, page)
             return lambda: outcome
-        if self._pool is None:
-            raise RuntimeError("signers work inside their context only")
-        pool = self._pool
         future = _report_exit(lambda: pool.submit(_sign, page))
         return lambda: _report_exit(future.result)
 

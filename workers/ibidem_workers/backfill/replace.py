@@ -6,125 +6,25 @@ new one through the alias. Documents deleted from the first index are deleted fr
 """
 
 import time
-from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
-from typing import get_args
 
-from ibidem_core.errors import Unavailable
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import check_name, open_engine, open_reindex_source
-from ibidem_engines.engine import Engine, Ledger
+from ibidem_engines.engine import Engine
 from ibidem_engines.reindex import Marks, ReindexSource, marks_as_record, parse_marks
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables
-from ibidem_workers.backfill.checkpoint import KEYS, Checkpoint, load_checkpoint
+from ibidem_workers.backfill.checkpoint import Checkpoint, load_checkpoint
 from ibidem_workers.backfill.field_guard import check_copy
-from ibidem_workers.backfill.run import Backfill, Report, check_fields, open_for_backfill, start_in_place
-from ibidem_workers.groups.service import settle
+from ibidem_workers.backfill.record_copy import RecordCopy
+from ibidem_workers.backfill.run import Backfill, Report, check_fields
 from ibidem_workers.runs import new_run
 
-EVERY = 1.0
-"""Seconds between two looks."""
-
-SETTLES = 10.0
-"""Seconds for which documents are grouped between two looks."""
-
-LONGEST_PAUSE = 30.0
-"""Seconds between two looks while the engine does not answer."""
-
-
-def follow(
-    settings: Settings,
-    has_ended: Callable[[float], bool],
-    report: Report = lambda *_: None,
-    notify: Callable[[str], None] = lambda _: None,
-) -> str:
-    """Sign the documents of an index, and then those that are added or changed.
-
-    Args:
-        settings: Which index.
-        has_ended: Waits for so many seconds; returns whether it was asked to end.
-        report: Called with the progress of the first pass.
-        notify: Called with messages for people: how many documents were signed, whether the engine answers.
-
-    Returns:
-        The run's name.
-    """
-    with open_for_backfill(settings) as (engine, source):
-        backfill = start_in_place(engine, source, settings, report)
-        _Following(backfill, source, engine, has_ended, notify).go_on()
-        backfill.checkpoint.state = "done"
-        backfill.note("submitted")
-        return backfill.checkpoint.run
-
-
-class _Following:
-    """Looks again and again, less often while the engine does not answer.
-
-    Args:
-        backfill: The backfill of the index.
-        source: The index.
-        engine: The same index, whose documents are grouped once they are signed.
-        has_ended: As in `follow`.
-        notify: As in `follow`.
-    """
-
-    def __init__(
-        self,
-        backfill: Backfill,
-        source: ReindexSource,
-        engine: Engine,
-        has_ended: Callable[[float], bool],
-        notify: Callable[[str], None],
-    ) -> None:
-        self._backfill, self._source, self._engine, self._has_ended, self._notify = (
-            backfill,
-            source,
-            engine,
-            has_ended,
-            notify,
-        )
-        self._pause = EVERY
-
-    def go_on(self) -> None:
-        """Sign all documents, then new ones, until asked to end."""
-        if self._try(self._backfill.run):
-            documents = self._backfill.checkpoint.documents
-            self._notify(f"{documents:,} documents looked at; following what others write")
-        while not self._has_ended(self._pause):
-            total = self._backfill.checkpoint.documents
-            if self._try(self._look) and (count := self._backfill.checkpoint.documents - total):
-                self._notify(f"{time.strftime('%H:%M:%S')}  {count:,} signed")
-
-    def _look(self) -> None:
-        upto = self._source.newest(parse_marks(self._backfill.checkpoint.upto))
-        self._backfill.sign(upto, changes_only=True)
-        settle(self._engine, SETTLES)
-
-    def _try(self, step: Callable[[], None]) -> bool:
-        """Do a step; returns False when the engine does not answer, so that the next step repeats it."""
-        try:
-            step()
-        except Unavailable as error:
-            self._notify(f"{error}; waiting")
-            self._pause = min(2 * self._pause, LONGEST_PAUSE)
-            return False
-        if self._pause > EVERY:
-            self._notify("it answers again")
-        self._pause = EVERY
-        return True
-
-
-AT_ONCE = 1_000
 ON_THE_WAY = 0.5
 """Seconds in which a write arrives that went to the first index before its alias moved."""
 
 LOOKS = 60
 """How often to look for such writes at most: others may go on writing to the first index by its own name."""
-
-LEDGERS: tuple[Ledger, ...] = get_args(Ledger)
-"""Ledgers that are copied to the new index, without the checkpoints, which count writes of the first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +110,7 @@ class _Replacing:
         self._alias = replacement.alias or source.alias
         self._prune_count = 0
         self._copy = source.copy_to(replacement.into)
+        self._records = RecordCopy(source, engine)
 
     def run(self, checkpoint: Checkpoint | None) -> ReplaceResult:
         """Copy, catch up, take the place."""
@@ -222,7 +123,7 @@ class _Replacing:
             self._fill(backfill)
             self._prune(backfill)
             check_copy(self._source, self._copy, parse_marks(checkpoint.upto))
-            self._copy_records()
+            checkpoint.joined = self._records.copy()
             checkpoint.marks, checkpoint.alias = marks_as_record(self._copy.newest()), self._alias
             checkpoint.state = "swapped" if self._alias else "done"
             backfill.note()
@@ -276,6 +177,7 @@ class _Replacing:
                 return
             backfill.sign(now, switch_marks=parse_marks(backfill.checkpoint.marks))
             self._prune(backfill, after_swap=True)
+            self._records.copy_changes()
             last_marks = now
             time.sleep(ON_THE_WAY)
 
@@ -286,18 +188,3 @@ class _Replacing:
         if deletions != checkpoint.deletions:
             self._prune_count += self._copy.prune(parse_marks(checkpoint.marks) if after_swap else self._copy.newest())
             checkpoint.deletions = deletions
-
-    def _copy_records(self) -> None:
-        """Copy the ledgers to the new index, where its name changes."""
-        if self._alias == self._settings.index:
-            return
-        for ledger in LEDGERS:
-            for portion in _portions(each for each in self._source.get_records(ledger) if not each[0].startswith(KEYS)):
-                self._engine.put_records(ledger, portion)
-
-
-def _portions(entries: Iterable[tuple[str, dict[str, object]]]) -> Iterator[dict[str, dict[str, object]]]:
-    """Cut records into portions."""
-    entries = iter(entries)
-    while portion := dict(islice(entries, AT_ONCE)):
-        yield portion

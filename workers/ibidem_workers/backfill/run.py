@@ -12,10 +12,11 @@ from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine, open_reindex_source
 from ibidem_engines.engine import Engine
 from ibidem_engines.group_checkpoint import count_joined
+from ibidem_engines.ledger import read_key
 from ibidem_engines.reindex import Marks, Name, ReindexSource, SeqNoRange, ShardRef, marks_as_record, parse_marks
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_ingest.idf.store import Tables
-from ibidem_workers.backfill.batch import BackfillBatch, BatchOutcome, page_key
+from ibidem_workers.backfill.batch import BackfillBatch, BackfillContext, BatchOutcome, page_key
 from ibidem_workers.backfill.checkpoint import PAGE, Checkpoint, OwnWrites, interleave, load_checkpoint, names, paginate
 from ibidem_workers.backfill.field_guard import FieldGuard
 from ibidem_workers.backfill.pool import Signers, SigningJob
@@ -54,6 +55,9 @@ class Backfill:
         checkpoint: The progress.
         settings: The settings.
         report: Called with the progress.
+
+    Attributes:
+        stop: Returns whether to stop before the next page.
     """
 
     def __init__(
@@ -65,6 +69,7 @@ class Backfill:
         report: Report = lambda *_: None,
     ) -> None:
         self.checkpoint = checkpoint
+        self.stop: Callable[[], bool] = lambda: False
         self._guard = None if checkpoint.into else FieldGuard(source)
         self._engine, self._source, self._settings, self._report = engine, source, settings, report
         self._own = OwnWrites()
@@ -77,9 +82,9 @@ class Backfill:
         """Sign all documents from the last checkpoint on, then those that others write, until these are few."""
         # Also where the checkpoint says how far to go: its writes have to be visible before they are counted.
         now = self._source.newest()
-        self.sign(parse_marks(self.checkpoint.upto) or now)
+        self.sign(parse_marks(self.checkpoint.upto) or now, changes_only=bool(self.checkpoint.followed))
         for _ in range(MOST_PASSES):
-            if self.sign(self._source.newest(), changes_only=not self.checkpoint.into) < LITTLE:
+            if self.stop() or self.sign(self._source.newest(), changes_only=not self.checkpoint.into) < LITTLE:
                 return
 
     def sign(self, upto: Marks, *, switch_marks: Marks | None = None, changes_only: bool = False) -> int:
@@ -108,13 +113,16 @@ class Backfill:
         self._total = (
             self.checkpoint.documents + documents + sum(len(page.names) + page.before for page, _ in pages_left)
         )
-        with self._interruptible(), Signers(self._job(), documents) as signers:
+        with self._interruptible(), Signers(self._job(), self._context(), documents) as signers:
             for page, part in pages_left:
                 self._hand_out(signers, page, part)
                 if page.number in self._suspects:
                     self._settle()
-            like = replace(_EMPTY, switch_marks=switch_marks, changes_only=changes_only)
+            folds = changes_only and signers.at_once == 1
+            like = replace(_EMPTY, switch_marks=switch_marks, changes_only=changes_only, folds=folds)
             for part, page_names in interleave([self._names(stretch, each) for stretch, each in gaps.items()]):
+                if self.stop():
+                    break
                 self._hand_out_next(signers, part, page_names, like)
             while self._waiting:
                 self._settle()
@@ -135,11 +143,18 @@ class Backfill:
             checkpoint.number,
             holder=this_process(),
             joined=checkpoint.joined,
+            followed=checkpoint.followed,
         )
         self._engine.put_records("runs", {checkpoint.key: checkpoint.as_json(), HEADS + checkpoint.run: read.as_json()})
 
     def _job(self) -> SigningJob:
         return SigningJob(self._settings, self.checkpoint.source, self.checkpoint.into)
+
+    def _context(self) -> BackfillContext:
+        """Return what pages are signed with in this process; the idf tables are read anew, as they may have changed."""
+        into = self.checkpoint.into
+        copy = self._source.copy_to(into) if into else None
+        return BackfillContext(self._engine, self._source, copy, Tables(self._settings.tables), self._settings)
 
     def _names(self, stretch: SeqNoRange, gaps: Sequence[SeqNoRange]) -> Iterator[tuple[ShardRef, list[Name]]]:
         """Yield the names of the documents that others wrote in a stretch, page by page."""
@@ -187,9 +202,9 @@ class Backfill:
         missing = []
         for page in list(self.checkpoint.pages):
             key = page_key(self.checkpoint.run, page.number)
-            entry = self._engine.get_record("runs", key)
-            if entry is not None:
-                self.checkpoint.settle(page.number, BatchResult.from_json(entry).documents)
+            account = read_key(self._engine, "runs", key, BatchResult.from_json)
+            if account is not None:
+                self.checkpoint.settle(page.number, account.documents)
             else:
                 names_left = self._source.names(page.stretch, PAGE)
                 write_count = 0 if self.checkpoint.into else max(0, page.documents - len(names_left))
@@ -213,7 +228,10 @@ class Backfill:
         outcome = wait()
         self._deaths = 0
         self._own.add(part, outcome.own)
-        self.checkpoint.settle(page.number, outcome.account.documents)
+        if page.needs_record(outcome.account):
+            self.checkpoint.settle(page.number, outcome.account.documents)
+        else:
+            self.checkpoint.fold(page.number, outcome.account)
         self._waiting.popleft()
         if self._guard is not None:
             self._guard.note(len(outcome.own))
@@ -263,24 +281,52 @@ def backfill_in_place(settings: Settings, report: Report = lambda *_: None) -> s
         return backfill.checkpoint.run
 
 
-def start_in_place(engine: Engine, source: ReindexSource, settings: Settings, report: Report) -> Backfill:
-    """Prepare an index for signing in place, and continue an earlier backfill."""
+def start_in_place(
+    engine: Engine,
+    source: ReindexSource,
+    settings: Settings,
+    report: Report,
+    *,
+    follows: bool = False,
+) -> Backfill:
+    """Prepare an index for signing in place, and continue an earlier backfill.
+
+    Args:
+        engine: The index; its ledger has the checkpoint.
+        source: The same index, as it is read.
+        settings: The settings.
+        report: Called with the progress.
+        follows: Whether to go on where a follower was ended; another backfill looks at all documents again.
+    """
     source.check("place")
     check_fields(source)
     source.prepare()
-    tables = Tables(settings.tables)
+    tables, uuids = Tables(settings.tables), source.uuids()
     checkpoint = load_checkpoint(engine)
-    parts = set(map(str, source.parts()))
+    states = ("open", "followed") if follows else ("open",)
     if (
         checkpoint is None
-        or checkpoint.state == "done"
+        or checkpoint.state not in states
         or not checkpoint.signs_alike(tables)
-        or not checkpoint.upto.keys() <= parts
+        or checkpoint.signed_with != signed_with(settings)
     ):
         checkpoint = Checkpoint(
-            new_run(), time.time(), source.index, tables=dict(tables.current()), joined=count_joined(engine)
+            new_run(),
+            time.time(),
+            source.index,
+            tables=dict(tables.current()),
+            joined=count_joined(engine),
+            uuids=dict(uuids),
+            signed_with=signed_with(settings),
         )
+    checkpoint.state = "open"
+    checkpoint.keep_indexes(uuids)
     return Backfill(engine, source, checkpoint, settings, report)
+
+
+def signed_with(settings: Settings) -> list[str]:
+    """Return the settings that decide what of a document is signed, as a checkpoint keeps them."""
+    return [settings.fields, ",".join(settings.distinct), str(settings.max_text)]
 
 
 def check_fields(source: ReindexSource) -> None:

@@ -196,14 +196,26 @@ class Follower:
         overrides = override_hashes(self.engine)
         if overrides != checkpoint.overrides:
             keys = {key for key, _ in overrides.items() ^ checkpoint.overrides.items()}
-            revisit(store, [(index, name) for key in keys for index, name in orjson.loads(key)])
+            revisit(store, [name for key in keys for name in decided_names(key)])
             checkpoint.overrides, has_changes = overrides, True
         return has_changes
 
 
 def override_hashes(engine: Engine) -> dict[str, str]:
     """Hash each manual decision, by its key."""
-    return {key: xxh3_64_hexdigest(orjson.dumps(entry)) for key, entry in engine.get_records("overrides")}
+    return {word.key: xxh3_64_hexdigest(orjson.dumps(word.as_record())) for word in load_overrides(engine)}
+
+
+def decided_names(key: str) -> list[tuple[str, str]]:
+    """Return the documents that the key of a decision names; none for a damaged key.
+
+    >>> decided_names('[["news","a"],["news","b"]]'), decided_names("{")
+    ([('news', 'a'), ('news', 'b')], [])
+    """
+    try:
+        return [(str(index), str(name)) for index, name in orjson.loads(key)]
+    except (ValueError, TypeError):
+        return []
 
 
 def inherit(store: StoredGroups) -> None:

@@ -37,7 +37,8 @@ class Lease:
 
     def is_taken(self) -> bool:
         """Return whether another process holds the lease and is, as far as is known, alive."""
-        entry = self.engine.get_record("runs", KEY) or {}
+        record = self.engine.get_record("runs", KEY)
+        entry = record if isinstance(record, dict) else {}
         expiry, process = entry.get("until", 0.0), str(entry.get("process", ""))
         if entry.get("name", self.name) == self.name or not isinstance(expiry, int | float):
             return False

@@ -3,6 +3,7 @@
 import time
 from math import inf
 
+from ibidem_core.errors import EngineError
 from ibidem_dedupe.policy import Policy
 from ibidem_engines.engine import Engine
 from ibidem_engines.group_checkpoint import Checkpoint, has_settled, policy_as_record
@@ -56,6 +57,28 @@ def settle_all(engine: Engine, report: Report = lambda _: None, *, memory: int =
     while not has_settled(engine, goal):
         settle(engine, inf, report, memory=memory)
         time.sleep(PAUSE)
+
+
+DECISION_S = 5.0
+"""Seconds for which a decision waits until the groups that it concerns are settled."""
+
+
+def follow_decisions(engine: Engine, seconds: float = DECISION_S) -> bool:
+    """Settle the groups that new manual decisions concern, where groups are stored; returns whether they are settled.
+
+    What cannot be settled now, such as by a user who may not write documents, is when groups are settled next.
+    """
+    deadline = time.monotonic() + seconds
+    try:
+        while (checkpoint := Checkpoint.read(engine)).done and override_hashes(engine) != checkpoint.overrides:
+            if time.monotonic() > deadline:
+                return False
+            settle(engine, max(0.0, deadline - time.monotonic()))
+            if Checkpoint.read(engine).overrides == checkpoint.overrides:  # another process settles
+                time.sleep(PAUSE)
+    except EngineError:
+        return False
+    return True
 
 
 def is_settled(engine: Engine) -> bool:

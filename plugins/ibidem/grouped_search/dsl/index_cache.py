@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from ibidem_core.records import parse_record
 from ibidem_dedupe.overrides import Override
 from ibidem_dedupe.parameters import Preset
 from ibidem_engines.cluster import plugin
@@ -12,8 +11,10 @@ from ibidem_engines.cluster.index import Layout, pipeline_fault, read_layout, sc
 from ibidem_engines.cluster.match_counts import CountResult
 from ibidem_engines.cluster.records import LedgerQuery
 from ibidem_engines.cursor import KEY as CURSOR_KEY
-from ibidem_engines.group_checkpoint import KEY, Checkpoint
-from ibidem_engines.requests import RequestFlow, TtlCache
+from ibidem_engines.group_checkpoint import KEY, Checkpoint, checkpoint_of
+from ibidem_engines.index_names import IndexNames
+from ibidem_engines.ledger import read_entries
+from ibidem_engines.requests import ALIAS_S, INDEX_S, RequestFlow, TtlCache
 from ibidem_engines.stored_presets import read_preset
 from ibidem_ingest.errors import UsageError
 
@@ -70,30 +71,29 @@ class IndexMetadataCache:
         fault = schema_fault(layout) or (yield from pipeline_fault([name for name in pipelines if name != "_none"]))
         if fault:
             raise UsageError(*fault)
-        return self.layouts.put(key, layout)
+        is_alias = not set(layout.indices) >= set(read_names(index))
+        return self.layouts.put(key, layout, ALIAS_S if is_alias else INDEX_S)
 
-    def settlement(self, names: Sequence[str]) -> RequestFlow[Checkpoint]:
+    def settlement(self, names: IndexNames) -> RequestFlow[Checkpoint]:
         """Return how far the groups of indexes are settled, and by which figures.
 
         Raises:
             UsageError: Those of several are stored by other figures.
         """
-        key = ",".join(names)
+        key = cache_key(names)
         if (checkpoint := self.checkpoints.get(key)) is not None:
             return checkpoint
-        records = (yield from ledgers.read_record(names, "runs", KEY)) if names else []
-        return self.checkpoints.put(
-            key, merge_checkpoints([parse_record(Checkpoint, each) for each in records]), WORDS_S
-        )
+        entries = (yield from ledgers.read_record(names, "runs", KEY)) if names.sources else []
+        return self.checkpoints.put(key, merge_checkpoints(list(map(checkpoint_of, entries))), WORDS_S)
 
-    def presets(self, names: Sequence[str]) -> RequestFlow[Mapping[str, Preset]]:
+    def presets(self, names: IndexNames) -> RequestFlow[Mapping[str, Preset]]:
         """Give the presets that are stored with indexes."""
-        key = ",".join(names)
-        presets = self.stored_presets.get(key) if names else {}
+        key = cache_key(names)
+        presets = self.stored_presets.get(key) if names.sources else {}
         if presets is not None:
             return presets
-        (records,) = yield from ledgers.read_records(names, LedgerQuery("presets"))
-        return self.stored_presets.put(key, {str(each["name"]): read_preset(each) for each in records}, WORDS_S)
+        (entries,) = yield from ledgers.read_records(names, LedgerQuery("presets"))
+        return self.stored_presets.put(key, dict(read_entries(entries.items(), read_preset)), WORDS_S)
 
     def plugin(self) -> RequestFlow[bool]:
         """Return whether the cluster's plugin may be asked: every node has it, and no setting says otherwise."""
@@ -103,15 +103,15 @@ class IndexMetadataCache:
             return version
         return self.plugins.put("", plugin.has_same_plugin((yield from plugin.plugin_nodes())))
 
-    def search_records(self, names: Sequence[str]) -> RequestFlow[SearchRecords]:
+    def search_records(self, names: IndexNames) -> RequestFlow[SearchRecords]:
         """Give manual decisions and the key of cursors, which are next to each index, by one request."""
-        key = ",".join(names)
-        cached = self.records.get(key) if names else SearchRecords()
+        key = cache_key(names)
+        cached = self.records.get(key) if names.sources else SearchRecords()
         if cached is not None:
             return cached
         overrides, keys = yield from ledgers.read_records(names, *SEARCH_RECORDS)
-        found = SearchRecords([Override.from_record(each) for each in overrides], ledgers.first_cursor_key(keys))
-        return self.records.put(key, found, WORDS_S)
+        words = [word for _, word in read_entries(overrides.items(), Override.from_record)]
+        return self.records.put(key, SearchRecords(words, ledgers.first_cursor_key(keys.values())), WORDS_S)
 
 
 def merge_checkpoints(checkpoints: Sequence[Checkpoint]) -> Checkpoint:
@@ -129,11 +129,20 @@ def merge_checkpoints(checkpoints: Sequence[Checkpoint]) -> Checkpoint:
     return replace(checkpoints[0], done=marks) if checkpoints else Checkpoint()
 
 
-def layout_names(index: str, layout: Layout) -> list[str]:
-    """List the names under which a search's indexes may have been signed: their own, and those of aliases.
+def read_names(index: str) -> list[str]:
+    """List what a search names in full: no pattern, and nothing that it leaves out.
 
-    >>> layout_names("news,old-*,-old-7", NOWHERE)
+    >>> read_names("news,old-*,-old-7")
     ['news']
     """
-    names = [name for name in index.split(",") if name and name[0] not in "-<" and "*" not in name]
-    return sorted({*names, *layout.indices} - {"_all"})
+    return [name for name in index.split(",") if name and name[0] not in "-<" and "*" not in name and name != "_all"]
+
+
+def layout_names(index: str, layout: Layout) -> IndexNames:
+    """Return the names of a search's indexes."""
+    return layout.names(*read_names(index))
+
+
+def cache_key(names: IndexNames) -> str:
+    """Return what records of the same indexes are cached by."""
+    return repr((names.asked, names.indices))

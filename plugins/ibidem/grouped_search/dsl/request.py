@@ -45,6 +45,9 @@ SHOWN = frozenset(
 )
 """Parts that say what is shown of a hit: asked of the page's documents alone."""
 
+MATCHING = frozenset(("query", "knn", "post_filter"))
+"""Parts that decide which documents match; they may ask for inner hits, which are shown."""
+
 BESIDE = frozenset(("suggest", "profile"))
 """Parts that are answered next to the hits: asked once, of all that matches."""
 
@@ -68,6 +71,9 @@ BODY_PARAMETERS = (
 )
 LIST_PARAMETERS = ("stored_fields", "docvalue_fields", "stats")
 _TOTAL = re.compile(r"-1|\d{1,10}", re.ASCII)
+JOINING = frozenset(("query", "type", "query_vector", "query_vector_builder"))
+"""Members beside which `inner_hits` are a request, and no name of a field."""
+
 SUGGEST = ("suggest_field", "suggest_mode", "suggest_size", "suggest_text")
 
 
@@ -103,6 +109,11 @@ class DslSearch:
     def query(self) -> Query:
         """Part of the request that decides on the ranking."""
         return Query(native={**self.ranking, **self.target.parts, "routing": self.target.params.get("routing", "")})
+
+    @property
+    def joins(self) -> bool:
+        """Whether hits show others inside them (`inner_hits`), which the parts that rank leave out."""
+        return any(self.ranking.get(name) != self.display.get(name) for name in MATCHING)
 
     @property
     def completes(self) -> bool:
@@ -153,7 +164,7 @@ def read_search(
     if "preference" not in query_params and "pit" not in full_body:
         query_params["preference"] = xxh3_64_hexdigest(repr(ranking).encode())
     target = Target(index, full_body.get("pit"), query_params, _select(full_body, EVERYWHERE))
-    display = _select(full_body, SHOWN | {"query", "post_filter"}) | named_rescore(full_body)
+    display = _select(full_body, SHOWN | MATCHING) | named_rescore(full_body)
     aggregations = {name: each for part in AGGREGATIONS for name, each in object_member(full_body, part).items()}
     search = DslSearch(
         target, ranking, _select(full_body, BESIDE), aggregations, display, request, start, size, bare_total
@@ -163,13 +174,12 @@ def read_search(
 
 
 def read_ranking(body: Mapping[str, Any]) -> Json:
-    """Return the parts of a body that rank, the query without inner hits."""
+    """Return the parts of a body that rank, without inner hits."""
     ranking = {name: part for name, part in body.items() if name not in SHOWN | BESIDE | EVERYWHERE | APART}
     if is_suggest_only(body):
         ranking["query"] = {"match_none": {}}
-    elif "query" in ranking:
-        ranking["query"] = drop_inner_hits(ranking["query"])
-    return ranking
+        return ranking
+    return ranking | {name: drop_inner_hits(ranking[name]) for name in MATCHING if name in ranking}
 
 
 def named_rescore(body: Mapping[str, Any]) -> Json:
@@ -254,7 +264,7 @@ def drop_inner_hits(part: Any) -> Any:
     return {
         name: drop_inner_hits(each)
         for name, each in part.items()
-        if not (name == "inner_hits" and ("query" in part or "type" in part))
+        if not (name == "inner_hits" and part.keys() & JOINING)
     }
 
 

@@ -9,7 +9,8 @@ from typing import Any
 
 from typing_extensions import override
 
-from ibidem.grouped_search.backend import PageRequest, SearchBackend, cursor_codec
+from ibidem.grouped_search.backend import PageRequest, SearchBackend, cursor_codec, document_ref
+from ibidem.grouped_search.dsl.display import as_shown, with_state
 from ibidem.grouped_search.dsl.index_cache import NOWHERE, IndexMetadataCache, SearchRecords, layout_names
 from ibidem.grouped_search.dsl.request import DslSearch
 from ibidem.grouped_search.dsl.response import (
@@ -30,11 +31,19 @@ from ibidem.grouped_search.plugin_request import does, search_by_plugin
 from ibidem.grouped_search.response import Json
 from ibidem_dedupe.overrides import DocumentRef, Override
 from ibidem_dedupe.parameters import DEEPEST
-from ibidem_engines.cluster.dsl import ALL, ONLY_PACKED, add_exclusion, documents, ids_query
+from ibidem_engines.cluster.dsl import ALL, add_exclusion, documents, ids_query, packed_options
 from ibidem_engines.cluster.lookup import LookUp, holders_query
-from ibidem_engines.cluster.ranking import NEWEST, limit_writes, long_values, rank
+from ibidem_engines.cluster.ranking import (
+    NEWEST,
+    is_same_state,
+    limit_writes,
+    long_hits,
+    long_values,
+    rank,
+    read_long,
+)
 from ibidem_engines.cursor import NOW, Cursor, CursorCodec, NextPage, ReadView
-from ibidem_engines.engine import LookupResult, Ranking, SignatureLookup
+from ibidem_engines.engine import Hit, LookupResult, Ranking, SignatureLookup
 from ibidem_engines.requests import ApiRequest, RequestFlow
 from ibidem_ingest.errors import UsageError
 
@@ -63,7 +72,7 @@ def dsl_search(search: DslSearch, metadata: IndexMetadataCache) -> RequestFlow[J
         Failure: What the server did not do, where its answer does not make the sender raise.
     """
     start_time = perf_counter()
-    source = DslBackend(search, metadata)
+    source = DslBackend(search, metadata, ids=search.joins)
     yield from source.read_metadata()
     answer = yield from source.through_plugin()
     if answer is not None:
@@ -83,7 +92,8 @@ class DslBackend(SearchBackend):
     Args:
         search: The search.
         metadata: Cache of the metadata of indexes.
-        ids: Whether the engine's own ids are asked for, since packed ones may be those of a copied index.
+        ids: Whether windows ask for the engine's own ids, since a packed value has named another document, or since
+            hits inside hits would show what a document is compared by.
     """
 
     def __init__(self, search: DslSearch, metadata: IndexMetadataCache, *, ids: bool = False) -> None:
@@ -94,6 +104,8 @@ class DslBackend(SearchBackend):
         self.scores: dict[DocumentRef, float | None] = {}
         self.renamed = False
         self._ids = ids
+        self._ranked: Sequence[Hit] = ()
+        self._found: Sequence[Hit] = ()
         self.next_page: NextPage | None = None
         self._records = SearchRecords()
         self._view = NOW
@@ -121,9 +133,12 @@ class DslBackend(SearchBackend):
 
     def _is_pointwise(self) -> bool:
         """Return whether the score of a document depends on it alone, so that others can be left out."""
-        joins_rankings = "knn" in self.search.ranking or "hybrid" in (self.search.ranking.get("query") or {})
         has_pipeline = self.layout.pipelines or "search_pipeline" in self.search.target.params
-        return not (joins_rankings or has_pipeline or self._is_rescored())
+        return not (self._ranks_as_a_whole() or has_pipeline or self._is_rescored())
+
+    def _ranks_as_a_whole(self) -> bool:
+        """Return whether a document matches by its rank among all, so that no clause can ask it of one alone."""
+        return "knn" in self.search.ranking or "hybrid" in (self.search.ranking.get("query") or {})
 
     @property
     def codec(self) -> CursorCodec:
@@ -147,7 +162,7 @@ class DslBackend(SearchBackend):
 
     @property
     def ids(self) -> bool:
-        """Whether the engine's own ids are asked for."""
+        """Whether windows hold the engine's own ids, and not those that packed values claim."""
         return self._ids or bool(self.layout.bare)
 
     def use_engine_ids(self) -> "DslBackend":
@@ -210,6 +225,7 @@ class DslBackend(SearchBackend):
             self.scores |= {(hit.index, hit.id): each["_score"] for hit, each in pairs}
         if not self.first:
             yield from self._learn(ranking.answer)
+        self._ranked = ranking.hits
         return Ranking(ranking.hits, ranking.answer["hits"]["total"]["value"])
 
     @override
@@ -220,21 +236,41 @@ class DslBackend(SearchBackend):
     def find(self, searches: Sequence[SignatureLookup], *, whole_index: bool) -> RequestFlow[list[LookupResult]]:
         if whole_index:
             raise UsageError("dedupe_scope=index does not go with a query in the engine's own language")
-        return (yield from LookUp(self.search.target, self.layout, self.search.clause).find(searches))
+        results = yield from LookUp(self.search.target, self.layout, self.search.clause).find(searches)
+        self._found = [hit for each in results for hit in each.hits]
+        return results
 
     @override
     def long_signatures(self, names: Sequence[DocumentRef]) -> RequestFlow[Mapping[DocumentRef, bytes]]:
-        return (yield from long_values(self.search.target, names))
+        if self.ids:
+            return (yield from long_values(self.search.target, names))
+        read = yield from long_hits(self.search.target, names, None if self._ranks_as_a_whole() else self.search.clause)
+        hits = {document_ref(hit): hit for hit in (*self._ranked, *self._found)}
+        own = [raw for raw in read if is_same_state(raw, hits[raw["_index"], raw["_id"]])]
+        self.renamed |= len(own) < len(read)
+        return read_long(own)
 
     @override
-    def fetch(self, names: Sequence[DocumentRef]) -> RequestFlow[Mapping[DocumentRef, Json]]:
+    def fetch(
+        self, hits: Sequence[Hit], outside: Collection[DocumentRef] = ()
+    ) -> RequestFlow[Mapping[DocumentRef, Json]]:
         documents: dict[DocumentRef, Json] = {}
-        for start in range(0, len(names), AT_ONCE):
-            answer = yield self._documents_request(names[start : start + AT_ONCE])
+        for start in range(0, len(hits), AT_ONCE):
+            batch = hits[start : start + AT_ONCE]
+            answer = yield self._documents_request([document_ref(hit) for hit in batch])
             check_complete(answer)
-            documents |= {(hit["_index"], hit["_id"]): clean_explanation(hit) for hit in answer["hits"]["hits"]}
-        self.renamed = not self._ids and not all(name in documents for name in names)
+            read = {(raw["_index"], raw["_id"]): raw for raw in answer["hits"]["hits"]}
+            own = [hit for hit in batch if document_ref(hit) in read and self._holds(read[document_ref(hit)], hit)]
+            self.renamed |= len(own) < len(batch) and not self.ids
+            documents |= {(name := document_ref(hit)): self._as_shown(read[name]) for hit in own}
         return documents
+
+    def _holds(self, raw: Json, hit: Hit) -> bool:
+        """Return whether a document that was read is the one of a hit."""
+        return self.ids or is_same_state(raw, hit)
+
+    def _as_shown(self, raw: Json) -> Json:
+        return clean_explanation(raw if self.ids else as_shown(raw, self.search.display))
 
     def aggregate(self, page: GroupedPage) -> RequestFlow[Json]:
         """Ask for aggregations once the groups are known that lie in their buckets; nothing where they are known."""
@@ -255,6 +291,8 @@ class DslBackend(SearchBackend):
         }
         answer = yield search.target.search(body, request_cache="false")
         check_complete(answer)
+        if "aggregations" not in answer:  # no index was there to be searched
+            return {}
         aggregations = bucket_groups.write_counts(answer["aggregations"])
         typed_keys = search.target.params.get("typed_keys", "false").lower() in ("", "true")
         return {"aggregations": write_meta(aggregations) if typed_keys else aggregations}
@@ -271,10 +309,8 @@ class DslBackend(SearchBackend):
 
     def _needs_aggregation(self) -> bool:
         """Return whether aggregations wait for the groups, or show what the ranking leaves out of its hits."""
-        aggs, query = self.search.aggregations, self.search.ranking.get("query")
-        return has_countable_buckets(aggs) or (
-            bool(aggs) and query != self.search.display.get("query") and shows_hits(aggs)
-        )
+        aggs = self.search.aggregations
+        return has_countable_buckets(aggs) or (self.search.joins and shows_hits(aggs))
 
     def up_to_now(self, body: Json) -> Json:
         """Filter out documents written after the ranking was first read."""
@@ -284,7 +320,7 @@ class DslBackend(SearchBackend):
 
     def _body(self, depth: int) -> Json:
         """Ask for the top of the ranking; the first request also asks for aggregations and suggestions."""
-        body: Json = {**self.search.ranking, **ONLY_PACKED, "size": depth, "track_total_hits": True}
+        body: Json = {**self.search.ranking, **packed_options(), "size": depth, "track_total_hits": True}
         body = self.up_to_now(body)
         if self.first:
             return body
@@ -315,20 +351,21 @@ class DslBackend(SearchBackend):
         self.first = answer
 
     def _documents_request(self, names: Sequence[DocumentRef]) -> ApiRequest:
-        """Ask for documents by index and id.
-
-        The query is next to the ids without deciding on them, for highlights and explanations of a hit.
-        """
+        """Ask for documents by index and id; the whole query decides on them once more, since an id may be a claim."""
         id_clause = ids_query([name for _, name in names])
         indices = {index for index, _ in names}
         # With several indexes, another one may hold an id too.
         is_one_index = len(indices) == 1 and self.layout.indices == tuple(indices)
         clause = id_clause if is_one_index else {"bool": {"should": documents(names), "minimum_should_match": 1}}
+        display = dict(self.search.display) if self.ids else with_state(self.search.display)
+        body = display | {"size": len(names), "track_total_hits": False}
+        if self._ranks_as_a_whole():
+            conditions = [clause, *([body["post_filter"]] if body.get("post_filter") else [])]
+            return self.search.target.search(body | {"post_filter": {"bool": {"filter": conditions}}})
         query: Json = {"bool": {"filter": [clause]}}
-        if self.search.display.get("query"):
-            query["bool"]["should"] = [self.search.display["query"]]
-        body = {**self.search.display, "query": query, "size": len(names), "track_total_hits": False}
-        return self.search.target.search(body)
+        if body.get("query"):
+            query["bool"]["must"] = [body["query"]]
+        return self.search.target.search(body | {"query": query})
 
 
 def response(  # noqa: PLR0913, PLR0917 - the parts of an answer

@@ -13,7 +13,8 @@ import orjson
 from typing_extensions import override
 from xxhash import xxh3_128_hexdigest
 
-from ibidem.grouped_search.backend import PageRequest
+from ibidem.grouped_search.backend import PageRequest, document_ref
+from ibidem.grouped_search.dsl.display import as_shown
 from ibidem.grouped_search.dsl.index_cache import NOWHERE, IndexMetadataCache, layout_names
 from ibidem.grouped_search.dsl.request import DslSearch
 from ibidem.grouped_search.dsl.response import (
@@ -34,7 +35,7 @@ from ibidem.grouped_search.stored import StoredBackend, StoredPage, stored_page
 from ibidem_dedupe.overrides import DocumentRef, Override
 from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.request import asks_for_stored_preset, with_presets
-from ibidem_engines.cluster.collapse import ClusterCollapse, as_shown, collapse_search, unshown
+from ibidem_engines.cluster.collapse import ClusterCollapse, collapse_search
 from ibidem_engines.cluster.groups import GROUP
 from ibidem_engines.cluster.match_counts import CountCache
 from ibidem_engines.engine import Hit
@@ -43,7 +44,6 @@ from ibidem_engines.reindex import parse_marks
 from ibidem_engines.requests import RequestFlow
 from ibidem_engines.stored_groups import Collapsed, Members, Place
 from ibidem_ingest.errors import UsageError
-from ibidem_ingest.signatures.packed import read_id
 
 GROUPS, UNGROUPED = "_ibidem_groups", "_ibidem_ungrouped"
 CERTAIN = 100
@@ -108,12 +108,9 @@ def stored_search(search: DslSearch, metadata: IndexMetadataCache) -> RequestFlo
         Failure: What the server did not do, where its answer does not make the sender raise.
     """
     began = perf_counter()
-    backend = StoredDslBackend(search, DslBackend(search, metadata))
+    backend = StoredDslBackend(search, DslBackend(search, metadata, ids=True))
     yield from backend.read_metadata()
     page = yield from backend.page()
-    if backend.renamed or backend.source.renamed:
-        backend = StoredDslBackend(search, backend.source.use_engine_ids(), backend.settled)
-        page = yield from backend.page()
     suggestions = yield from backend.source.suggest()
     extras, cursor = backend.aggregate() | suggestions, backend.cursor(page)
     answer = response(search, backend.source, page.page, extras, began, cursor)
@@ -134,7 +131,6 @@ class StoredDslBackend(StoredBackend):
         self.search = search
         self.source = source
         self.settled = BEGINNING if checkpoint is None else checkpoint
-        self.renamed = False
         self._collapsed: Collapsed | None = None
         self._hits: dict[DocumentRef, Json] = {}
 
@@ -149,7 +145,8 @@ class StoredDslBackend(StoredBackend):
         if target.point is not None:
             aggs = {"indices": {"terms": {"field": "_index", "size": 1_000}}}
             answer = yield target.search({"size": 0, "aggs": aggs})
-            indexes = [(each["key"]) for each in answer["aggregations"]["indices"]["buckets"]]
+            counts = answer.get("aggregations", {}).get("indices", {})
+            indexes = [each["key"] for each in counts.get("buckets", ())]
             yield from source.read_index_metadata(",".join(sorted(indexes)))
         if source.layout.bare:
             raise UsageError(
@@ -181,8 +178,6 @@ class StoredDslBackend(StoredBackend):
         self.source.scores |= {head.name: head.score for head in page.heads}
         self._collapsed = page
         self._keep(answer["hits"]["hits"])
-        hits = [head.hit for head in page.heads if head.hit.packed]
-        self.renamed = not self.source.ids and any(read_id(hit.packed or b"") != hit.id for hit in hits)
         return page
 
     @override
@@ -205,9 +200,9 @@ class StoredDslBackend(StoredBackend):
         return self.source.overrides()
 
     @override
-    def fetch(self, names: Sequence[DocumentRef]) -> RequestFlow[Mapping[DocumentRef, Json]]:
-        documents = {name: self._hits[name] for name in names if name in self._hits}
-        missing = [name for name in names if name not in documents]
+    def fetch(self, hits: Sequence[Hit]) -> RequestFlow[Mapping[DocumentRef, Json]]:
+        documents = {name: self._hits[name] for hit in hits if (name := document_ref(hit)) in self._hits}
+        missing = [hit for hit in hits if document_ref(hit) not in documents]
         return {**documents, **((yield from self.source.fetch(missing)) if missing else {})}
 
     def aggregate(self) -> Json:
@@ -225,8 +220,8 @@ class StoredDslBackend(StoredBackend):
 
     def _keep(self, hits: Sequence[Mapping[str, Any]]) -> None:
         """Keep hits that hold all that is shown of them."""
-        added_fields = unshown(self.search.display)
-        self._hits |= {(hit["_index"], hit["_id"]): clean_explanation(as_shown(hit, added_fields)) for hit in hits}
+        display = self.search.display
+        self._hits |= {(hit["_index"], hit["_id"]): clean_explanation(as_shown(hit, display)) for hit in hits}
 
     def _cached_count(self) -> CountCache:
         """Return the cached count of this search without its cursor; valid until a matching write."""
@@ -239,7 +234,7 @@ class StoredDslBackend(StoredBackend):
         search, source = self.search, self.source
         parts = source.up_to_now(dict(search.display)) if "query" in search.display else dict(search.display)
         body = source.up_to_now(dict(search.ranking))
-        return collapse_search(search.target, body, source.layout, ids=source.ids, display=parts)
+        return collapse_search(search.target, body, source.layout, display=parts)
 
     def _further_parts(self) -> Json:
         """Return the parts of the request for aggregations and suggestions."""

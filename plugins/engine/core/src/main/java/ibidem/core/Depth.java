@@ -4,8 +4,7 @@ package ibidem.core;
  * How much of a ranking is read, and which other parts of the answer.
  *
  * @param hits how many
- * @param ids whether the engine's own ids are read, even of documents whose packed value holds one
  * @param inFullOrder whether the engine puts equal scores in order by index and id
  * @param first whether it is the first window, which also asks for aggregations and the like
  */
-public record Depth(int hits, boolean ids, boolean inFullOrder, boolean first) {}
+public record Depth(int hits, boolean inFullOrder, boolean first) {}

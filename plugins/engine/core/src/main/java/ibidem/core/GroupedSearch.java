@@ -49,7 +49,6 @@ public final class GroupedSearch<R, H, P> {
     /** The highest score of all hits. */
     private float highest;
 
-    private boolean ids;
     private volatile long longBytes;
 
     /**
@@ -112,17 +111,12 @@ public final class GroupedSearch<R, H, P> {
 
     private Depth depth(boolean inFullOrder) {
         int hits = searches.byScoreAlone() && !inFullOrder ? reading.depthWithEquals() : reading.depth();
-        return new Depth(hits, ids, inFullOrder, first == null);
+        return new Depth(hits, inFullOrder, first == null);
     }
 
     private void read(boolean inFullOrder) {
         depth = depth(inFullOrder);
         searches.window(depth, this::handle);
-    }
-
-    private void readWithIds() {
-        ids = true;
-        read(false);
     }
 
     private void handle(R response) {
@@ -140,10 +134,6 @@ public final class GroupedSearch<R, H, P> {
             return;
         }
         Ranking<P> ranking = Ranking.of(responses, hits, reading.depth(), searches.byScoreAlone());
-        if (ranking.rows().nameless && !ids) {
-            readWithIds();
-            return;
-        }
         listenToReaders(ranking);
     }
 
@@ -172,10 +162,6 @@ public final class GroupedSearch<R, H, P> {
         List<Item<H, P>> items = reply.marks(hits, hit -> responses.value(hit, ShardPage.HIT)).stream()
                 .map(this::item)
                 .toList();
-        if (items.size() < reply.size()) {
-            readWithIds(); // packed ids may be those of an index that this one was copied from
-            return;
-        }
         listenToReaders(Set.copyOf(indexes), words -> {
             if (!words.isEmpty()) {
                 read(false); // a shard knows no manual decisions
@@ -279,11 +265,7 @@ public final class GroupedSearch<R, H, P> {
             for (H hit : responses.hits(response)) {
                 documents.put(name(hit), hit);
             }
-            if (documents.size() < names.size() && !ids) {
-                readWithIds(); // packed ids may be those of an index that this one was copied from
-            } else {
-                answer(ranking, page, documents);
-            }
+            answer(ranking, page, documents);
         });
     }
 

@@ -43,7 +43,7 @@ public interface InnerSearches<R, H, P> {
 
     void window(Depth depth, Consumer<R> next);
 
-    /** Reads documents as they are shown. */
+    /** Reads documents as they are shown, those that still match. */
     void documents(Set<Name> names, Consumer<R> next);
 
     void longSignatures(List<Name> names, Consumer<R> next);

@@ -110,10 +110,19 @@ public final class LedgerCache<T> {
     @SuppressWarnings("unchecked") // an object in JSON
     private void add(Map<String, Object> source, List<T> records) {
         T record = source != null && source.get("entry") instanceof Map<?, ?> entry
-                ? parse.apply((Map<String, ?>) entry)
+                ? parseUnlessDamaged((Map<String, ?>) entry)
                 : null;
         if (record != null) {
             records.add(record);
+        }
+    }
+
+    /** Another program may have changed it: then it stops no search, and {@code ibidem doctor} names it. */
+    private T parseUnlessDamaged(Map<String, ?> entry) {
+        try {
+            return parse.apply(entry);
+        } catch (RuntimeException damaged) {
+            return null;
         }
     }
 }

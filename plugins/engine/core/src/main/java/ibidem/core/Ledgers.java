@@ -4,6 +4,7 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -26,15 +27,25 @@ public record Ledgers(LedgerCache<Verdict> overrides, LedgerCache<StoredPreset> 
     }
 
     /**
-     * Returns the existing ledgers of indexes.
+     * Returns the existing ledgers of indexes: next to the names in the request, to the indexes and to their aliases.
      *
      * @param kind the kind of their records
      * @param names the names of indexes in the request
      * @param indexes the indexes
+     * @param aliases returns the aliases of an index
      * @param exists returns whether an index exists
      */
-    public static Set<String> find(String kind, String[] names, Collection<String> indexes, Predicate<String> exists) {
-        return Stream.concat(Arrays.stream(names), indexes.stream())
+    public static Set<String> find(
+            String kind,
+            String[] names,
+            Collection<String> indexes,
+            Function<String, Collection<String>> aliases,
+            Predicate<String> exists) {
+        return Stream.of(
+                        Arrays.stream(names),
+                        indexes.stream(),
+                        indexes.stream().flatMap(index -> aliases.apply(index).stream()))
+                .flatMap(each -> each)
                 .map(name -> name + "-ibidem-" + kind)
                 .filter(exists)
                 .collect(Collectors.toCollection(LinkedHashSet::new));

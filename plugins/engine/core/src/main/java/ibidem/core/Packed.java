@@ -29,6 +29,10 @@ public final class Packed {
     static final int FULL_SET = 60;
     static final int SKETCH = 16;
 
+    /** All days that a date can name, the years 1 to 9999, counted from 1980-01-01. */
+    private static final int FIRST_DAY = -722_814;
+
+    private static final int LAST_DAY = 2_929_244;
     private static final int KNOWN_FLAGS = WEAK | NO_SET | NO_MINHASH | NO_WORDS | FULL | LONG;
     private static final int SCHEME = 2;
     /** The scheme without title and noise, which is read and no longer written. */
@@ -110,24 +114,58 @@ public final class Packed {
         bits = Bits.of(terms);
     }
 
-    /** Reads a packed value; null when it is damaged or of an unknown scheme: its document then counts as unsigned. */
+    /**
+     * Reads a packed value; null when it is damaged, impossible or of an unknown scheme: its document then counts as
+     * unsigned.
+     */
     public static Packed read(byte[] bytes) {
-        int head = bytes.length == 0 ? 0 : HEAD + extraBytes(bytes[0]);
-        if (bytes.length <= head
-                || bytes[0] != SCHEME && bytes[0] != EARLIER
-                || (bytes[1] & 0xFF & ~KNOWN_FLAGS) != 0) {
+        int nameAt = nameAt(bytes);
+        if (nameAt < 0 || (bytes[1] & 0xFF & ~KNOWN_FLAGS) != 0) {
             return null;
         }
+        int head = HEAD + extraBytes(bytes[0]);
         int terms = bytes[head] & 0xFF;
         int slotsAt = head + 1 + terms * TERM_BYTES;
-        int slots = slotsAt < bytes.length ? bytes[slotsAt] & 0xFF : 0;
-        int nameAt = slotsAt + 1 + slots * 2 + 2;
-        if (nameAt >= bytes.length || u16(bytes, nameAt - 2) != bytes.length - nameAt || !fits(bytes, terms, slots)) {
+        if (!fits(bytes, terms, bytes[slotsAt] & 0xFF)) {
             return null;
         }
         int[] codes = codes(bytes, head + 1, terms);
         String id = text(bytes, nameAt);
-        return codes == null || id == null ? null : new Packed(bytes, slotsAt, codes, id);
+        Packed packed = codes == null || id == null ? null : new Packed(bytes, slotsAt, codes, id);
+        return packed != null && packed.isPossible() ? packed : null;
+    }
+
+    /**
+     * Returns the id that a packed value claims, which only the engine can confirm; null where none can be found.
+     *
+     * @param bytes the value, maybe a damaged one
+     */
+    public static String id(byte[] bytes) {
+        int nameAt = nameAt(bytes);
+        return nameAt < 0 ? null : text(bytes, nameAt);
+    }
+
+    /** Returns where the id begins; -1 where the parts do not add up to the whole. */
+    private static int nameAt(byte[] bytes) {
+        int head = bytes.length == 0 ? 0 : HEAD + extraBytes(bytes[0]);
+        if (bytes.length <= head || bytes[0] != SCHEME && bytes[0] != EARLIER) {
+            return -1;
+        }
+        int slotsAt = head + 1 + (bytes[head] & 0xFF) * TERM_BYTES;
+        int slots = slotsAt < bytes.length ? bytes[slotsAt] & 0xFF : 0;
+        int nameAt = slotsAt + 1 + slots * 2 + 2;
+        return nameAt < bytes.length && u16(bytes, nameAt - 2) == bytes.length - nameAt ? nameAt : -1;
+    }
+
+    /** Returns whether a text can have these figures. */
+    private boolean isPossible() {
+        return hasWords() == (shingles > 0)
+                && hasWords() == ((contentLow | contentHigh) != 0)
+                && hasWords() == hasSlots()
+                && (hasWords() || terms.length == 0)
+                && Math.max(shingles, numbers) <= length
+                && (dateFrom == NO_DATE && dateTo == NO_DATE
+                        || FIRST_DAY <= dateFrom && dateFrom <= dateTo && dateTo <= LAST_DAY);
     }
 
     private static int extraBytes(int scheme) {

@@ -25,7 +25,7 @@ record Ranking<P>(Rows rows, List<P> places) {
         for (H hit : hits) {
             builder.add(
                     responses.index(hit),
-                    id(responses, hit),
+                    responses.windowId(hit),
                     responses.score(hit),
                     responses.value(hit, PackedField.NAME));
         }
@@ -35,13 +35,6 @@ record Ranking<P>(Rows rows, List<P> places) {
             places.add(responses.place(hits[at]));
         }
         return new Ranking<>(rows, places);
-    }
-
-    /** Returns the engine's own id; null where it gave none. */
-    private static <H> String id(ResponseReader<?, H, ?> responses, H hit) {
-        String id = responses.id(hit);
-        Object storedId = id == null ? responses.value(hit, PackedField.ID) : null;
-        return storedId == null ? id : storedId.toString();
     }
 
     /**

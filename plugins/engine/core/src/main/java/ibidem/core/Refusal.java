@@ -14,6 +14,10 @@ public enum Refusal {
             "use from and size, with a point in time so that all pages see one ranking"),
     SLICE("slice", "copies of one text lie in different slices", "leave it out"),
     RETRIEVER("a retriever", "it ranks without a window that could grow", "use query, or knn"),
+    DERIVED(
+            "derived fields inside a request",
+            "the requests for window and page would not have them",
+            "put them into the mapping"),
     TERMINATE_AFTER(
             "terminate_after",
             "what it never looks at would be missing from the account",

@@ -23,6 +23,18 @@ public interface ResponseReader<R, H, P> {
     /** Returns the id; null where the request leaves it out. */
     String id(H hit);
 
+    /**
+     * Returns the id of a hit of a window, whose request leaves ids out. Its shard sends the id along where the packed
+     * value does not name the document; where it does, the shard has looked that id up.
+     */
+    default String windowId(H hit) {
+        if (id(hit) != null) {
+            return id(hit);
+        }
+        Object sent = value(hit, PackedField.ID);
+        return sent != null ? sent.toString() : Packed.id(PackedField.read(value(hit, PackedField.NAME)));
+    }
+
     float score(H hit);
 
     /** Returns the first value of a field; null where the hit has none. */

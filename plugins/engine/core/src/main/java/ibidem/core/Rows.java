@@ -12,26 +12,21 @@ public final class Rows {
 
     public final Packed[] packed;
     public final List<Name> names;
-    /** Whether some hit holds neither a packed value nor an id. */
-    public final boolean nameless;
-    /** Whether some hit was never signed. */
+    /** Whether some hit was never signed, or holds the value of another document. */
     public final boolean missing;
 
     private Rows(Row[] rows) {
         order = new int[rows.length];
         packed = new Packed[rows.length];
         Name[] all = new Name[rows.length];
-        boolean unknown = false;
         boolean unsigned = false;
         for (int at = 0; at < rows.length; at++) {
             order[at] = rows[at].at;
             packed[at] = rows[at].packed;
             all[at] = rows[at].name;
-            unknown |= all[at].id().isEmpty();
             unsigned |= rows[at].missing;
         }
         names = List.of(all);
-        nameless = unknown;
         missing = unsigned;
     }
 
@@ -42,18 +37,18 @@ public final class Rows {
         private final List<Row> rows = new ArrayList<>();
 
         /**
-         * Adds a hit.
+         * Adds a hit. A packed value that names another document is none of this one's.
          *
          * @param index its index
-         * @param id its id; null if the packed value holds it
+         * @param id its id, as the engine has it
          * @param score its score
          * @param value its packed value, as the engine gives it; null where there is none
          */
         public void add(String index, String id, float score, Object value) {
             byte[] bytes = PackedField.read(value);
-            Packed packed = bytes == null ? null : Packed.read(bytes);
-            String storedId = id != null ? id : packed == null ? "" : packed.id();
-            rows.add(new Row(rows.size(), score, new Name(index, storedId), packed, bytes == null));
+            boolean isOwn = bytes != null && id.equals(Packed.id(bytes));
+            Packed packed = isOwn ? Packed.read(bytes) : null;
+            rows.add(new Row(rows.size(), score, new Name(index, id), packed, !isOwn));
         }
 
         /**

@@ -37,7 +37,7 @@ public final class ShardPage {
         WHOLE,
         /** Hits beyond the window score as those at its end. */
         EQUALS,
-        /** The shard cannot decide: the window has to be deeper, or an id is unknown. */
+        /** The shard cannot decide: the window has to be deeper. */
         UNKNOWN
     }
 
@@ -62,9 +62,7 @@ public final class ShardPage {
         }
     }
 
-    private record Entry(Name name, Map<String, Object> values) {}
-
-    private final Map<Integer, Entry> entries = new HashMap<>();
+    private final Map<Integer, Map<String, Object>> entries = new HashMap<>();
     private final Map<String, Object> values = new LinkedHashMap<>();
     private final int[] hits;
 
@@ -91,7 +89,7 @@ public final class ShardPage {
         Map<String, Object> each = new LinkedHashMap<>();
         each.put(PLACE, entries.size());
         each.put(MARK, page.mark(group, row, true));
-        entries.put(rows.order[row], new Entry(rows.names.get(row), each));
+        entries.put(rows.order[row], each);
     }
 
     /**
@@ -110,7 +108,7 @@ public final class ShardPage {
         }
         Rows ranking = rows.rows(reading.depth(), true);
         Window window = Window.of(ranking.names, ranking.packed, request.policy(), List.of(), new LongTexts());
-        if (ranking.nameless || !reading.enough(window)) {
+        if (!reading.enough(window)) {
             return new ShardPage(Outcome.UNKNOWN, scores[0]);
         }
         Page page = reading.page(window, request);
@@ -124,14 +122,12 @@ public final class ShardPage {
     }
 
     /**
-     * Returns the values of a hit; null if it is not on the page, or if its packed value holds no id.
+     * Returns the values of a hit; null if it is not on the page.
      *
      * @param hit position in the shard's ranking
-     * @param id the engine's own
      */
-    public Map<String, Object> values(int hit, String id) {
-        Entry each = entries.get(hit);
-        return each == null || !each.name.id().equals(id) ? null : each.values;
+    public Map<String, Object> values(int hit) {
+        return entries.get(hit);
     }
 
     /** Returns the fields of the page that the first hit carries. */

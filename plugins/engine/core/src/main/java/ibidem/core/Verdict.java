@@ -18,13 +18,15 @@ import java.util.Map;
  */
 public record Verdict(
         Name a, Name b, boolean same, String author, String reason, String date, String contentA, String contentB) {
+    private static final List<String> TEXTS = List.of("author", "reason", "date", "content_a", "content_b");
 
     /** Reads a record of the ledger; null where it is none. */
     public static Verdict of(Map<String, ?> record) {
         Name a = name(record.get("a"));
         Name b = name(record.get("b"));
         boolean same = "same".equals(record.get("verdict"));
-        if (a == null || b == null || !same && !"not".equals(record.get("verdict"))) {
+        boolean isDamaged = TEXTS.stream().anyMatch(each -> record.containsKey(each) && !isText(record.get(each)));
+        if (isDamaged || a == null || b == null || a.equals(b) || !same && !"not".equals(record.get("verdict"))) {
             return null;
         }
         return new Verdict(
@@ -39,9 +41,13 @@ public record Verdict(
     }
 
     private static Name name(Object pair) {
-        return pair instanceof List<?> two && two.size() == 2
-                ? new Name(String.valueOf(two.get(0)), String.valueOf(two.get(1)))
+        return pair instanceof List<?> two && two.size() == 2 && isText(two.get(0)) && isText(two.get(1))
+                ? new Name((String) two.get(0), (String) two.get(1))
                 : null;
+    }
+
+    private static boolean isText(Object value) {
+        return value instanceof String;
     }
 
     private static String text(Map<String, ?> record, String name) {

@@ -33,11 +33,11 @@ class GroupedSearchTest {
     }
 
     private static OneRanking falling(boolean oneShard) {
-        return new OneRanking(undecided(), at -> BEST - at, id -> true, oneShard, true);
+        return new OneRanking(undecided(), at -> BEST - at, id -> true, oneShard);
     }
 
     private static OneRanking level(boolean oneShard) {
-        return new OneRanking(undecided(), at -> 1, id -> true, oneShard, true);
+        return new OneRanking(undecided(), at -> 1, id -> true, oneShard);
     }
 
     private static int from(JsonNode page) {
@@ -48,7 +48,7 @@ class GroupedSearchTest {
     @MethodSource("pages")
     void everyAnswerIsTheOneThatPythonGives(JsonNode values, JsonNode line, JsonNode page) {
         Request request = Request.of(Map.of(), Golden.map(values));
-        OneRanking ranking = new OneRanking(line, at -> BEST - at, GroupedSearchTest::isThere, false, false);
+        OneRanking ranking = new OneRanking(line, at -> BEST - at, GroupedSearchTest::isThere, false);
         ResultList<OneRanking.Hit, Integer> list =
                 ranking.search(request, from(page), page.get("size").asInt());
         assertTrue(Golden.same(page.get("hits"), Golden.written(documents(ranking))), page::toString);
@@ -120,11 +120,10 @@ class GroupedSearchTest {
     }
 
     @Test
-    void aDocumentThatIsNotThereMakesTheWindowBeReadWithIdsOnce() {
-        OneRanking ranking = new OneRanking(undecided(), at -> BEST - at, id -> false, false, true);
+    void aDocumentThatNoLongerMatchesIsNotShownAndNothingIsReadOnceMore() {
+        OneRanking ranking = new OneRanking(undecided(), at -> BEST - at, id -> false, false);
         ranking.search(NEAR, 0, 1);
-        assertEquals(List.of("window", "documents", "window", "documents"), ranking.requests);
-        assertTrue(ranking.windows.get(1).ids());
+        assertEquals(List.of("window", "documents"), ranking.requests);
         assertNull(ranking.list.items().get(0).document());
     }
 

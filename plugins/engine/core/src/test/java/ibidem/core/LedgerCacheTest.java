@@ -1,8 +1,10 @@
 package ibidem.core;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -57,6 +59,38 @@ class LedgerCacheTest {
         count = 2_500;
         assertEquals(IntStream.range(0, count).boxed().toList(), records("Ada"));
         assertEquals(3, slices.size());
+    }
+
+    @Test
+    void aDamagedRecordIsLeftOutAndStopsNothing() {
+        LedgerCache<StoredPreset> presets = new LedgerCache<>(StoredPreset::of, () -> now);
+        Map<String, Object> damaged = Map.of("entry", Map.of("name", "a", "policy", Map.of("terms", Map.of())));
+        List<StoredPreset> read = new ArrayList<>();
+        presets.get(
+                LEDGERS,
+                "Ada",
+                (slice, next) -> next.accept(new LedgerCache.Batch(List.of(damaged, Map.of("entry", 1)), null)),
+                read::addAll);
+        assertEquals(List.of(), read);
+    }
+
+    @Test
+    void whatIsNoDecisionForOneLanguageIsNoneForTheOther() {
+        Map<String, Object> good = Map.of("a", List.of("news", "a"), "b", List.of("news", "b"), "verdict", "not");
+        assertEquals(new Name("news", "a"), Verdict.of(good).a());
+        for (Map<String, Object> bad : List.<Map<String, Object>>of(
+                Map.of("author", 7), Map.of("a", List.of("news", 1)), Map.of("b", List.of("news", "a")))) {
+            Map<String, Object> record = new HashMap<>(good);
+            record.putAll(bad);
+            assertNull(Verdict.of(record));
+        }
+    }
+
+    @Test
+    void recordsAreLookedForNextToTheNamesOfARequestTheIndexesAndTheirAliases() {
+        Set<String> found = Ledgers.find(
+                "presets", new String[] {"news-1"}, Set.of("news-1"), index -> Set.of("news"), name -> true);
+        assertEquals(Set.of("news-1-ibidem-presets", "news-ibidem-presets"), found);
     }
 
     @Test

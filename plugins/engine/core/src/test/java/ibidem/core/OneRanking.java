@@ -27,7 +27,6 @@ final class OneRanking
     private final IntUnaryOperator scores;
     private final Predicate<String> exists;
     private final boolean oneShard;
-    private final boolean hasIds;
     ResultList<Hit, Integer> list;
     boolean cancelled;
     boolean rescored;
@@ -38,14 +37,12 @@ final class OneRanking
      * @param scores the score at each place
      * @param exists which ids are still in the index when the page is fetched
      * @param oneShard whether one shard holds all
-     * @param hasIds whether hits of windows have ids without a request for them
      */
-    OneRanking(JsonNode line, IntUnaryOperator scores, Predicate<String> exists, boolean oneShard, boolean hasIds) {
+    OneRanking(JsonNode line, IntUnaryOperator scores, Predicate<String> exists, boolean oneShard) {
         this.line = line;
         this.scores = scores;
         this.exists = exists;
         this.oneShard = oneShard;
-        this.hasIds = hasIds;
         ranking = line.get("hits").valueStream().toList();
     }
 
@@ -74,6 +71,11 @@ final class OneRanking
         return value.isNull() ? null : value.asText();
     }
 
+    private String claimedId(int at) {
+        byte[] packed = PackedField.read(packed(at));
+        return packed == null ? null : Packed.id(packed);
+    }
+
     private Hit hit(int at, boolean hasIds, Map<String, Object> fields) {
         return new Hit(at, index(at), hasIds ? id(at) : null, scores.applyAsInt(at), fields);
     }
@@ -84,7 +86,7 @@ final class OneRanking
         for (int at = 0; at < end; at++) {
             Map<String, Object> fields = new HashMap<>();
             fields.put(PackedField.NAME, packed(at));
-            fields.put(PackedField.ID, packed(at) == null || hasIds || depth.ids() ? id(at) : null);
+            fields.put(PackedField.ID, id(at).equals(claimedId(at)) ? null : id(at));
             hits[at] = hit(at, false, fields);
         }
         return new Response(hits, ranking.size());
@@ -96,14 +98,14 @@ final class OneRanking
         float[] values = new float[end];
         for (int at = 0; at < end; at++) {
             values[at] = scores.applyAsInt(at);
-            rows.add(index(at), packed(at) == null || hasIds ? id(at) : null, values[at], packed(at));
+            rows.add(index(at), id(at), values[at], packed(at));
         }
         ShardPage shardPage = ShardPage.of(rows, values, ranking.size(), page);
         Hit[] hits = new Hit[shardPage.hits().length];
         for (int place = 0; place < hits.length; place++) {
             int at = shardPage.hits()[place];
             Map<String, Object> fields = new HashMap<>();
-            fields.put(ShardPage.HIT, shardPage.values(at, id(at)));
+            fields.put(ShardPage.HIT, shardPage.values(at));
             fields.put(ShardPage.PAGE, place == 0 ? shardPage.values() : null);
             hits[place] = hit(at, true, fields);
         }

@@ -8,7 +8,9 @@ import com.fasterxml.jackson.databind.JsonNode;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** A packed value is read as Python reads it, and refused where Python refuses it. */
@@ -57,6 +59,20 @@ class PackedTest {
                         .map(packed::slot)
                         .boxed()
                         .toList());
+    }
+
+    static Stream<Arguments> verdicts() {
+        return Golden.lines("verdicts").stream()
+                .map(each -> Arguments.of(
+                        each.get("case").asText(),
+                        each.get("bytes"),
+                        each.get("read").asBoolean()));
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("verdicts")
+    void aValueThatNoDocumentCanHaveCountsAsUnsigned(String value, JsonNode bytes, boolean isRead) {
+        assertEquals(isRead, Golden.packed(bytes) != null, value);
     }
 
     private static long number(JsonNode values, String name) {

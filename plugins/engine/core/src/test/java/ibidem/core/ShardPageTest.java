@@ -1,11 +1,12 @@
 package ibidem.core;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
@@ -78,7 +79,7 @@ class ShardPageTest {
         Page page = reading.page(window, request);
         Map<String, Object> account = page.account(new Page.Outcome(hits.size(), true, rows.missing, 7, BY));
         assertEquals(account, reply.account(true, 7));
-        assertEquals(marks(page), marks(shardPage, reply, rows));
+        assertEquals(marks(page), marks(shardPage, reply));
         assertEquals(page.rows().size(), reply.size());
         assertEquals(scores[0], reply.score());
     }
@@ -92,13 +93,9 @@ class ShardPageTest {
         return marks;
     }
 
-    private static List<Map<String, Object>> marks(ShardPage page, ShardPage.Reply reply, Rows rows) {
-        Map<Integer, String> ids = new HashMap<>();
-        for (int row = 0; row < rows.order.length; row++) {
-            ids.put(rows.order[row], rows.names.get(row).id());
-        }
+    private static List<Map<String, Object>> marks(ShardPage page, ShardPage.Reply reply) {
         Integer[] hits = IntStream.of(page.hits()).boxed().toArray(Integer[]::new);
-        return reply.marks(hits, hit -> page.values(hit, ids.get(hit))).stream()
+        return reply.marks(hits, page::values).stream()
                 .map(ShardPage.Mark::mark)
                 .toList();
     }
@@ -127,11 +124,25 @@ class ShardPageTest {
     }
 
     @Test
-    void aHitWhoseIdIsAnotherThanItsPackedValueTellsCarriesNothing() {
+    void aHitThatIsNotOnThePageCarriesNothing() {
         float[] scores = scores(25);
         ShardPage page = ShardPage.of(rows(hits(25), scores), scores, 25, spec(NEAR, 0, 1, Request.DEEPEST));
-        assertNull(page.values(page.hits()[0], "another"));
-        assertNull(page.values(24, hits(25).get(24).get(1).asText()));
+        assertNotNull(page.values(page.hits()[0]));
+        assertNull(page.values(24));
+    }
+
+    @Test
+    void thePackedValueOfAnotherDocumentIsNoneOfAHits() {
+        String packed = hits(1).get(0).get(2).asText();
+        String own = hits(1).get(0).get(1).asText();
+        Rows.Builder builder = new Rows.Builder();
+        builder.add("news0", own, 2, packed);
+        builder.add("news0", "forged", 1, packed);
+        Rows rows = builder.rows(2, true);
+        assertEquals(List.of(new Name("news0", own), new Name("news0", "forged")), rows.names);
+        assertNotNull(rows.packed[0]);
+        assertNull(rows.packed[1]);
+        assertTrue(rows.missing);
     }
 
     @Test

@@ -1,5 +1,6 @@
 package ibidem.elasticsearch;
 
+import ibidem.core.ResultList;
 import java.util.Iterator;
 import java.util.Map;
 import org.elasticsearch.action.search.SearchResponse;
@@ -15,15 +16,15 @@ final class Answer extends SearchResponse {
 
     /**
      * @param hits the list to show
-     * @param first the answer to the first window, with aggregations and the like
-     * @param account counts that describe the answer
-     * @param tookMillis since the request came
+     * @param first the response to the first window
+     * @param others the response with the aggregations and suggestions
+     * @param list the account, and the time that the search took
      */
-    Answer(SearchHits hits, SearchResponse first, Map<String, Object> account, long tookMillis) {
+    Answer(SearchHits hits, SearchResponse first, SearchResponse others, ResultList<?, ?> list) {
         super(
                 hits,
-                first.getAggregations(),
-                first.getSuggest(),
+                others.getAggregations(),
+                others.getSuggest(),
                 first.isTimedOut(),
                 first.isTerminatedEarly(),
                 first.getSearchProfileResults(),
@@ -32,13 +33,13 @@ final class Answer extends SearchResponse {
                 first.getTotalShards(),
                 first.getSuccessfulShards(),
                 first.getSkippedShards(),
-                tookMillis,
+                list.tookMillis(),
                 first.getShardFailures(),
                 first.getClusters(),
                 first.pointInTimeId(),
                 null,
                 null);
-        this.account = account;
+        account = list.account();
     }
 
     @Override

@@ -42,7 +42,8 @@ public final class IbidemPlugin extends Plugin implements ActionPlugin, SearchPl
                 services.threadPool(),
                 services.indexNameExpressionResolver(),
                 services.projectResolver(),
-                breaker.get()));
+                breaker.get(),
+                services.xContentRegistry()));
         return List.of();
     }
 
@@ -66,7 +67,7 @@ public final class IbidemPlugin extends Plugin implements ActionPlugin, SearchPl
     public List<SearchExtSpec<?>> getSearchExts() {
         return List.of(
                 new SearchExtSpec<>(DedupeExt.NAME, DedupeExt::new, DedupeExt::parse),
-                new SearchExtSpec<>(WindowExt.NAME, WindowExt::new, WindowExt::parse));
+                new SearchExtSpec<>(WindowExt.NAME, in -> new WindowExt(), WindowExt::parse));
     }
 
     @Override

@@ -6,7 +6,6 @@ import ibidem.core.Name;
 import ibidem.core.PackedField;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -16,14 +15,17 @@ import org.elasticsearch.action.search.SearchType;
 import org.elasticsearch.action.support.IndicesOptions;
 import org.elasticsearch.index.query.BoolQueryBuilder;
 import org.elasticsearch.index.query.IdsQueryBuilder;
-import org.elasticsearch.index.query.InnerHitContextBuilder;
+import org.elasticsearch.index.query.MatchNoneQueryBuilder;
 import org.elasticsearch.index.query.QueryBuilder;
 import org.elasticsearch.index.query.QueryBuilders;
 import org.elasticsearch.search.SearchExtBuilder;
+import org.elasticsearch.search.aggregations.AggregationBuilder;
+import org.elasticsearch.search.aggregations.metrics.TopHitsAggregationBuilder;
 import org.elasticsearch.search.builder.SearchSourceBuilder;
 import org.elasticsearch.search.fetch.subphase.FieldAndFormat;
 import org.elasticsearch.search.sort.SortBuilders;
 import org.elasticsearch.search.sort.SortOrder;
+import org.elasticsearch.search.suggest.completion.CompletionSuggestionBuilder;
 
 /** The searches that one search is made of: its window, and the documents that are shown. */
 final class InnerRequests {
@@ -32,15 +34,18 @@ final class InnerRequests {
     private final SearchRequest request;
     private final SearchSourceBuilder search;
     private final boolean bytes;
+    private final InnerHits innerHits;
 
     /**
      * @param request the search as it came
      * @param bytes whether every node hands over packed values as bytes
+     * @param innerHits leaves inner hits out of queries
      */
-    InnerRequests(SearchRequest request, boolean bytes) {
+    InnerRequests(SearchRequest request, boolean bytes, InnerHits innerHits) {
         this.request = request;
         this.search = request.source();
         this.bytes = bytes;
+        this.innerHits = innerHits;
     }
 
     /** Returns whether ties are put in order by index and id: where the engine orders by score alone. */
@@ -58,12 +63,9 @@ final class InnerRequests {
         SearchSourceBuilder source = ranking(depth);
         source.fetchSource(false);
         if (bytes) {
-            source.storedField(NO_FIELDS).ext(extensions(new WindowExt(depth.ids())));
+            source.storedField(NO_FIELDS).ext(extensions(new WindowExt()));
         } else {
             source.docValueField(PackedField.NAME);
-            if (!depth.ids()) {
-                source.storedField(NO_FIELDS);
-            }
         }
         return copy(source);
     }
@@ -84,20 +86,18 @@ final class InnerRequests {
         if (!bytes || !inOneStep || !byScoreAlone() || search.profile() || Boolean.TRUE.equals(search.explain())) {
             return false;
         }
-        Map<String, InnerHitContextBuilder> inner = new HashMap<>();
-        if (search.query() != null) {
-            InnerHitContextBuilder.extractInnerHits(search.query(), inner);
-        }
-        return inner.isEmpty() && search.knnSearch().isEmpty();
+        boolean hasInnerHits = InnerHits.areIn(search.query()) || InnerHits.areIn(search.postFilter());
+        return !hasInnerHits && !showsOtherDocuments() && !ranksAsAWhole();
     }
 
     /** Asks for the best hits, and for aggregations and the like. */
     private SearchSourceBuilder ranking(Depth depth) {
         SearchSourceBuilder source = base();
-        source.query(search.query()).size(depth.hits()).trackTotalHits(true).trackScores(search.trackScores());
-        source.knnSearch(search.knnSearch());
+        source.query(search.isSuggestOnly() ? new MatchNoneQueryBuilder() : innerHits.drop(search.query()));
+        source.size(depth.hits()).trackTotalHits(true).trackScores(search.trackScores());
+        source.knnSearch(search.knnSearch().stream().map(InnerHits::drop).toList());
         if (search.postFilter() != null) {
-            source.postFilter(search.postFilter());
+            source.postFilter(innerHits.drop(search.postFilter()));
         }
         if (search.minScore() != null) {
             source.minScore(search.minScore());
@@ -115,7 +115,10 @@ final class InnerRequests {
         }
         search.indexBoosts().forEach(boost -> source.indexBoost(boost.getIndex(), boost.getBoost()));
         if (depth.first()) {
-            addAggregations(source);
+            source.profile(search.profile());
+            if (!showsOtherDocuments()) {
+                addAggregations(source);
+            }
         }
         return source;
     }
@@ -129,25 +132,65 @@ final class InnerRequests {
         if (search.suggest() != null) {
             source.suggest(search.suggest());
         }
-        source.profile(search.profile());
     }
 
-    /** Asks for documents as they are shown; the query is added without filtering, where the display needs it. */
+    /** Returns whether aggregations or suggestions show documents, which a window leaves out of its response. */
+    boolean showsOtherDocuments() {
+        boolean inBuckets =
+                search.aggregations() != null && showHits(search.aggregations().getAggregatorFactories());
+        return inBuckets
+                || search.suggest() != null
+                        && search.suggest().getSuggestions().values().stream()
+                                .anyMatch(each -> each instanceof CompletionSuggestionBuilder);
+    }
+
+    private static boolean showHits(Collection<AggregationBuilder> aggregations) {
+        return aggregations.stream()
+                .anyMatch(each -> each instanceof TopHitsAggregationBuilder || showHits(each.getSubAggregations()));
+    }
+
+    /** Asks for aggregations and suggestions that show documents, apart from the window. */
+    SearchRequest otherDocuments() {
+        SearchSourceBuilder source = base();
+        source.query(search.query()).size(0).trackTotalHits(false);
+        source.knnSearch(search.knnSearch());
+        if (search.minScore() != null) {
+            source.minScore(search.minScore());
+        }
+        search.indexBoosts().forEach(boost -> source.indexBoost(boost.getIndex(), boost.getBoost()));
+        addAggregations(source);
+        show(source);
+        return copy(source);
+    }
+
+    /** Asks for documents as they are shown; the whole query decides on them once more. */
     SearchRequest page(Collection<Name> names) {
         SearchSourceBuilder source = base();
-        BoolQueryBuilder query = QueryBuilders.boolQuery().filter(nameFilter(names));
-        if (search.query() != null && looksAtTheQuery()) {
-            query.should(search.query());
-        }
-        source.query(query).size(names.size()).trackTotalHits(false);
+        BoolQueryBuilder filter = QueryBuilders.boolQuery();
         if (search.postFilter() != null) {
-            source.postFilter(search.postFilter());
+            filter.filter(search.postFilter());
         }
+        if (ranksAsAWhole()) {
+            source.query(search.query()).postFilter(filter.filter(nameFilter(names)));
+            source.knnSearch(search.knnSearch());
+        } else {
+            BoolQueryBuilder query = QueryBuilders.boolQuery().filter(nameFilter(names));
+            source.query(search.query() == null ? query : query.must(search.query()));
+            if (filter.hasClauses()) {
+                source.postFilter(filter);
+            }
+        }
+        source.size(names.size()).trackTotalHits(false);
         if (isRescored() && search.rescores().toString().contains("\"_name\"")) {
             search.rescores().forEach(source::addRescorer);
         }
         show(source);
         return copy(source);
+    }
+
+    /** Returns whether a document matches by its rank among all, so that no clause can ask it of one alone. */
+    private boolean ranksAsAWhole() {
+        return !search.knnSearch().isEmpty();
     }
 
     /** Asks for the display of each hit. */
@@ -193,15 +236,6 @@ final class InnerRequests {
         source.fetchSource(false).docValueField(PackedField.LONG);
         SearchRequest values = copy(source);
         return values;
-    }
-
-    /** Returns whether something that is shown of a hit comes from the query: marks, scores, names, inner hits. */
-    private boolean looksAtTheQuery() {
-        if (search.highlighter() != null || Boolean.TRUE.equals(search.explain()) || search.scriptFields() != null) {
-            return true;
-        }
-        String query = search.query().toString();
-        return query.contains("\"_name\"") || query.contains("\"inner_hits\"");
     }
 
     private QueryBuilder nameFilter(Collection<Name> names) {

@@ -18,6 +18,7 @@ import org.elasticsearch.common.breaker.CircuitBreaker;
 import org.elasticsearch.index.IndexNotFoundException;
 import org.elasticsearch.index.IndexSettings;
 import org.elasticsearch.threadpool.ThreadPool;
+import org.elasticsearch.xcontent.NamedXContentRegistry;
 
 /**
  * Services of the node for the plugin.
@@ -28,6 +29,7 @@ import org.elasticsearch.threadpool.ThreadPool;
  * @param resolver resolves names to indexes
  * @param projects resolves the project of a request
  * @param breaker counts the memory of windows
+ * @param parsers the engine's parsers
  */
 record Nodes(
         Client client,
@@ -35,7 +37,8 @@ record Nodes(
         ThreadPool threads,
         IndexNameExpressionResolver resolver,
         ProjectResolver projects,
-        CircuitBreaker breaker) {
+        CircuitBreaker breaker,
+        NamedXContentRegistry parsers) {
     /** A node's attribute that says which plugin it has. */
     static final String ATTRIBUTE = "ibidem";
 
@@ -109,6 +112,14 @@ record Nodes(
      * @param kind the kind of their records
      */
     Set<String> ledgers(String kind, String[] names, Collection<String> indexes) {
-        return Ledgers.find(kind, names, indexes, project().getIndicesLookup()::containsKey);
+        ProjectMetadata metadata = project();
+        return Ledgers.find(
+                kind,
+                names,
+                indexes,
+                index -> metadata.hasIndex(index)
+                        ? metadata.index(index).getAliases().keySet()
+                        : Set.of(),
+                metadata.getIndicesLookup()::containsKey);
     }
 }

@@ -8,7 +8,6 @@ import java.util.function.Supplier;
 import org.elasticsearch.TransportVersion;
 import org.elasticsearch.common.io.stream.StreamInput;
 import org.elasticsearch.common.io.stream.StreamOutput;
-import org.elasticsearch.index.mapper.Uid;
 import org.elasticsearch.index.query.QueryRewriteContext;
 import org.elasticsearch.index.query.SearchExecutionContext;
 import org.elasticsearch.search.rescore.RescoreContext;
@@ -62,8 +61,7 @@ final class PageRescorer extends RescorerBuilder<PageRescorer> {
     protected RescoreContext innerBuildContext(int windowSize, SearchExecutionContext context) {
         String index = context.index().getName();
         return new PageContext(
-                windowSize,
-                new RankedPage(spec, index, Uid::decodeId, nodes.get().memory()));
+                windowSize, new RankedPage(spec, index, new Ids(), nodes.get().memory()));
     }
 
     @Override

@@ -61,7 +61,7 @@ final class Searches implements InnerSearches<SearchResponse, SearchHit, Place> 
         this.request = request;
         this.task = task;
         indexes = nodes.indexes(request);
-        inner = new InnerRequests(request, nodes.allHaveThePlugin());
+        inner = new InnerRequests(request, nodes.allHaveThePlugin(), new InnerHits(nodes.parsers()));
         context = nodes.threads().getThreadContext().newRestorableContext(true);
         GroupedSearch.Node node = new GroupedSearch.Node(ledgers, nodes.memory(), BY);
         int from = request.source().from();
@@ -172,11 +172,16 @@ final class Searches implements InnerSearches<SearchResponse, SearchHit, Place> 
     @Override
     public void answer(ResultList<SearchHit, Place> list) {
         SearchHits hits = new Hits(list, request.source()).list(first.getHits().getTotalHits());
-        try {
-            ActionListener.respondAndRelease(listener, new Answer(hits, first, list.account(), list.tookMillis()));
-        } finally {
-            hits.decRef();
+        listener = ActionListener.runAfter(listener, hits::decRef);
+        if (inner.showsOtherDocuments()) {
+            sendWhole(inner.otherDocuments(), others -> answer(new Answer(hits, first, others, list)));
+        } else {
+            answer(new Answer(hits, first, first, list));
         }
+    }
+
+    private void answer(Answer answer) {
+        ActionListener.respondAndRelease(listener, answer);
     }
 
     @Override

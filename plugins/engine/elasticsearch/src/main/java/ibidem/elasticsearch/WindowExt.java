@@ -2,7 +2,6 @@ package ibidem.elasticsearch;
 
 import java.io.IOException;
 import org.elasticsearch.action.search.SearchRequest;
-import org.elasticsearch.common.io.stream.StreamInput;
 import org.elasticsearch.common.io.stream.StreamOutput;
 import org.elasticsearch.search.SearchExtBuilder;
 import org.elasticsearch.xcontent.XContentBuilder;
@@ -11,17 +10,6 @@ import org.elasticsearch.xcontent.XContentParser;
 /** Marks a search for a window, so that each shard hands over packed values as they are stored. */
 final class WindowExt extends SearchExtBuilder {
     static final String NAME = "ibidem_window";
-
-    /** Whether the response needs the engine's own ids, even of documents whose packed value holds one. */
-    final boolean ids;
-
-    WindowExt(boolean ids) {
-        this.ids = ids;
-    }
-
-    WindowExt(StreamInput in) throws IOException {
-        this(in.readBoolean());
-    }
 
     static WindowExt parse(XContentParser parser) {
         throw new IllegalArgumentException("ext." + NAME + " is the plugin's own; use ext." + DedupeExt.NAME);
@@ -37,22 +25,20 @@ final class WindowExt extends SearchExtBuilder {
     }
 
     @Override
-    public void writeTo(StreamOutput out) throws IOException {
-        out.writeBoolean(ids);
-    }
+    public void writeTo(StreamOutput out) {}
 
     @Override
     public XContentBuilder toXContent(XContentBuilder builder, Params params) throws IOException {
-        return builder.field(NAME, ids);
+        return builder.field(NAME, true);
     }
 
     @Override
     public int hashCode() {
-        return Boolean.hashCode(ids);
+        return NAME.hashCode();
     }
 
     @Override
     public boolean equals(Object other) {
-        return other instanceof WindowExt ext && ids == ext.ids;
+        return other instanceof WindowExt;
     }
 }

@@ -41,8 +41,8 @@ public final class RankedPage {
     }
 
     /** Returns the fields that a document carries to the coordinating node; null if it is not on the page. */
-    public Map<String, Object> values(int document, String id) {
-        return page.values(place(document), id);
+    public Map<String, Object> valuesOfHit(int document) {
+        return page.values(place(document));
     }
 
     /** Returns the fields of the page that the first hit carries; null for other hits. */
@@ -84,10 +84,9 @@ public final class RankedPage {
         return new TopDocs(topDocs.totalHits, pageHits);
     }
 
-    /** Reads the packed values, and the ids where there is none, segment by segment. */
+    /** Reads ids and packed values, segment by segment. */
     private Rows.Builder read(List<LeafReaderContext> leaves, float[] scores) throws IOException {
-        byte[][] packed = new byte[documents.length][];
-        String[] ids = new String[documents.length];
+        StoredValues.Values[] values = new StoredValues.Values[documents.length];
         LeafReaderContext leaf = null;
         StoredValues segment = null;
         for (int at : ShardPage.ascending(documents)) {
@@ -95,12 +94,11 @@ public final class RankedPage {
                 leaf = leaves.get(ReaderUtil.subIndex(documents[at], leaves));
                 segment = new StoredValues(leaf.reader(), code);
             }
-            packed[at] = segment.packed(documents[at] - leaf.docBase);
-            ids[at] = packed[at] == null ? segment.id(documents[at] - leaf.docBase) : null;
+            values[at] = segment.read(documents[at] - leaf.docBase);
         }
         Rows.Builder rows = new Rows.Builder();
         for (int at = 0; at < documents.length; at++) {
-            rows.add(index, ids[at], scores[at], packed[at]);
+            rows.add(index, values[at].id(), scores[at], values[at].packed());
         }
         return rows;
     }

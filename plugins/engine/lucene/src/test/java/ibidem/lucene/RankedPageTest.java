@@ -8,13 +8,10 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ibidem.core.Memory;
-import ibidem.core.PackedField;
 import ibidem.core.ShardPage;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Map;
-import org.apache.lucene.document.BinaryDocValuesField;
 import org.apache.lucene.document.Document;
 import org.apache.lucene.document.StoredField;
 import org.apache.lucene.index.DirectoryReader;
@@ -34,7 +31,6 @@ import org.junit.jupiter.api.Test;
 /** Of the hits that a shard ranked only those of the page go on, whichever segments they lie in. */
 class RankedPageTest {
     private static final Map<String, String> INDENT = Map.of("dedupe", "indent");
-    private static final byte[] PACKED = {7, 8, 9};
 
     private final ByteBuffersDirectory directory = new ByteBuffersDirectory();
     private DirectoryReader reader;
@@ -76,10 +72,6 @@ class RankedPageTest {
         directory.close();
     }
 
-    private static String decode(byte[] bytes, int offset, int length) {
-        return new String(bytes, offset, length, StandardCharsets.UTF_8);
-    }
-
     private static TopDocs topDocs(int... documents) {
         ScoreDoc[] hits = new ScoreDoc[documents.length];
         for (int at = 0; at < hits.length; at++) {
@@ -90,7 +82,7 @@ class RankedPageTest {
 
     private RankedPage page(int from, int size) {
         ShardPage.Spec spec = new ShardPage.Spec(INDENT, from, size, 10_000, "plugin");
-        return new RankedPage(spec, "index", RankedPageTest::decode, memory);
+        return new RankedPage(spec, "index", StoredValuesTest.CODE, memory);
     }
 
     @Test
@@ -102,9 +94,8 @@ class RankedPageTest {
         assertArrayEquals(
                 new int[] {3, 1},
                 Arrays.stream(left.scoreDocs).mapToInt(hit -> hit.doc).toArray());
-        assertNotNull(page.values(3, "d3"));
-        assertNull(page.values(3, "another"), "the id of a packed value that was copied is not the engine's");
-        assertNull(page.values(5, "d5"));
+        assertNotNull(page.valuesOfHit(3));
+        assertNull(page.valuesOfHit(5));
         assertEquals(ShardPage.Outcome.WHOLE, ShardPage.Reply.of(page.values(3)).outcome());
         assertNull(page.values(1));
         assertEquals(0, memoryBytes);
@@ -116,23 +107,5 @@ class RankedPageTest {
         TopDocs none = topDocs();
         assertEquals(none, page.make(none, new IndexSearcher(reader)));
         assertFalse(page.isMade());
-    }
-
-    @Test
-    void aSegmentTellsPackedValuesAndIds() throws IOException {
-        try (IndexWriter writer = new IndexWriter(directory, new IndexWriterConfig())) {
-            Document document = new Document();
-            document.add(new StoredField("_id", new BytesRef("signed")));
-            document.add(new BinaryDocValuesField(PackedField.NAME, new BytesRef(new byte[] {1, 3, 7, 8, 9})));
-            writer.deleteAll();
-            writer.addDocument(document);
-            writer.addDocument(new Document());
-        }
-        try (DirectoryReader signed = DirectoryReader.open(directory)) {
-            StoredValues segment = new StoredValues(signed.leaves().get(0).reader(), RankedPageTest::decode);
-            assertArrayEquals(PACKED, segment.packed(0));
-            assertEquals("signed", segment.id(0));
-            assertNull(segment.packed(1));
-        }
     }
 }

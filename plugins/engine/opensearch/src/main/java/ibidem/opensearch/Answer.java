@@ -40,17 +40,18 @@ final class Answer {
     /**
      * Makes the response.
      *
-     * @param first the answer to the first window, with aggregations and the like
+     * @param first the response to the first window
+     * @param others the response with the aggregations and suggestions
      */
-    SearchResponse response(SearchResponse first) {
+    SearchResponse response(SearchResponse first, SearchResponse others) {
         SearchHits hits = new SearchHits(
                 hits().toArray(SearchHit[]::new),
                 first.getHits().getTotalHits(),
                 search.size() == 0 ? Float.NaN : list.highest());
         InternalSearchResponse inside = new InternalSearchResponse(
                 hits,
-                (InternalAggregations) first.getAggregations(),
-                first.getSuggest(),
+                (InternalAggregations) others.getAggregations(),
+                others.getSuggest(),
                 first.getProfileResults().isEmpty() ? null : new SearchProfileShardResults(first.getProfileResults()),
                 first.isTimedOut(),
                 first.isTerminatedEarly(),

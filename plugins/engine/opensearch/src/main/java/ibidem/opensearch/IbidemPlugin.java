@@ -65,7 +65,8 @@ public final class IbidemPlugin extends Plugin
             NamedWriteableRegistry namedWriteableRegistry,
             IndexNameExpressionResolver indexNameExpressionResolver,
             Supplier<RepositoriesService> repositoriesServiceSupplier) {
-        nodes.set(new Nodes(client, clusterService, threadPool, indexNameExpressionResolver, breaker.get()));
+        nodes.set(new Nodes(
+                client, clusterService, threadPool, indexNameExpressionResolver, breaker.get(), xContentRegistry));
         return List.of();
     }
 
@@ -89,7 +90,7 @@ public final class IbidemPlugin extends Plugin
     public List<SearchExtSpec<?>> getSearchExts() {
         return List.of(
                 new SearchExtSpec<>(DedupeExt.NAME, DedupeExt::new, DedupeExt::parse),
-                new SearchExtSpec<>(WindowExt.NAME, WindowExt::new, WindowExt::parse));
+                new SearchExtSpec<>(WindowExt.NAME, in -> new WindowExt(), WindowExt::parse));
     }
 
     @Override

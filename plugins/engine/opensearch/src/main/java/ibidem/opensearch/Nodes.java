@@ -10,8 +10,10 @@ import java.util.Set;
 import org.opensearch.action.search.SearchRequest;
 import org.opensearch.cluster.metadata.IndexMetadata;
 import org.opensearch.cluster.metadata.IndexNameExpressionResolver;
+import org.opensearch.cluster.metadata.Metadata;
 import org.opensearch.cluster.service.ClusterService;
 import org.opensearch.core.common.breaker.CircuitBreaker;
+import org.opensearch.core.xcontent.NamedXContentRegistry;
 import org.opensearch.index.IndexNotFoundException;
 import org.opensearch.index.IndexSettings;
 import org.opensearch.threadpool.ThreadPool;
@@ -25,13 +27,15 @@ import org.opensearch.transport.client.Client;
  * @param threads where grouping runs
  * @param resolver resolves names to indexes
  * @param breaker counts the memory of windows
+ * @param parsers the engine's parsers
  */
 record Nodes(
         Client client,
         ClusterService cluster,
         ThreadPool threads,
         IndexNameExpressionResolver resolver,
-        CircuitBreaker breaker) {
+        CircuitBreaker breaker,
+        NamedXContentRegistry parsers) {
     /** A node's attribute that says which plugin it has. */
     static final String ATTRIBUTE = "ibidem";
 
@@ -109,6 +113,14 @@ record Nodes(
      * @param kind the kind of their records
      */
     Set<String> ledgers(String kind, String[] names, Collection<String> indexes) {
-        return Ledgers.find(kind, names, indexes, cluster.state().metadata().getIndicesLookup()::containsKey);
+        Metadata metadata = cluster.state().metadata();
+        return Ledgers.find(
+                kind,
+                names,
+                indexes,
+                index -> metadata.hasIndex(index)
+                        ? metadata.index(index).getAliases().keySet()
+                        : Set.of(),
+                metadata.getIndicesLookup()::containsKey);
     }
 }

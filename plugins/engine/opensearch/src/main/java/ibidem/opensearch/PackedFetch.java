@@ -6,42 +6,38 @@ import java.io.IOException;
 import java.util.List;
 import org.apache.lucene.index.LeafReaderContext;
 import org.opensearch.common.document.DocumentField;
-import org.opensearch.index.mapper.Uid;
+import org.opensearch.search.SearchHit;
 import org.opensearch.search.fetch.FetchContext;
 import org.opensearch.search.fetch.FetchSubPhase;
 import org.opensearch.search.fetch.FetchSubPhaseProcessor;
 
-/** Puts the packed value on each hit of a window as bytes, and the id where that holds none. */
+/** Puts the packed value on each hit of a window as bytes, or the id where that value is not the document's own. */
 final class PackedFetch implements FetchSubPhase {
     @Override
     public FetchSubPhaseProcessor getProcessor(FetchContext context) {
-        return context.getSearchExt(WindowExt.NAME) instanceof WindowExt window ? new Reader(window.ids) : null;
+        return context.getSearchExt(WindowExt.NAME) instanceof WindowExt ? new Reader() : null;
     }
 
     private static final class Reader implements FetchSubPhaseProcessor {
-        private final boolean ids;
         private StoredValues values;
-
-        Reader(boolean ids) {
-            this.ids = ids;
-        }
 
         @Override
         public void setNextReader(LeafReaderContext reader) throws IOException {
-            values = new StoredValues(reader.reader(), Uid::decodeId);
+            values = new StoredValues(reader.reader(), new Ids());
         }
 
         @Override
         public void process(HitContext hit) throws IOException {
-            byte[] packed = values.packed(hit.docId());
-            if (packed != null) {
-                hit.hit().setDocumentField(PackedField.NAME, new DocumentField(PackedField.NAME, List.of(packed)));
+            StoredValues.Values read = values.read(hit.docId());
+            if (read.packed() == null) {
+                put(hit.hit(), PackedField.ID, read.id());
+            } else {
+                put(hit.hit(), PackedField.NAME, read.packed());
             }
-            if (packed == null || ids) {
-                hit.hit()
-                        .setDocumentField(
-                                PackedField.ID, new DocumentField(PackedField.ID, List.of(values.id(hit.docId()))));
-            }
+        }
+
+        private static void put(SearchHit hit, String name, Object value) {
+            hit.setDocumentField(name, new DocumentField(name, List.of(value)));
         }
     }
 }

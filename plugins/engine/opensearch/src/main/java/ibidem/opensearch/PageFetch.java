@@ -34,10 +34,7 @@ final class PageFetch implements FetchSubPhase {
 
         @Override
         public void process(HitContext hit) {
-            put(
-                    hit.hit(),
-                    ShardPage.HIT,
-                    page.values(hit.hit().docId(), hit.hit().getId()));
+            put(hit.hit(), ShardPage.HIT, page.valuesOfHit(hit.hit().docId()));
             put(hit.hit(), ShardPage.PAGE, page.values(hit.hit().docId()));
         }
 

@@ -9,7 +9,6 @@ import org.opensearch.core.common.io.stream.StreamInput;
 import org.opensearch.core.common.io.stream.StreamOutput;
 import org.opensearch.core.xcontent.XContentBuilder;
 import org.opensearch.core.xcontent.XContentParser;
-import org.opensearch.index.mapper.Uid;
 import org.opensearch.index.query.QueryRewriteContext;
 import org.opensearch.index.query.QueryShardContext;
 import org.opensearch.search.rescore.RescoreContext;
@@ -65,8 +64,7 @@ final class PageRescorer extends RescorerBuilder<PageRescorer> {
     protected RescoreContext innerBuildContext(int windowSize, QueryShardContext context) {
         String index = context.getFullyQualifiedIndex().getName();
         return new PageContext(
-                windowSize,
-                new RankedPage(spec, index, Uid::decodeId, nodes.get().memory()));
+                windowSize, new RankedPage(spec, index, new Ids(), nodes.get().memory()));
     }
 
     @Override

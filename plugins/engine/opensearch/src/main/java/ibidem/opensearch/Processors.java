@@ -3,6 +3,7 @@ package ibidem.opensearch;
 import ibidem.core.Ledgers;
 import ibidem.core.Refusal;
 import ibidem.core.Request;
+import ibidem.core.UsageException;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
@@ -58,22 +59,32 @@ final class Processors {
             }
             Map<String, Object> options = Objects.requireNonNullElse(DedupeExt.of(request), Map.of());
             Request dedupe = Request.of(config, options);
-            if (dedupe == null || !goesWith(request, options)) {
+            boolean asksItself = !options.isEmpty();
+            if (dedupe == null || request.source().size() == 0 && !asksItself) {
                 return request;
             }
-            Task task = nodes.get().threads().getThreadContext().getTransient(DedupeFilter.TASK);
-            Searches searches = new Searches(nodes.get(), ledgers, request, dedupe, task, false);
-            context.setAttribute(SEARCHES, searches);
-            return searches.firstWindow();
+            try {
+                return window(request, dedupe, asksItself, context);
+            } catch (UsageException cannotBeGrouped) {
+                if (asksItself) {
+                    throw cannotBeGrouped;
+                }
+                return request;
+            }
         }
 
-        /** Returns whether a search goes with groups; one that asks for them itself and does not is refused. */
-        private static boolean goesWith(SearchRequest request, Map<String, Object> options) {
+        private SearchRequest window(
+                SearchRequest request, Request dedupe, boolean asksItself, PipelineProcessingContext context) {
             Refusal refusal = Refusals.of(request);
-            if (refusal != null && !options.isEmpty()) {
+            if (refusal != null) {
                 throw refusal.exception();
             }
-            return refusal == null && (request.source().size() != 0 || !options.isEmpty());
+            Task task = nodes.get().threads().getThreadContext().getTransient(DedupeFilter.TASK);
+            Searches.Way way = asksItself ? Searches.Way.PIPELINE_AS_ASKED : Searches.Way.PIPELINE;
+            Searches searches = new Searches(nodes.get(), ledgers, request, dedupe, task, way);
+            SearchRequest window = searches.firstWindow();
+            context.setAttribute(SEARCHES, searches);
+            return window;
         }
     }
 

@@ -29,6 +29,9 @@ final class Refusals {
         if (source.slice() != null) {
             return Refusal.SLICE;
         }
+        if (source.getDerivedFieldsObject() != null || source.getDerivedFields() != null) {
+            return Refusal.DERIVED;
+        }
         if (source.terminateAfter() > 0) {
             return Refusal.TERMINATE_AFTER;
         }

@@ -36,12 +36,22 @@ import org.opensearch.threadpool.ThreadPool;
  * and cancelling reaches them.
  */
 final class Searches implements InnerSearches<SearchResponse, SearchHit, SearchHit> {
+    /** How a search comes to be grouped. */
+    enum Way {
+        /** It asks for groups; its later windows go through its own pipeline, as the first does. */
+        REQUEST,
+        /** A pipeline is to group it, and it asks for groups itself. */
+        PIPELINE_AS_ASKED,
+        /** A pipeline alone asks for groups; what cannot be grouped is answered plainly. */
+        PIPELINE
+    }
+
     private static final String BY = "plugin " + IbidemPlugin.version();
 
     private final Nodes nodes;
     private final SearchRequest request;
     private final Task task;
-    private final boolean keepPipeline;
+    private final Way way;
     private final InnerRequests inner;
     private final List<String> indexes;
     private final Supplier<ThreadContext.StoredContext> context;
@@ -56,15 +66,15 @@ final class Searches implements InnerSearches<SearchResponse, SearchHit, SearchH
      * @param request the search as it came
      * @param dedupe how to group it
      * @param task under which it runs; null where none is known
-     * @param keepPipeline whether windows after the first may go through the request's own pipeline
+     * @param way how it was asked for groups
      */
-    Searches(Nodes nodes, Ledgers ledgers, SearchRequest request, Request dedupe, Task task, boolean keepPipeline) {
+    Searches(Nodes nodes, Ledgers ledgers, SearchRequest request, Request dedupe, Task task, Way way) {
         this.nodes = nodes;
         this.request = request;
         this.task = task;
-        this.keepPipeline = keepPipeline;
+        this.way = way;
         indexes = nodes.indexes(request);
-        inner = new InnerRequests(request, nodes.allHaveThePlugin());
+        inner = new InnerRequests(request, nodes.allHaveThePlugin(), new InnerHits(nodes.parsers()));
         context = nodes.threads().getThreadContext().newRestorableContext(true);
         GroupedSearch.Node node = new GroupedSearch.Node(ledgers, nodes.memory(), BY);
         int from = request.source().from();
@@ -85,13 +95,26 @@ final class Searches implements InnerSearches<SearchResponse, SearchHit, SearchH
     /** Goes on with the answer to the first window, and gives the whole answer to a listener. */
     void goOn(ActionListener<SearchResponse> next, SearchResponse response) {
         first = response;
-        listener = ActionListener.runAfter(next, grouped::release);
+        listener = ActionListener.runAfter(way == Way.PIPELINE ? orPlainly(next) : next, grouped::release);
         try {
             Completeness.check(response);
             grouped.goOn(response);
         } catch (Exception e) {
             listener.onFailure(e);
         }
+    }
+
+    /** Answers plainly where a search turns out to be none that can be grouped. */
+    private ActionListener<SearchResponse> orPlainly(ActionListener<SearchResponse> next) {
+        return ActionListener.wrap(next::onResponse, error -> {
+            if (error instanceof UsageException && !isHybrid()) {
+                SearchRequest plain = new SearchRequest(request);
+                plain.pipeline("_none");
+                send(plain, inContext(next));
+            } else {
+                next.onFailure(error);
+            }
+        });
     }
 
     @Override
@@ -131,22 +154,32 @@ final class Searches implements InnerSearches<SearchResponse, SearchHit, SearchH
 
     @Override
     public void window(Depth depth, Consumer<SearchResponse> next) {
-        SearchRequest window = inner.window(depth);
-        if (!keepPipeline) {
+        if (way != Way.REQUEST) {
             refuseHybrid();
-            window.pipeline("_none");
         }
-        sendWhole(window, next);
+        sendWhole(pastPipeline(inner.window(depth)), next);
+    }
+
+    /** Keeps a search from running through a pipeline once more. */
+    private SearchRequest pastPipeline(SearchRequest search) {
+        if (way != Way.REQUEST) {
+            search.pipeline("_none");
+        }
+        return search;
     }
 
     /** A hybrid search needs the rest of the pipeline, which has already run. */
     private void refuseHybrid() {
-        if (request.source().query() != null
-                && request.source().query().getName().equals("hybrid")) {
+        if (isHybrid()) {
             throw new UsageException(
                     "a hybrid query that needs a deeper window does not go with dedupe in a search pipeline",
                     "ask for a larger window, or for dedupe in ext.ibidem");
         }
+    }
+
+    private boolean isHybrid() {
+        return request.source().query() != null
+                && request.source().query().getName().equals("hybrid");
     }
 
     @Override
@@ -187,7 +220,12 @@ final class Searches implements InnerSearches<SearchResponse, SearchHit, SearchH
 
     @Override
     public void answer(ResultList<SearchHit, SearchHit> list) {
-        listener.onResponse(new Answer(list, request.source()).response(first));
+        Answer answer = new Answer(list, request.source());
+        if (!inner.showsOtherDocuments()) {
+            listener.onResponse(answer.response(first, first));
+            return;
+        }
+        sendWhole(pastPipeline(inner.otherDocuments()), others -> listener.onResponse(answer.response(first, others)));
     }
 
     @Override

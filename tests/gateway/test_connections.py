@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import httpx2
 import pytest
 
-from ibidem.gateway.server import caller_network
+from ibidem.gateway.connections import caller_network
 from ibidem_core.settings import Settings
 from servers.fake_server import Answer, between
 from support.gateway_server import run_gateway

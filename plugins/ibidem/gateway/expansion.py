@@ -1,0 +1,68 @@
+"""Expansion of a packed body that is streamed: a few bytes must not become work for the engine that holds others up."""
+
+import asyncio
+import zlib
+
+from ibidem.gateway.errors import HttpError
+from ibidem.gateway.search_request import GZIP
+
+MAX_RATIO = 100
+"""Times its own length that a packed body may unpack to; JSON of real documents reaches 20."""
+
+AT_ONCE = 256_000
+"""Bytes that are unpacked before other requests have their turn."""
+
+
+class Expansion:
+    """Counts what a body unpacks to, member by member, and keeps none of it.
+
+    Args:
+        encoding: The header `Content-Encoding`.
+        allowed: Bytes that any body may unpack to.
+
+    Raises:
+        HttpError: Another encoding than gzip, of which nobody here knows what it unpacks to.
+    """
+
+    def __init__(self, encoding: str, allowed: int) -> None:
+        way = encoding.strip().lower() or "identity"
+        if way not in ("identity", "gzip"):
+            raise HttpError(
+                415, "media_type_header_exception", f"content encoding {way!r} is not taken here", "send gzip"
+            )
+        self._reader = zlib.decompressobj(GZIP) if way == "gzip" else None
+        self._allowed = allowed
+        self._packed = self._unpacked = 0
+
+    async def count(self, part: bytes) -> None:
+        """Count the next part of a body, before it is passed on.
+
+        Args:
+            part: As it came.
+
+        Raises:
+            HttpError: It is not gzip, or unpacks to too much.
+        """
+        self._packed += len(part)
+        while self._reader is not None and part:
+            part = self._step(self._reader, part)
+            limit = max(self._allowed, MAX_RATIO * self._packed)
+            if self._unpacked > limit:
+                raise HttpError(
+                    413,
+                    "content_too_long_exception",
+                    f"the body unpacks to more than {MAX_RATIO} times its length and {self._allowed:,} bytes",
+                    "send it in several requests, or unpacked",
+                )
+            await asyncio.sleep(0)
+
+    def _step(self, reader: "zlib._Decompress", part: bytes) -> bytes:
+        """Unpack some of a part, and return the rest of it."""
+        try:
+            self._unpacked += len(reader.decompress(part, AT_ONCE))
+        except zlib.error as error:
+            raise HttpError(400, "parse_exception", f"the body is not gzip: {error}") from error
+        if reader.eof:
+            self._reader = zlib.decompressobj(GZIP)
+            return reader.unused_data
+        return reader.unconsumed_tail

@@ -1,0 +1,73 @@
+"""Routes for operation: `/metrics` for Prometheus, `/healthz` and `/readyz`."""
+
+import os
+
+from fastapi import APIRouter, Response
+from fastapi.responses import PlainTextResponse
+from prometheus_client import CollectorRegistry, Gauge
+from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client.multiprocess import MultiProcessCollector
+
+from ibidem.gateway.dependencies import CallersEngine, WithContext
+from ibidem.gateway.errors import HttpError, turned_away
+from ibidem_core.errors import EngineError, Permanent, Unavailable
+from ibidem_engines.connect import open_for_caller
+from ibidem_engines.engine import Engine
+
+router = APIRouter(tags=["operation"])
+
+
+@router.get("/metrics", response_class=PlainTextResponse)
+def metrics(context: WithContext, engine: CallersEngine) -> Response:
+    """Tell what was counted, for Prometheus; the dead letters only to those who may read them."""
+    text = generate_latest(shared_registry(context.metrics.registry)) + dead_letters(engine)
+    return Response(text, headers={"content-type": CONTENT_TYPE_LATEST})
+
+
+def shared_registry(registry: CollectorRegistry) -> CollectorRegistry:
+    """Return what all processes of this gateway counted, or this one where it is alone."""
+    if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
+        return registry
+    together = CollectorRegistry()
+    MultiProcessCollector(together)  # type: ignore[no-untyped-call] # the library has no type here
+    return together
+
+
+def dead_letters(engine: Engine) -> bytes:
+    """Count the documents that could not be ingested; nothing where they cannot be read.
+
+    Args:
+        engine: The index, as the caller may read it.
+    """
+    registry = CollectorRegistry()
+    try:
+        count = engine.count("dead")
+    except EngineError:
+        return b""
+    Gauge("ibidem_dead_letters", "Documents that could not be ingested.", registry=registry).set(count)
+    return generate_latest(registry)
+
+
+PATIENCE_S = 5.0
+
+
+@router.get("/healthz")
+async def healthz() -> dict[str, str]:
+    """Tell that the gateway answers, whatever the engine does."""
+    return {"status": "ok"}
+
+
+@router.get("/readyz")
+def readyz(context: WithContext) -> dict[str, str]:
+    """Tell that the engine answers too; one that asks for an account answers."""
+    engine = open_for_caller(context.settings.address, context.settings.index, (), PATIENCE_S)
+    try:
+        engine.info()
+    except Permanent as error:
+        if not turned_away(error):
+            raise
+    except Unavailable as error:
+        raise HttpError(503, "unavailable_exception", "the engine does not answer", "try again later") from error
+    finally:
+        engine.close()
+    return {"status": "ok", "engine": context.kind}

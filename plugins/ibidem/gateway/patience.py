@@ -1,0 +1,77 @@
+"""Patience: how long an answer may take, with the wait that a request asks of the engine."""
+
+import re
+from collections.abc import Mapping
+from time import monotonic
+from typing import Final
+from urllib.parse import parse_qsl
+
+from starlette.types import Scope
+
+KEY: Final = "ibidem.patience"
+"""Where the server's own description of a request holds it."""
+
+MAX_WAIT_S = 3_600.0
+"""Longest wait of the engine that is waited for."""
+
+WAITS = ("timeout", "scroll")
+"""Parameters of a search, or of a document, that tell the engine how long to wait or to keep what it found."""
+
+_TIME = re.compile(r"(?P<count>[0-9]{1,15})(?P<unit>nanos|micros|ms|s|m|h|d)")
+_SECONDS: Mapping[str, float] = {
+    "nanos": 1e-9,
+    "micros": 1e-6,
+    "ms": 1e-3,
+    "s": 1.0,
+    "m": 60.0,
+    "h": 3_600.0,
+    "d": 86_400.0,
+}
+
+
+class Patience:
+    """Time within which a request has to be answered.
+
+    Args:
+        seconds: From now.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self._began = monotonic()
+
+    @property
+    def remaining(self) -> float:
+        """Seconds that remain."""
+        return max(0.0, self._began + self.seconds - monotonic())
+
+    def extend(self, seconds: float) -> None:
+        """Add the wait that was asked of the engine."""
+        self.seconds += seconds
+
+
+def extend(scope: Scope, parameters: Mapping[str, object]) -> None:
+    """Add the longest wait among the parameters of a request to the time within which it has to be answered.
+
+    Args:
+        scope: The request.
+        parameters: Of its query string, or of its body.
+    """
+    patience = scope.get(KEY)
+    if isinstance(patience, Patience):
+        patience.extend(max(parse_time(parameters.get(name)) for name in WAITS))
+
+
+def query_parameters(scope: Scope) -> dict[str, object]:
+    """Return the parameters of a query string."""
+    return dict(parse_qsl(scope.get("query_string", b"").decode("latin-1")))
+
+
+def parse_time(text: object) -> float:
+    """Return the seconds that a time of the engines stands for, up to `MAX_WAIT_S`; 0 for what is none.
+
+    >>> parse_time("1m"), parse_time("500ms"), parse_time("2d"), parse_time(30), parse_time("-1")
+    (60.0, 0.5, 3600.0, 0.0, 0.0)
+    """
+    match = _TIME.fullmatch(text.strip().lower()) if isinstance(text, str) else None
+    return min(MAX_WAIT_S, int(match["count"]) * _SECONDS[match["unit"]]) if match else 0.0

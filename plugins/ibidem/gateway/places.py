@@ -1,0 +1,55 @@
+"""Places: how many requests are answered at the same time, in all and for one address."""
+
+from collections import Counter
+
+from ibidem.gateway.errors import HttpError
+
+
+class Places:
+    """The places of requests of one kind; one address may hold three quarters of them, so that others find one.
+
+    Args:
+        limit: How many there are.
+
+    >>> places = Places(4)
+    >>> for address in ("10.0.0.1", "10.0.0.1", "10.0.0.1", "10.0.0.2"):
+    ...     places.take(address)
+    >>> places.taken
+    4
+    """
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._address_limit = max(1, limit * 3 // 4)
+        self._held: Counter[str] = Counter()
+        self.taken = 0
+
+    def take(self, address: str) -> None:
+        """Take a place.
+
+        Args:
+            address: Who asks.
+
+        Raises:
+            HttpError: All are taken, or all that one address may hold.
+        """
+        if self._held[address] >= self._address_limit:
+            raise too_many_requests(f"{self._held[address]} requests of one address are being answered")
+        if self.taken >= self._limit:
+            raise too_many_requests(f"{self.taken} requests are being answered")
+        self._held[address] += 1
+        self.taken += 1
+
+    def release(self, address: str) -> None:
+        """Give a place back."""
+        self.taken -= 1
+        self._held[address] -= 1
+        if not self._held[address]:
+            del self._held[address]
+
+
+def too_many_requests(reason: str) -> HttpError:
+    """Refuse a request that would be one too many."""
+    return HttpError(
+        429, "rejected_execution_exception", reason, "try again in a second; IBIDEM_GATEWAY_CLIENTS allows more"
+    )

@@ -1,1 +1,0 @@
-"""Signatures of documents that callers write through the gateway (`IBIDEM_GATEWAY_SIGN`)."""

@@ -1,0 +1,57 @@
+"""Display of a hit: what the layer reads of a document besides what is asked for, which no answer shows."""
+
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
+from typing import Any
+
+from ibidem.grouped_search.response import Json
+from ibidem_engines.cluster.dsl import PACKED
+from ibidem_engines.cluster.groups import GROUP
+
+OF_FIELDS = ("docvalue_fields", "fields")
+"""Parts of a body that name fields, with wildcards or not."""
+
+STATE = ("_seq_no", "_primary_term")
+
+
+def with_state(display: Mapping[str, Any]) -> Json:
+    """Ask for the packed value of a hit, and for the number of its write, by which the hit of a window is known.
+
+    >>> with_state({"_source": False})
+    {'_source': False, 'seq_no_primary_term': True, 'docvalue_fields': ['ibidem.packed']}
+    """
+    fields = display.get("docvalue_fields") or []
+    if not isinstance(fields, list | tuple):  # the server says what is wrong with it
+        return dict(display)
+    return {**display, "seq_no_primary_term": True, "docvalue_fields": [*fields, PACKED]}
+
+
+def as_shown(hit: Mapping[str, Any], display: Mapping[str, Any]) -> Json:
+    """Remove from a hit what only the layer reads.
+
+    Args:
+        hit: As the server gave it.
+        display: Parts of the body that say what is asked for.
+
+    >>> as_shown({"_id": "a", "_seq_no": 4, "sort": [1], "fields": {"ibidem.packed": ["AA"]}}, {})
+    {'_id': 'a'}
+    """
+    patterns = list(requested_fields(display))
+    fields = {
+        name: values
+        for name, values in hit.get("fields", {}).items()
+        if name not in (PACKED, GROUP) or any(fnmatchcase(name, pattern) for pattern in patterns)
+    }
+    asks_for_state = str(display.get("seq_no_primary_term", "")).lower() == "true"
+    unshown = {"sort", "fields", *(() if asks_for_state else STATE)}
+    shown = {name: part for name, part in hit.items() if name not in unshown}
+    return shown | ({"fields": fields} if fields else {})
+
+
+def requested_fields(display: Mapping[str, Any]) -> Iterator[str]:
+    """Name the fields that are asked for."""
+    for part in OF_FIELDS:
+        for each in display.get(part) or ():
+            name = each.get("field") if isinstance(each, Mapping) else each
+            if isinstance(name, str):
+                yield name

@@ -1,0 +1,66 @@
+"""Records next to an index that no reader takes: which they are, and what is wrong with each."""
+
+from collections.abc import Iterator
+from functools import partial
+from typing import get_args
+
+from ibidem.index.alerts import SAVED, read_alert, read_report
+from ibidem_core.errors import NoIndex
+from ibidem_dedupe.overrides import Override
+from ibidem_engines import group_checkpoint as groups
+from ibidem_engines.engine import Engine, Ledger
+from ibidem_engines.ledger import DamagedEntry, Parse, Tombstone, find_damaged
+from ibidem_engines.stored_presets import read_preset
+from ibidem_workers.backfill import checkpoint as backfill
+from ibidem_workers.batches import BatchResult
+from ibidem_workers.dead_letters import read_letter
+from ibidem_workers.runs import HEADS, RunRecord, read_refusals
+
+_RUNS: dict[str, Parse[object]] = {
+    HEADS: RunRecord.from_json,
+    backfill.KEYS: backfill.Checkpoint.from_json,
+    groups.KEY: groups.Checkpoint.from_record,
+    "groups/": dict,
+    "strip/": dict,
+    "cursors/": dict,
+}
+"""What reads a record of runs, by the beginning of its key; all others are accounts."""
+
+_READERS: dict[Ledger, Parse[object]] = {
+    "dead": read_letter,
+    "tombstones": Tombstone.from_record,
+    "overrides": Override.from_record,
+    "presets": read_preset,
+}
+
+
+def damaged_records(engine: Engine) -> Iterator[DamagedEntry]:
+    """Yield the records next to an index that cannot be read.
+
+    Args:
+        engine: The index; there are none next to one that is not there.
+    """
+    for ledger in get_args(Ledger):
+        try:
+            yield from find_damaged(engine, ledger, partial(reader, ledger))
+        except NoIndex:
+            return
+
+
+def reader(ledger: Ledger, key: str) -> Parse[object]:
+    """Return what reads the record of a key.
+
+    Args:
+        ledger: Its ledger.
+        key: The key.
+    """
+    if ledger == "runs":
+        return next((read for start, read in _RUNS.items() if key.startswith(start)), read_account(key))
+    if ledger == "alerts":
+        return read_alert if key.startswith(SAVED) else read_report
+    return _READERS[ledger]
+
+
+def read_account(key: str) -> Parse[object]:
+    """Return what reads a record of a run: an account of a batch, or refusals of its reader."""
+    return read_refusals if "/refused/" in key else BatchResult.from_json

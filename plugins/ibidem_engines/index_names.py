@@ -1,0 +1,129 @@
+"""Identity of an index: one, whatever name it is reached by.
+
+Records are kept next to the one index behind a name, or next to an alias of several indexes. They are read under all of
+these names, and the names of indexes inside them are those of the indexes themselves.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ibidem_dedupe.overrides import pair_key
+from ibidem_engines.engine import Ledger
+
+OF_A_STREAM = ".ds-"
+"""Before the names of the indexes that a data stream is made of."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRecord:
+    """A record as it is stored.
+
+    Args:
+        source: The index or alias that it is stored next to.
+        key: Its key.
+        entry: Its JSON, whatever another program has made of it.
+    """
+
+    source: str
+    key: str
+    entry: Any
+
+
+@dataclass(frozen=True, slots=True)
+class IndexNames:
+    """The names of an index, or of several indexes that are searched together.
+
+    Args:
+        asked: The names that it was reached by.
+        indices: The indexes' own names; empty where there is none.
+        aliases: The indexes behind each alias and data stream, as far as they are among `indices`.
+    """
+
+    asked: tuple[str, ...]
+    indices: tuple[str, ...] = ()
+    aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def home(self) -> str:
+        """The name next to which records are written.
+
+        >>> IndexNames(("news",), ("news-2",), {"news": ("news-2",)}).home
+        'news-2'
+        >>> IndexNames(("news",), ("news-1", "news-2"), {"news": ("news-1", "news-2")}).home
+        'news'
+        """
+        is_one = len(self.indices) == 1 and not self.indices[0].startswith(OF_A_STREAM)
+        return self.indices[0] if is_one else self.asked[0]
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The names next to which records may be, the nearest first."""
+        own = (each for each in self.indices if not each.startswith(OF_A_STREAM))
+        return tuple(dict.fromkeys([*([self.home] if self.asked else ()), *self.asked, *own, *sorted(self.aliases)]))
+
+    def covers(self, source: str, index: str) -> bool:
+        """Return whether a name stands for an index."""
+        return source == index or index in self.aliases.get(source, ())
+
+    def own_records(self, ledger: Ledger, records: Iterable[StoredRecord]) -> dict[str, Any]:
+        """Give records by key, under the own names of indexes; of several with one key the nearest.
+
+        Args:
+            ledger: Their ledger.
+            records: Records of any of the sources.
+        """
+        ranks = {source: rank for rank, source in enumerate(self.sources)}
+        best: dict[str, tuple[tuple[int, bool], Any]] = {}
+        for record in records:
+            for key, entry in self.own_entries(ledger, record):
+                rank = ranks.get(record.source, len(ranks)), key != record.key
+                if key not in best or rank < best[key][0]:
+                    best[key] = rank, entry
+        return {key: entry for key, (_, entry) in sorted(best.items())}
+
+    def own_entries(self, ledger: Ledger, record: StoredRecord) -> Iterator[tuple[str, Any]]:
+        """Yield a record under the own names of indexes, once for each index that its name may mean."""
+        source = record.source
+        if source in self.indices:
+            yield rename(ledger, record.key, record.entry, lambda name: name if name in self.indices else source)
+            return
+        renamed = {
+            rename(ledger, record.key, record.entry, {source: index}.get)[0]: index
+            for index in self.aliases.get(source, ())
+        }
+        for index in renamed.values():
+            yield rename(ledger, record.key, record.entry, {source: index}.get)
+        if not renamed:
+            yield record.key, record.entry
+
+    def raw_keys(self, ledger: Ledger, keys: Iterable[str], records: Iterable[StoredRecord]) -> list[str]:
+        """Return the keys under which records are stored, for keys that `own_records` gave."""
+        wanted = set(keys)
+        return [each.key for each in records if any(key in wanted for key, _ in self.own_entries(ledger, each))]
+
+
+def rename(ledger: Ledger, key: str, entry: Any, new_name: Callable[[str], str | None]) -> tuple[str, Any]:
+    """Give a record that names indexes by their new names; damaged ones, and others, are as they were.
+
+    Args:
+        ledger: The record's ledger.
+        key: Its key.
+        entry: Its JSON.
+        new_name: Returns the new name of an index; None for the same.
+
+    >>> rename("alerts", "reported:a:1", {"index": "news-1", "id": "x"}, {"news-1": "news-2"}.get)
+    ('reported:a:1', {'index': 'news-2', 'id': 'x'})
+    """
+    if not isinstance(entry, dict):
+        return key, entry
+    if ledger == "alerts" and isinstance(entry.get("index"), str):
+        return key, entry | {"index": new_name(entry["index"]) or entry["index"]}
+    if ledger == "overrides" and _is_document(entry.get("a")) and _is_document(entry.get("b")):
+        pair = [[new_name(index) or index, id_] for index, id_ in (entry["a"], entry["b"])]
+        return pair_key(pair), entry | {"a": pair[0], "b": pair[1]}
+    return key, entry
+
+
+def _is_document(value: object) -> bool:
+    return isinstance(value, list) and len(value) == 2 and all(isinstance(each, str) for each in value)

@@ -1,0 +1,131 @@
+"""Checked reader of records: what another program has damaged is left out, counted and named, and stops nothing."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, TypeVar
+
+from ibidem_core.errors import DamagedRecord
+from ibidem_core.records import REMOVE, parse_record
+from ibidem_engines.engine import Engine, Ledger
+from ibidem_ingest.errors import IbidemError
+
+T = TypeVar("T")
+Parse = Callable[[Mapping[str, Any]], T]
+"""Makes a value of a record, or raises an error of ours."""
+
+
+@dataclass(frozen=True, slots=True)
+class DamagedEntry:
+    """A record that cannot be read.
+
+    Args:
+        ledger: Its ledger.
+        key: Its key.
+        why: What is wrong with it.
+    """
+
+    ledger: Ledger
+    key: str
+    why: str
+
+
+def check_entry(entry: object, parse: Parse[T]) -> T:
+    """Read a record.
+
+    Args:
+        entry: Its JSON, whatever another program has made of it.
+        parse: Makes a value of it.
+
+    Raises:
+        DamagedRecord: It is no such record.
+    """
+    if not isinstance(entry, dict):
+        raise _damaged("it is not a JSON object")
+    try:
+        return parse(entry)
+    except DamagedRecord:
+        raise
+    except (IbidemError, KeyError, TypeError, ValueError) as error:
+        raise _damaged(str(error) if isinstance(error, IbidemError) else f"{type(error).__name__}: {error}") from error
+
+
+def _damaged(why: str) -> DamagedRecord:
+    return DamagedRecord(f"a record next to the index is damaged: {why}", REMOVE)
+
+
+def read_entries(entries: Iterable[tuple[str, object]], parse: Parse[T]) -> Iterator[tuple[str, T]]:
+    """Yield the records that can be read, by key.
+
+    Args:
+        entries: Keys and JSON.
+        parse: Makes a value of a record.
+    """
+    for key, entry in entries:
+        try:
+            record = check_entry(entry, parse)
+        except DamagedRecord:
+            continue
+        yield key, record
+
+
+def read_ledger(engine: Engine, ledger: Ledger, parse: Parse[T], prefix: str = "") -> Iterator[tuple[str, T]]:
+    """Yield the records of a ledger that can be read, in the order of keys; `ibidem doctor` names the others.
+
+    Args:
+        engine: The index that they are next to.
+        ledger: Their ledger.
+        parse: Makes a value of a record.
+        prefix: What their keys begin with.
+    """
+    return read_entries(engine.get_records(ledger, prefix), parse)
+
+
+def read_key(engine: Engine, ledger: Ledger, key: str, parse: Parse[T]) -> T | None:
+    """Read the record of one key; None where there is none, or one that cannot be read."""
+    return next((record for _, record in read_entries([(key, engine.get_record(ledger, key))], parse)), None)
+
+
+def find_damaged(engine: Engine, ledger: Ledger, parse: Callable[[str], Parse[object]]) -> Iterator[DamagedEntry]:
+    """Yield the records of a ledger that cannot be read.
+
+    Args:
+        engine: The index that they are next to.
+        ledger: The ledger.
+        parse: Returns what reads the record of a key.
+    """
+    for key, entry in engine.get_records(ledger):
+        try:
+            check_entry(entry, parse(key))
+        except DamagedRecord as error:
+            yield DamagedEntry(ledger, key, error.what)
+
+
+@dataclass(frozen=True, slots=True)
+class Tombstone:
+    """Record of a deletion.
+
+    Args:
+        version: Documents of this version or an older one stay away.
+        at: When it was set, ISO 8601 with a time zone; empty where that is not known.
+    """
+
+    version: int
+    at: str = ""
+
+    @property
+    def time(self) -> datetime | None:
+        """When it was set."""
+        return datetime.fromisoformat(self.at) if self.at else None
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> "Tombstone":
+        """Read a tombstone.
+
+        Raises:
+            DamagedRecord: It is no such record.
+        """
+        stone = parse_record(cls, record)
+        if (time := stone.time) is not None and time.tzinfo is None:
+            raise ValueError(f"at: {stone.at!r} has no time zone")
+        return stone

@@ -1,0 +1,219 @@
+"""An index has one identity, whatever name it was reached by: its records are found from each of its names."""
+
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from os import getpid
+from pathlib import Path
+from tempfile import mkdtemp
+
+import pytest
+
+import ibidem
+from ibidem.grouped_search.api import search
+from ibidem.index.alerts import Alert, alerts, find_new, list_reports, run, save
+from ibidem.index.documents import add_override, clear_tombstones, delete, remove_override
+from ibidem.index.inspection import inspect
+from ibidem_core.settings import Settings
+from ibidem_dedupe.parameters import PRESETS
+from ibidem_dedupe.request import parse_request
+from ibidem_engines.connect import open_engine
+from ibidem_engines.engine import Engine, Record, WriteStatus
+from ibidem_engines.group_checkpoint import Checkpoint
+from ibidem_engines.query import parse_query
+from ibidem_engines.records import records
+from ibidem_engines.stored_overrides import load_overrides
+from ibidem_engines.stored_presets import save_preset, stored_presets
+from ibidem_ingest.document import Document
+from ibidem_ingest.errors import UsageError
+from ibidem_ingest.idf.store import Tables
+from ibidem_workers.backfill.replace import Replacement, replace_index
+from ibidem_workers.groups.service import settle_all
+from servers.indices import ask, remove_indices
+from support.wrapped_clients import CLIENTS
+
+SERVERS = [pytest.param(name, marks=pytest.mark.server(name)) for name in ("opensearch", "elasticsearch")]
+KINDS = ["sqlite", *SERVERS]
+TEXT = "grain prices rose in chicago after the frost of early may had hurt the winter wheat of the plains"
+NUMBERS = count(1)
+TABLES = Path(mkdtemp(prefix="ibidem-tables-"))  # as good as empty: backfill puts the packaged tables there
+
+
+class Place:
+    """An index with an alias (in SQLite the index alone), reached by several names."""
+
+    def __init__(self, address: str, alias: str, first: str) -> None:
+        self.address, self.alias, self.first = address, alias, first
+        self.engines: list[Engine] = []
+
+    def by(self, name: str) -> Engine:
+        engine = open_engine(self.address, name)
+        self.engines.append(engine)
+        return engine
+
+    @property
+    def is_server(self) -> bool:
+        return not self.address.startswith("sqlite")
+
+
+def signed(id_: str, version: int = 1) -> Record:
+    """A document with the signatures that a backfill gives it."""
+    (record,) = records([Document(id_, TEXT, version=version)], Tables(TABLES))
+    return record
+
+
+def fill(engine: Engine, *ids: str) -> None:
+    engine.create()
+    engine.write([signed(id_) for id_ in ids])
+    engine.refresh()
+
+
+@pytest.fixture
+def place(request: pytest.FixtureRequest, kind: str, tmp_path) -> Iterator[Place]:
+    address = f"sqlite:///{tmp_path}/index.sqlite" if kind == "sqlite" else request.getfixturevalue(kind)
+    alias = f"same-{getpid()}-{next(NUMBERS)}"
+    place = Place(address, alias if kind != "sqlite" else f"{alias}-1", f"{alias}-1")
+    fill(place.by(place.first), "a", "b", "c")
+    if place.is_server:
+        ask(address, "PUT", f"/{place.first}/_alias/{alias}")
+    yield place
+    for engine in place.engines:
+        engine.close()
+    if place.is_server:
+        for name in (alias, f"{alias}-1", f"{alias}-2", f"{alias}-3"):
+            if name != alias:
+                remove_indices(address, name)
+            else:
+                ask(address, "DELETE", f"/{name}-ibidem-*?ignore_unavailable=true&expand_wildcards=all")
+
+
+def groups_of(engine: Engine, **dedupe: str) -> list[list[str]]:
+    """The ids of each group of a search."""
+    request = parse_request({"dedupe": "indent", **dedupe})
+    hits = search(engine, parse_query("grain"), request)["hits"]["hits"]
+    groups: dict[str, list[str]] = {}
+    for hit in hits:
+        groups.setdefault(hit["_dedupe"]["group"], []).append(hit["_id"])
+    return sorted(sorted(ids) for ids in groups.values())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+class TestOneName:
+    def test_a_decision_made_by_one_name_is_followed_by_the_other(self, place: Place) -> None:
+        for said, read in ((place.alias, place.first), (place.first, place.alias)):
+            word = add_override(place.by(said), ("a", "b"), "not", author="Ada")
+            assert word.a == (place.first, "a")
+            assert load_overrides(place.by(read)) == [word]
+            for name in (said, read):
+                assert groups_of(place.by(name)) == [["a", "c"], ["b"]]
+                assert [each.id for each in inspect(place.by(name), "a").duplicates] == ["c"]
+            assert remove_override(place.by(read), "b", "a") == [word]
+            assert load_overrides(place.by(said)) == []
+
+    def test_presets_saved_searches_and_tombstones_are_found_from_both_names(self, place: Place) -> None:
+        by_alias, by_own = place.by(place.alias), place.by(place.first)
+        save_preset(by_alias, "strict", PRESETS["news"])
+        save(by_own, Alert("grain", "grain"))
+        assert list(stored_presets(by_own)) == list(stored_presets(by_alias)) == ["strict"]
+        assert [each.name for each in alerts(by_alias)] == ["grain"]
+        assert len(run(by_alias, Alert("grain", "grain"))) == 1
+        assert find_new(by_own, Alert("grain", "grain")) == []
+        delete(by_alias, ["c"], 7)
+        assert by_own.write([signed("c", 6)])[0].fate is WriteStatus.STALE
+        assert clear_tombstones(by_own, datetime.now(UTC) + timedelta(days=1)) == 1
+        assert by_alias.write([signed("c", 6)])[0].fate is WriteStatus.INDEXED
+
+    def test_groups_settled_by_one_name_are_settled_for_the_other(self, place: Place) -> None:
+        delete(place.by(place.alias), ["c"])
+        add_override(place.by(place.alias), ("a", "b"), "not", author="Ada")
+        settle_all(place.by(place.alias))
+        assert Checkpoint.read(place.by(place.first)) == Checkpoint.read(place.by(place.alias)) != Checkpoint()
+        assert groups_of(place.by(place.first), dedupe_by="stored") == [["a"], ["b"]]
+        assert groups_of(place.by(place.alias), dedupe_by="stored") == [["a"], ["b"]]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_records_move_with_the_index_and_name_the_new_one(place: Place) -> None:
+    before = place.by(place.alias)
+    add_override(before, ("a", "b"), "not", author="Ada")
+    save_preset(before, "strict", PRESETS["news"])
+    save(before, Alert("grain", "grain"))
+    run(before, Alert("grain", "grain"))
+    delete(before, ["c"], 7)
+    new = f"{place.first[:-1]}2"
+    settings = Settings(engine=place.address, index=place.alias, tables=TABLES)
+    replace_index(Replacement(new), settings)
+    for name in {new, place.alias} if place.is_server else {new}:
+        engine = place.by(name)
+        (word,) = load_overrides(engine)
+        assert (word.a, word.b) == ((new, "a"), (new, "b"))
+        assert groups_of(engine) == [["a"], ["b"]]
+        assert list(stored_presets(engine)) == ["strict"]
+        assert [each.index for each in list_reports(engine, "grain")] == [new]
+        assert find_new(engine, Alert("grain", "grain")) == []
+        assert engine.write([signed("c", 6)])[0].fate is WriteStatus.STALE
+    assert [word.a for word in load_overrides(place.by(place.first))] == [(place.first, "a")]
+
+
+def old_word(place: Place, verdict: str, index: str) -> dict[str, object]:
+    """A decision as an earlier version kept it: under the name that it was reached by."""
+    return {"a": [index, "a"], "b": [index, "b"], "verdict": verdict, "author": "Ada"}
+
+
+@pytest.mark.parametrize("kind", SERVERS)
+class TestAlias:
+    def test_a_decision_that_an_earlier_version_kept_by_the_alias_is_followed_until_another_is_made(
+        self, place: Place
+    ) -> None:
+        entry = old_word(place, "not", place.alias)
+        body = json.dumps({"key": "old", "entry": entry})
+        ledger = f"{place.alias}-ibidem-overrides"
+        ask(place.address, "PUT", f"/{ledger}", json.dumps({"mappings": {"properties": {"key": {"type": "keyword"}}}}))
+        ask(place.address, "PUT", f"/{ledger}/_doc/old?refresh=true", body)
+        for name in (place.alias, place.first):
+            assert [each.id for each in inspect(place.by(name), "a").duplicates] == ["c"]
+        add_override(place.by(place.first), ("a", "b"), "same", author="Bob")
+        for name in (place.alias, place.first):
+            assert [(each.a, each.verdict) for each in load_overrides(place.by(name))] == [((place.first, "a"), "same")]
+
+    def test_an_alias_of_several_indexes_and_each_of_them_share_decisions_and_presets(self, place: Place) -> None:
+        third = f"{place.alias}-3"
+        fill(place.by(third), "d", "e")
+        ask(place.address, "PUT", f"/{third}/_alias/{place.alias}")
+        by_alias = place.by(place.alias)
+        add_override(by_alias, ("d", "e"), "not", author="Ada")
+        add_override(by_alias, ("a", "d"), "not", author="Ada")
+        add_override(place.by(place.first), ("a", "b"), "not", author="Ada")
+        save_preset(by_alias, "strict", PRESETS["news"])
+        save_preset(place.by(third), "own", PRESETS["law"])
+        assert {("d", "e"), ("a", "d"), ("a", "b")} == {(each.a[1], each.b[1]) for each in load_overrides(by_alias)}
+        assert [each.id for each in inspect(place.by(third), "d").duplicates] == []
+        assert "b" not in {each.id for each in inspect(by_alias, "a").duplicates}
+        assert set(stored_presets(by_alias)) == set(stored_presets(place.by(third))) == {"strict", "own"}
+        add_override(place.by(third), ("d", "e"), "same", author="Bob")
+        assert {each.verdict for each in load_overrides(by_alias) if {each.a[1], each.b[1]} == {"d", "e"}} == {"same"}
+
+    def test_a_decision_on_an_id_of_two_indexes_is_refused_by_name(self, place: Place) -> None:
+        third = f"{place.alias}-3"
+        fill(place.by(third), "a")
+        ask(place.address, "PUT", f"/{third}/_alias/{place.alias}")
+        with pytest.raises(UsageError, match=f"'a' is in several indexes: {place.first}, {third}"):
+            add_override(place.by(place.alias), ("a", "b"), "not", author="Ada")
+
+    def test_a_wrapped_client_follows_it_by_either_name_and_asks_no_more_often(self, place: Place, kind: str) -> None:
+        add_override(place.by(place.alias), ("a", "b"), "not", author="Ada")
+        save_preset(place.by(place.alias), "strict", PRESETS["news"])
+        delete(place.by(place.alias), ["c"])
+        settle_all(place.by(place.alias))
+        body = {"query": {"match": {"text": "grain"}}}
+        with closing(CLIENTS[kind][0](place.address.partition("+")[2])) as client:
+            wrapped = ibidem.wrap(client)
+            for name in (place.alias, place.first):
+                for options in ({}, {"dedupe_by": "stored"}, {"dedupe_preset": "strict"}):
+                    answer = wrapped.search(index=name, body=body, dedupe="collapse", **options)
+                    assert answer["dedupe"]["groups"]["matching" if "dedupe_by" in options else "in_window"] == 2, (
+                        name,
+                        options,
+                    )

@@ -1,0 +1,141 @@
+"""What others add or change is signed while an index is followed; nothing that they wrote is left out."""
+
+import json
+import threading
+import time
+from typing import Any, Self
+
+from ibidem_core.settings import Settings
+from ibidem_engines.engine import Engine
+from ibidem_workers.backfill.check import check
+from ibidem_workers.backfill.follow import follow
+from ibidem_workers.runs import summary
+from servers.fake_server import Answer, between
+from servers.indices import ask
+from workers.backfill.conftest import ALIAS, FIRST, MAPPING, SECOND, Theirs, stories, story
+
+
+class Following:
+    """A process that follows, as a thread."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.said: list[str] = []
+        self.run = ""
+        self._asked = threading.Event()
+        self._thread = threading.Thread(target=self._follow, args=(settings,))
+
+    def _follow(self, settings: Settings) -> None:
+        self.run = follow(settings, lambda seconds: self._asked.wait(seconds / 20), notify=self.said.append)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._asked.set()
+        self._thread.join()
+
+    def until(self, result: Any) -> None:
+        """Wait until something is so; fails after a minute."""
+        last = time.monotonic() + 60
+        while not result():
+            assert time.monotonic() < last, self.said
+            assert self._thread.is_alive()
+            time.sleep(0.02)
+
+
+def test_what_is_added_and_what_is_changed_is_signed(
+    foreign_index: Theirs, foreign_settings: Settings, foreign_engine: Engine
+) -> None:
+    foreign_index.make()
+    foreign_index.write(stories(10))
+    with Following(foreign_settings) as following:
+        following.until(lambda: following.said)
+        old = foreign_index.signed()
+        foreign_index.write({"t20": story(20), "t21": story(21)})
+        foreign_index.write({"t3": {"body": {"content": "another people"}}}, verb="update")
+        following.until(
+            lambda: {"t20", "t21"} <= foreign_index.signed().keys() and foreign_index.signed()["t3"] != old["t3"]
+        )
+    assert check(foreign_settings).changed == 0
+    counts = summary(foreign_engine, following.run)
+    assert (counts["indexed"], counts["unchanged"], counts["state"]) == (13, 0, "done")
+    assert following.said[0].startswith("10 documents looked at")
+
+
+def test_an_engine_that_is_away_is_waited_for(foreign_index: Theirs, foreign_settings: Settings) -> None:
+    foreign_index.make()
+    foreign_index.write(stories(5))
+    away = threading.Event()
+
+    def plan(_: object) -> Answer | None:
+        return (
+            Answer(503, {"error": {"type": "master_not_discovered_exception", "reason": "none"}, "status": 503})
+            if (away.is_set())
+            else None
+        )
+
+    kind = foreign_index.address.partition("+")[0]
+    with between(foreign_index.address, plan) as server:
+        settings = foreign_settings.changed(engine=server.address(kind))
+        with Following(settings) as following:
+            following.until(lambda: following.said)
+            away.set()
+            following.until(lambda: any("waiting" in line for line in following.said))
+            foreign_index.write({"t20": story(20)})
+            away.clear()
+            following.until(lambda: "t20" in foreign_index.signed())
+            following.until(lambda: "it answers again" in following.said)
+
+
+def test_a_follower_that_was_ended_goes_on_behind_the_last_write_and_fills_no_ledger(
+    foreign_index: Theirs, foreign_settings: Settings, foreign_engine: Engine
+) -> None:
+    foreign_index.make()
+    foreign_index.write(stories(10))
+    with Following(foreign_settings) as first:
+        first.until(lambda: first.said)
+        for at in range(20, 23):
+            foreign_index.write({f"t{at}": story(at)})
+            first.until(lambda at=at: f"t{at}" in foreign_index.signed())
+    foreign_index.write({"t30": story(30)})
+    with Following(foreign_settings) as second:
+        second.until(lambda: "t30" in foreign_index.signed())
+    assert second.run == first.run
+    counts = summary(foreign_engine, second.run)
+    assert (counts["indexed"], counts["unchanged"], counts["refused"], counts["pending"]) == (14, 0, 0, 0)
+    accounts = [key for key, _ in foreign_engine.get_records("runs", f"{first.run}/")]
+    assert len(accounts) == 2  # one of each part, of the first pass
+
+
+def test_a_document_that_cannot_be_signed_is_refused_once_and_those_behind_it_are_signed(
+    foreign_index: Theirs, foreign_settings: Settings, foreign_engine: Engine
+) -> None:
+    foreign_index.make()
+    with Following(foreign_settings) as following:
+        following.until(lambda: following.said)
+        foreign_index.write({"t1": {"headline": "no text"}})
+        foreign_index.write({"t2": story(2)})
+        following.until(lambda: "t2" in foreign_index.signed())
+        following.until(lambda: summary(foreign_engine)["refused"])
+        foreign_index.write({"t3": story(3)})
+        following.until(lambda: "t3" in foreign_index.signed())
+    counts = summary(foreign_engine, following.run)
+    assert (counts["indexed"], counts["refused"]) == (2, 1)
+    assert [each["id"] for each in counts["refusals"]] == ["t1"]  # type: ignore[attr-defined]
+
+
+def test_an_index_that_is_made_anew_under_the_same_alias_is_followed(
+    foreign_index: Theirs, foreign_settings: Settings
+) -> None:
+    foreign_index.make()
+    foreign_index.write(stories(5))
+    with Following(foreign_settings) as following:
+        following.until(lambda: following.said)
+        definition = {"aliases": {ALIAS: {"is_write_index": True}}, "mappings": MAPPING}
+        ask(foreign_index.address, "PUT", f"/{SECOND}", json.dumps(definition))
+        foreign_index.write({"t50": story(50)}, SECOND)
+        following.until(lambda: "t50" in foreign_index.signed(SECOND))
+        foreign_index.write({"t1": story(1, 1)}, FIRST)
+        following.until(lambda: check(foreign_settings).changed == 0)
+    assert any("other indexes" in line for line in following.said)

@@ -1,0 +1,235 @@
+"""Follower of an index: signs documents that others add or change, a moment after they were written.
+
+An idle index costs it one request a look (`LOOK_S`), which reads the number of the last write of each shard. Groups are
+settled in a thread, so that documents written meanwhile do not wait for their signatures.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from ibidem_core.errors import NoIndex, Unavailable
+from ibidem_core.settings import Settings
+from ibidem_engines.connect import open_engine
+from ibidem_engines.engine import Engine
+from ibidem_engines.reindex import ReindexSource, parse_marks
+from ibidem_workers.backfill.run import Backfill, Report, open_for_backfill, start_in_place
+from ibidem_workers.groups.service import settle
+
+LOOK_S = 0.25
+"""Seconds between two looks for new writes."""
+
+CHECK_S = 5.0
+"""Seconds between two looks for manual decisions, and for other indexes behind the name, while nothing is written."""
+
+ABSENT_S = 0.5
+"""Seconds between two looks for an index that is not there."""
+
+SETTLE_S = 10.0
+"""Seconds after which settling looks whether the follower was asked to end."""
+
+REPORT_S = 1.0
+"""Seconds between two messages about signed documents."""
+
+MAX_PAUSE_S = 30.0
+"""Seconds between two looks while the engine does not answer, at most."""
+
+Wait = Callable[[float], bool]
+"""Waits for some seconds; returns whether the follower was asked to end."""
+
+Notify = Callable[[str], None]
+"""Called with messages for people: how many documents were signed, whether the engine answers."""
+
+
+def follow(
+    settings: Settings, has_ended: Wait, report: Report = lambda *_: None, notify: Notify = lambda _: None
+) -> str:
+    """Sign the documents of an index, and then those that are added or changed.
+
+    A follower that was ended goes on behind the last write that it signed.
+
+    Args:
+        settings: Which index.
+        has_ended: Waits; returns whether to end.
+        report: Called with the progress of the first pass.
+        notify: Called with messages for people.
+
+    Returns:
+        The run's name.
+
+    Raises:
+        NoIndex: The index is not there, or was deleted.
+    """
+    while True:
+        with open_for_backfill(settings) as (engine, source):
+            backfill = start_in_place(engine, source, settings, report, follows=True)
+            backfill.stop = lambda: has_ended(0)
+            with settling(settings) as settler:
+                is_asked = _Following(backfill, source, settler, has_ended, notify).go_on()
+            backfill.checkpoint.state = "followed"
+            backfill.note("submitted")
+        if is_asked:
+            return backfill.checkpoint.run
+        notify(f"other indexes are behind {settings.index!r} now; following these")
+
+
+def follow_once_created(settings: Settings, has_ended: Wait, notify: Notify) -> None:
+    """Follow an index as soon as it is there, and again when it was deleted and made anew.
+
+    Args:
+        settings: Which index.
+        has_ended: Waits; returns whether to end.
+        notify: Called with messages for people.
+    """
+    told, pause = "", 0.0
+    while not has_ended(pause):
+        try:
+            follow(settings, has_ended, notify=notify)
+        except (NoIndex, Unavailable) as error:
+            if error.what != told:
+                notify(f"{error.what}; waiting")
+            told, pause = error.what, ABSENT_S
+        else:
+            return
+
+
+class _Settler(threading.Thread):
+    """Settles the groups of an index when documents were signed, and looks for manual decisions in between.
+
+    Args:
+        settings: Which index.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__(name="settler", daemon=True)
+        self._settings = settings
+        self._has_work, self._has_ended = threading.Event(), threading.Event()
+        self._error: Exception | None = None
+
+    def run(self) -> None:
+        """Settle, until told to end."""
+        engine = open_engine(self._settings.address, self._settings.index)
+        try:
+            while not self._has_ended.is_set():
+                self._has_work.wait(CHECK_S)
+                self._has_work.clear()
+                self._settle(engine)
+        finally:
+            engine.close()
+
+    def wake(self) -> None:
+        """Settle what was signed.
+
+        Raises:
+            IbidemError: What ended the settling.
+        """
+        if self._error is not None:
+            raise self._error
+        self._has_work.set()
+
+    def end(self) -> None:
+        """Finish the portion in hand, and end."""
+        self._has_ended.set()
+        self._has_work.set()
+        self.join()
+
+    def _settle(self, engine: Engine) -> None:
+        began = time.monotonic()
+        try:
+            settle(engine, SETTLE_S)
+            if time.monotonic() - began >= SETTLE_S:
+                self._has_work.set()  # there may be more
+        except Unavailable:
+            self._has_ended.wait(CHECK_S)  # the follower, which asks the same engine, says so
+        except Exception as error:  # noqa: BLE001 - it is raised where the follower looks next
+            self._error = error
+            self._has_ended.set()
+
+
+@contextmanager
+def settling(settings: Settings) -> Iterator[_Settler]:
+    """Settle the groups of an index in a thread of its own."""
+    settler = _Settler(settings)
+    settler.start()
+    try:
+        yield settler
+    finally:
+        settler.end()
+
+
+class _Following:
+    """Looks again and again, less often while the engine does not answer.
+
+    Args:
+        backfill: The backfill of the index.
+        source: The index.
+        settler: Groups documents once they are signed.
+        has_ended: As in `follow`.
+        notify: As in `follow`.
+    """
+
+    def __init__(
+        self, backfill: Backfill, source: ReindexSource, settler: _Settler, has_ended: Wait, notify: Notify
+    ) -> None:
+        self._backfill, self._source, self._settler = backfill, source, settler
+        self._has_ended, self._notify = has_ended, notify
+        self._pause = LOOK_S
+        self._next_check = self._next_report = 0.0
+        self._signed = 0
+        self._is_changed = False
+
+    def go_on(self) -> bool:
+        """Sign all documents, then new ones; returns False when other indexes are behind the name, True when asked."""
+        if self._try(self._backfill.run) and not self._backfill.stop():
+            self._backfill.checkpoint.begin_following()
+            self._settler.wake()
+            documents = self._backfill.checkpoint.documents
+            self._notify(f"{documents:,} documents looked at; following what others write")
+        while not self._is_changed and not self._has_ended(self._pause):
+            self._try(self._look)
+            self._report()
+        return not self._is_changed
+
+    def _look(self) -> None:
+        """Sign what was written since the last look."""
+        marks = parse_marks(self._backfill.checkpoint.upto)
+        try:
+            upto = self._source.newest(marks)
+        except Unavailable:
+            if not self._has_others():  # an index that was made anew may have fewer shards
+                raise
+            return
+        if any(upto[part] < number for part, number in marks.items()) or time.monotonic() >= self._next_check:
+            self._next_check = time.monotonic() + CHECK_S
+            self._has_others()
+        if self._is_changed or upto == marks:
+            return
+        documents = self._backfill.checkpoint.documents
+        self._backfill.sign(upto, changes_only=True)
+        self._signed += self._backfill.checkpoint.documents - documents
+        self._settler.wake()
+
+    def _has_others(self) -> bool:
+        """Note whether other indexes are behind the name than those that are followed."""
+        self._is_changed = self._source.uuids() != self._backfill.checkpoint.uuids
+        return self._is_changed
+
+    def _report(self) -> None:
+        """Say how many documents were signed, from time to time."""
+        if self._signed and time.monotonic() >= self._next_report:
+            self._notify(f"{time.strftime('%H:%M:%S')}  {self._signed:,} signed")
+            self._signed, self._next_report = 0, time.monotonic() + REPORT_S
+
+    def _try(self, step: Callable[[], None]) -> bool:
+        """Do a step; returns False when the engine does not answer, so that the next step repeats it."""
+        try:
+            step()
+        except Unavailable as error:
+            self._notify(f"{error}; waiting")
+            self._pause = min(max(1.0, 2 * self._pause), MAX_PAUSE_S)
+            return False
+        if self._pause > LOOK_S:
+            self._notify("it answers again")
+        self._pause = LOOK_S
+        return True

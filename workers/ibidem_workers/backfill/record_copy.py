@@ -1,0 +1,95 @@
+"""Records of an index copied to the one that replaces it, under its name."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, get_args
+
+import orjson
+from xxhash import xxh3_64_intdigest
+
+from ibidem_engines import group_checkpoint as groups
+from ibidem_engines.cursor import KEY as CURSOR_KEY
+from ibidem_engines.engine import Engine, Ledger
+from ibidem_engines.index_names import rename
+from ibidem_engines.reindex import ReindexSource
+from ibidem_workers.backfill.checkpoint import KEYS
+
+LEDGERS: tuple[Ledger, ...] = get_args(Ledger)
+AT_ONCE = 1_000
+GROUPS = "groups/"
+"""Before the keys of records that count the writes of the first index, as the checkpoint of a backfill does."""
+
+Key = tuple[Ledger, str]
+
+
+@dataclass(slots=True)
+class RecordCopy:
+    """The records of an index, and what was copied of them.
+
+    Args:
+        source: The index that is copied.
+        engine: The new index.
+        copied: Hash of each record that was copied, by ledger and key.
+    """
+
+    source: ReindexSource
+    engine: Engine
+    copied: dict[Key, int] = field(default_factory=dict)
+    _settled: groups.Checkpoint = field(default_factory=groups.Checkpoint)
+
+    def copy(self) -> dict[str, int]:
+        """Copy all records, and the figures that groups are settled by; returns how many documents had joined a group.
+
+        The groups of the new index are settled from the beginning.
+        """
+        self._copy_changes()
+        settled = self._settled
+        groups.Checkpoint(policy=settled.policy, joined=settled.joined).save(self.engine)
+        return settled.joined
+
+    def copy_changes(self) -> None:
+        """Copy the records that were written since, and remove those that were removed."""
+        if not self.copied:  # another process copied them: what is there may be newer
+            there = {(ledger, key) for ledger in LEDGERS for key, _ in self.engine.get_records(ledger)}
+            own = ((ledger, key, entry) for ledger in LEDGERS for key, entry in self._records(ledger))
+            self.copied = {(ledger, key): _hash(entry) for ledger, key, entry in own if (ledger, key) in there}
+        self._copy_changes()
+
+    def _copy_changes(self) -> None:
+        removed = set(self.copied)
+        for ledger in LEDGERS:
+            for portion in _portions(self._changes(ledger, removed)):
+                self.engine.put_records(ledger, portion)
+        for ledger, key in removed:
+            if _hash(self.engine.get_record(ledger, key)) == self.copied.pop((ledger, key)):
+                self.engine.delete_records(ledger, [key])
+
+    def _changes(self, ledger: Ledger, removed: set[Key]) -> Iterator[tuple[str, Any]]:
+        """Yield the records that are not in the new index as they are now; of `removed` those remain that are gone."""
+        for key, entry in self._records(ledger):
+            removed.discard((ledger, key))
+            hash_ = _hash(entry)
+            if self.copied.get((ledger, key)) != hash_:
+                self.copied[ledger, key] = hash_
+                yield key, entry
+
+    def _records(self, ledger: Ledger) -> Iterator[tuple[str, Any]]:
+        """Read the records of the first index as those of the new one."""
+        names = dict.fromkeys(self.source.index_names().indices, self.engine.index)
+        for key, entry in self.source.get_records(ledger):
+            if key == groups.KEY:
+                self._settled = groups.checkpoint_of(entry)
+            elif not key.startswith((KEYS, GROUPS)) and key != CURSOR_KEY:
+                yield rename(ledger, key, entry, names.get)
+
+
+def _hash(entry: object) -> int:
+    return xxh3_64_intdigest(orjson.dumps(entry))
+
+
+def _portions(entries: Iterable[tuple[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Cut records into portions."""
+    entries = iter(entries)
+    while portion := dict(islice(entries, AT_ONCE)):
+        yield portion
