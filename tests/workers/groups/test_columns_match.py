@@ -1,0 +1,66 @@
+"""Joins found with all leads in columns are those that look-ups find."""
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ibidem_dedupe.overrides import Overrides
+from ibidem_engines.group_checkpoint import POLICY
+from ibidem_engines.reindex import Name
+from ibidem_engines.stored_groups import GroupedDocument
+from ibidem_workers.groups.block import Row, Rules
+from ibidem_workers.groups.columns_match import ColumnsMatch
+from ibidem_workers.groups.settle import Outrun
+from ibidem_workers.groups.stored_columns import StoredColumns
+from support.windows import SampleWindow, example_settings, windows
+from workers.groups.test_block import rows_of
+
+RULES = Rules(POLICY, Overrides())
+
+
+def documents(rows: Sequence[Row], group: str = "") -> list[GroupedDocument]:
+    """The rows as stored leads, each of a group of its own."""
+    return [
+        GroupedDocument(Name(*row.name, row.order), row.value, group or f"group {row.name[1]}", True, (row.order, 0))
+        for row in rows
+    ]
+
+
+def match(stored: StoredColumns, leads: Sequence[GroupedDocument], new: Sequence[GroupedDocument]) -> ColumnsMatch:
+    return ColumnsMatch.find(stored, ([leads], [new]), RULES, lambda: None)
+
+
+@example_settings
+@given(windows, st.integers(0, 10))
+def test_new_documents_join_what_they_join_in_a_block_of_their_own(window: SampleWindow, settled: int) -> None:
+    rows = rows_of(window)
+    joined = {join.name for join in RULES.joins([], rows[:settled])}
+    leads, block = [row for row in rows[:settled] if row.name not in joined], rows[settled:]
+    with StoredColumns(len(rows)) as stored:
+        found = match(stored, documents(leads), documents(block))(block)
+    assert found == RULES.joins(leads, block)
+
+
+def test_a_document_that_was_not_there_when_leads_were_read_is_outrun() -> None:
+    late = Row(("news", "late"), 7, b"")
+    with StoredColumns(0) as stored, pytest.raises(Outrun):
+        match(stored, [], [])([late])
+
+
+def test_what_is_asked_to_end_while_documents_are_read_ends() -> None:
+    def end() -> None:
+        raise InterruptedError
+
+    with StoredColumns(1) as stored, pytest.raises(InterruptedError):
+        ColumnsMatch.find(stored, ([documents([Row(("news", "a"), 1, b"")])], []), RULES, end)
+
+
+@example_settings
+@given(windows)
+def test_a_document_that_names_the_group_of_another_lead_is_nobody_s_lead(window: SampleWindow) -> None:
+    rows = rows_of(window)
+    with StoredColumns(len(rows)) as stored:
+        found = match(stored, [], documents(rows, group="one"))(rows)
+    assert all(join.lead == rows[0].name for join in found)
