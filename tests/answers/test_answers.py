@@ -4,8 +4,7 @@
 A change on purpose: `python -m answers.write` in `tests`, then a line in CHANGELOG that says what changed, and why.
 """
 
-from collections.abc import Iterator
-from itertools import islice
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from secrets import token_hex
 
@@ -35,8 +34,8 @@ def index(address: str, name: str, records: list[Record]) -> Engine:
     return engine
 
 
-def lines(engine: Engine, every: int) -> Iterator[str]:
-    """Make each so many-th search."""
+def lines(engine: Engine, numbers: Iterable[int]) -> Iterator[str]:
+    """Make some of the searches."""
     requests = 0
     send_once = ClusterClient._send_once
 
@@ -45,26 +44,29 @@ def lines(engine: Engine, every: int) -> Iterator[str]:
         requests += 1
         return send_once(*arguments, **options)  # type: ignore[arg-type]
 
+    every = list(searches())
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ClusterClient, "_send_once", count)
-        for number, search in islice(enumerate(searches()), 0, COUNT, every):
+        for number in numbers:
             requests = 0
-            answer = digest(search.answer(engine), engine.index)
+            answer = digest(every[number].answer(engine), engine.index)
             yield f"{number:04} {answer} {requests}"
 
 
 def check(name: str, engine: Engine, every: int) -> None:
-    """Compare with what was written down, or write it down."""
+    """Compare with what was written down, or write it down.
+
+    A search that differs is made once more: what is remembered of an index for a minute may have been read again by it.
+    """
     path = GOLDEN / f"{name}.txt"
-    found = list(lines(engine, every))
+    found = list(lines(engine, range(0, COUNT, every)))
     if Answers.writing:
         path.write_text("\n".join(found) + "\n", encoding="ascii")
-    expected = {line[:4]: line for line in path.read_text(encoding="ascii").splitlines()}
-    every_search = dict(zip((f"{number:04}" for number in range(COUNT)), searches(), strict=True))
-    changed = [
-        (line, expected.get(line[:4]), every_search[line[:4]]) for line in found if expected.get(line[:4]) != line
-    ]
-    assert not changed, f"{len(changed)} of {len(found)} answers changed, the first: {changed[0]}"
+    expected = set(path.read_text(encoding="ascii").splitlines())
+    differing = [int(line[:4]) for line in found if line not in expected]
+    changed = [line for line in lines(engine, differing) if line not in expected]
+    first = [(line, list(searches())[int(line[:4])]) for line in changed[:1]]
+    assert not changed, f"{len(changed)} of {len(found)} answers changed, the first: {first}"
 
 
 def test_each_tenth_search_in_sqlite_has_the_answer_that_is_written_down(tmp_path: Path, records: list[Record]) -> None:

@@ -25,7 +25,7 @@ def answers(ask: ApiRequest, **window: Any) -> Any:
         assert ask.lines is not None
         missing = {"status": 404, "error": {"type": "index_not_found_exception"}}
         return {"responses": [missing] * (len(ask.lines) // 2)}
-    hit = {"_index": "news", "_id": "a", "_score": 1.0}
+    hit = {"_index": "news", "_id": "a", "_score": 1.0, "_seq_no": 6}
     total = {"value": 1, "relation": "eq"}
     assert ask.body is not None
     source = {} if "stored_fields" in ask.body else {"_source": {"title": "A"}}

@@ -88,7 +88,7 @@ def test_the_evidence_is_what_joined_a_row_to_its_lead(window: SampleWindow) -> 
 @pytest.mark.parametrize("vary", [False, True], ids=["equal", "near"])
 def test_ten_thousand_copies_cost_ten_thousand_comparisons_and_not_fifty_million(vary: bool) -> None:
     base = signatures(1)
-    copies = [value(replace(base, content=f"ch2:{at:032x}") if vary else base, f"{at}") for at in range(10_000)]
+    copies = [value(replace(base, content=f"ch2:{at:032x}") if vary else base, f"{at}") for at in range(1, 10_001)]
     decisions = []
 
     def counting(columns: PackedColumns, a: pairs.Rows, b: pairs.Rows, policy: Policy) -> pairs.Codes:

@@ -572,6 +572,7 @@ class TestWindow:
 
     def test_a_damaged_key_of_cursors_is_replaced(self, engine: Engine, address: str) -> None:
         engine.put_records("runs", {KEY: {"key": "damaged"}})
+        assert dict(engine.get_records("runs"))[KEY] == {"key": "damaged"}  # makes it visible to searches, too
         other = open_engine(address, engine.index)
         assert other.cursor_key() == b""
         other.create()

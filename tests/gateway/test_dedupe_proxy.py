@@ -39,7 +39,7 @@ def test_neither_callers_nor_names_of_indexes_are_remembered_without_end() -> No
 @pytest.mark.parametrize(
     ("ask", "stage"),
     [
-        (ApiRequest("POST", "/news/_search", body={**ONLY_PACKED, "size": 500}), "window"),
+        (ApiRequest("POST", "/news/_search", body={**ONLY_PACKED, "size": 500, "track_total_hits": True}), "window"),
         (ApiRequest("POST", "/news/_search", body={"size": 10}), "fetch"),
         (ApiRequest("GET", "/news"), None),
         (ApiRequest("POST", "/_msearch", lines=[{}, {}]), None),

@@ -197,8 +197,8 @@ def search_stage(ask: ApiRequest) -> Stage | None:
     """Return which stage of a search a request is; None for what is asked around it."""
     if not ask.path.endswith("/_search") or ask.body is None:
         return None
-    is_window = ask.body.get("docvalue_fields") == ONLY_PACKED["docvalue_fields"] and ask.body["track_total_hits"]
-    return "window" if is_window else "fetch"
+    is_packed = ask.body.get("docvalue_fields") == ONLY_PACKED["docvalue_fields"]
+    return "window" if is_packed and ask.body.get("track_total_hits") else "fetch"
 
 
 def content(ask: ApiRequest) -> bytes | None:

@@ -123,12 +123,12 @@ def test_a_native_query_is_handed_through_with_its_sort() -> None:
     )
 
 
-def test_a_fetch_shows_documents_that_do_not_match_too() -> None:
+def test_a_fetch_shows_documents_that_match() -> None:
     body = dsl.fetch([("news", "a"), ("news", "b")], parse_query("grain"), OWN, "max_analyzed_offset")
     assert body["query"]["bool"]["filter"] == [
         {"bool": {"filter": [{"term": {"_index": "news"}}, {"ids": {"values": ["a", "b"]}}]}}
     ]
-    assert body["query"]["bool"]["should"] == [dsl.clause(parse_query("grain"), OWN)]
+    assert body["query"]["bool"]["must"] == [dsl.clause(parse_query("grain"), OWN)]
     assert (body["size"], body["highlight"]["max_analyzed_offset"]) == (2, dsl.ANALYSED)
 
 

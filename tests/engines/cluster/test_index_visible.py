@@ -10,6 +10,7 @@ from ibidem_engines.cluster.engine import ClusterEngine
 from ibidem_engines.cluster.index import template
 from ibidem_engines.cluster.records import LedgerQuery, read_records
 from ibidem_engines.connect import open_engine, open_reindex_source
+from ibidem_engines.index_names import IndexNames
 from ibidem_engines.query import Query, parse_query
 from ibidem_engines.reindex import SeqNoRange, ShardRef
 from ibidem_mappings import load
@@ -116,7 +117,7 @@ def test_records_next_to_an_index_are_never_taken_for_none_while_they_are_nowher
     for use in (
         lambda: engine.count("overrides"),
         lambda: list(engine.get_records("overrides")),
-        lambda: engine._cluster.hold(read_records([INDEX], LedgerQuery("overrides"))),
+        lambda: engine._cluster.hold(read_records(IndexNames((INDEX,)), LedgerQuery("overrides"))),
     ):
         with pytest.raises(Unavailable, match="a part of the index is not there"):
             use()

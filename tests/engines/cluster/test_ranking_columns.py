@@ -31,6 +31,8 @@ def make_hit(hit: Mapping[str, Any]) -> Hit:
         packed = a2b_base64(f"{values[0]}==".replace("-", "+").replace("_", "/")) if values else None
     except ValueError:
         packed = None
+    if "_id" in hit and not (packed and read_id(packed) == hit["_id"]):  # it is of another document, or of none
+        packed = None
     return Hit(
         hit["_index"],
         hit.get("_id") or (read_id(packed) if packed else ""),

@@ -28,7 +28,7 @@ def test_id_and_signatures_come_from_the_packed_value(packed_value: str) -> None
 @pytest.mark.parametrize("value", [PACKED, b"damaged", None])
 def test_one_hit_is_read_as_those_of_a_window_are(value: bytes | None, more: dict[str, object]) -> None:
     packed_value = {} if value is None else {"ibidem.packed": [base64.b64encode(value).decode()]}
-    response = answer(fields=packed_value, **more)
+    response = answer(**{"_id": "a", "fields": packed_value, **more})
     (hit,) = response["hits"]["hits"]  # type: ignore[index] # as made above
     assert [read_hit(hit, 2)] == list(read_hits(response))
 

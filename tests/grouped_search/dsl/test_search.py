@@ -7,6 +7,7 @@ from typing import Any
 
 import elasticsearch
 import opensearchpy
+import orjson
 import pytest
 
 import ibidem
@@ -305,7 +306,8 @@ def test_manual_decisions_are_followed(url: str, plain_client: Any, wrapped_clie
     response = ibidem.wrap(plain_client).search(index=INDEX, body={"query": QUERY, "size": ALL}, dedupe="indent")
     duplicate = next(hit for hit in response["hits"]["hits"] if hit["_dedupe"]["indent"])
     pair = [[INDEX, duplicate["_id"]], [INDEX, duplicate["_dedupe"]["of"]]]
-    engine.put_records("overrides", {"word": {"a": pair[0], "b": pair[1], "verdict": "not", "author": "Ada"}})
+    key = orjson.dumps(sorted(pair)).decode()
+    engine.put_records("overrides", {key: {"a": pair[0], "b": pair[1], "verdict": "not", "author": "Ada"}})
     try:
         new_client = ibidem.wrap(plain_client.options() if hasattr(plain_client, "options") else plain_client)
         response_after = new_client.search(
@@ -315,7 +317,7 @@ def test_manual_decisions_are_followed(url: str, plain_client: Any, wrapped_clie
         assert mine["_dedupe"]["of"] != pair[1][1]
         assert any("by Ada" in note for note in mine["_dedupe"]["notes"])
     finally:
-        engine.delete_records("overrides", ["word"])
+        assert engine.delete_records("overrides", [key]) == 1
 
 
 def test_a_preset_of_the_index_is_known_by_its_name(plain_client: Any, engine: Engine) -> None:

@@ -153,8 +153,9 @@ class TestTheirIndex:
         backfill_in_place(foreign_settings)
         documents = foreign_index.all()
         assert [documents[f"t{at}"]["_source"]["published"] for at in range(5)] == dates
+        time = "1987-10-19T09:30:00.000+00:00"
         days = [documents[f"t{at}"]["_source"]["ibidem"].get("date") for at in range(5)]
-        assert days == [None, ["1987-10-19"], ["1987-10-19"], ["1987-10-19"], ["1987-10-01", "1987-10-31"]]
+        assert days == [None, ["1987-10-19"], ["1987-10-19"], [time], ["1987-10-01", "1987-10-31"]]
 
     def test_names_of_fields_that_it_does_not_have_are_said(
         self, foreign_index: Theirs, foreign_settings: Settings
