@@ -110,4 +110,4 @@ def test_nearly_every_module_has_a_quick_test() -> None:
     stems = {path.stem.removeprefix("test_") for path in files}  # named after what it tests, or tested by its docstring
     modules_here = {name.removesuffix(".py").replace("/", "."): path.stem for name, path in modules().items()}
     alone = sorted(name for name, stem in modules_here.items() if name not in names and stem not in stems)
-    assert len(alone) <= OTHERS * len(modules_here), alone
+    assert len(alone) <= OTHERS * len(modules_here), ", ".join(alone)

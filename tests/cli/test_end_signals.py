@@ -1,29 +1,25 @@
-"""A request to end is noticed in whichever moment it comes."""
+"""Ctrl-C and SIGTERM are waited for, so that a command ends once the work in hand is done."""
 
-import subprocess
-import sys
+import os
+import signal
 
 import pytest
 
-HOT = """
-import os, signal, threading, time
 from ibidem.cli.end_signals import catch_end_signals
 
-def ask_often():
-    for _ in range(1_000):
-        os.kill(os.getpid(), signal.SIGTERM)
-        time.sleep(0.0003)  # so that each is answered by itself
-
-asked_often = threading.Thread(target=ask_often, daemon=True)
-with catch_end_signals() as asked:
-    asked_often.start()
-    while asked_often.is_alive():
-        asked(0)
-    print(asked(10))
-"""
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
-@pytest.mark.slow
-def test_a_signal_that_comes_in_the_very_moment_of_waiting_is_not_lost() -> None:
-    process = subprocess.run([sys.executable, "-c", HOT], capture_output=True, text=True, timeout=60, check=True)
-    assert process.stdout == "True\n"
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_signal_ends_the_waiting_and_no_other_work(number: signal.Signals) -> None:
+    with catch_end_signals() as wait:
+        assert not wait(0.0)
+        os.kill(os.getpid(), number)
+        assert wait(10.0)
+
+
+def test_the_handlers_from_before_are_put_back() -> None:
+    before = [signal.getsignal(number) for number in SIGNALS]
+    with catch_end_signals():
+        assert [signal.getsignal(number) for number in SIGNALS] != before
+    assert [signal.getsignal(number) for number in SIGNALS] == before
