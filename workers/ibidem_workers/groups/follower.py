@@ -40,7 +40,7 @@ MANY = 2_000
 """New documents from which on columns may be faster than look-ups."""
 
 LEADS_PER_DOCUMENT = 20
-"""Leads that are read into columns in about the time of one document's look-up: an estimate, as the groups are the same."""
+"""Leads that are read into columns in about the time of one look-up: an estimate; groups do not depend on it."""
 
 REFRESH = 20
 """Portions after which searches are brought up to date."""
