@@ -113,7 +113,7 @@ def test_doctor_says_how_redis_loses_batches_and_what_mends_it(run: Run, answer:
         client.execute_command("ACL", "SETUSER", "default", "-config")
         (check,) = find_checks(answer, "redis")
         assert check["ok"]
-        assert "may not read" in str(check["what"])
+        assert "cannot read" in str(check["what"])
         assert "appendonly yes, maxmemory-policy noeviction" in str(check["remedy"])
     finally:
         server.stop()

@@ -164,7 +164,7 @@ def test_a_run_whose_command_was_killed_says_so_and_which_run_was_given_the_same
         ingest.kill()
         ingest.wait(60)
     assert (answer("status")["state"], answer("status")["again"]) == ("interrupted", "")
-    assert "Give the same command again" in run("status")[1]
+    assert "Run the same command again" in run("status")[1]
     Path("slow.jsonl").unlink()
     Path("slow.jsonl").write_text('{"id": "late", "text": "some words"}', encoding="utf-8")
     repeat = answer("ingest", "slow.jsonl")["run"]

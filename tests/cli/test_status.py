@@ -62,7 +62,7 @@ def test_what_did_not_happen_is_not_mentioned() -> None:
 
 
 def test_a_run_that_was_broken_off_says_what_to_do() -> None:
-    assert "Give the same command again" in render(state="interrupted", again="")
+    assert "Run the same command again" in render(state="interrupted", again="")
     assert "given again in run other" in render(state="interrupted", again="other")
 
 
