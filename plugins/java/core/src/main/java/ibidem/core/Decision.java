@@ -43,7 +43,7 @@ public final class Decision {
                 || !a.hasWords()
                 || !b.hasWords()
                 || differ(a.guard, b.guard)
-                || differ(a.title, b.title)) {
+                || a.titled() && b.titled() && a.title != b.title) {
             return NONE;
         }
         if (a.sameContent(b)) {
@@ -190,8 +190,12 @@ public final class Decision {
                 && Numbers.agree(a, b);
     }
 
+    private static boolean sameList(Packed a, Packed b) {
+        return a.noise != null && a.noise.dense() || sameTable(a, b);
+    }
+
     private static Noise.Comparison compareNoise(Packed a, Packed b, Policy.Characters rule) {
-        return rule == null || !sameTable(a, b) || lengths(a, b) < rule.lengths() ? null : Noise.compare(a, b, rule);
+        return rule == null || !sameList(a, b) || lengths(a, b) < rule.lengths() ? null : Noise.compare(a, b, rule);
     }
 
     /** Decides on two documents, with the reason; null if they are no duplicates by packed values. */
@@ -220,7 +224,7 @@ public final class Decision {
         if (!a.hasWords()
                 || !b.hasWords()
                 || differ(a.guard, b.guard)
-                || differ(a.title, b.title)
+                || a.titled() && b.titled() && a.title != b.title
                 || !within(a, b, policy.windowDays())) {
             return null;
         }
