@@ -50,7 +50,8 @@ def decide(a: Packed, b: Packed, policy: Policy, long_pair: LongPair | None = No
         return None
     guards = Guards.compare(a, b)
     found = strongest(a, b, policy, guards)
-    if titles_differ(a, b) or long_pair is None or policy.level != "partial" or not guards.are_within(policy.window_days):
+    excluded = titles_differ(a, b) or not guards.are_within(policy.window_days)
+    if excluded or long_pair is None or policy.level != "partial":
         return found
     relation = relation_evidence(a, b, long_pair, policy, guards)
     return replace(found, why={**relation.why, **found.why}) if found and relation else found or relation

@@ -1,4 +1,4 @@
-"""Learned rule: a weighted sum of a pair's figures, fitted to labels by `ibidem tune --learn` (signatures.md, "Figures").
+"""Learned rule: a weighted sum of a pair's figures, fitted to labels by `ibidem tune --learn` (signatures.md).
 
 A pair is near where the sum is not negative: the logistic model of Fellegi and Sunter's weights, fitted to labelled
 pairs. A rule is stored with an index, so it is checked as any record: it names every figure once, in the order of the
@@ -137,4 +137,4 @@ def probability(total: float) -> float:
     >>> probability(0.0), round(probability(3.0), 3)
     (0.5, 0.953)
     """
-    return 1 / (1 + exp(-total)) if total > -700 else 0.0  # noqa: PLR2004 - where exp would overflow
+    return 1 / (1 + exp(-total)) if total > -700 else 0.0

@@ -6,7 +6,17 @@ A test proves the two equal. What a pair's evidence says in detail is left to `d
 import numpy as np
 
 from ibidem_dedupe import evidence
-from ibidem_dedupe.column_rules import Bools, Codes, Pairs, Rows, are_long, is_in_window, may_match, needed_by_size, titles_agree
+from ibidem_dedupe.column_rules import (
+    Bools,
+    Codes,
+    Pairs,
+    Rows,
+    are_long,
+    is_in_window,
+    may_match,
+    needed_by_size,
+    titles_agree,
+)
 from ibidem_dedupe.policy import LEVELS, Policy
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures import noise

@@ -135,7 +135,7 @@ class Policy:
         return replace(
             self,
             slots=Slots(12),
-            terms=Terms(share=0.3, lengths=0.3, numbers=False),
+            terms=Terms(share=0.6, lengths=0.3, numbers=False),
             fingerprint=Fingerprint(lengths=0.0, shortest=5),
             characters=Characters(share=0.12, unknown=0.0, numbers=0.0, lengths=0.4, lift=0.0, few=True, pairs=2),
             learned=None,

@@ -53,7 +53,7 @@ def learned_sum(why: Why) -> str:
     """Say what speaks for and against a pair by a learned rule, the strongest first.
 
     >>> learned_sum({"parts": {"five-word runs": 3.1, "title": 1.2, "dates": 0.01, "numbers": -0.8}})
-    'alike: five-word runs +3.1, title +1.2; against: numbers −0.8'
+    'alike: five-word runs +3.1, title +1.2; against: numbers -0.8'
     """
     parts = why.get("parts")
     said = {part: round(share, 1) for part, share in parts.items()} if isinstance(parts, Mapping) else {}
@@ -61,7 +61,7 @@ def learned_sum(why: Why) -> str:
     against = sorted((share, part) for part, share in said.items() if share < 0)
     sides = {
         "alike": ", ".join(f"{part} +{-share:.1f}" for share, part in alike),
-        "against": ", ".join(f"{part} −{-share:.1f}" for share, part in against),
+        "against": ", ".join(f"{part} -{-share:.1f}" for share, part in against),
     }
     return "; ".join(f"{side}: {words}" for side, words in sides.items() if words)
 

@@ -8,7 +8,7 @@ from ibidem.grouped_search.explanations import reason
 from ibidem_dedupe.decision import decide
 from ibidem_dedupe.evidence import TABLE
 from ibidem_dedupe.learned import FIGURES, Learned, Weight
-from ibidem_dedupe.policy import Policy
+from ibidem_dedupe.policy import Policy, Slots, Terms
 from ibidem_ingest.signatures.packed import Packed
 from support.learned_rules import make_rule
 from support.windows import pack_signatures, signatures
@@ -67,6 +67,6 @@ def test_no_other_evidence_of_near_duplicates_counts_beside_it() -> None:
 def test_candidates_of_a_learned_rule_are_looser_than_those_of_the_default() -> None:
     default, loose = Policy(), Policy.from_rule(make_rule()).candidates
     assert loose.learned is None
-    assert default.slots and loose.slots and loose.slots.equal < default.slots.equal
-    assert default.terms and loose.terms and loose.terms.share < default.terms.share
+    assert (loose.slots or Slots(100)).equal < (default.slots or Slots(0)).equal
+    assert (loose.terms or Terms(1.0)).share < (default.terms or Terms(0.0)).share
     assert default.candidates is default

@@ -25,7 +25,8 @@ def test_columns_hold_the_figures_of_each_pair(window: SampleWindow) -> None:
     assert figures.shape == (len(pairs.a), len(FIGURES))
     for row, (a, b) in enumerate(zip(pairs.a.tolist(), pairs.b.tolist(), strict=True)):
         one, other = window.packed[a], window.packed[b]
-        assert one is not None and other is not None
+        assert one is not None
+        assert other is not None
         assert figures[row].tolist() == measure(one, other)
 
 
