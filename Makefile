@@ -39,7 +39,7 @@ test test-all: install
 
 # The plugins for search engines, with their style check and unit tests; needs Maven and a JDK of 21 or later.
 plugin:
-	JAVA_HOME=$$(PYTHONPATH=tests $(PYTHON) -m servers.jdk) mvn --quiet --batch-mode --file plugins/engine/pom.xml verify
+	JAVA_HOME=$$(PYTHONPATH=tests $(PYTHON) -m servers.jdk) mvn --quiet --batch-mode --file plugins/java/pom.xml verify
 
 # Without servers, without processes, and with a tenth of the examples of each law. One process more than there are
 # processors: tests of the gateway wait for threads of theirs.

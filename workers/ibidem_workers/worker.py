@@ -1,6 +1,7 @@
-"""Worker process: `python -m ibidem_workers.worker PARENT`, configured by `IBIDEM_*` variables.
+"""Worker processes: `python -m ibidem_workers.worker PARENT`, configured by `IBIDEM_*` variables.
 
-It ends when the process named by `PARENT`, which started it, has ended.
+What is started so is their starter (`starter.py`), which ends when the process named by `PARENT` has ended; a worker
+ends when its starter has.
 """
 
 import faulthandler
@@ -16,6 +17,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from importlib import import_module
 from typing import Any
 
 from celery import Celery, Task, signals
@@ -32,10 +34,11 @@ from ibidem_engines.engine import Engine
 from ibidem_ingest.errors import IbidemError
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers.batches import MATCH_TASK, TRIES, TRIES_BEFORE, Batch, Record, most_of_message, restrict_serializers
-from ibidem_workers.brokers.lease import is_alive
+from ibidem_workers.brokers.lease import is_alive, this_process
 from ibidem_workers.celery_app import TASK, connect_broker, make_app, match_queue, send
 from ibidem_workers.groups.match_task import MatchWorker
-from ibidem_workers.pool import READY, STOPPED
+from ibidem_workers.pool import STOPPED
+from ibidem_workers.starter import fork_workers, report
 from ibidem_workers.tasks import Delivery, WorkerContext, sign_and_write
 
 
@@ -61,6 +64,19 @@ WARMED = "en"
 CRASHED = 1
 """Exit code of a worker that ended by an unexpected error; another one takes its place."""
 
+LATE = (
+    "celery.app.amqp",
+    "celery.app.control",
+    "celery.app.events",
+    "celery.app.log",
+    "celery.backends",
+    "celery.concurrency.solo",
+    "celery.worker.components",
+    "celery.worker.strategy",
+    "fasttext",
+)
+"""Modules that a worker imports only once it runs."""
+
 COLLECTED_AFTER = 50_000
 """Objects after which the garbage collector looks for cycles; a batch makes some 100,000, nearly all without any."""
 
@@ -68,26 +84,43 @@ _log = logging.getLogger(__name__)
 
 
 def main(parent: str = "") -> int:
-    """Work until asked to end; returns the exit code.
+    """Start workers, and in each of them work until asked to end; returns the exit code.
 
     Args:
-        parent: The process that started this one, as `brokers.lease.this_process` names it.
+        parent: The process that asks for them, as `brokers.lease.this_process` names it.
     """
     if not is_alive(parent):
         sys.stderr.write("ibidem worker: what started this process is gone; start workers with: ibidem worker\n")
         return STOPPED
-    _watch_parent(parent)
     try:
         settings = load()
+        load_modules()
+        starter = this_process()
+        number = fork_workers(parent)
+        if number is None:
+            return 0
+        _watch_parent(starter)
         logs.set_up(settings)
-        return work(settings)
+        return work(settings, number)
     except IbidemError as error:
         sys.stderr.write(f"ibidem worker: {error}\n")
         return STOPPED
 
 
-def work(settings: Settings) -> int:
+def load_modules() -> None:
+    """Load what a worker loads late, so that it is there before workers are forked."""
+    for name in LATE:
+        import_module(name)
+    gc.collect()
+    gc.freeze()  # imported objects are never garbage; to scan them at each collection takes a tenth of the time
+
+
+def work(settings: Settings, number: int) -> int:
     """Take messages and carry them out until asked to end.
+
+    Args:
+        settings: Where from and to.
+        number: Its number among the workers of its starter.
 
     Raises:
         Unavailable: Engine or broker did not answer at the start.
@@ -107,7 +140,7 @@ def work(settings: Settings) -> int:
     app = make_app(settings)
     restrict_serializers(most_of_message(settings))
     errors = register(app, context)
-    _prepare_process()
+    _prepare_process(number)
     worker = _make_worker(app, settings)
     worker.start()
     context.engine.close()
@@ -116,11 +149,10 @@ def work(settings: Settings) -> int:
     return int(worker.exitcode or 0)
 
 
-def _prepare_process() -> None:
+def _prepare_process(number: int) -> None:
     """Set up garbage collection and Celery's signals, and turn off warnings that do not apply here."""
-    gc.freeze()  # imported objects are never garbage; to scan them at each collection takes a tenth of the time
     gc.set_threshold(COLLECTED_AFTER)
-    signals.worker_ready.connect(_report_ready)
+    signals.worker_ready.connect(lambda **_: report("ready", number), weak=False)
     signals.setup_logging.connect(_leave_logging)
     # Celery warns of root because of pickle; only JSON is read here.
     warnings.filterwarnings("ignore", category=SecurityWarning)
@@ -219,11 +251,6 @@ def _asked_to_end() -> bool:
 
 def _leave_logging(**_: object) -> None:
     """Keep Celery from setting a level and a handler of its own: a connected signal is enough."""
-
-
-def _report_ready(**_: object) -> None:
-    sys.stdout.write(f"{READY}\n")
-    sys.stdout.flush()
 
 
 def _watch_parent(parent: str) -> None:
