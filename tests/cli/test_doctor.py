@@ -26,6 +26,7 @@ from servers.fake_server import between
 from servers.indices import ask, remove_indices
 from servers.process import Process
 from support.command_line import Answer, Run
+from support.rabbitmq_queues import delete_queues
 
 
 def test_doctor_shows_every_setting_with_its_origin_and_what_answers(run: Run, answer: Answer) -> None:
@@ -190,7 +191,7 @@ class Misconfigured:
         settings = load()
         with make_app(settings).connection_for_write() as connection:
             connection.default_channel.queue_declare(settings.queue, durable=True, auto_delete=False)
-        self.undone.callback(delete_queue, settings)
+        self.undone.callback(delete_queues, settings)
 
     def other_table(self) -> None:
         shutil.copytree(load().tables, "tables")
@@ -307,9 +308,3 @@ def test_doctor_names_what_is_wrong_and_what_mends_it(
     text = " ".join(f"{row['what']} {row['remedy']}" for row in failures if row["name"] == check)
     assert all(part in text for part in words), failures
     assert all(row["remedy"] for row in failures)
-
-
-def delete_queue(settings: object) -> None:
-    with make_app(settings).connection_for_write() as connection:
-        for name in (settings.queue, f"{settings.queue}-dead"):
-            connection.default_channel.queue_delete(name)
