@@ -100,8 +100,13 @@ def may_match(pairs: Pairs) -> Bools:
     words = (columns.length[pairs.a] > 0) & (columns.length[pairs.b] > 0)
     a, b = columns.guard[pairs.a], columns.guard[pairs.b]
     may: Bools = words & ((a == b) | (a == 0) | (b == 0))
-    count = (columns.flags[pairs.a] & columns.flags[pairs.b] & TITLED) > 0
-    may &= ~count | pairs.has_equal(columns.title)
+    return may
+
+
+def titles_agree(pairs: Pairs) -> Bools:
+    """Return which pairs are not two short texts with different titles; a missing title passes."""
+    flags = pairs.columns.flags
+    may: Bools = ((flags[pairs.a] & flags[pairs.b] & TITLED) == 0) | pairs.has_equal(pairs.columns.title)
     return may
 
 
