@@ -16,7 +16,7 @@ QUICK_TO_START := JDK_JAVA_OPTIONS=-XX:TieredStopAtLevel=1
 # Tests start hundreds of interpreters, each of which would compile every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: install demo test test-all plugin quick check security docs figures suites soak faults clean
+.PHONY: install demo test test-all plugin quick check security docs release figures suites soak faults clean
 
 install: $(VENV)/.installed
 
@@ -39,7 +39,7 @@ test test-all: install
 
 # The plugins for search engines, with their style check and unit tests; needs Maven and a JDK of 21 or later.
 plugin:
-	JAVA_HOME=$$(PYTHONPATH=tests $(PYTHON) -m servers.jdk) mvn --quiet --batch-mode --file plugins/engine/pom.xml verify
+	JAVA_HOME=$$(PYTHONPATH=tests $(PYTHON) -m servers.jdk) mvn --quiet --batch-mode --file plugins/java/pom.xml verify
 
 # Without servers, without processes, and with a tenth of the examples of each law. One process more than there are
 # processors: tests of the gateway wait for threads of theirs.
@@ -59,6 +59,11 @@ security: install
 	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive ingest mappings plugins workers
 	$(BIN)/python .ci/audit.py
 	cd tests && ../$(BIN)/python -m gateway.smuggling $(FUZZING)
+
+# What a release uploads, in ./dist, and no upload: docs/releasing.md says what comes after.
+release: install plugin
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[release]"
+	$(BIN)/python .ci/release.py
 
 # A site in ./site; a warning is an error.
 docs: install
@@ -97,4 +102,4 @@ faults: install
 	$(BIN)/python benchmarks/faults.py --rounds 200 --write
 
 clean:
-	rm -rf $(VENV) .ibidem site
+	rm -rf $(VENV) .ibidem dist site

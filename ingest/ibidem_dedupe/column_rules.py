@@ -99,8 +99,13 @@ def may_match(pairs: Pairs) -> Bools:
     words = (columns.length[pairs.a] > 0) & (columns.length[pairs.b] > 0)
     a, b = columns.guard[pairs.a], columns.guard[pairs.b]
     may: Bools = words & ((a == b) | (a == 0) | (b == 0))
-    a, b = columns.title[pairs.a], columns.title[pairs.b]
-    may &= (a == b) | (a == 0) | (b == 0)
+    return may
+
+
+def titles_agree(pairs: Pairs) -> Bools:
+    """Return which pairs are not two short texts with different titles; a missing title passes."""
+    a, b = pairs.columns.title[pairs.a], pairs.columns.title[pairs.b]
+    may: Bools = (a == b) | (a == 0) | (b == 0)
     return may
 
 

@@ -13,7 +13,7 @@ from servers.process import Launch, Process, free_ports
 NODE = {"opensearch": opensearch.node, "elasticsearch": elasticsearch.node}
 VERSION = {"opensearch": opensearch.VERSION, "elasticsearch": elasticsearch.VERSION}
 NAMES = ("one", "two")
-BUILT = Path(__file__).parents[2] / "plugins" / "engine"
+BUILT = Path(__file__).parents[2] / "plugins" / "java"
 
 
 def built(engine: EngineName) -> Path:

@@ -30,6 +30,7 @@ from ibidem_engines.requests import RequestFlow, run_sync
 from ibidem_engines.stored_presets import StoredPreset
 from ibidem_ingest.signatures.packed import EARLIER, HEAD, NOISE_BYTES, SCHEME, Packed, unpack
 from plugin.verdicts import verdicts
+from support.learned_rules import make_rule
 from support.signed_books import shelf
 from support.windows import make_window
 
@@ -60,11 +61,14 @@ REQUESTS: Sequence[Mapping[str, object]] = (
     {"dedupe": "collapse", "level": "partial", "preset": "law", "keep": "longest", "explain": True},
     {"dedupe": "indent", "preset": "mine", "explain": True},
     {"dedupe": "indent", "preset": "bare", "level": "partial", "similarity": 40},
+    {"dedupe": "indent", "preset": "learned", "explain": True},
+    {"dedupe": "indent", "preset": "learned", "level": "partial", "window_days": 42},
 )
 """What each window is asked for."""
 
 STORED: Mapping[str, Preset] = {
     "mine": Preset(Policy(window_days=10, slots=Slots(30), terms=Terms(lengths=0.5), profile=0.8), "ours"),
+    "learned": Preset(Policy.from_rule(make_rule()), "a sum of figures"),
     "bare": Preset(Policy(slots=None, fingerprint=None, characters=None, contained=None, related=None), "terms alone"),
 }
 """Presets that are stored with the indexes."""
