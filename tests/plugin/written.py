@@ -3,7 +3,8 @@
 They are written by `PYTHONPATH=tests python -m plugin.written`. `values.jsonl` holds packed values, whole and damaged,
 with what is read of each. `pages.jsonl` holds windows of such values with pages of groups out of them: each as it was
 asked for in `ext.ibidem`, with its `_dedupe` marks and its account; `books.jsonl` the same of long texts.
-`verdicts.jsonl` says of damaged and impossible values whether they are read (`verdicts.py`).
+`verdicts.jsonl` says of damaged and impossible values whether they are read (`verdicts.py`); `evidence.jsonl` gives the
+code of each kind of evidence on a pair.
 """
 
 import random
@@ -19,6 +20,7 @@ from ibidem.grouped_search.page import grouped_page
 from ibidem.grouped_search.response import Json
 from ibidem.grouped_search.stats import count_facets
 from ibidem.grouped_search.window import Window
+from ibidem_dedupe.evidence import TABLE
 from ibidem_dedupe.overrides import DocumentRef, Override
 from ibidem_dedupe.parameters import PRESETS, Preset
 from ibidem_dedupe.policy import Policy, Slots, Terms
@@ -270,7 +272,18 @@ def read_hit(hit: Json) -> Json:
     return entry | ({"duplicates": [read_hit(each) for each in inner]} if inner is not None else {})
 
 
-FILES: Mapping[str, Callable[[], list[Json]]] = {"values": values, "pages": pages, "books": books, "verdicts": verdicts}
+def evidence() -> list[Json]:
+    """List the kinds of evidence on a pair; those without a reason are relations of two long texts."""
+    return [{"code": TABLE.code(kind.name), "signature": kind.name} for kind in TABLE.kinds if kind.reason]
+
+
+FILES: Mapping[str, Callable[[], list[Json]]] = {
+    "values": values,
+    "pages": pages,
+    "books": books,
+    "verdicts": verdicts,
+    "evidence": evidence,
+}
 """What makes the objects of each file."""
 
 
