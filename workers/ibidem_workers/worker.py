@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from importlib import import_module
@@ -30,11 +30,13 @@ from ibidem_core.errors import EngineError, Permanent, Unavailable
 from ibidem_core.retry import retry_unavailable
 from ibidem_core.settings import Settings, load
 from ibidem_engines.connect import open_engine
+from ibidem_engines.engine import Engine
 from ibidem_ingest.errors import IbidemError
 from ibidem_ingest.idf.store import Tables
-from ibidem_workers.batches import TRIES, TRIES_BEFORE, Batch, Record, most_of_message, restrict_serializers
+from ibidem_workers.batches import MATCH_TASK, TRIES, TRIES_BEFORE, Batch, Record, most_of_message, restrict_serializers
 from ibidem_workers.brokers.lease import is_alive, this_process
-from ibidem_workers.celery_app import TASK, connect_broker, make_app, send
+from ibidem_workers.celery_app import TASK, connect_broker, make_app, match_queue, send
+from ibidem_workers.groups.match_task import MatchWorker
 from ibidem_workers.pool import STOPPED
 from ibidem_workers.starter import fork_workers, report
 from ibidem_workers.tasks import Delivery, WorkerContext, sign_and_write
@@ -163,7 +165,7 @@ def _make_worker(app: Celery, settings: Settings) -> Any:
     return app.Worker(
         pool="solo",
         concurrency=1,
-        queues=[settings.queue],
+        queues=[settings.queue, match_queue(settings)],
         hostname=f"{settings.index}-{os.getpid()}@{socket.gethostname()}",  # each worker has its own name
         loglevel="WARNING",
         quiet=True,
@@ -174,7 +176,7 @@ def _make_worker(app: Celery, settings: Settings) -> Any:
 
 
 def register(app: Celery, context: WorkerContext) -> list[EngineError]:
-    """Register the task; returns a list to which the error that ends the worker is appended."""
+    """Register the tasks; returns a list to which the error that ends the worker is appended."""
     errors: list[EngineError] = []
 
     def task(self: Task, run: str, number: int, records: list[Record], part: int | None = None) -> None:
@@ -201,9 +203,22 @@ def register(app: Celery, context: WorkerContext) -> list[EngineError]:
             _hand_back(app, replace(delivery, tries=delivery.tries + 1), error)
 
     app.task(name=TASK, bind=True)(task)
-    for name in app.tasks.keys() - {TASK}:
+    register_match(app, context.engine)
+    for name in app.tasks.keys() - {TASK, MATCH_TASK}:
         app.tasks.unregister(name)  # Celery's own, which no submitter sends
     return errors
+
+
+def register_match(app: Celery, engine: Engine) -> None:
+    """Register the task that matches documents; its message is acknowledged first, since who asked needs no answer."""
+    match_worker = MatchWorker(engine)
+
+    def match(request: Mapping[str, object]) -> None:
+        """Match documents for who settles groups."""
+        if not _asked_to_end():
+            match_worker.answer(request)
+
+    app.task(name=MATCH_TASK, acks_late=False)(match)
 
 
 def _delivery(task: Task, run: str, batch: Batch) -> Delivery:
