@@ -44,7 +44,7 @@ from ibidem_engines.cluster.source_values import objects, remove_member
 from ibidem_engines.cluster.whole_documents import check_whole, count_fields
 from ibidem_engines.cluster.write import refused_field
 from ibidem_engines.engine import Ledger, Outcome, Record, WriteStatus
-from ibidem_engines.index_names import OF_A_STREAM, IndexNames
+from ibidem_engines.index_names import IndexNames
 from ibidem_engines.records import UnstorableRecord, values_of_records
 from ibidem_engines.reindex import (
     FieldCounts,
@@ -173,7 +173,7 @@ class ClusterReindexSource(ReindexSource):
         index_layout = self._layout
         if target == "place":
             layout.check_readable(index_layout, self.index, self._cluster)
-        elif target == "copy" and any(index.startswith(OF_A_STREAM) for index in index_layout.indices):
+        elif target == "copy" and index_layout.streams:
             raise UsageError(f"{self.index!r} is a data stream, which takes no copy's alias", "sign it in its place")
         elif target == "copy" and len(index_layout.indices) > 1:
             raise UsageError(

@@ -41,6 +41,11 @@ class Settler:
     rules: Rules
     recent_joins: set[DocumentRef] = field(default_factory=set)
 
+    @property
+    def places(self) -> Mapping[str, int]:
+        """The place of each index in the order in which documents are settled."""
+        return {index: place for place, index in enumerate(dict.fromkeys(part.index for part in self.store.parts()))}
+
     def settle(self, portion: Sequence[GroupedDocument], marks: Marks, plan: Plan, match: Match | None = None) -> None:
         """Settle a portion.
 
@@ -68,10 +73,10 @@ class Settler:
     def _settle(self, portion: Sequence[GroupedDocument], plan: Plan, match: Match) -> None:
         followers = self._followers(portion)
         twins = self._twins(portion, followers)
-        twin_ids = {each.name.id for each in twins}
-        documents = {ref(each): each for each in portion if each.name.id not in twin_ids}
+        twin_names = {ref(each) for each in twins}
+        documents = {ref(each): each for each in portion if ref(each) not in twin_names}
         if twins:
-            self.store.assign([start_group(each) for each in twins])
+            self.store.assign(start_groups(self.store, twins))
         joins = match([make_row(each) for each in documents.values()])
         self.write(joins, documents, plan, self._successions(joins, documents, followers))
 
@@ -104,7 +109,7 @@ class Settler:
     def _followers(self, portion: Sequence[GroupedDocument]) -> Mapping[str, list[GroupedDocument]]:
         """Read the followers of these documents; there are none unless a lead was written again."""
         followers: defaultdict[str, list[GroupedDocument]] = defaultdict(list)
-        names = [each.name.id for each in portion]
+        names = [ref(each) for each in portion]
         for members in self.store.members([each.group for each in portion if each.group], names):
             for each in members:
                 if ref(each) not in self.recent_joins:
@@ -114,7 +119,7 @@ class Settler:
     def _twins(
         self, portion: Sequence[GroupedDocument], followers: Mapping[str, Sequence[GroupedDocument]]
     ) -> list[GroupedDocument]:
-        """Return the documents whose group another document leads now, since they were written again."""
+        """Return the documents whose group another one leads: they were written again, or have the id of another."""
         lead_groups = {group for group, members in followers.items() if any(each.lead for each in members)}
         twins = []
         for each in portion:
@@ -126,9 +131,14 @@ class Settler:
     def _look_up(self, rows: Sequence[Row], marks: Marks) -> list[Join]:
         """Return the joins, looked up in the engine: copies of a lead first, since these need no further look-up."""
         leads = self._find(rows, marks, copies=True)
-        rest = self.rules.originals(sorted(leads, key=_rank), rows)
+        rest = self.rules.originals(self._sort(leads), rows)
         known = {lead.name: lead for lead in [*leads, *self._find(rest, marks, copies=False)]}
-        return self.rules.joins(sorted(known.values(), key=_rank), rows)
+        return self.rules.joins(self._sort(known.values()), rows)
+
+    def _sort(self, leads: Iterable[Row]) -> list[Row]:
+        """Put leads into the order of indexes and their writes."""
+        places = self.places
+        return sorted(leads, key=lambda row: (places.get(row.name[0], len(places)), row.order, row.name))
 
     def _find(self, rows: Sequence[Row], marks: Marks, *, copies: bool) -> list[Row]:
         """Look up settled leads, without those that have joined a group since."""
@@ -192,35 +202,58 @@ class Settler:
                 continue
             stay = self.rules.duplicates(make_row(lead), [make_row(each) for each in members])
             pairs = list(zip(members, stay, strict=True))
-            changes += split_group(lead, [each for each, stays in pairs if stays], [each for each, s in pairs if not s])
+            stayers, leavers = [each for each, stays in pairs if stays], [each for each, stays in pairs if not stays]
+            changes += split_group(self.store, lead, stayers, leavers)
         return changes
 
 
 def split_group(
-    lead: GroupedDocument, members: Sequence[GroupedDocument], leavers: Sequence[GroupedDocument]
+    store: StoredGroups,
+    lead: GroupedDocument,
+    members: Sequence[GroupedDocument],
+    leavers: Sequence[GroupedDocument],
 ) -> list[Assignment]:
     """Split a group; the name stays with the larger part.
 
     Args:
+        store: The index's groups.
         lead: The lead.
         members: Followers that still duplicate it.
         leavers: Followers that do not.
     """
     if len(leavers) <= len(members) + 1:
-        return [start_group(each) for each in leavers]
-    name = fresh_name(lead)
-    followers = [Assignment(each, name, lead=False) for each in members]
-    return [Assignment(leavers[0], lead.group, lead=True), Assignment(lead, name, lead=True), *followers]
+        return start_groups(store, leavers)
+    (start,) = start_groups(store, [lead])
+    followers = [Assignment(each, start.group, lead=False) for each in members]
+    return [Assignment(leavers[0], lead.group, lead=True), start, *followers]
 
 
-def start_group(document: GroupedDocument) -> Assignment:
-    """Let a document lead a group of its own, under a name that was never used."""
-    return Assignment(document, fresh_name(document), lead=True)
+def start_groups(store: StoredGroups, documents: Sequence[GroupedDocument]) -> list[Assignment]:
+    """Let each document lead a group of its own, under a name that no other document leads.
+
+    Its own name comes first: where it is written again, that is how its followers are found.
+    """
+    if not documents:
+        return []
+    own_names = {own_name(each): ref(each) for each in documents}
+    taken = {
+        each.group
+        for leads in store.members(list(own_names), lead=True)
+        for each in leads
+        if own_names[each.group] != ref(each)
+    }
+    names = [fresh_name(each) if own_name(each) in taken else own_name(each) for each in documents]
+    return [Assignment(each, name, lead=True) for each, name in zip(documents, names, strict=True)]
+
+
+def own_name(document: GroupedDocument) -> str:
+    """Return the group name made of a document's index and id; it is written under one made of the id alone."""
+    return group_name(f"{document.name.index}\0{document.name.id}")
 
 
 def fresh_name(document: GroupedDocument) -> str:
-    """Return a group name made of a document's id and the number of its write, which is never used twice."""
-    return group_name(f"{document.name.id}\0{document.name.order}")
+    """Return a group name made of a document's index, its id and the number of its write, which is never used twice."""
+    return group_name(f"{document.name.index}\0{document.name.id}\0{document.name.order}")
 
 
 def make_row(document: GroupedDocument) -> Row:
@@ -231,7 +264,3 @@ def make_row(document: GroupedDocument) -> Row:
 def ref(document: GroupedDocument) -> DocumentRef:
     """Return index and id of a document."""
     return document.name.index, document.name.id
-
-
-def _rank(row: Row) -> tuple[int, DocumentRef]:
-    return row.rank
