@@ -16,6 +16,7 @@ from ibidem_engines.cursor import NOW, ReadView
 from ibidem_engines.engine import Engine, Hit
 from ibidem_engines.query import Query
 from ibidem_engines.reindex import Marks, Name, SeqNoRange, ShardRef
+from ibidem_ingest.signatures.content import group_name
 from ibidem_ingest.signatures.lookup_keys import LookupField
 
 
@@ -36,6 +37,15 @@ class GroupedDocument:
     group: str
     lead: bool
     state: tuple[int, int]
+
+
+def own_group(index: str, id_: str) -> str:
+    """Return the group name of one document alone, whatever other indexes hold its id.
+
+    >>> own_group("news-1", "a") != own_group("news-2", "a")
+    True
+    """
+    return group_name(f"{index}\0{id_}")
 
 
 @dataclass(frozen=True, slots=True)

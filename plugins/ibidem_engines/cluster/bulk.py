@@ -13,6 +13,7 @@ from ibidem_core.errors import Permanent
 from ibidem_engines.cluster.client import BULK, ClusterClient, Failure, build_failure, find_fault, to_engine_error
 from ibidem_engines.cluster.dsl import Clause, ids_query
 from ibidem_engines.cluster.index import refresh_index
+from ibidem_engines.cluster.source import led_group
 from ibidem_engines.reindex import Marks, Name, SeqNoRange, ShardRef
 from ibidem_engines.requests import BUSY, WHOLE, quote_index
 
@@ -122,6 +123,7 @@ class StoredVersion:
         origin: Where it was read; empty when that is not known.
         state: Sequence number and primary term.
         index: The index that holds it.
+        group: Name of the group that it leads; empty where it leads none.
         others: Other indexes that hold a document with its id.
     """
 
@@ -130,6 +132,7 @@ class StoredVersion:
     state: tuple[int, int]
     origin: str = ""
     index: str = ""
+    group: str = ""
     others: tuple[str, ...] = ()
 
 
@@ -142,7 +145,7 @@ def read_versions(cluster: ClusterClient, indices: Sequence[str], ids: Sequence[
         ids: The ids.
     """
     stored_versions: dict[str, StoredVersion] = {}
-    parts = "ibidem.version,ibidem.record,ibidem.origin"
+    parts = "ibidem.version,ibidem.record,ibidem.origin,ibidem.group,ibidem.lead"
     for each in get_many(cluster, indices, ids, parts):
         known = stored_versions.setdefault(each["_id"], _standing(each))
         if known.index != each["_index"]:
@@ -176,7 +179,12 @@ def _standing(document: Mapping[str, Any]) -> StoredVersion:
     own_fields = document.get("_source", {}).get("ibidem", {})
     state = document["_seq_no"], document["_primary_term"]
     return StoredVersion(
-        own_fields.get("version"), own_fields.get("record", ""), state, own_fields.get("origin", ""), document["_index"]
+        own_fields.get("version"),
+        own_fields.get("record", ""),
+        state,
+        own_fields.get("origin", ""),
+        document["_index"],
+        led_group(own_fields),
     )
 
 

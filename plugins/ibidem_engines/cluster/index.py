@@ -79,6 +79,11 @@ class Layout:
         return IndexNames(asked, self.indices, self.aliases, self.streams)
 
     @property
+    def is_set(self) -> bool:
+        """Whether other indexes are, or will be, behind the same name."""
+        return len(self.indices) > 1 or bool(self.streams)
+
+    @property
     def shards(self) -> int:
         """Total number of primary shards."""
         return sum(self.shard_counts.values())

@@ -23,10 +23,12 @@ from ibidem_engines.cluster.bulk import (
 )
 from ibidem_engines.cluster.client import ClusterClient
 from ibidem_engines.cluster.records import LedgerStore
-from ibidem_engines.cluster.source import as_source, version_update
+from ibidem_engines.cluster.source import Values, as_source, version_update
 from ibidem_engines.engine import Outcome, Record, WriteStatus, next_version
 from ibidem_engines.ledger import Tombstone, read_entries
 from ibidem_engines.records import UnstorableRecord, clash, find_superseded, values_of_records, write_in_turns
+from ibidem_engines.stored_groups import own_group
+from ibidem_ingest.signatures.content import group_name
 
 _AT_FAULT = {WriteStatus.STALE: "version", WriteStatus.REFUSED: "id"}
 
@@ -61,7 +63,8 @@ class WriteTarget:
         layout: `full` or `lean`.
         ledgers: The records next to the index.
         mode: Whether a write reads first.
-        indices: All indexes of the name: a document is replaced where it is.
+        indices: All indexes of the name, the newest last: a document is replaced where it is.
+        is_set: Whether other indexes may hold the same ids.
     """
 
     cluster: ClusterClient
@@ -71,6 +74,23 @@ class WriteTarget:
     ledgers: LedgerStore
     mode: WriteMode = field(default_factory=WriteMode)
     indices: tuple[str, ...] = ()
+    is_set: bool = False
+
+    def group(self, id_: str, standing: StoredVersion | None = None) -> str:
+        """Return the name of the group that a document leads once it is written.
+
+        A lead keeps the name of its group, so that its followers are found.
+        """
+        if standing and standing.group:
+            return standing.group
+        if not self.is_set:
+            return group_name(id_)
+        newest = self.index if self.index in self.indices else self.indices[-1]
+        return own_group(standing.index if standing else newest, id_)
+
+    def source(self, record: Record, values: Values | None = None, standing: StoredVersion | None = None) -> bytes:
+        """Write a record as JSON."""
+        return as_source(record, self.fields, self.layout, values, group=self.group(record.document.id, standing))
 
     def standing(self, ids: Sequence[str]) -> dict[str, StoredVersion]:
         """Read the stored versions of these ids."""
@@ -115,7 +135,7 @@ def _write_turn(place: WriteTarget, records: Sequence[Record]) -> list[Outcome]:
     for position, (record, values) in enumerate(zip(records, values_of_records(records), strict=True)):
         if position not in outcomes:
             try:
-                ready[position] = _Ready(record, as_source(record, place.fields, place.layout, values))
+                ready[position] = _Ready(record, place.source(record, values))
             except UnstorableRecord as unfit:
                 outcomes[position] = Outcome(record.document.id, WriteStatus.REFUSED, field=unfit.field, why=unfit.why)
     if ready:
@@ -224,7 +244,9 @@ def _action(
         return Action("create", place.index, ready.id, ready.source)
     if standing.digest == ready.record.digest:
         return None
-    return Action("index", standing.index, ready.id, ready.source, standing.state)
+    is_same = place.group(ready.id, standing) == place.group(ready.id)
+    source = ready.source if is_same else place.source(ready.record, standing=standing)
+    return Action("index", standing.index, ready.id, source, standing.state)
 
 
 def _outcome(

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from ibidem_dedupe.overrides import DocumentRef
 from ibidem_engines.reindex import Marks
-from ibidem_engines.stored_groups import Assignment, GroupedDocument, LeadKeys, StoredGroups
+from ibidem_engines.stored_groups import Assignment, GroupedDocument, LeadKeys, StoredGroups, own_group
 from ibidem_ingest.signatures.content import group_name
 from ibidem_ingest.signatures.lookup_keys import lookup_keys_batch
 from ibidem_ingest.signatures.packed import unpack
@@ -40,11 +40,12 @@ class Settler:
     store: StoredGroups
     rules: Rules
     recent_joins: set[DocumentRef] = field(default_factory=set)
+    _places: Mapping[str, int] = field(init=False)
 
-    @property
-    def places(self) -> Mapping[str, int]:
-        """The place of each index in the order in which documents are settled."""
-        return {index: place for place, index in enumerate(dict.fromkeys(part.index for part in self.store.parts()))}
+    def __post_init__(self) -> None:
+        """Number the indexes."""
+        indices = dict.fromkeys(part.index for part in self.store.parts())
+        self._places = {index: place for place, index in enumerate(indices)}
 
     def settle(self, portion: Sequence[GroupedDocument], marks: Marks, plan: Plan, match: Match | None = None) -> None:
         """Settle a portion.
@@ -119,11 +120,13 @@ class Settler:
     def _twins(
         self, portion: Sequence[GroupedDocument], followers: Mapping[str, Sequence[GroupedDocument]]
     ) -> list[GroupedDocument]:
-        """Return the documents whose group another one leads: they were written again, or have the id of another."""
-        lead_groups = {group for group, members in followers.items() if any(each.lead for each in members)}
+        """Return the documents whose group one before them leads, such as one with their id in another index."""
+        lead_groups: set[str] = set()
         twins = []
         for each in portion:
-            if each.group in lead_groups or not each.group:
+            rank = self._rank(make_row(each))
+            others = (self._rank(make_row(other)) for other in followers.get(each.group, ()) if other.lead)
+            if each.group in lead_groups or not each.group or any(other < rank for other in others):
                 twins.append(each)
             lead_groups.add(each.group)
         return twins
@@ -137,8 +140,10 @@ class Settler:
 
     def _sort(self, leads: Iterable[Row]) -> list[Row]:
         """Put leads into the order of indexes and their writes."""
-        places = self.places
-        return sorted(leads, key=lambda row: (places.get(row.name[0], len(places)), row.order, row.name))
+        return sorted(leads, key=self._rank)
+
+    def _rank(self, row: Row) -> tuple[int, int, DocumentRef]:
+        return self._places.get(row.name[0], len(self._places)), row.order, row.name
 
     def _find(self, rows: Sequence[Row], marks: Marks, *, copies: bool) -> list[Row]:
         """Look up settled leads, without those that have joined a group since."""
@@ -194,7 +199,7 @@ class Settler:
         joiners = {join.name for join in joins}
         changes: list[Assignment] = []
         for name, lead in documents.items():
-            members = followers.get(lead.group, [])
+            members = [each for each in followers.get(lead.group, ()) if not each.lead]
             if not members:
                 continue
             if name in joiners:
@@ -247,8 +252,8 @@ def start_groups(store: StoredGroups, documents: Sequence[GroupedDocument]) -> l
 
 
 def own_name(document: GroupedDocument) -> str:
-    """Return the group name made of a document's index and id; it is written under one made of the id alone."""
-    return group_name(f"{document.name.index}\0{document.name.id}")
+    """Return the group name of a document alone."""
+    return own_group(*ref(document))
 
 
 def fresh_name(document: GroupedDocument) -> str:
