@@ -21,6 +21,9 @@ READ_BY_RULES = (
 DATES = ("date_from", "date_to")
 """Columns that matter where a policy has a date window."""
 
+WEIGHED = (*DATES, "source")
+"""Columns that matter to a learned rule, beside those that every rule reads."""
+
 
 def first_copies(columns: PackedColumns, policy: Policy, leads: int, constraints: PairConstraints) -> Rows:
     """Return for each row the first row that it is a copy of; its own number where there is none.
@@ -41,7 +44,8 @@ def first_copies(columns: PackedColumns, policy: Policy, leads: int, constraints
     _, first, number = np.unique(content, return_index=True, return_inverse=True)
     original = places[first[number]]
     copies = np.flatnonzero((original < places) & (places >= leads))
-    for name in READ_BY_RULES + (DATES if policy.window_days is not None else ()):
+    further = WEIGHED if policy.learned is not None else DATES if policy.window_days is not None else ()
+    for name in (*READ_BY_RULES, *further):
         if not len(copies):
             break
         column = getattr(columns, name)

@@ -5,7 +5,7 @@ The tables of `levels.md`, the strongest evidence first:
 | level | evidence |
 |---|---|
 | `identical` | equal content hash |
-| `near` | min-hash: enough equal slots and a shared band; or full feature sets that share enough terms; or equal strict fingerprints; or equal profiles; or shared characters where the differing words look misread; each with its guards, all within the date window |
+| `near` | min-hash: enough equal slots and a shared band; or full feature sets that share enough terms; or equal strict fingerprints; or equal profiles; or shared characters where the differing words look misread; each with its guards, all within the date window. Where a policy has a learned rule: its sum, and nothing else |
 | `partial` | where both are long, a relation of their pages, chunks or unique words (`relations`); otherwise containment: one text holds most five-word runs of the other, as min-hash estimates |
 
 Feature sets count at lengths within 5 % and the profile not at all, because trials on four real collections
@@ -21,7 +21,14 @@ The decision is symmetric, and monotone: `identical` pairs are also `near` and `
 from dataclasses import replace
 
 from ibidem_dedupe import evidence
-from ibidem_dedupe.pair_evidence import Evidence, Guards, LongPair, differ_where_they_must_not, relation_evidence
+from ibidem_dedupe.pair_evidence import (
+    Evidence,
+    Guards,
+    LongPair,
+    differ_where_they_must_not,
+    relation_evidence,
+    titles_differ,
+)
 from ibidem_dedupe.policy import LEVELS, Policy
 from ibidem_ingest.signatures.packed import Packed
 
@@ -43,7 +50,8 @@ def decide(a: Packed, b: Packed, policy: Policy, long_pair: LongPair | None = No
         return None
     guards = Guards.compare(a, b)
     found = strongest(a, b, policy, guards)
-    if long_pair is None or policy.level != "partial" or not guards.are_within(policy.window_days):
+    excluded = titles_differ(a, b) or not guards.are_within(policy.window_days)
+    if excluded or long_pair is None or policy.level != "partial":
         return found
     relation = relation_evidence(a, b, long_pair, policy, guards)
     return replace(found, why={**relation.why, **found.why}) if found and relation else found or relation
@@ -51,10 +59,13 @@ def decide(a: Packed, b: Packed, policy: Policy, long_pair: LongPair | None = No
 
 def strongest(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Evidence | None:
     """Go through the levels up to the one asked for; the first evidence counts."""
+    excluded = titles_differ(a, b)
     for level in LEVELS[: LEVELS.index(policy.level) + 1]:
         if level != "identical" and not guards.are_within(policy.window_days):
             return None
         for kind in evidence.TABLE.at(level):
+            if excluded and not kind.weighs_titles:
+                continue
             if kind.decide and (found := kind.decide(a, b, policy, guards)):
                 return found
     return None

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
-from ibidem_dedupe import candidates, column_rules, pair_evidence, reasons
+from ibidem_dedupe import candidates, column_rules, learned_evidence, pair_evidence, reasons
 from ibidem_dedupe.candidates import KeyIndex
 from ibidem_dedupe.column_rules import Bools
 from ibidem_dedupe.policy import LEVELS, Characters, Level, Policy, Terms, min_shared_terms
@@ -51,6 +51,7 @@ class Kind:
         lookup: The look-up keys of an engine by which its documents are found; None where there are none.
         several: Returns how many of these have to be shared; None: one is enough.
         screened: Whether the compiled screen of `pair_rules.screen` knows it.
+        weighs_titles: Whether different titles of two short texts are weighed; otherwise they exclude the pair.
     """
 
     name: str
@@ -65,6 +66,7 @@ class Kind:
     lookup: LookupField | None = None
     several: Callable[[Policy], SharedCount] | None = None
     screened: bool = False
+    weighs_titles: bool = False
 
 
 def say(words: str) -> Reason:
@@ -164,6 +166,15 @@ KINDS = (
         lookup="characters",
         several=_runs,
         screened=True,
+    ),
+    Kind(
+        "learned",
+        "a sum of figures, learned from labels",
+        reasons.learned_sum,
+        counts=partial(_is_set, "learned"),
+        decide=learned_evidence.likely_duplicates,
+        verify=learned_evidence.likely_duplicates_columns,
+        weighs_titles=True,
     ),
     Kind("override", "marked as the same by hand", reasons.declared, level=None, screened=True),
     Kind(

@@ -6,7 +6,17 @@ A test proves the two equal. What a pair's evidence says in detail is left to `d
 import numpy as np
 
 from ibidem_dedupe import evidence
-from ibidem_dedupe.column_rules import Bools, Codes, Pairs, Rows, are_long, is_in_window, may_match, needed_by_size
+from ibidem_dedupe.column_rules import (
+    Bools,
+    Codes,
+    Pairs,
+    Rows,
+    are_long,
+    is_in_window,
+    may_match,
+    needed_by_size,
+    titles_agree,
+)
 from ibidem_dedupe.policy import LEVELS, Policy
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures import noise
@@ -34,7 +44,7 @@ def verify(columns: PackedColumns, a: Rows, b: Rows, policy: Policy) -> Codes:
         `UNDECIDED` where long signatures have to decide.
     """
     codes = np.zeros(len(a), np.uint8)
-    open_pairs = np.flatnonzero(screen(columns, a, b, policy))
+    open_pairs = np.flatnonzero(screen(columns, a, b, policy.candidates))
     for start in range(0, len(open_pairs), SLICE):
         part = open_pairs[start : start + SLICE]
         codes[part] = strongest(Pairs(columns, a[part], b[part]), policy)
@@ -79,15 +89,17 @@ def screen(columns: PackedColumns, a: Rows, b: Rows, policy: Policy) -> Bools:
 def strongest(pairs: Pairs, policy: Policy) -> Codes:
     """Go through the levels up to the one asked for; a pair keeps the first evidence that it passes."""
     codes = np.zeros(len(pairs.a), np.uint8)
-    candidates = np.flatnonzero(may_match(pairs))
+    agree = titles_agree(pairs)
+    candidates = np.flatnonzero(may_match(pairs) & (agree | (policy.learned is not None)))
     for level in LEVELS[: LEVELS.index(policy.level) + 1]:
         if level != "identical":
             candidates = candidates[is_in_window(pairs.take(candidates), policy.window_days)]
         for kind in evidence.TABLE.at(level):
             if kind.verify and len(candidates):
-                mask = kind.verify(pairs.take(candidates), policy)
+                mask = kind.verify(pairs.take(candidates), policy) & (agree[candidates] | kind.weighs_titles)
                 codes[candidates[mask]] = evidence.TABLE.code(kind.name)
                 candidates = candidates[~mask]
     if policy.level == "partial" and policy.related is not None:
+        candidates = candidates[agree[candidates]]
         codes[candidates[are_long(pairs.take(candidates))]] = UNDECIDED
     return codes

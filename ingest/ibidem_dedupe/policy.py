@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from math import ceil
 from typing import Literal, get_args
 
+from ibidem_dedupe.learned import Learned
 from ibidem_ingest.signatures.schema import FULL_SET, SLOTS
 
 Level = Literal["identical", "near", "partial"]
@@ -106,6 +107,8 @@ class Policy:
         characters: Runs of characters, and words that were read wrongly.
         contained: Containment of shingles, at `partial`.
         related: Relations of long texts, at `partial`: the least confidence.
+        learned: A rule learned from labels. It judges candidates, so no other evidence of near duplicates counts
+            beside it; titles and numbers have weights there and exclude no pair.
     """
 
     level: Level = "near"
@@ -117,6 +120,26 @@ class Policy:
     characters: Characters | None = Characters()
     contained: ContainmentRule | None = ContainmentRule()
     related: float | None = 0.5
+    learned: Learned | None = None
+
+    @classmethod
+    def from_rule(cls, rule: Learned) -> "Policy":
+        """Return the policy of a learned rule."""
+        return cls(slots=None, terms=None, fingerprint=None, characters=None, learned=rule)
+
+    @property
+    def candidates(self) -> "Policy":
+        """The policy whose evidence makes a pair a candidate: this one, or a looser one where a learned rule judges."""
+        if self.learned is None:
+            return self
+        return replace(
+            self,
+            slots=Slots(12),
+            terms=Terms(share=0.6, lengths=0.3, numbers=False),
+            fingerprint=Fingerprint(lengths=0.0, shortest=5),
+            characters=Characters(share=0.12, unknown=0.0, numbers=0.0, lengths=0.4, lift=0.0, few=True, pairs=2),
+            learned=None,
+        )
 
     def at(self, level: Level) -> "Policy":
         """Return the same figures at another level."""

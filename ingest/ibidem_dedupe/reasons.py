@@ -49,6 +49,23 @@ def contained_text(why: Why) -> str:
     return f"about {percent(why['estimate'])} of the shorter text shared"
 
 
+def learned_sum(why: Why) -> str:
+    """Say what speaks for and against a pair by a learned rule, the strongest first.
+
+    >>> learned_sum({"parts": {"five-word runs": 3.1, "title": 1.2, "dates": 0.01, "numbers": -0.8}})
+    'alike: five-word runs +3.1, title +1.2; against: numbers -0.8'
+    """
+    parts = why.get("parts")
+    said = {part: round(share, 1) for part, share in parts.items()} if isinstance(parts, Mapping) else {}
+    alike = sorted((-share, part) for part, share in said.items() if share > 0)
+    against = sorted((share, part) for part, share in said.items() if share < 0)
+    sides = {
+        "alike": ", ".join(f"{part} +{-share:.1f}" for share, part in alike),
+        "against": ", ".join(f"{part} -{-share:.1f}" for share, part in against),
+    }
+    return "; ".join(f"{side}: {words}" for side, words in sides.items() if words)
+
+
 def declared(why: Why) -> str:
     """Say who declared two documents the same."""
     return f"declared the same by {why.get('author') or 'a reader'}"

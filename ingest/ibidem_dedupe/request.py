@@ -258,6 +258,11 @@ def policy(values: Mapping[str, Any], presets: Mapping[str, Preset]) -> Policy:
     if name and name not in presets:
         raise UsageError(f"dedupe_preset={name!r} is not known", f"allowed: {', '.join(presets)}")
     base = presets[name].policy if name else Policy()
+    if "dedupe_similarity" in values and base.learned is not None:
+        raise UsageError(
+            f"dedupe_similarity does not go with dedupe_preset={name}, which was learned from labels",
+            "leave one of them out",
+        )
     if "dedupe_similarity" in values:
         base = base.similar(values["dedupe_similarity"])
     return base.at(values.get("dedupe_level", base.level)).within(values.get("dedupe_window_days", base.window_days))

@@ -19,6 +19,7 @@ def build_key_index(columns: PackedColumns, policy: Policy, is_copy: Bools | Non
         is_copy: (n,) rows that get no keys, since an earlier row stands for them; None: all rows get keys.
     """
     words: Bools = columns.length > 0
+    policy = policy.candidates
     if is_copy is not None:
         words &= ~is_copy
     strong_keys = join_indexes(_indexes(columns, policy, words, is_weak=False))

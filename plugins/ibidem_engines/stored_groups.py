@@ -180,6 +180,12 @@ class StoredGroups(Protocol):
         """
 
 
+def index_places(store: StoredGroups) -> dict[str, int]:
+    """Return the place of each index in the order in which documents are settled."""
+    indices = dict.fromkeys(part.index for part in store.parts())
+    return {index: place for place, index in enumerate(indices)}
+
+
 class WithGroups(Engine, Protocol):
     """An engine whose index stores groups."""
 

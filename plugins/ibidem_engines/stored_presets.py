@@ -8,7 +8,7 @@ from ibidem_core.records import parse_record
 from ibidem_dedupe.parameters import PRESETS, Preset
 from ibidem_dedupe.policy import Policy
 from ibidem_engines.engine import Engine
-from ibidem_engines.ledger import read_ledger
+from ibidem_engines.ledger import check_entry, read_ledger
 from ibidem_ingest.errors import UsageError
 
 LONGEST_NAME = 100
@@ -77,8 +77,27 @@ def read_preset(record: Mapping[str, object]) -> Preset:
 
 
 def lookup_presets(engine: Engine, name: str | None) -> Mapping[str, Preset]:
-    """Return the presets among which one is looked for: the index is read only for one that is not built in."""
-    return PRESETS if not name or name in PRESETS or name.lower() == NO_PRESET else known_presets(engine)
+    """Return the presets among which one is looked for: the index is read only for one that is not built in.
+
+    Raises:
+        DamagedRecord: The index has a preset of this name that cannot be used, such as one learned on other figures.
+    """
+    if not name or name in PRESETS or name.lower() == NO_PRESET:
+        return PRESETS
+    presets = known_presets(engine)
+    if name not in presets:
+        _check_preset(engine, name)
+    return presets
+
+
+def _check_preset(engine: Engine, name: str) -> None:
+    """Raise what is wrong with a stored preset, where there is one of this name."""
+    try:
+        record = engine.get_record("presets", name)
+    except NoIndex:
+        return
+    if record is not None:
+        check_entry(record, read_preset)
 
 
 def known_presets(engine: Engine) -> Mapping[str, Preset]:

@@ -15,6 +15,7 @@ from redis import Redis
 
 from ibidem_core.settings import load
 from ibidem_engines.connect import open_engine
+from ibidem_ingest import distribution
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
 from ibidem_workers.brokers.files import SpoolDirectory
@@ -25,6 +26,7 @@ from servers.fake_server import between
 from servers.indices import ask, remove_indices
 from servers.process import Process
 from support.command_line import Answer, Run
+from support.rabbitmq_queues import delete_queues
 
 
 def test_doctor_shows_every_setting_with_its_origin_and_what_answers(run: Run, answer: Answer) -> None:
@@ -43,6 +45,16 @@ def test_doctor_shows_every_setting_with_its_origin_and_what_answers(run: Run, a
         "tables",
         "unsigned",
     }
+
+
+def test_doctor_names_a_foreign_distribution_of_the_same_modules(answer: Answer, monkeypatch) -> None:
+    (check,) = find_checks(answer, "ibidem")
+    assert check["ok"]
+    assert str(check["what"]).startswith("ibidem-search ")
+    monkeypatch.setattr(distribution, "foreign_version", lambda: "1.0.2")
+    (check,) = find_checks(answer, "ibidem")
+    assert not check["ok"]
+    assert "pip uninstall --yes ibidem ibidem-search" in str(check["remedy"])
 
 
 def test_doctor_says_what_to_do_about_an_engine_that_cannot_be_used(run: Run, monkeypatch) -> None:
@@ -179,7 +191,7 @@ class Misconfigured:
         settings = load()
         with make_app(settings).connection_for_write() as connection:
             connection.default_channel.queue_declare(settings.queue, durable=True, auto_delete=False)
-        self.undone.callback(delete_queue, settings)
+        self.undone.callback(delete_queues, settings)
 
     def other_table(self) -> None:
         shutil.copytree(load().tables, "tables")
@@ -296,9 +308,3 @@ def test_doctor_names_what_is_wrong_and_what_mends_it(
     text = " ".join(f"{row['what']} {row['remedy']}" for row in failures if row["name"] == check)
     assert all(part in text for part in words), failures
     assert all(row["remedy"] for row in failures)
-
-
-def delete_queue(settings: object) -> None:
-    with make_app(settings).connection_for_write() as connection:
-        for name in (settings.queue, f"{settings.queue}-dead"):
-            connection.default_channel.queue_delete(name)

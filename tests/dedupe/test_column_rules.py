@@ -13,6 +13,7 @@ from ibidem_dedupe.policy import Policy
 from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.noise_columns import equal_runs
 from ibidem_ingest.signatures.packed_columns import NO_NUMBER, NO_TERM, PackedColumns
+from support.learned_rules import make_rule
 from support.windows import SampleWindow, example_settings, make_window, windows
 
 POLICIES = st.sampled_from(
@@ -22,6 +23,8 @@ POLICIES = st.sampled_from(
         Policy(profile=0.8, window_days=41),
         Policy(slots=None, window_days=0),
         Policy(slots=None, terms=None),
+        Policy.from_rule(make_rule()),
+        Policy.from_rule(make_rule(1, -1.0)).at("partial").within(42),
         *(preset.policy for preset in PRESETS.values()),
         *(Policy().similar(percent) for percent in (20, 60, 95)),
     ]
@@ -111,5 +114,5 @@ def test_equal_runs_are_counted_alone_in_pairs_and_in_bands(seed: int, values: i
 def test_no_pair_that_a_rule_takes_is_screened_out(window: SampleWindow, policy: Policy) -> None:
     columns, size = PackedColumns.decode(window.values), len(window.values)
     pairs = Pairs(columns, *np.divmod(np.arange(size * size), size))
-    passing = screen(columns, pairs.a, pairs.b, policy)
+    passing = screen(columns, pairs.a, pairs.b, policy.candidates)
     assert passing[strongest(pairs, policy) > 0].all()

@@ -14,6 +14,7 @@ from ibidem_core.settings_sources import BROKERS as SCHEMES
 from ibidem_workers.brokers.files import SpoolDirectory
 from ibidem_workers.brokers.redis import PREFIX, Stream, connect
 from ibidem_workers.celery_app import BY_SCHEME, connect_broker, make_app, make_broker
+from support.rabbitmq_queues import delete_queues
 
 PATIENCE = 30.0
 
@@ -44,12 +45,7 @@ def given_up_in_rabbitmq(settings: Settings) -> Callable[[], object]:
     with make_app(settings).connection_for_write() as connection:
         connection.Producer().publish("not ours", routing_key=name)
 
-    def remove() -> None:
-        with make_app(settings).connection_for_write() as connection:
-            for queue in (settings.queue, name):
-                connection.default_channel.queue_delete(queue)
-
-    return remove
+    return lambda: delete_queues(settings)
 
 
 BROKERS = {

@@ -20,6 +20,7 @@ from ibidem_workers.brokers.lease import this_process
 from ibidem_workers.celery_app import make_app
 from ibidem_workers.runs import RunMonitor
 from ibidem_workers.submit import Submission
+from support.rabbitmq_queues import delete_queues
 
 SLOW = """
 import pathlib, sys, time
@@ -59,9 +60,7 @@ def queued(request: pytest.FixtureRequest, settings: Settings) -> Iterator[Setti
     if kind == "redis":
         Redis.from_url(broker).delete(f"ibidem:{own_settings.queue}")
     elif kind == "rabbitmq":
-        with make_app(own_settings).connection_for_write() as connection:
-            for name in (own_settings.queue, f"{own_settings.queue}-dead"):
-                connection.default_channel.queue_delete(name)
+        delete_queues(own_settings)
 
 
 @pytest.fixture

@@ -25,6 +25,7 @@ from ibidem_workers.celery_app import TASK, make_app
 from ibidem_workers.ingest import ingest_documents
 from ibidem_workers.pool import Pool
 from ibidem_workers.runs import RunMonitor
+from support.rabbitmq_queues import delete_queues
 
 PATIENCE = 60.0
 BROKERS = ["file", *(pytest.param(name, marks=pytest.mark.server(name)) for name in ("rabbitmq", "redis"))]
@@ -124,9 +125,7 @@ def settings(request: pytest.FixtureRequest, tmp_path: Path, tables_folder: Path
     )
     yield own_settings
     if request.param == "rabbitmq":
-        with make_app(own_settings).connection_for_write() as connection:
-            for queue in (own_settings.queue, f"{own_settings.queue}-dead"):
-                connection.default_channel.queue_delete(queue)
+        delete_queues(own_settings)
     if request.param == "redis":
         connect(broker).delete(PREFIX + own_settings.queue, PREFIX + own_settings.queue + GIVEN_UP)
 

@@ -33,7 +33,9 @@ import os, sys
 from ibidem_workers.pool import Pool
 from ibidem_core.settings import load
 with Pool(load()) as pool:
-    print(*pool.pids, flush=True)
+    while sys.argv[1] != "starting" and len(pool.pids) < pool.settings.workers:
+        pool.check()
+    print(pool._starter.pid, *pool.pids, flush=True)
     while sys.argv[1] == "ready" and not pool.is_ready:
         pool.check()
     print("now", flush=True)
@@ -42,7 +44,7 @@ with Pool(load()) as pool:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("when", ["starting", "ready"])
+@pytest.mark.parametrize("when", ["starting", "forked", "ready"])
 def test_workers_end_when_what_started_them_is_killed_also_while_they_start(settings: Settings, when: str) -> None:
     environment = os.environ | settings.as_environment()
     command = [sys.executable, "-c", STARTS, when]
@@ -53,7 +55,7 @@ def test_workers_end_when_what_started_them_is_killed_also_while_they_start(sett
         workers = [int(each) for each in starter.stdout.readline().split()]
         assert starter.stdout.readline() == "now\n"
         starter.kill()
-    assert len(workers) == settings.workers
+    assert len(workers) == (1 if when == "starting" else 1 + settings.workers)
     try:
         assert wait_for(lambda: not any(map(living, workers)), 60)
     finally:

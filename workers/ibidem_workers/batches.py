@@ -119,6 +119,9 @@ NAMES = frozenset({"task", "id", "lang", "origin", "root_id", "parent_id", "args
 FOR_BROKERS = "x-"
 """Prefix of headers that brokers add and Celery ignores."""
 
+MATCH_TASK = "ibidem.match"
+"""Task that matches documents for who settles groups; its messages have a queue of their own."""
+
 MOST_TRIES = 1_000_000
 MOST_NUMBER = 10**12
 
@@ -144,7 +147,10 @@ def check(message: Message, limit: int) -> None:
     arguments, keywords, embed = message.payload
     if keywords or any(embed.values()):
         raise ValueError("it asks for more than its task")
-    _check_arguments(*arguments)
+    if message.headers.get("task") == MATCH_TASK:
+        _check_request(*arguments)
+    else:
+        _check_arguments(*arguments)
 
 
 def _check_headers(headers: Mapping[str, object]) -> None:
@@ -170,6 +176,11 @@ def _check_arguments(run: object, number: object, records: object, part: object 
         raise ValueError("it has no number in its run")
     if not isinstance(records, list) or not all(isinstance(record, dict) for record in records):
         raise ValueError("it holds no documents")
+
+
+def _check_request(request: object = None, *more: object) -> None:
+    if not isinstance(request, dict) or more:
+        raise ValueError("it holds no request to match documents")
 
 
 def _is_count(value: object, limit: int) -> bool:

@@ -4,7 +4,8 @@ For each broker (file queue, RabbitMQ, Redis) a class configures Celery, checks 
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,9 +23,11 @@ from typing_extensions import override
 from ibidem_core.errors import Unavailable
 from ibidem_core.redaction import redact
 from ibidem_core.settings import Settings
+from ibidem_ingest.distribution import install_command
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.batches import (
     COMPRESSION,
+    MATCH_TASK,
     TRIES_BEFORE,
     Batch,
     SerializedBatch,
@@ -40,6 +43,15 @@ RAW = 2
 
 FOREIGN = "that no submitter has sent"
 TIMEOUT_S = 5
+
+
+MATCH_ARGUMENTS: Mapping[str, object] = {"x-queue-type": "quorum", "x-message-ttl": 60_000}
+"""RabbitMQ drops a request to match after a minute: who asked has done the work by then."""
+
+
+def match_queue(settings: Settings) -> str:
+    """Return the name of the queue of requests to match, which older workers do not read."""
+    return f"{settings.queue}-match"
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +144,7 @@ class RabbitMq(Broker):
             "task_queues": [
                 Queue(settings.queue, queue_arguments=arguments),
                 Queue(self._dead_queue, queue_arguments={"x-queue-type": "quorum"}),
+                Queue(match_queue(settings), queue_arguments=MATCH_ARGUMENTS),
             ],
         }
 
@@ -160,9 +173,7 @@ class RedisStream(Broker):
     @override
     def require_client(self) -> None:
         if find_spec("redis") is None:
-            raise UsageError(
-                "a queue in Redis needs its client", "from a copy of the repository: pip install '.[redis]'"
-            )
+            raise UsageError("a queue in Redis needs its client", install_command("redis"))
 
     @override
     def celery_config(self) -> dict[str, Any]:
@@ -185,9 +196,9 @@ def _transport_options(settings: Settings) -> dict[str, Any]:
 
 
 def _own_queue(settings: Settings) -> dict[str, Any]:
-    """Configure a queue of ours, which carries batches and nothing else."""
+    """Configure queues of ours: of batches, and of requests to match."""
     return {
-        "task_queues": [Queue(settings.queue)],
+        "task_queues": [Queue(settings.queue), Queue(match_queue(settings))],
         "worker_enable_remote_control": False,
         "worker_send_task_events": False,
     }
@@ -267,7 +278,7 @@ def send(app: Celery, run: str, batch: Batch | SerializedBatch, tries: int | Non
         Unavailable: The broker does not answer.
         Permanent: It refuses the user, the virtual host or the queue.
     """
-    try:
+    with _publishing(app):
         app.send_task(
             TASK,
             args=[run, batch.number, batch.body, batch.part],
@@ -276,6 +287,13 @@ def send(app: Celery, run: str, batch: Batch | SerializedBatch, tries: int | Non
             compression=_compression(app, batch),
             headers={} if tries is None else {TRIES_BEFORE: tries},
         )
+
+
+@contextmanager
+def _publishing(app: Celery) -> Iterator[None]:
+    """Translate the errors of a broker that takes no messages."""
+    try:
+        yield
     except AMQPError as error:
         raise translate_error(error, app.conf.broker_write_url or "") from error
     except (OperationalError, OSError) as error:
@@ -284,6 +302,39 @@ def send(app: Celery, run: str, batch: Batch | SerializedBatch, tries: int | Non
             f"the broker {redact(url)} does not take messages: {redacted_message(error, url)}",
             "look after it (IBIDEM_BROKER), then run the same command again",
         ) from error
+
+
+class CeleryMatchQueue:
+    """Queue of requests to match, on the broker of the settings; it connects when the first one is published.
+
+    Args:
+        settings: Which broker and queue.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._name = match_queue(settings)
+        self._app = make_app(settings)
+
+    def publish(self, requests: Sequence[Mapping[str, object]]) -> None:
+        """Publish requests.
+
+        Raises:
+            Unavailable: The broker does not take them.
+            Permanent: It refuses the user, the virtual host or the queue.
+        """
+        with _publishing(self._app):
+            for each in requests:
+                self._app.send_task(MATCH_TASK, args=[each], argsrepr="", kwargsrepr="", queue=self._name)
+
+    def purge(self) -> None:
+        """Remove the requests that no worker has taken.
+
+        Raises:
+            Unavailable: The broker does not answer.
+            Permanent: It refuses the user, the virtual host or the queue.
+        """
+        with _publishing(self._app), self._app.connection_for_write() as connection:
+            connection.default_channel.queue_purge(self._name)
 
 
 def connect_broker(settings: Settings) -> None:

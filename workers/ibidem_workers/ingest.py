@@ -20,7 +20,7 @@ from ibidem_ingest.readers import read
 from ibidem_ingest.readers.formats import Tally
 from ibidem_workers import dead_letters
 from ibidem_workers.brokers.files import SpoolDirectory
-from ibidem_workers.celery_app import connect_broker
+from ibidem_workers.celery_app import CeleryMatchQueue, connect_broker
 from ibidem_workers.groups.service import settle_all
 from ibidem_workers.pool import Pool
 from ibidem_workers.runs import AGAIN, Progress, RunMonitor, summary
@@ -117,7 +117,10 @@ def ingest_documents(  # noqa: PLR0913 - the options of one command, each by its
         if wait:
             run = _LocalRun(engine, settings, report).run(source, tally, paths)
             retry_unavailable(
-                lambda: settle_all(engine, report_groups, memory=settings.settle_bytes), settings.patience
+                lambda: settle_all(
+                    engine, report_groups, memory=settings.settle_bytes, queue=CeleryMatchQueue(settings)
+                ),
+                settings.patience,
             )
             return run
         return Submission(engine, settings, paths, tally).send(source).run

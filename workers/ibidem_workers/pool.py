@@ -1,4 +1,4 @@
-"""Supervisor of worker processes: starts them, restarts one that a document killed, and stops them.
+"""Supervisor of worker processes: has them started, restarts one that a document killed, and stops them.
 
 Each worker is a Celery worker of its own with Celery's `solo` pool, and not a child of its `prefork` pool. In a
 prefork pool the parent takes the messages and survives: when a document kills a child, the parent hands the message
@@ -13,21 +13,20 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import IO, Self
+from typing import IO, Self, cast
 
 from ibidem_core.errors import EngineError
 from ibidem_core.settings import Settings
 from ibidem_workers.brokers.lease import this_process
+from ibidem_workers.starter import GRACE
 
-READY = "ready"
-"""Line on standard output by which a worker says that it takes messages."""
+ENDS = 5.0
+"""Seconds after the grace period of the workers in which their starter has ended."""
 
 STOPPED = 3
 """Exit code of a worker whose engine takes nothing more; another worker would end in the same way."""
-
-GRACE = 30.0
-"""Seconds that a worker has for the batch in hand when it is asked to end; then it is killed, and another takes it."""
 
 TAIL = 2_000
 """Characters that are shown of the end of a dead worker's error output."""
@@ -37,27 +36,21 @@ class WorkerFailure(EngineError):
     """The workers could not start, or the engine takes nothing more; documents sent so far are still in the queue."""
 
 
-@dataclass(slots=True)
+@dataclass(eq=False, slots=True)
 class _Worker:
-    """One worker process and its output."""
+    """One worker process.
 
-    process: subprocess.Popen[bytes]
+    Args:
+        errors: File of its error output; None where that is shown at once.
+        pid: Its process id; 0 until the starter has said it.
+        ready: Whether it takes messages.
+        code: Its exit code; None while it runs.
+    """
+
     errors: IO[bytes] | None
+    pid: int = 0
     ready: bool = False
-
-    def listen(self) -> None:
-        """Read whether it says that it takes messages."""
-        if not self.ready and self.process.stdout is not None:
-            output = self.process.stdout.read()
-            self.ready = bool(output) and READY.encode() in output
-
-    def last_words(self) -> str:
-        """Return the end of its error output."""
-        if self.errors is None:
-            return ""
-        size = self.errors.seek(0, os.SEEK_END)
-        self.errors.seek(max(0, size - TAIL))
-        return self.errors.read().decode(errors="replace").strip()
+    code: int | None = None
 
 
 @dataclass(slots=True)
@@ -67,7 +60,7 @@ class Pool:
     Args:
         settings: Given to each of them as environment.
         quiet: Whether to keep their standard error for the message when one dies, instead of showing it at once.
-        command: The command to start; the name of this process is added.
+        command: The command of their starter; the name of this process is added.
         ready_at: When the first of them took messages, by `time.monotonic`; None before.
     """
 
@@ -75,41 +68,47 @@ class Pool:
     quiet: bool = False
     command: Sequence[str] = (sys.executable, "-m", "ibidem_workers.worker")
     ready_at: float | None = None
-    _workers: list[_Worker] = field(default_factory=list)
+    _workers: dict[int, _Worker] = field(default_factory=dict)
+    _starter: "subprocess.Popen[bytes] | None" = None
+    _errors: IO[bytes] | None = None
+    _lines: bytes = b""
+    _asked: int = 0
 
     def __enter__(self) -> Self:
         """Start as many workers as the settings say."""
         try:
-            for _ in range(self.settings.workers):
-                self._workers.append(self._start())
+            self._start()
         except BaseException:
             self.__exit__()
             raise
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Ask all workers to end, and kill the rest after a grace period."""
-        for worker in self._workers:
-            worker.process.terminate()
-        deadline = time.monotonic() + GRACE
-        for worker in self._workers:
+        """Ask all workers to end, which their starter does at the end of its input."""
+        if self._starter is not None:
+            with suppress(BrokenPipeError):
+                self._input().close()
             try:
-                worker.process.wait(max(0.0, deadline - time.monotonic()))
+                self._starter.wait(GRACE + ENDS)
             except subprocess.TimeoutExpired:
-                worker.process.kill()
-                worker.process.wait()
-            self._close(worker)
+                self._starter.kill()
+                self._starter.wait()
+            self._output().close()
+            self._starter = None
+        for file in (self._errors, *(worker.errors for worker in self._workers.values())):
+            if file is not None:
+                file.close()
         self._workers.clear()
 
     @property
     def pids(self) -> list[int]:
-        """The process ids of the workers."""
-        return [worker.process.pid for worker in self._workers]
+        """The process ids of the workers that were started."""
+        return [worker.pid for worker in self._workers.values() if worker.pid]
 
     @property
     def is_ready(self) -> bool:
         """Whether one of them takes messages."""
-        return any(worker.ready for worker in self._workers)
+        return any(worker.ready for worker in self._workers.values())
 
     def check(self) -> None:
         """Check that the workers live; one that died after it was ready is started again.
@@ -119,44 +118,82 @@ class Pool:
         Raises:
             WorkerFailure: One could not start, or its engine takes nothing more.
         """
-        for at, worker in enumerate(self._workers):
-            worker.listen()
-            if worker.ready and self.ready_at is None:
-                self.ready_at = time.monotonic()
-            if worker.process.poll() is not None:
-                self._workers[at] = self._replace(worker)
+        self._listen()
+        if self.is_ready and self.ready_at is None:
+            self.ready_at = time.monotonic()
+        if self._starter is not None and (code := self._starter.poll()) is not None:
+            if not self.is_ready:
+                raise _failure(code, self._errors)
+            self.__exit__()  # its workers end by themselves
+            self._start()
+        for number, worker in list(self._workers.items()):
+            if worker.code is not None:
+                if not worker.ready or worker.code == STOPPED:
+                    raise _failure(worker.code, worker.errors)
+                del self._workers[number]
+                if worker.errors is not None:
+                    worker.errors.close()
+                self._ask()
 
-    def _replace(self, worker: _Worker) -> _Worker:
-        code, message = worker.process.returncode, worker.last_words()
-        if code == STOPPED or not worker.ready:
-            raise WorkerFailure(
-                f"a worker ended with code {code}" + (f": {message}" if message else ""),
-                "what was sent is still in the queue; mend this, then give the same command again",
-            )
-        replacement = self._start()
-        self._close(worker)
-        return replacement
-
-    def _start(self) -> _Worker:
-        errors = tempfile.TemporaryFile() if self.quiet else None  # noqa: SIM115 - closed with the worker
-        process = subprocess.Popen(  # noqa: S603 - this package itself
+    def _start(self) -> None:
+        """Start the starter, and ask it for the workers."""
+        self._errors = tempfile.TemporaryFile() if self.quiet else None  # noqa: SIM115 - closed at the exit
+        self._starter = subprocess.Popen(  # noqa: S603 - this package itself
             [*self.command, this_process()],
             env=_environment(self.settings),
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=errors,
+            stderr=self._errors,
             start_new_session=True,  # this process handles Ctrl-C; a worker ends its batch first
         )
-        if process.stdout is not None:
-            os.set_blocking(process.stdout.fileno(), False)
-        return _Worker(process, errors)
+        self._lines = b""
+        os.set_blocking(self._output().fileno(), False)
+        for _ in range(self.settings.workers):
+            self._ask()
 
-    @staticmethod
-    def _close(worker: _Worker) -> None:
-        if worker.errors is not None:
-            worker.errors.close()
-        if worker.process.stdout is not None:
-            worker.process.stdout.close()
+    def _ask(self) -> None:
+        """Ask for one more worker."""
+        errors = tempfile.NamedTemporaryFile(prefix="ibidem-") if self.quiet else None  # noqa: SIM115 - as above
+        self._workers[self._asked] = _Worker(errors)
+        with suppress(BrokenPipeError):  # the next check sees why it ended
+            self._input().write(f"{self._asked} {errors.name if errors else ''}\n".encode())
+            self._input().flush()
+        self._asked += 1
+
+    def _listen(self) -> None:
+        """Read what happened to the workers."""
+        *lines, self._lines = (self._lines + (self._output().read() or b"")).split(b"\n")
+        for event, number, *values in map(bytes.split, lines):
+            if worker := self._workers.get(int(number)):
+                if event == b"pid":
+                    worker.pid = int(values[0])
+                elif event == b"ended":
+                    worker.code = int(values[0])
+                else:
+                    worker.ready = True
+
+    def _input(self) -> IO[bytes]:
+        return cast("IO[bytes]", self._starter and self._starter.stdin)
+
+    def _output(self) -> IO[bytes]:
+        return cast("IO[bytes]", self._starter and self._starter.stdout)
+
+
+def _failure(code: int, errors: IO[bytes] | None) -> WorkerFailure:
+    message = _last_words(errors)
+    return WorkerFailure(
+        f"a worker ended with code {code}" + (f": {message}" if message else ""),
+        "what was sent is still in the queue; mend this, then give the same command again",
+    )
+
+
+def _last_words(errors: IO[bytes] | None) -> str:
+    """Return the end of an error output."""
+    if errors is None:
+        return ""
+    size = errors.seek(0, os.SEEK_END)
+    errors.seek(max(0, size - TAIL))
+    return errors.read().decode(errors="replace").strip()
 
 
 def _environment(settings: Settings) -> dict[str, str]:

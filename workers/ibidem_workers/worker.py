@@ -1,6 +1,7 @@
-"""Worker process: `python -m ibidem_workers.worker PARENT`, configured by `IBIDEM_*` variables.
+"""Worker processes: `python -m ibidem_workers.worker PARENT`, configured by `IBIDEM_*` variables.
 
-It ends when the process named by `PARENT`, which started it, has ended.
+What is started so is their starter (`starter.py`), which ends when the process named by `PARENT` has ended; a worker
+ends when its starter has.
 """
 
 import faulthandler
@@ -13,9 +14,10 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from importlib import import_module
 from typing import Any
 
 from celery import Celery, Task, signals
@@ -28,12 +30,15 @@ from ibidem_core.errors import EngineError, Permanent, Unavailable
 from ibidem_core.retry import retry_unavailable
 from ibidem_core.settings import Settings, load
 from ibidem_engines.connect import open_engine
+from ibidem_engines.engine import Engine
 from ibidem_ingest.errors import IbidemError
 from ibidem_ingest.idf.store import Tables
-from ibidem_workers.batches import TRIES, TRIES_BEFORE, Batch, Record, most_of_message, restrict_serializers
-from ibidem_workers.brokers.lease import is_alive
-from ibidem_workers.celery_app import TASK, connect_broker, make_app, send
-from ibidem_workers.pool import READY, STOPPED
+from ibidem_workers.batches import MATCH_TASK, TRIES, TRIES_BEFORE, Batch, Record, most_of_message, restrict_serializers
+from ibidem_workers.brokers.lease import is_alive, this_process
+from ibidem_workers.celery_app import TASK, connect_broker, make_app, match_queue, send
+from ibidem_workers.groups.match_task import MatchWorker
+from ibidem_workers.pool import STOPPED
+from ibidem_workers.starter import fork_workers, report
 from ibidem_workers.tasks import Delivery, WorkerContext, sign_and_write
 
 
@@ -59,6 +64,19 @@ WARMED = "en"
 CRASHED = 1
 """Exit code of a worker that ended by an unexpected error; another one takes its place."""
 
+LATE = (
+    "celery.app.amqp",
+    "celery.app.control",
+    "celery.app.events",
+    "celery.app.log",
+    "celery.backends",
+    "celery.concurrency.solo",
+    "celery.worker.components",
+    "celery.worker.strategy",
+    "fasttext",
+)
+"""Modules that a worker imports only once it runs."""
+
 COLLECTED_AFTER = 50_000
 """Objects after which the garbage collector looks for cycles; a batch makes some 100,000, nearly all without any."""
 
@@ -66,26 +84,43 @@ _log = logging.getLogger(__name__)
 
 
 def main(parent: str = "") -> int:
-    """Work until asked to end; returns the exit code.
+    """Start workers, and in each of them work until asked to end; returns the exit code.
 
     Args:
-        parent: The process that started this one, as `brokers.lease.this_process` names it.
+        parent: The process that asks for them, as `brokers.lease.this_process` names it.
     """
     if not is_alive(parent):
         sys.stderr.write("ibidem worker: what started this process is gone; start workers with: ibidem worker\n")
         return STOPPED
-    _watch_parent(parent)
     try:
         settings = load()
+        load_modules()
+        starter = this_process()
+        number = fork_workers(parent)
+        if number is None:
+            return 0
+        _watch_parent(starter)
         logs.set_up(settings)
-        return work(settings)
+        return work(settings, number)
     except IbidemError as error:
         sys.stderr.write(f"ibidem worker: {error}\n")
         return STOPPED
 
 
-def work(settings: Settings) -> int:
+def load_modules() -> None:
+    """Load what a worker loads late, so that it is there before workers are forked."""
+    for name in LATE:
+        import_module(name)
+    gc.collect()
+    gc.freeze()  # imported objects are never garbage; to scan them at each collection takes a tenth of the time
+
+
+def work(settings: Settings, number: int) -> int:
     """Take messages and carry them out until asked to end.
+
+    Args:
+        settings: Where from and to.
+        number: Its number among the workers of its starter.
 
     Raises:
         Unavailable: Engine or broker did not answer at the start.
@@ -105,7 +140,7 @@ def work(settings: Settings) -> int:
     app = make_app(settings)
     restrict_serializers(most_of_message(settings))
     errors = register(app, context)
-    _prepare_process()
+    _prepare_process(number)
     worker = _make_worker(app, settings)
     worker.start()
     context.engine.close()
@@ -114,11 +149,10 @@ def work(settings: Settings) -> int:
     return int(worker.exitcode or 0)
 
 
-def _prepare_process() -> None:
+def _prepare_process(number: int) -> None:
     """Set up garbage collection and Celery's signals, and turn off warnings that do not apply here."""
-    gc.freeze()  # imported objects are never garbage; to scan them at each collection takes a tenth of the time
     gc.set_threshold(COLLECTED_AFTER)
-    signals.worker_ready.connect(_report_ready)
+    signals.worker_ready.connect(lambda **_: report("ready", number), weak=False)
     signals.setup_logging.connect(_leave_logging)
     # Celery warns of root because of pickle; only JSON is read here.
     warnings.filterwarnings("ignore", category=SecurityWarning)
@@ -131,7 +165,7 @@ def _make_worker(app: Celery, settings: Settings) -> Any:
     return app.Worker(
         pool="solo",
         concurrency=1,
-        queues=[settings.queue],
+        queues=[settings.queue, match_queue(settings)],
         hostname=f"{settings.index}-{os.getpid()}@{socket.gethostname()}",  # each worker has its own name
         loglevel="WARNING",
         quiet=True,
@@ -142,7 +176,7 @@ def _make_worker(app: Celery, settings: Settings) -> Any:
 
 
 def register(app: Celery, context: WorkerContext) -> list[EngineError]:
-    """Register the task; returns a list to which the error that ends the worker is appended."""
+    """Register the tasks; returns a list to which the error that ends the worker is appended."""
     errors: list[EngineError] = []
 
     def task(self: Task, run: str, number: int, records: list[Record], part: int | None = None) -> None:
@@ -169,9 +203,22 @@ def register(app: Celery, context: WorkerContext) -> list[EngineError]:
             _hand_back(app, replace(delivery, tries=delivery.tries + 1), error)
 
     app.task(name=TASK, bind=True)(task)
-    for name in app.tasks.keys() - {TASK}:
+    register_match(app, context.engine)
+    for name in app.tasks.keys() - {TASK, MATCH_TASK}:
         app.tasks.unregister(name)  # Celery's own, which no submitter sends
     return errors
+
+
+def register_match(app: Celery, engine: Engine) -> None:
+    """Register the task that matches documents; its message is acknowledged first, since who asked needs no answer."""
+    match_worker = MatchWorker(engine)
+
+    def match(request: Mapping[str, object]) -> None:
+        """Match documents for who settles groups."""
+        if not _asked_to_end():
+            match_worker.answer(request)
+
+    app.task(name=MATCH_TASK, acks_late=False)(match)
 
 
 def _delivery(task: Task, run: str, batch: Batch) -> Delivery:
@@ -204,11 +251,6 @@ def _asked_to_end() -> bool:
 
 def _leave_logging(**_: object) -> None:
     """Keep Celery from setting a level and a handler of its own: a connected signal is enough."""
-
-
-def _report_ready(**_: object) -> None:
-    sys.stdout.write(f"{READY}\n")
-    sys.stdout.flush()
 
 
 def _watch_parent(parent: str) -> None:

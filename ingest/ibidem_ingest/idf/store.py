@@ -1,6 +1,6 @@
 """Idf tables of a folder: one current table for each language, and every other by its name.
 
-A table is built from the counts of a collection, or from the general ones of `wordfreq`.
+A table is built from the counts of a collection, or is the general one of a language (`general.py`).
 
 `<name>.idf` is a table; `<language>.current` holds the name of the language's current one, or `none`. Where a language
 has no current table yet, the first process that needs it builds the default one.
@@ -9,17 +9,16 @@ has no current table yet, the first process that needs it builds the default one
 import fcntl
 import os
 import re
-import unicodedata
-import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ibidem_ingest.errors import TableError
+from ibidem_ingest.idf.general import build_general
 from ibidem_ingest.idf.table import Table, write_whole
 from ibidem_ingest.private import make_folder
-from ibidem_ingest.text.terms import LEAST_LETTERS, is_term
+from ibidem_ingest.text.terms import is_term
 from ibidem_ingest.text.tokens import tokens
 
 LEAST = 1_000
@@ -44,58 +43,6 @@ def count_terms(texts: Iterable[str], language: str, origin: str) -> Table:
     if documents < LEAST:
         raise TableError(f"{documents} documents are too few for an idf table", f"count at least {LEAST:,}")
     return Table.build(language, documents, dict(counts), origin)
-
-
-DOCUMENTS = 3_100_000
-WORDS = 800
-_LIST = {"bs": "sh", "hr": "sh", "no": "nb", "sr": "sh", "tl": "fil"}  # codes of ISO 639-1, and wordfreq's for the same
-_SIGMA, _FINAL_SIGMA = "\u03c3", "\u03c2"
-_UNSPACED = {"ja", "km", "lo", "my", "th", "zh"}
-
-
-def build_general(language: str) -> Table | None:
-    """Build the default table of a language, in about a second.
-
-    Args:
-        language: ISO 639-1 code.
-
-    Returns:
-        The table, under the code that `wordfreq` has for the language; None when it knows none or there are no terms.
-    """
-    language = _LIST.get(language, language)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # wordfreq's dependencies warn of deprecations that callers cannot change
-        import wordfreq  # noqa: PLC0415 - half a second, and only where a table is built
-
-        if language in _UNSPACED or language not in wordfreq.available_languages("best"):
-            return None
-        frequencies = wordfreq.get_frequency_dict(language, "best")
-    # The list is rounded to some hundred frequencies.
-    documents = {frequency: DOCUMENTS * (1 - (1 - frequency) ** WORDS) for frequency in set(frequencies.values())}
-    # Of hundreds of thousands of words nearly all are ASCII, for which a call each would take half of the time.
-    counts = {
-        word if word.isascii() else _fix_final_sigma(word): documents[frequency]
-        for word, frequency in frequencies.items()
-        if (
-            word.isalpha() and word.islower() and len(word) >= LEAST_LETTERS
-            if word.isascii()
-            else is_one_term(_fix_final_sigma(word))
-        )
-    }
-    return Table.build(language, DOCUMENTS, counts, f"wordfreq {language} best")
-
-
-def is_one_term(word: str) -> bool:
-    """Return whether a word is a term and its own only token; lists of words often hold some that are not normalised.
-
-    >>> is_one_term("paral"), is_one_term("paraŀlel")
-    (True, False)
-    """
-    return is_term(word) and unicodedata.is_normalized("NFKC", word) and word == word.lower()
-
-
-def _fix_final_sigma(word: str) -> str:
-    return word[:-1] + _FINAL_SIGMA if word.endswith(_SIGMA) else word
 
 
 _NONE = "none"

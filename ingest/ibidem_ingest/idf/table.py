@@ -56,14 +56,10 @@ def layout_slots(hashes: Hashes) -> Hashes:
     bits = max(_LEAST_BITS, ceil(log2(max(1, hashes.size) / _LOAD)))
     slots = np.zeros((1 << bits) + _SPARE, np.uint64)
     entries = hashes << _SHIFT | np.arange(1, hashes.size + 1, dtype=np.uint64)
-    place = (hashes >> np.uint64(64 - bits)).astype(np.int64)
-    waiting = np.arange(hashes.size)
-    while waiting.size:
-        free = waiting[slots[place[waiting]] == 0]
-        targets, first = np.unique(place[free], return_index=True)
-        slots[targets] = entries[free[first]]
-        waiting = np.setdiff1d(waiting, free[first], assume_unique=True)
-        place[waiting] += 1
+    order = np.argsort(hashes, kind="stable")
+    # Where hashes ascend, each term is in the slot of its hash, or behind the one before it.
+    place = (hashes[order] >> np.uint64(64 - bits)).astype(np.int64) - np.arange(hashes.size)
+    slots[np.maximum.accumulate(place) + np.arange(hashes.size)] = entries[order]
     return slots
 
 
@@ -77,21 +73,7 @@ def ranks(slots: Hashes, hashes: Hashes) -> Places:
     bits = (slots.size - _SPARE).bit_length() - 1
     if loops.IN_USE:
         return loops.IN_USE.ranks(slots, bits, hashes, ABSENT)
-    place = (hashes >> np.uint64(64 - bits)).view(np.int64)
-    keys = hashes << _SHIFT
-    candidates = slots.take(place)
-    open_ = np.flatnonzero(((candidates ^ keys) > _RANK) & (candidates != 0))
-    candidates[(candidates ^ keys) > _RANK] = 0
-    while open_.size:
-        place[open_] += 1
-        entry = slots.take(place[open_])
-        hit = (entry ^ keys[open_]) <= _RANK
-        candidates[open_[hit]] = entry[hit]
-        open_ = open_[~hit & (entry != 0)]
-    result: Places = (candidates & _RANK).view(np.int64)
-    result -= 1
-    result &= ABSENT
-    return result
+    return np.array([rank(slots, each) for each in hashes.tolist()], np.int64)
 
 
 def rank(slots: Hashes, hash_: int) -> int:
@@ -189,9 +171,11 @@ class Table:
         pairs = sorted((count, term) for term, count in counts.items() if count >= LEAST_DOCUMENTS)
         if len(pairs) > MOST_TERMS:
             raise TableError(f"{len(pairs):,} terms are more than a table holds", "count fewer documents")
-        terms = [term.encode() for _, term in pairs]
-        letters = np.frombuffer(b"".join(terms), np.uint8)
-        sizes = np.array([len(term) for term in terms], np.int64)
+        terms = [term for _, term in pairs]
+        encoded = "".join(terms).encode()
+        is_ascii = len(encoded) == sum(map(len, terms))
+        sizes = np.array([len(term if is_ascii else term.encode()) for term in terms], np.int64)
+        letters = np.frombuffer(encoded, np.uint8)
         ends = sizes.cumsum()
         numbers = np.array([count for count, _ in pairs], np.float64)
         name = _name(language, documents, numbers, ends, letters)

@@ -46,6 +46,7 @@ from ibidem_workers.backfill.check import CheckResult, check
 from ibidem_workers.backfill.follow import follow
 from ibidem_workers.backfill.replace import Replacement, ReplaceResult, replace_index
 from ibidem_workers.backfill.run import backfill_in_place
+from ibidem_workers.celery_app import CeleryMatchQueue
 from ibidem_workers.groups.service import settle_all
 from ibidem_workers.runs import summary
 
@@ -149,7 +150,8 @@ def show_grouped(settings: Settings, *, as_json: bool) -> None:
             total += documents
             advance(total, None)
 
-        settle_all(engine, add_progress, memory=settings.settle_bytes)
+        queue = CeleryMatchQueue(settings)
+        settle_all(engine, add_progress, memory=settings.settle_bytes, queue=queue)
         counts = group_store(engine).counts()
     took = round(time.perf_counter() - began, 3)
     figures = {"documents": counts.documents, "groups": counts.groups, "unsigned": counts.unsigned, "took_s": took}

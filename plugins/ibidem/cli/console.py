@@ -34,7 +34,7 @@ from ibidem_dedupe.parameters import PARAMETERS, PRESETS
 from ibidem_dedupe.parameters import Preset as NamedFigures
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import HIGHLIGHT, Engine
-from ibidem_engines.stored_presets import NO_PRESET, known_presets
+from ibidem_engines.stored_presets import NO_PRESET, lookup_presets
 
 OPEN, CLOSE = HIGHLIGHT
 
@@ -315,7 +315,7 @@ def presets_for(name: str | None) -> Mapping[str, NamedFigures]:
     if not name or name in PRESETS or name == NO_PRESET:
         return PRESETS
     with engine_context() as engine:
-        return known_presets(engine)
+        return lookup_presets(engine, name)
 
 
 @contextmanager

@@ -8,9 +8,22 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from ibidem.cli.console import Json, Preset, Similarity, WindowDays, bar, engine_context, figures, print_json, results
+from ibidem.cli.console import (
+    Json,
+    Preset,
+    Similarity,
+    WindowDays,
+    bar,
+    engine_context,
+    figures,
+    presets_for,
+    print_json,
+    results,
+)
 from ibidem.grouped_search.explanations import format_count
 from ibidem_core.settings import load
+from ibidem_dedupe.parameters import PRESETS
+from ibidem_dedupe.parameters import Preset as NamedFigures
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.request import pair_policy
 from ibidem_engines.engine import Engine
@@ -35,7 +48,7 @@ def run(
     """Settle stored groups: join leads that are duplicates, and compare every document with its lead again."""
     options = figures(None, similarity, preset, window_days)
     parameters = {name: value for name, value in options.items() if value is not None}
-    policy = stored_policy(parameters) if parameters else None
+    policy = stored_policy(parameters, presets_for(preset)) if parameters else None
     settings = load()
     with engine_context(settings) as engine:
         check_policy(engine, policy, everything=everything)
@@ -47,19 +60,21 @@ def run(
     results().print(Text(f"{line}{totals['joined']:,} joined another, in {totals['took_s']:.1f} s"))
 
 
-def stored_policy(parameters: Mapping[str, str]) -> Policy:
+def stored_policy(parameters: Mapping[str, str], presets: Mapping[str, NamedFigures] = PRESETS) -> Policy:
     """Return the figures to settle groups by.
 
     Args:
         parameters: Those that were named, by the names of their parameters.
+        presets: Presets by name, those stored with the index among them.
 
     Raises:
         UsageError: An index cannot look up duplicates by them.
     """
-    policy = pair_policy(parameters)
+    policy = pair_policy(parameters, presets=presets)
     if policy.characters == Policy().characters:  # a preset for scans has figures of its own
         policy = replace(policy, characters=None)
-    if policy.terms is None or (policy.terms.full and policy.terms.share >= LEAST_SHARE):
+    terms = policy.candidates.terms
+    if terms is None or (terms.full and terms.share >= LEAST_SHARE):
         return policy
     listing = ", ".join(f"{name}={value}" for name, value in parameters.items())
     raise UsageError(f"{listing}: duplicates cannot be looked up by these figures", "use them in a search, --by window")

@@ -13,6 +13,7 @@ from ibidem_core.errors import Unavailable
 from ibidem_core.redaction import redact
 from ibidem_core.settings import load
 from ibidem_engines.connect import open_engine
+from ibidem_workers.celery_app import CeleryMatchQueue
 from ibidem_workers.groups.service import settle
 from ibidem_workers.pool import Pool
 
@@ -34,10 +35,10 @@ def run(
         f"{settings.workers} at work on {redact(settings.broker)}, queue {settings.queue}; Ctrl-C ends them"
     )
     with suppress(Sigterm), Pool(settings) as pool:
-        engine = open_engine(settings.address, settings.index)
+        engine, queue = open_engine(settings.address, settings.index), CeleryMatchQueue(settings)
         while True:
             pool.check()
             if pool.is_ready:
                 with suppress(Unavailable):  # the workers tell it, and wait for it
-                    settle(engine, SETTLES, memory=settings.settle_bytes)
+                    settle(engine, SETTLES, memory=settings.settle_bytes, queue=queue)
             time.sleep(LOOK_EVERY)

@@ -124,6 +124,7 @@ def build_lookup(packed: Packed, policy: Policy, signatures: LongSignatures | No
         policy: The decision; only clues that can be evidence under it are looked up.
         signatures: Its long signatures, where it has some and the policy asks for relations.
     """
+    policy = policy.candidates
     kinds = {kind.lookup: kind for kind in evidence.TABLE.counted(policy) if kind.lookup}
     values = {clue: keys for clue, keys in lookup_keys(packed).items() if clue in kinds}
     values |= long_clues(signatures)

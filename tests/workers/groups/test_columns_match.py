@@ -39,14 +39,14 @@ def test_new_documents_join_what_they_join_in_a_block_of_their_own(window: Sampl
     joined = {join.name for join in RULES.joins([], rows[:settled])}
     leads, block = [row for row in rows[:settled] if row.name not in joined], rows[settled:]
     with StoredColumns(len(rows)) as stored:
-        found = match(stored, documents(leads), documents(block))(block)
+        found = match(stored, documents(leads), documents(block))(block, {})
     assert found == RULES.joins(leads, block)
 
 
 def test_a_document_that_was_not_there_when_leads_were_read_is_outrun() -> None:
     late = Row(("news", "late"), 7, b"")
     with StoredColumns(0) as stored, pytest.raises(Outrun):
-        match(stored, [], [])([late])
+        match(stored, [], [])([late], {})
 
 
 def test_what_is_asked_to_end_while_documents_are_read_ends() -> None:
@@ -62,5 +62,5 @@ def test_what_is_asked_to_end_while_documents_are_read_ends() -> None:
 def test_a_document_that_names_the_group_of_another_lead_is_nobody_s_lead(window: SampleWindow) -> None:
     rows = rows_of(window)
     with StoredColumns(len(rows)) as stored:
-        found = match(stored, [], documents(rows, group="one"))(rows)
+        found = match(stored, [], documents(rows, group="one"))(rows, {})
     assert all(join.lead == rows[0].name for join in found)

@@ -29,8 +29,9 @@ from ibidem_ingest.signatures.content import group_name
 from ibidem_ingest.signatures.sign import sign
 from ibidem_workers.groups.block import Rules
 from ibidem_workers.groups.follower import Follower
+from ibidem_workers.groups.lookup_match import make_row
 from ibidem_workers.groups.service import regroup
-from ibidem_workers.groups.settle import Settler, make_row
+from ibidem_workers.groups.settle import Settler
 from support import naive_settling
 from support.naive_settling import judge
 from support.signed_records import make_record

@@ -15,6 +15,7 @@ from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_engines.reindex import ReindexSource, parse_marks
 from ibidem_workers.backfill.run import Backfill, Report, open_for_backfill, start_in_place
+from ibidem_workers.celery_app import CeleryMatchQueue
 from ibidem_workers.groups.service import settle
 
 LOOK_S = 0.25
@@ -103,7 +104,7 @@ class _Settler(threading.Thread):
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(name="settler", daemon=True)
-        self._settings = settings
+        self._settings, self._queue = settings, CeleryMatchQueue(settings)
         self._has_work, self._has_ended = threading.Event(), threading.Event()
         self._error: Exception | None = None
 
@@ -137,7 +138,7 @@ class _Settler(threading.Thread):
     def _settle(self, engine: Engine) -> None:
         began = time.monotonic()
         try:
-            settle(engine, SETTLE_S)
+            settle(engine, SETTLE_S, memory=self._settings.settle_bytes, queue=self._queue)
             if time.monotonic() - began >= SETTLE_S:
                 self._has_work.set()  # there may be more
         except Unavailable:

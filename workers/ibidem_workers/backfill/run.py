@@ -22,6 +22,7 @@ from ibidem_workers.backfill.field_guard import FieldGuard
 from ibidem_workers.backfill.pool import Signers, SigningJob
 from ibidem_workers.batches import BatchResult
 from ibidem_workers.brokers.lease import this_process
+from ibidem_workers.celery_app import CeleryMatchQueue
 from ibidem_workers.groups.service import settle_all
 from ibidem_workers.ingest import Interruption
 from ibidem_workers.pool import WorkerFailure
@@ -275,7 +276,8 @@ def backfill_in_place(settings: Settings, report: Report = lambda *_: None) -> s
     with open_for_backfill(settings) as (engine, source):
         backfill = start_in_place(engine, source, settings, report)
         backfill.run()
-        retry_unavailable(lambda: settle_all(engine, memory=settings.settle_bytes), settings.patience)
+        queue = CeleryMatchQueue(settings)
+        retry_unavailable(lambda: settle_all(engine, memory=settings.settle_bytes, queue=queue), settings.patience)
         backfill.checkpoint.state = "done"
         backfill.note("submitted")
         return backfill.checkpoint.run

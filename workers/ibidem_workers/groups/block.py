@@ -93,12 +93,26 @@ class Rules:
 
     def duplicates(self, lead: Row, rows: Sequence[Row]) -> list[bool]:
         """Return which rows duplicate a lead."""
-        every = [lead, *rows]
+        return [level is not None for level in self.levels([(row, lead) for row in rows])]
+
+    def levels(self, pairs: Sequence[tuple[Row, Row]]) -> list[Level | None]:
+        """Return the level at which the rows of each pair are duplicates; None for a pair that is none.
+
+        Args:
+            pairs: Pairs of rows.
+        """
+        every = list({row.name: row for pair in pairs for row in pair}.values())
+        number = {row.name: at for at, row in enumerate(every)}
         columns = _columns(every)
-        constraints = self.constraints([row.name for row in every], columns)
-        pairs, _ = PairClassifier(columns, self.policy, constraints).decide(np.arange(1, len(every)) * len(every))
-        found = set((pairs // len(every)).tolist())
-        return [row in found for row in range(1, len(every))]
+        classifier = PairClassifier(columns, self.policy, self.constraints([row.name for row in every], columns))
+        places = [sorted((number[a.name], number[b.name]), reverse=True) for a, b in pairs]
+        encoded = np.array([later * len(every) + earlier for later, earlier in places], np.int64)
+        found, codes = classifier.decide(encoded)
+        levels = {
+            pair: evidence.TABLE.level(code, self.policy)
+            for pair, code in zip(found.tolist(), codes.tolist(), strict=True)
+        }
+        return [levels.get(pair) for pair in encoded.tolist()]
 
     def constraints(self, names: Sequence[DocumentRef], columns: PackedColumns) -> PairConstraints:
         """Return the manual decisions that hold, on pairs of rows.

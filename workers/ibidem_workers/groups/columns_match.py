@@ -7,7 +7,7 @@ import numpy as np
 
 from ibidem_dedupe.column_rules import Rows
 from ibidem_dedupe.leader_clustering import Grouping, group
-from ibidem_engines.reindex import SeqNoRange
+from ibidem_engines.reindex import Marks, SeqNoRange
 from ibidem_engines.stored_groups import GroupedDocument, StoredGroups
 from ibidem_workers.groups.block import Join, Row, Rules
 from ibidem_workers.groups.settle import Outrun
@@ -63,12 +63,17 @@ class ColumnsMatch:
         grouping = group(columns, rules.policy, constraints, leads=settled, report=lambda _: go_on())
         return cls(stored, settled, grouping, rules)
 
-    def __call__(self, rows: Sequence[Row]) -> list[Join]:
+    def __call__(self, rows: Sequence[Row], marks: Marks) -> list[Join]:
         """Return the joins of new documents in the order of writing.
+
+        Args:
+            rows: Some of them.
+            marks: Up to which write of each part leads are settled; those of the columns are.
 
         Raises:
             Outrun: One was not there when documents were read.
         """
+        del marks
         joins = []
         for row in rows:
             place = self.stored.find(row.name, row.order, (self.settled, len(self.stored)))

@@ -18,7 +18,8 @@ from ibidem_engines.reindex import Marks, SeqNoRange, ShardRef
 from ibidem_engines.stored_groups import Assignment, GroupedDocument, StoredGroups
 from ibidem_workers.groups.block import Rules
 from ibidem_workers.groups.columns_match import add, read_slices
-from ibidem_workers.groups.settle import Settler, fresh_name, own_name, ref
+from ibidem_workers.groups.lookup_match import ref
+from ibidem_workers.groups.settle import Settler, fresh_name, own_name
 from ibidem_workers.groups.stored_columns import NO_GROUP, StoredColumns
 
 

@@ -26,6 +26,7 @@ from ibidem_workers.groups.block import Rules
 from ibidem_workers.groups.columns_match import ColumnsMatch, count_leads, read_slices
 from ibidem_workers.groups.everything import settle_everything
 from ibidem_workers.groups.settle import Match, Settler, start_groups
+from ibidem_workers.groups.shared_match import MatchQueue, SharedMatch
 from ibidem_workers.groups.stored_columns import MAX_BYTES, StoredColumns
 
 SIZE = 1_000
@@ -68,7 +69,8 @@ class Follower:
         stop: Returns whether to stop before the next portion whose leads are looked up.
         is_lost: Returns whether another process settles now: all that was found and is not written is given up.
         memory: Bytes of columns that are held in memory; beyond them they are mapped files.
-        many: New documents from which on columns may be faster than look-ups.
+        many: New documents from which on columns may be faster than look-ups, and workers help with look-ups.
+        queue: Where workers are asked to match; None: nobody is asked.
     """
 
     engine: Engine
@@ -78,6 +80,7 @@ class Follower:
     is_lost: Callable[[], bool] = lambda: False
     memory: int = MAX_BYTES
     many: int = MANY
+    queue: MatchQueue | None = None
 
     def catch_up(self) -> Checkpoint:
         """Settle all documents; returns when nothing is new, after so many rounds, or when it is stopped."""
@@ -130,17 +133,22 @@ class Follower:
         if (pending := checkpoint.in_hand(part)) and not self.stop():
             self._settle_portion(settler, checkpoint, SeqNoRange(part, pending.after, pending.upto), LARGEST)
         new = SeqNoRange(part, checkpoint.settled_write(part), upto)
-        if self._is_for_columns(settler.store, new):
+        count = settler.store.count_leads(new) if new.upto - new.after >= self.many and not self.stop() else 0
+        if count < self.many:
+            self._settle_in_portions(settler, checkpoint, new, self.size, self.stop)
+        elif settler.store.counts().groups - count <= LEADS_PER_DOCUMENT * count:
             self._settle_by_columns(settler, checkpoint, new)
-            return
-        self._settle_in_portions(settler, checkpoint, new, self.size, self.stop)
+        else:
+            self._settle_with_workers(settler, checkpoint, new)
 
-    def _is_for_columns(self, store: StoredGroups, new: SeqNoRange) -> bool:
-        """Return whether there are many new documents beside the leads of the index."""
-        if new.upto - new.after < self.many or self.stop():
-            return False
-        count = store.count_leads(new)
-        return count >= self.many and store.counts().groups - count <= LEADS_PER_DOCUMENT * count
+    def _settle_with_workers(self, settler: Settler, checkpoint: Checkpoint, new: SeqNoRange) -> None:
+        """Settle new documents whose leads are looked up, with the help of workers where there is a queue."""
+        if self.queue is None:
+            self._settle_in_portions(settler, checkpoint, new, self.size, self.stop)
+            return
+        match = SharedMatch(self.engine, settler, self.queue, self._go_on, -(-self.size // 2))
+        with suppress(Lost):
+            self._settle_in_portions(settler, checkpoint, new, LARGEST, self.stop, match)
 
     def _settle_by_columns(self, settler: Settler, checkpoint: Checkpoint, new: SeqNoRange) -> None:
         """Settle new documents with all leads in columns."""

@@ -24,6 +24,7 @@ def near_keys(packed: Packed, policy: Policy, keys: Mapping[LookupField, Sequenc
         policy: The policy; keys of signatures that it does not count as evidence are left out.
         keys: Its look-up keys, where `lookup_keys_batch` has made them for several documents at once.
     """
+    policy = policy.candidates
     kinds = [(kind.lookup, kind) for kind in evidence.TABLE.counted(policy) if kind.lookup and kind.level == "near"]
     if not kinds:
         return LeadKeys({})

@@ -11,13 +11,21 @@ from ibidem_engines.reindex import Marks, marks_as_record, parse_marks
 from ibidem_engines.stored_groups import group_set, group_store
 from ibidem_workers.groups.follower import SIZE, Follower, Report, inherit, override_hashes
 from ibidem_workers.groups.lease import Lease
+from ibidem_workers.groups.shared_match import MatchQueue
 from ibidem_workers.groups.stored_columns import MAX_BYTES
 
 PAUSE = 0.2
 """Seconds between two looks while another process settles."""
 
 
-def settle(engine: Engine, seconds: float, report: Report = lambda _: None, *, memory: int = MAX_BYTES) -> None:
+def settle(
+    engine: Engine,
+    seconds: float,
+    report: Report = lambda _: None,
+    *,
+    memory: int = MAX_BYTES,
+    queue: MatchQueue | None = None,
+) -> None:
     """Settle the new documents of an index, unless another process does.
 
     Args:
@@ -25,6 +33,7 @@ def settle(engine: Engine, seconds: float, report: Report = lambda _: None, *, m
         seconds: For how long at most.
         report: Called with the number of documents that were looked at.
         memory: Bytes of columns that are held in memory.
+        queue: Where workers are asked to match; None: nobody is asked.
     """
     engine = group_set(engine)
     lease, deadline = Lease(engine), time.monotonic() + seconds
@@ -40,23 +49,26 @@ def settle(engine: Engine, seconds: float, report: Report = lambda _: None, *, m
         return
     if lease.take():
         try:
-            Follower(engine, report, stop=stop, is_lost=is_lost, memory=memory).catch_up()
+            Follower(engine, report, stop=stop, is_lost=is_lost, memory=memory, queue=queue).catch_up()
         finally:
             lease.give_back()
 
 
-def settle_all(engine: Engine, report: Report = lambda _: None, *, memory: int = MAX_BYTES) -> None:
+def settle_all(
+    engine: Engine, report: Report = lambda _: None, *, memory: int = MAX_BYTES, queue: MatchQueue | None = None
+) -> None:
     """Settle all documents written before the call, or wait until another process has; others may go on writing.
 
     Args:
         engine: The index.
         report: Called with the number of documents that were looked at.
         memory: Bytes of columns that are held in memory.
+        queue: Where workers are asked to match; None: nobody is asked.
     """
     goal = group_store(group_set(engine)).newest()
-    settle(engine, inf, report, memory=memory)
+    settle(engine, inf, report, memory=memory, queue=queue)
     while not has_settled(together := group_set(engine), remaining(goal, together)):
-        settle(engine, inf, report, memory=memory)
+        settle(engine, inf, report, memory=memory, queue=queue)
         time.sleep(PAUSE)
 
 

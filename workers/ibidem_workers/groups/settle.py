@@ -1,17 +1,15 @@
 """Settling of one portion: leads, joins, and new groups for the followers of a lead that was written again."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ibidem_dedupe.overrides import DocumentRef
 from ibidem_engines.reindex import Marks
-from ibidem_engines.stored_groups import Assignment, GroupedDocument, LeadKeys, StoredGroups, own_group
+from ibidem_engines.stored_groups import Assignment, GroupedDocument, StoredGroups, index_places, own_group
 from ibidem_ingest.signatures.content import group_name
-from ibidem_ingest.signatures.lookup_keys import lookup_keys_batch
-from ibidem_ingest.signatures.packed import unpack
 from ibidem_workers.groups.block import Join, Row, Rules
-from ibidem_workers.groups.lead_keys import content_keys, near_keys
+from ibidem_workers.groups.lookup_match import LookUpMatch, make_row, ref
 
 ROUNDS = 5
 """How often a portion is settled again when a lead that a document would join has disappeared."""
@@ -19,8 +17,8 @@ ROUNDS = 5
 Plan = Callable[[Counter[str]], None]
 """Called with how many documents will join, by level, before anything is written."""
 
-Match = Callable[[Sequence[Row]], Sequence[Join]]
-"""Returns the joins of documents in the order of writing; all others become leads."""
+Match = Callable[[Sequence[Row], Marks], Sequence[Join]]
+"""Returns the joins of documents in the order of writing, where leads are settled up to the marks; others lead."""
 
 
 class Outrun(Exception):
@@ -44,8 +42,7 @@ class Settler:
 
     def __post_init__(self) -> None:
         """Number the indexes."""
-        indices = dict.fromkeys(part.index for part in self.store.parts())
-        self._places = {index: place for place, index in enumerate(indices)}
+        self._places = index_places(self.store)
 
     def settle(self, portion: Sequence[GroupedDocument], marks: Marks, plan: Plan, match: Match | None = None) -> None:
         """Settle a portion.
@@ -58,7 +55,7 @@ class Settler:
         """
         for turn in range(ROUNDS):
             try:
-                self._settle(portion, plan, match if match and not turn else lambda rows: self._look_up(rows, marks))
+                self._settle(portion, plan, match if match and not turn else self._look_up, marks)
             except Outrun:
                 if turn + 1 == ROUNDS:
                     raise
@@ -71,15 +68,18 @@ class Settler:
         self.store.newest()
         self.recent_joins.clear()
 
-    def _settle(self, portion: Sequence[GroupedDocument], plan: Plan, match: Match) -> None:
+    def _settle(self, portion: Sequence[GroupedDocument], plan: Plan, match: Match, marks: Marks) -> None:
         followers = self._followers(portion)
         twins = self._twins(portion, followers)
         twin_names = {ref(each) for each in twins}
         documents = {ref(each): each for each in portion if ref(each) not in twin_names}
         if twins:
             self.store.assign(start_groups(self.store, twins))
-        joins = match([make_row(each) for each in documents.values()])
+        joins = match([make_row(each) for each in documents.values()], marks)
         self.write(joins, documents, plan, self._successions(joins, documents, followers))
+
+    def _look_up(self, rows: Sequence[Row], marks: Marks) -> list[Join]:
+        return LookUpMatch(self.store, self.rules, marks, self.recent_joins).joins(rows)
 
     def write(
         self,
@@ -124,48 +124,14 @@ class Settler:
         lead_groups: set[str] = set()
         twins = []
         for each in portion:
-            rank = self._rank(make_row(each))
-            others = (self._rank(make_row(other)) for other in followers.get(each.group, ()) if other.lead)
-            if each.group in lead_groups or not each.group or any(other < rank for other in others):
+            others = (self._rank(other) for other in followers.get(each.group, ()) if other.lead)
+            if each.group in lead_groups or not each.group or any(other < self._rank(each) for other in others):
                 twins.append(each)
             lead_groups.add(each.group)
         return twins
 
-    def _look_up(self, rows: Sequence[Row], marks: Marks) -> list[Join]:
-        """Return the joins, looked up in the engine: copies of a lead first, since these need no further look-up."""
-        leads = self._find(rows, marks, copies=True)
-        rest = self.rules.originals(self._sort(leads), rows)
-        known = {lead.name: lead for lead in [*leads, *self._find(rest, marks, copies=False)]}
-        return self.rules.joins(self._sort(known.values()), rows)
-
-    def _sort(self, leads: Iterable[Row]) -> list[Row]:
-        """Put leads into the order of indexes and their writes."""
-        return sorted(leads, key=self._rank)
-
-    def _rank(self, row: Row) -> tuple[int, int, DocumentRef]:
-        return self._places.get(row.name[0], len(self._places)), row.order, row.name
-
-    def _find(self, rows: Sequence[Row], marks: Marks, *, copies: bool) -> list[Row]:
-        """Look up settled leads, without those that have joined a group since."""
-        lookups = [each for each in self._lookups(rows, copies=copies) if each.values or each.several]
-        hits = self.store.carriers(lookups, marks) if lookups and any(marks.values()) else []
-        leads = {(hit.index, hit.id): Row((hit.index, hit.id), hit.order, hit.packed or b"") for hit in hits}
-        row_names = {row.name for row in rows}
-        partners = self.rules.overrides.partners(row_names)
-        leads |= {row.name: row for row in self._override_leads(partners - leads.keys(), marks)}
-        return [row for name, row in leads.items() if name not in self.recent_joins and name not in row_names]
-
-    def _lookups(self, rows: Sequence[Row], *, copies: bool) -> list[LeadKeys]:
-        """Return the look-up keys of each document that has words."""
-        read = [(packed, row.value) for row in rows if (packed := unpack(row.value)) is not None and packed.length]
-        if copies:
-            return [content_keys(packed) for packed, _ in read]
-        keys = lookup_keys_batch([value for _, value in read])
-        policy = self.rules.policy
-        return [near_keys(packed, policy, row_keys) for (packed, _), row_keys in zip(read, keys, strict=True)]
-
-    def _override_leads(self, names: set[DocumentRef], marks: Marks) -> Iterable[Row]:
-        return [make_row(each) for each in self.store.read(sorted(names), marks) if each.lead] if names else ()
+    def _rank(self, document: GroupedDocument) -> tuple[int, int]:
+        return self._places.get(document.name.index, len(self._places)), document.name.order
 
     def _groups(
         self, joins: Sequence[Join], documents: Mapping[DocumentRef, GroupedDocument]
@@ -259,13 +225,3 @@ def own_name(document: GroupedDocument) -> str:
 def fresh_name(document: GroupedDocument) -> str:
     """Return a group name made of a document's index, its id and the number of its write, which is never used twice."""
     return group_name(f"{document.name.index}\0{document.name.id}\0{document.name.order}")
-
-
-def make_row(document: GroupedDocument) -> Row:
-    """Return a document as a row to settle."""
-    return Row(ref(document), document.name.order, document.packed)
-
-
-def ref(document: GroupedDocument) -> DocumentRef:
-    """Return index and id of a document."""
-    return document.name.index, document.name.id

@@ -16,15 +16,25 @@ public final class Decision {
     static final int FINGERPRINT = 4;
     static final int PROFILE = 5;
     static final int CHARACTERS = 6;
-    static final int OVERRIDE = 7;
-    static final int SHINGLES = 8;
+    static final int LEARNED = 7;
+    static final int OVERRIDE = 8;
+    static final int SHINGLES = 9;
     /** Two long texts, on which only their long signatures can decide. */
-    static final int UNDECIDED = 9;
+    static final int UNDECIDED = 10;
 
-    static final int RELATION = 10;
+    static final int RELATION = 11;
 
     private static final String[] SIGNATURES = {
-        "", "content", "minhash", "termvector", "fingerprint", "profile", "characters", "override", "shingles"
+        "",
+        "content",
+        "minhash",
+        "termvector",
+        "fingerprint",
+        "profile",
+        "characters",
+        "learned",
+        "override",
+        "shingles"
     };
     private static final double CHANCE = 1.0 / (1 << 16);
     private static final int LEAST_FOR_CONTAINMENT = 10;
@@ -38,22 +48,23 @@ public final class Decision {
 
     /** Returns the code of the strongest evidence; {@link #NONE} where the two are no duplicates. */
     static int code(Packed a, Packed b, Policy policy) {
-        if (a == null
-                || b == null
-                || !a.hasWords()
-                || !b.hasWords()
-                || differ(a.guard, b.guard)
-                || differ(a.title, b.title)) {
+        if (a == null || b == null || !a.hasWords() || !b.hasWords() || differ(a.guard, b.guard)) {
             return NONE;
         }
-        if (a.sameContent(b)) {
+        boolean excluded = titlesDiffer(a, b);
+        if (a.sameContent(b) && !excluded) {
             return CONTENT;
         }
-        if (!policy.near() || !within(a, b, policy.windowDays())) {
+        if (!policy.near() || excluded && policy.learned() == null || !within(a, b, policy.windowDays())) {
             return NONE;
         }
-        int near = near(a, b, policy);
-        return near == NONE && policy.partial() ? partial(a, b, policy) : near;
+        int near = policy.learned() == null ? near(a, b, policy) : learned(a, b, policy.learned());
+        return near == NONE && policy.partial() && !excluded ? partial(a, b, policy) : near;
+    }
+
+    /** Judges a pair by a learned rule, if it shares enough to be a candidate. */
+    private static int learned(Packed a, Packed b, Learned rule) {
+        return near(a, b, Policy.LOOSE) != NONE && rule.total(PairFigures.of(a, b)) >= 0 ? LEARNED : NONE;
     }
 
     private static int partial(Packed a, Packed b, Policy policy) {
@@ -75,7 +86,7 @@ public final class Decision {
     }
 
     /** Returns how alike two texts are as a whole by min-hash. */
-    private static double alike(Packed a, Packed b) {
+    static double alike(Packed a, Packed b) {
         return a.hasSlots() && b.hasSlots() ? withoutChance((double) a.equalSlots(b) / Packed.SLOTS) : 0.0;
     }
 
@@ -110,7 +121,7 @@ public final class Decision {
     }
 
     /** Returns the days between two date intervals, 0 where they overlap; null when one is missing. */
-    private static Long daysApart(Packed a, Packed b) {
+    static Long daysApart(Packed a, Packed b) {
         if (a.dateFrom == Packed.NO_DATE
                 || a.dateTo == Packed.NO_DATE
                 || b.dateFrom == Packed.NO_DATE
@@ -143,7 +154,7 @@ public final class Decision {
         return a.bits.mayShare(b.bits, least) && sharedTerms(a, b) >= least;
     }
 
-    private static int sharedTerms(Packed a, Packed b) {
+    static int sharedTerms(Packed a, Packed b) {
         int shared = 0;
         for (int i = 0, j = 0; i < a.terms.length && j < b.terms.length; ) {
             int left = a.terms[i];
@@ -162,7 +173,7 @@ public final class Decision {
                 && (!rule.full() || (packed.flags & Packed.FULL) != 0);
     }
 
-    private static boolean sameTable(Packed a, Packed b) {
+    static boolean sameTable(Packed a, Packed b) {
         return a.idf != 0 && a.idf == b.idf;
     }
 
@@ -190,8 +201,17 @@ public final class Decision {
                 && Numbers.agree(a, b);
     }
 
+    /** Returns whether the titles of two short texts differ. */
+    private static boolean titlesDiffer(Packed a, Packed b) {
+        return a.titled() && b.titled() && a.title != b.title;
+    }
+
+    private static boolean sameList(Packed a, Packed b) {
+        return a.noise != null && a.noise.dense() || sameTable(a, b);
+    }
+
     private static Noise.Comparison compareNoise(Packed a, Packed b, Policy.Characters rule) {
-        return rule == null || !sameTable(a, b) || lengths(a, b) < rule.lengths() ? null : Noise.compare(a, b, rule);
+        return rule == null || !sameList(a, b) || lengths(a, b) < rule.lengths() ? null : Noise.compare(a, b, rule);
     }
 
     /** Decides on two documents, with the reason; null if they are no duplicates by packed values. */
@@ -202,8 +222,11 @@ public final class Decision {
         }
         Map<String, Object> why = new LinkedHashMap<>();
         why.put("signature", signature(code));
-        double score =
-                code == CHARACTERS ? figures(compareNoise(a, b, policy.characters()), why) : figures(a, b, code, why);
+        double score = switch (code) {
+            case CHARACTERS -> figures(compareNoise(a, b, policy.characters()), why);
+            case LEARNED -> policy.learned().put(PairFigures.of(a, b), why);
+            default -> figures(a, b, code, why);
+        };
         putGuards(a, b, why);
         Level level = code == CONTENT ? Level.IDENTICAL : code == SHINGLES ? Level.PARTIAL : Level.NEAR;
         return new Evidence(level, signature(code), round(score, 3), why);
@@ -220,7 +243,7 @@ public final class Decision {
         if (!a.hasWords()
                 || !b.hasWords()
                 || differ(a.guard, b.guard)
-                || differ(a.title, b.title)
+                || titlesDiffer(a, b)
                 || !within(a, b, policy.windowDays())) {
             return null;
         }

@@ -25,6 +25,9 @@ public final class Grouping {
 
     private final Packed[] rows;
     private final Policy policy;
+    /** The figures by which candidates are found. */
+    private final Policy loose;
+
     private final AppliedOverrides overrides;
     private final int[] compared;
     private final Multimap content;
@@ -51,6 +54,7 @@ public final class Grouping {
         this.longs = longs;
         this.rows = rows;
         this.policy = policy;
+        loose = policy.candidates();
         this.overrides = overrides;
         int size = rows.length;
         lead = new int[size];
@@ -59,21 +63,21 @@ public final class Grouping {
         compared = new int[size];
         Arrays.fill(compared, Multimap.END);
         content = new Multimap(size);
-        bands = shared(policy.slots() != null, Packed.BANDS, Packed::putBands, packed -> true);
-        prints = multimap(policy.fingerprint() != null, size);
-        profiles = multimap(policy.profile() != null, size);
-        lengths = multimap(policy.terms() != null, size);
+        bands = shared(loose.slots() != null, Packed.BANDS, Packed::putBands, packed -> true);
+        prints = multimap(loose.fingerprint() != null, size);
+        profiles = multimap(loose.profile() != null, size);
+        lengths = multimap(loose.terms() != null, size);
         candidates = new long[SharedKeys.words(size)];
         byRuns = new long[candidates.length];
         noisyRows = new long[candidates.length];
         boolean noisy = markNoisy();
-        runs = shared(policy.characters() != null && noisy, Noise.SLOTS, Noise::putBands, Packed::noisy);
+        runs = shared(loose.characters() != null && noisy, Noise.SLOTS, Noise::putBands, Packed::noisy);
         boolean parts = policy.partial() && (policy.contained() != null || policy.related() != null);
         slots = shared(parts, Packed.SLOTS, Packed::putSlots, packed -> true);
-        rare = policy.relates() && lengths != null ? RareTerms.of(rows, policy.terms()) : null;
+        rare = policy.relates() && lengths != null ? RareTerms.of(rows, loose.terms()) : null;
         width = lengths == null
                 ? 1
-                : ROUNDING - Math.log(Math.max(ROUNDING, policy.terms().lengths()));
+                : ROUNDING - Math.log(Math.max(ROUNDING, loose.terms().lengths()));
     }
 
     private boolean markNoisy() {
@@ -148,7 +152,7 @@ public final class Grouping {
             collectRuns(packed.noisy());
         }
         compareInOrder();
-        if (lengths != null && Decision.eligible(packed, policy.terms())) {
+        if (lengths != null && Decision.eligible(packed, loose.terms())) {
             long bucket = bucket(packed);
             for (long near = bucket - 1; near <= bucket + 1; near++) {
                 lookAtSets(packed, near);
@@ -190,7 +194,7 @@ public final class Grouping {
     }
 
     private void lookAtSets(Packed packed, long bucket) {
-        Policy.Terms rule = policy.terms();
+        Policy.Terms rule = loose.terms();
         for (int at = lengths.first(lengths.place(bucket)); at != Multimap.END; at = lengths.next(at)) {
             int candidate = lengths.value(at);
             Packed other = rows[candidate];
@@ -248,7 +252,7 @@ public final class Grouping {
         if (slots != null) {
             slots.add(row);
         }
-        if (lengths != null && Decision.eligible(packed, policy.terms())) {
+        if (lengths != null && Decision.eligible(packed, loose.terms())) {
             lengths.add(bucket(packed), row);
         }
     }

@@ -9,9 +9,19 @@ final class Noise {
     static final int SLOTS = 64;
 
     private static final int OF_TERMS = 8;
+    private static final int PAIRS = 32;
+    private static final int FIGURES = 8;
+    private static final double MOST_UNKNOWN = 3.0;
+    private static final double MOST_LIFT = 5.0;
     private static final int POOR = 0x80;
     private static final double NOISY = 0.02;
     private static final double RUNS_OF_A_WORD = 7.0;
+    private static final double RUNS_OF_A_BIGRAM = 1.5;
+    /** How many times the share of unknown words is asked for of bigrams. */
+    private static final double UNKNOWN_BIGRAMS = 4.0;
+    /** Characters in a run of a text in which a letter is a syllable or a word. */
+    private static final int DENSE_RUN = 3;
+
     private static final double CHANCE = 1.0 / 256;
     private static final int SECOND = 5;
     private static final int THIRD = 17;
@@ -29,6 +39,8 @@ final class Noise {
 
     private final double runs;
     private final int unknown;
+    /** Runs that are lost with a term, or a pair of letters, that differs. */
+    private final double runsOfTerm;
     /** Whether the text has many unknown words for its length. */
     final boolean noisy;
 
@@ -38,12 +50,18 @@ final class Noise {
         run = bytes[at + SLOTS] & 0xFF;
         runs = Math.pow(2, (bytes[at + SLOTS + 1] & 0xFF) / 8.0);
         unknown = bytes[at + SLOTS + 2] & 0xFF | (bytes[at + SLOTS + 3] & 0xFF) << 8;
-        noisy = unknown * RUNS_OF_A_WORD >= NOISY * runs;
+        runsOfTerm = dense() ? RUNS_OF_A_BIGRAM : RUNS_OF_A_WORD;
+        noisy = unknown * runsOfTerm >= NOISY * runs;
     }
 
     /** Reads a block; null where it says nothing. */
     static Noise read(byte[] bytes, int at) {
         return bytes[at + SLOTS] == 0 ? null : new Noise(bytes, at);
+    }
+
+    /** Returns whether pairs of letters take the place of terms, which needs no idf table. */
+    boolean dense() {
+        return run == DENSE_RUN;
     }
 
     /** Writes the keys of the bands of a value's block, one that begins at each slot; returns where they end. */
@@ -93,11 +111,35 @@ final class Noise {
         }
         double difference = difference(share, noise.runs, other.runs);
         double terms = noise.unknownIn(other);
-        double words = Math.max(1.0, difference / RUNS_OF_A_WORD);
+        double words = Math.max(1.0, difference / noise.runsOfTerm);
         double figures = difference(Numbers.share(a, b), a.numbers, b.numbers);
-        double least = rule.unknown() + rule.numbers() * (figures / words);
+        double least =
+                rule.unknown() * (noise.dense() ? UNKNOWN_BIGRAMS : 1) + rule.numbers() * (figures / words);
         boolean lift = terms * (noise.runs + other.runs) >= rule.lift() * difference * (noise.unknown + other.unknown);
         return terms / words >= least && lift ? new Comparison(equal, share, terms / words) : null;
+    }
+
+    /** Returns the eight figures of two blocks that a learned rule weighs; zeros if they cannot be compared. */
+    static double[] figures(Noise noise, Noise other) {
+        double[] figures = new double[FIGURES];
+        if (noise == null || other == null || noise.run != other.run) {
+            return figures;
+        }
+        long slots = noise.equalSlots(other);
+        double share = Math.max(0.0, ((double) Long.bitCount(slots) / SLOTS - CHANCE) / (1 - CHANCE));
+        double difference = difference(share, noise.runs, other.runs);
+        double terms = noise.unknownIn(other);
+        int strange = noise.unknown + other.unknown;
+        double runs = noise.runs + other.runs;
+        figures[0] = share;
+        figures[1] = 1;
+        figures[2] = (double) equalPairs(slots) / PAIRS;
+        figures[3] = PairFigures.changed(share);
+        figures[4] = Math.min(MOST_UNKNOWN, terms / Math.max(1.0, difference / RUNS_OF_A_WORD));
+        figures[5] = Math.min(1.0, strange * RUNS_OF_A_WORD / runs);
+        figures[6] = (double) noise.equalTerms(other) / OF_TERMS;
+        figures[7] = Math.min(MOST_LIFT, terms * runs / Math.max(1.0, difference * strange));
+        return figures;
     }
 
     /** Returns a bit for each slot that both have alike. */
@@ -140,7 +182,7 @@ final class Noise {
     }
 
     /** Returns how many of two sets' elements are in one only, from their Jaccard index and sizes. */
-    private static double difference(double share, double a, double b) {
+    static double difference(double share, double a, double b) {
         return (1 - share) / (1 + share) * (a + b);
     }
 }

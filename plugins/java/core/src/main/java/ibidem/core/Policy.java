@@ -12,6 +12,7 @@ package ibidem.core;
  * @param characters runs of characters, and words that were read wrongly
  * @param contained containment of shingles, at {@code partial}
  * @param related relations of long texts, at {@code partial}: the least confidence
+ * @param learned a rule learned from labels, which then judges candidates alone; null without one
  */
 public record Policy(
         Level level,
@@ -22,7 +23,8 @@ public record Policy(
         Double profile,
         Characters characters,
         Contained contained,
-        Double related) {
+        Double related,
+        Learned learned) {
 
     private static final double ROUNDING = 1e-9;
 
@@ -36,7 +38,21 @@ public record Policy(
             null,
             new Characters(0.38, 0.12, 0.3, 0.8, 1.6, false, 3),
             new Contained(0.8, 50),
-            0.5);
+            0.5,
+            null);
+
+    /** The figures that make a pair a candidate for a learned rule. */
+    static final Policy LOOSE = new Policy(
+            Level.NEAR,
+            null,
+            12,
+            new Terms(0.6, true, Packed.FULL_SET, 0.3, false),
+            new Fingerprint(0.0, 5),
+            null,
+            new Characters(0.12, 0.0, 0.0, 0.4, 0.0, true, 2),
+            null,
+            null,
+            null);
 
     /**
      * Feature-set evidence.
@@ -86,12 +102,13 @@ public record Policy(
 
     /** Returns the same figures at another level. */
     public Policy at(Level other) {
-        return new Policy(other, windowDays, slots, terms, fingerprint, profile, characters, contained, related);
+        return new Policy(
+                other, windowDays, slots, terms, fingerprint, profile, characters, contained, related, learned);
     }
 
     /** Returns the same figures with another date window. */
     public Policy within(Integer days) {
-        return new Policy(level, days, slots, terms, fingerprint, profile, characters, contained, related);
+        return new Policy(level, days, slots, terms, fingerprint, profile, characters, contained, related, learned);
     }
 
     /** Returns the same figures with another least share of common text, in percent. */
@@ -100,7 +117,25 @@ public record Policy(
         Terms shared = terms == null
                 ? null
                 : new Terms(percent / 100.0, terms.full(), terms.smallest(), terms.lengths(), terms.numbers());
-        return new Policy(level, windowDays, equal, shared, fingerprint, profile, characters, contained, related);
+        return new Policy(
+                level, windowDays, equal, shared, fingerprint, profile, characters, contained, related, learned);
+    }
+
+    /** Returns the figures by which candidates are found: looser ones if a learned rule judges them. */
+    Policy candidates() {
+        return learned == null
+                ? this
+                : new Policy(
+                        level,
+                        windowDays,
+                        LOOSE.slots,
+                        LOOSE.terms,
+                        LOOSE.fingerprint,
+                        null,
+                        LOOSE.characters,
+                        contained,
+                        related,
+                        null);
     }
 
     boolean partial() {

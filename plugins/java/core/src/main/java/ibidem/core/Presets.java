@@ -44,7 +44,8 @@ public final class Presets {
                         null,
                         null,
                         base.contained(),
-                        base.related()));
+                        base.related(),
+                        null));
         return Collections.unmodifiableMap(presets);
     }
 
@@ -59,6 +60,7 @@ public final class Presets {
                 base.profile(),
                 rule,
                 base.contained(),
-                base.related());
+                base.related(),
+                null);
     }
 }

@@ -147,6 +147,11 @@ public record Request(
 
     private static Policy policy(Map<String, String> values, Policy figures) {
         Policy base = figures;
+        if (values.containsKey("similarity") && base.learned() != null) {
+            throw new UsageException(
+                    "similarity does not go with preset=" + values.get(PRESET) + ", which was learned from labels",
+                    "leave one of them out");
+        }
         if (values.containsKey("similarity")) {
             base = base.similar(integer(values, "similarity", 0, LEAST_SIMILARITY, 100, "percent"));
         }

@@ -11,12 +11,15 @@ import java.util.Map;
 public record StoredPreset(String name, Policy policy) {
     /** Reads a record of the ledger; null where it is none. */
     public static StoredPreset of(Map<String, ?> record) {
-        return record.get("name") instanceof String name && record.get("policy") instanceof Map<?, ?> figures
-                ? new StoredPreset(name, policy(figures))
-                : null;
+        if (!(record.get("name") instanceof String name) || !(record.get("policy") instanceof Map<?, ?> figures)) {
+            return null;
+        }
+        Map<?, ?> rule = part(figures, "learned");
+        Learned learned = rule == null ? null : Learned.of(rule);
+        return rule != null && learned == null ? null : new StoredPreset(name, policy(figures, learned));
     }
 
-    private static Policy policy(Map<?, ?> figures) {
+    private static Policy policy(Map<?, ?> figures, Learned learned) {
         Policy base = Policy.DEFAULT;
         Map<?, ?> slots = part(figures, "slots");
         Map<?, ?> terms = part(figures, "terms");
@@ -42,7 +45,8 @@ public record StoredPreset(String name, Policy policy) {
                 contained == null
                         ? null
                         : new Policy.Contained(number(contained, "share"), integer(contained, "shortest")),
-                number(figures, "related"));
+                number(figures, "related"),
+                learned);
     }
 
     private static Policy.Characters characters(Map<?, ?> figures) {

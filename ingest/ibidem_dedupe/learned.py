@@ -1,0 +1,140 @@
+"""Learned rule: a weighted sum of a pair's figures, fitted to labels by `ibidem tune --learn` (signatures.md).
+
+A pair is near where the sum is not negative: the logistic model of Fellegi and Sunter's weights, fitted to labelled
+pairs. A rule is stored with an index, so it is checked as any record: it names every figure once, in the order of the
+table, and carries a checksum, because a weight that was changed by hand would group other documents in silence.
+"""
+
+import struct
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import exp, isfinite
+
+SCHEME = "pf1"
+"""Name of the figures: weights of others are never applied to these."""
+
+FIGURES: dict[str, str] = {
+    "runs": "five-word runs",
+    "runs_of_shorter": "five-word runs",
+    "runs_of_longer": "five-word runs",
+    "bands": "five-word runs",
+    "words_changed": "five-word runs",
+    "terms": "rare terms",
+    "terms_known": "rare terms",
+    "characters": "characters",
+    "characters_known": "characters",
+    "character_pairs": "characters",
+    "characters_changed": "characters",
+    "unknown_words": "misread words",
+    "unknown_rate": "misread words",
+    "unknown_equal": "misread words",
+    "unknown_lift": "misread words",
+    "length_ratio": "lengths",
+    "shorter": "lengths",
+    "longer": "lengths",
+    "numbers_agree": "numbers",
+    "numbers_shared": "numbers",
+    "numbers_differing": "numbers",
+    "numbers_rate": "numbers",
+    "numbers_fewer": "numbers",
+    "title": "title",
+    "fingerprint": "equal hashes",
+    "profile": "equal hashes",
+    "days": "dates",
+    "dated": "dates",
+    "source": "source",
+}
+"""Every figure of a pair, in the order of a rule's weights, with the part of the sum that people read."""
+
+PARTS = tuple(dict.fromkeys(FIGURES.values()))
+
+
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """The weight of a figure.
+
+    Args:
+        figure: Its name.
+        weight: What one unit of it adds to the sum.
+        centre: The value at which it adds nothing.
+    """
+
+    figure: str
+    weight: float
+    centre: float
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """A learned rule.
+
+    Args:
+        intercept: The sum where every figure has its centre.
+        weights: One for each figure, in the order of `FIGURES`.
+        scheme: Name of the figures that it was learned on.
+        checksum: CRC-32 of all of it; 0 in a new rule, which gets one.
+    """
+
+    intercept: float
+    weights: tuple[Weight, ...]
+    scheme: str = SCHEME
+    checksum: int = 0
+
+    def __post_init__(self) -> None:
+        """Check what was read.
+
+        Raises:
+            ValueError: It was learned on other figures, lacks some, or was changed by hand.
+        """
+        if self.scheme != SCHEME:
+            raise ValueError(
+                f"it was learned on the figures {self.scheme!r}, and documents are signed for {SCHEME!r} now: "
+                "learn it again with ibidem tune --learn"
+            )
+        if [each.figure for each in self.weights] != list(FIGURES):
+            raise ValueError(f"its weights have to be those of {', '.join(FIGURES)}, in this order")
+        if not all(map(isfinite, self._numbers())):
+            raise ValueError("a weight is not a finite number")
+        checksum = self._sign()
+        if self.checksum not in (0, checksum):
+            raise ValueError("its weights were changed after it was learned: learn it again with ibidem tune --learn")
+        object.__setattr__(self, "checksum", checksum)
+
+    def _numbers(self) -> list[float]:
+        return [self.intercept, *(number for each in self.weights for number in (each.weight, each.centre))]
+
+    def _sign(self) -> int:
+        numbers = self._numbers()
+        return zlib.crc32(self.scheme.encode() + struct.pack(f"<{len(numbers)}d", *numbers)) or 1
+
+    def contributions(self, figures: Sequence[float]) -> list[float]:
+        """Return what each figure adds to the sum.
+
+        Args:
+            figures: In the order of `FIGURES`.
+        """
+        return [each.weight * (figure - each.centre) for each, figure in zip(self.weights, figures, strict=True)]
+
+    def total(self, figures: Sequence[float]) -> float:
+        """Return the sum; added up in the order of the figures, as the columns and the plugin do."""
+        total = self.intercept
+        for each in self.contributions(figures):
+            total += each
+        return total
+
+    def parts(self, figures: Sequence[float]) -> dict[str, float]:
+        """Return what each part of the figures adds, in the order of `PARTS`."""
+        parts = dict.fromkeys(PARTS, 0.0)
+        for part, each in zip(FIGURES.values(), self.contributions(figures), strict=True):
+            parts[part] += each
+        return parts
+
+
+def probability(total: float) -> float:
+    """Return the probability of a duplicate by a sum.
+
+    >>> probability(0.0), round(probability(3.0), 3)
+    (0.5, 0.953)
+    """
+    return 1 / (1 + exp(-total)) if total > -700 else 0.0

@@ -1,0 +1,92 @@
+"""The general idf table of a language, made of the list of words that `wordfreq` has for it.
+
+The list is read without importing that package, whose module loads libraries for half a second that no list needs.
+
+Source of the format: the docstring of `wordfreq.read_cBpack`.
+"""
+
+import gzip
+import unicodedata
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+import msgpack
+
+from ibidem_ingest.errors import TableError
+from ibidem_ingest.idf.table import Table
+from ibidem_ingest.text.terms import LEAST_LETTERS, is_term
+
+DOCUMENTS = 3_100_000
+WORDS = 800
+_HEADER = {"format": "cB", "version": 1}
+_LIST = {"bs": "sh", "hr": "sh", "no": "nb", "sr": "sh", "tl": "fil"}  # codes of ISO 639-1, and wordfreq's for the same
+_SIGMA, _FINAL_SIGMA = "\u03c3", "\u03c2"
+_UNSPACED = {"ja", "km", "lo", "my", "th", "zh"}
+
+
+def build_general(language: str) -> Table | None:
+    """Build the default table of a language, in about a third of a second.
+
+    Args:
+        language: ISO 639-1 code.
+
+    Returns:
+        The table, under the code that `wordfreq` has for the language; None when it knows none or there are no terms.
+
+    Raises:
+        TableError: The list of words is missing, or of another format.
+    """
+    language = _LIST.get(language, language)
+    path = None if language in _UNSPACED else _find_list(language)
+    if path is None:
+        return None
+    counts: dict[str, float] = {}
+    buckets = _read(path)
+    for centibels, bucket in zip(reversed(range(len(buckets))), reversed(buckets), strict=True):
+        documents = DOCUMENTS * (1 - (1 - 10 ** (-centibels / 100)) ** WORDS)
+        for word in _terms(bucket):
+            counts.setdefault(word, documents)  # a word that is there twice is as rare as the list says last
+    return Table.build(language, DOCUMENTS, counts, f"wordfreq {language} best")
+
+
+def is_one_term(word: str) -> bool:
+    """Return whether a word is a term and its own only token; lists of words often hold some that are not normalised.
+
+    >>> is_one_term("paral"), is_one_term("paraŀlel")
+    (True, False)
+    """
+    return is_term(word) and unicodedata.is_normalized("NFKC", word) and word == word.lower()
+
+
+def _find_list(language: str) -> Path | None:
+    """Find the longest list of a language; None when there is none."""
+    spec = find_spec("wordfreq")
+    folders = (spec.submodule_search_locations if spec else None) or ()
+    paths = (Path(folder, "data", f"{size}_{language}.msgpack.gz") for folder in folders for size in ("large", "small"))
+    return next((path for path in paths if path.exists()), None)
+
+
+def _read(path: Path) -> list[list[str]]:
+    """Read the words by their frequency: -100 times its logarithm is the place in the list."""
+    buckets: list[list[str]]
+    with gzip.open(path) as file:
+        header, *buckets = msgpack.unpackb(file.read())
+    if header != _HEADER:
+        raise TableError(f"{path} is of another format", "install a release of wordfreq that ibidem was tested with")
+    return buckets
+
+
+def _terms(bucket: Sequence[str]) -> Iterator[str]:
+    """Yield the terms among words."""
+    # Of hundreds of thousands of words nearly all are ASCII, for which a call each would take half of the time.
+    for word in bucket:
+        if word.isascii():
+            if len(word) >= LEAST_LETTERS and word.isalpha() and word.islower():
+                yield word
+        elif is_one_term(fixed := _fix_final_sigma(word)):
+            yield fixed
+
+
+def _fix_final_sigma(word: str) -> str:
+    return word[:-1] + _FINAL_SIGMA if word.endswith(_SIGMA) else word

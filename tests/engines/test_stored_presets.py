@@ -1,0 +1,55 @@
+"""Presets of an index, learned ones among them, are read with checks, and a bad one is refused by name."""
+
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+
+from ibidem.cli.regroup import stored_policy
+from ibidem_core.errors import DamagedRecord
+from ibidem_dedupe.parameters import PRESETS, Preset
+from ibidem_dedupe.policy import Policy
+from ibidem_dedupe.request import pair_policy
+from ibidem_engines.sqlite.engine import SqliteEngine
+from ibidem_engines.stored_presets import StoredPreset, lookup_presets, save_preset
+from ibidem_ingest.errors import UsageError
+from support.learned_rules import make_rule
+
+POLICY = Policy.from_rule(make_rule())
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> SqliteEngine:
+    """An index of its own."""
+    engine = SqliteEngine(tmp_path / "index.db", "library")
+    engine.create()
+    return engine
+
+
+def test_a_learned_preset_is_read_as_it_was_stored(engine: SqliteEngine) -> None:
+    save_preset(engine, "ours", Preset(POLICY, "learned"))
+    presets = lookup_presets(engine, "ours")
+    assert presets["ours"].policy == POLICY
+    assert stored_policy({"dedupe_preset": "ours"}, presets) == POLICY
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [({"intercept": 9.0}, "changed after it was learned"), ({"scheme": "pf0"}, "'pf0'"), ({"weights": []}, "runs")],
+)
+def test_a_learned_preset_that_cannot_be_used_is_refused_with_the_reason(
+    engine: SqliteEngine, change: dict[str, object], said: str
+) -> None:
+    record = asdict(StoredPreset("ours", "learned", POLICY))
+    record["policy"]["learned"] |= change
+    engine.put_records("presets", {"ours": record})
+    with pytest.raises(DamagedRecord, match=said):
+        lookup_presets(engine, "ours")
+    assert lookup_presets(engine, "news") == PRESETS
+    assert "ours" not in lookup_presets(engine, "another")
+
+
+def test_a_learned_preset_has_no_similarity() -> None:
+    presets = {"ours": Preset(POLICY, "learned")}
+    with pytest.raises(UsageError, match="dedupe_similarity does not go with dedupe_preset=ours"):
+        pair_policy({"dedupe_preset": "ours", "dedupe_similarity": "80"}, presets=presets)

@@ -1,0 +1,92 @@
+"""Match of documents against the leads that are settled, looked up in the engine."""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from ibidem_dedupe.overrides import DocumentRef
+from ibidem_engines.reindex import Marks
+from ibidem_engines.stored_groups import GroupedDocument, LeadKeys, StoredGroups, index_places
+from ibidem_ingest.signatures.lookup_keys import lookup_keys_batch
+from ibidem_ingest.signatures.packed import unpack
+from ibidem_workers.groups.block import Join, Row, Rules
+from ibidem_workers.groups.lead_keys import content_keys, near_keys
+
+
+@dataclass(frozen=True, slots=True)
+class LookUpMatch:
+    """Matches documents against leads that no longer change.
+
+    Args:
+        store: The index's groups.
+        rules: The rules that documents are settled by.
+        marks: Up to which write of each part leads are settled.
+        recent_joins: Documents that joined since searches were last refreshed; a search may still show them as leads.
+    """
+
+    store: StoredGroups
+    rules: Rules
+    marks: Marks
+    recent_joins: Collection[DocumentRef] = frozenset()
+
+    def joins(self, rows: Sequence[Row]) -> list[Join]:
+        """Return the joins of a block, also those of its rows among themselves; all others become leads.
+
+        Args:
+            rows: The block, in the order of writing.
+        """
+        return self.rules.joins(self._leads(rows), rows)
+
+    def first_leads(self, rows: Sequence[Row]) -> dict[DocumentRef, tuple[Join, int]]:
+        """Return the join of each row that duplicates a settled lead, and the number of the lead's write.
+
+        Args:
+            rows: Some rows of a block, in the order of writing.
+        """
+        leads = self._leads(rows)
+        orders = {lead.name: lead.order for lead in leads}
+        joins = self.rules.joins(leads, rows) if leads else []
+        return {join.name: (join, orders[join.lead]) for join in joins if join.lead in orders}
+
+    def _leads(self, rows: Sequence[Row]) -> list[Row]:
+        """Look up the leads that rows may join: copies of a lead first, since these need no further look-up."""
+        leads = self._find(rows, copies=True)
+        rest = self.rules.originals(self._sort(leads), rows)
+        known = {lead.name: lead for lead in [*leads, *self._find(rest, copies=False)]}
+        return self._sort(known.values())
+
+    def _sort(self, leads: Iterable[Row]) -> list[Row]:
+        """Put leads into the order of indexes and their writes."""
+        places = index_places(self.store)
+        return sorted(leads, key=lambda row: (places.get(row.name[0], len(places)), row.order, row.name))
+
+    def _find(self, rows: Sequence[Row], *, copies: bool) -> list[Row]:
+        """Look up settled leads, without those that have joined a group since."""
+        lookups = [each for each in self._lookups(rows, copies=copies) if each.values or each.several]
+        hits = self.store.carriers(lookups, self.marks) if lookups and any(self.marks.values()) else []
+        leads = {(hit.index, hit.id): Row((hit.index, hit.id), hit.order, hit.packed or b"") for hit in hits}
+        row_names = {row.name for row in rows}
+        partners = self.rules.overrides.partners(row_names)
+        leads |= {row.name: row for row in self._override_leads(partners - leads.keys())}
+        return [row for name, row in leads.items() if name not in self.recent_joins and name not in row_names]
+
+    def _lookups(self, rows: Sequence[Row], *, copies: bool) -> list[LeadKeys]:
+        """Return the look-up keys of each document that has words."""
+        read = [(packed, row.value) for row in rows if (packed := unpack(row.value)) is not None and packed.length]
+        if copies:
+            return [content_keys(packed) for packed, _ in read]
+        keys = lookup_keys_batch([value for _, value in read])
+        policy = self.rules.policy
+        return [near_keys(packed, policy, row_keys) for (packed, _), row_keys in zip(read, keys, strict=True)]
+
+    def _override_leads(self, names: set[DocumentRef]) -> Iterable[Row]:
+        return [make_row(each) for each in self.store.read(sorted(names), self.marks) if each.lead] if names else ()
+
+
+def make_row(document: GroupedDocument) -> Row:
+    """Return a document as a row to settle."""
+    return Row(ref(document), document.name.order, document.packed)
+
+
+def ref(document: GroupedDocument) -> DocumentRef:
+    """Return index and id of a document."""
+    return document.name.index, document.name.id

@@ -1,0 +1,169 @@
+"""Match as a task: the message that asks a worker to match some documents, and the answer beside the index.
+
+A message names the documents; the worker reads them itself, and looks up the leads that are settled. Nothing in an
+answer is believed: who asked reads the leads that it names, and decides on each pair once more. That a document has
+no lead cannot be seen, so an answer holds only for the very texts, figures and manual decisions of the question.
+"""
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
+from hashlib import sha256
+from importlib.metadata import version
+
+import orjson
+
+from ibidem_core.errors import EngineError
+from ibidem_core.records import parse_record
+from ibidem_dedupe.overrides import Overrides
+from ibidem_engines.engine import Engine
+from ibidem_engines.group_checkpoint import parse_policy
+from ibidem_engines.reindex import Marks, parse_marks
+from ibidem_engines.stored_groups import StoredGroups, group_set, group_store
+from ibidem_engines.stored_overrides import load_overrides
+from ibidem_ingest.errors import UsageError
+from ibidem_workers.groups.block import Row, Rules
+from ibidem_workers.groups.lookup_match import LookUpMatch, make_row
+
+OPEN = "groups/match"
+"""Key of the record that names the block whose documents are matched now."""
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class MatchRequest:
+    """Some documents of a block, to be matched against the leads that are settled.
+
+    Args:
+        index: The index, as the settings of its workers name it.
+        session: Name of the settling that asks; leads do not change their numbers while it lasts.
+        block: Number of the block in it.
+        part: Number of these documents in the block.
+        names: Index and id of each, and the number of the write that it comes from, in the order of writing.
+        digest: Of their packed values, the rules and the program, as `digest` makes it.
+        marks: Up to which write of each part leads are settled.
+        policy: The figures that groups are settled by.
+    """
+
+    index: str
+    session: str
+    block: int
+    part: int
+    names: list[tuple[str, str, int]]
+    digest: str
+    marks: dict[str, int]
+    policy: dict[str, object]
+
+    @property
+    def key(self) -> str:
+        """Key of the answer's record: the next block's answers take the same."""
+        return f"{OPEN}/{self.part}"
+
+    @property
+    def is_open(self) -> dict[str, object]:
+        """The record that says that somebody waits for the answer."""
+        return {"session": self.session, "block": self.block}
+
+
+@dataclass(frozen=True, slots=True)
+class MatchAnswer:
+    """The first settled lead of each document that duplicates one.
+
+    Args:
+        digest: That of the request.
+        session: That of the request.
+        block: That of the request.
+        leads: Position of a document in the request, index and id of its lead, and the number of the lead's write.
+    """
+
+    digest: str
+    session: str
+    block: int
+    leads: list[tuple[int, str, str, int]]
+
+    @property
+    def is_for(self) -> dict[str, object]:
+        """The record of the block that it belongs to."""
+        return {"session": self.session, "block": self.block}
+
+
+def digest(rows: Sequence[Row], rules: Rules) -> str:
+    """Return the digest of all that a match depends on, but leads.
+
+    Args:
+        rows: The documents.
+        rules: The rules that they are settled by.
+    """
+    state = sha256(
+        orjson.dumps([_program(), asdict(rules.policy), [word.as_record() for word in rules.overrides.words]])
+    )
+    for row in rows:
+        state.update(orjson.dumps([*row.name, row.order, len(row.value)]))
+        state.update(row.value)
+    return state.hexdigest()
+
+
+@cache
+def _program() -> str:
+    """Return the version of the program: another one may decide in another way."""
+    return version("ibidem")
+
+
+class MatchWorker:
+    """Answers requests for one index.
+
+    Args:
+        engine: The index.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._session = ""
+        self._store: StoredGroups | None = None
+
+    def answer(self, message: Mapping[str, object]) -> bool:
+        """Match the documents of a request, and note the answer; returns whether somebody waited for it.
+
+        What cannot be answered is left to who asked.
+
+        Args:
+            message: The request as a record.
+        """
+        try:
+            request = parse_record(MatchRequest, message)
+            marks = parse_marks(request.marks)
+            self._engine = group_set(self._engine, cached=True)
+            if request.index != self._engine.index or not self._is_awaited(request):
+                return False
+            answer = self._match(request, marks)
+            if answer is None or not self._is_awaited(request):
+                return False
+            self._engine.put_records("runs", {request.key: asdict(answer)})
+        except (EngineError, UsageError, ValueError) as error:
+            _log.warning("documents are not matched here, but by who asked for it: %s", error)
+            return False
+        return True
+
+    def _is_awaited(self, request: MatchRequest) -> bool:
+        return bool(self._engine.get_record("runs", OPEN) == request.is_open)
+
+    def _match(self, request: MatchRequest, marks: Marks) -> MatchAnswer | None:
+        """Match documents; None when they, the rules or the index's parts are not those of the request."""
+        store = self._store_of(request.session)
+        documents = {(each.name.index, each.name.id): each for each in store.read([name[:2] for name in request.names])}
+        rows = [make_row(documents[name[:2]]) for name in request.names if name[:2] in documents]
+        rules = Rules(parse_policy(request.policy), Overrides(load_overrides(self._engine)))
+        if digest(rows, rules) != request.digest or set(marks) != set(store.parts()):
+            return None
+        position = {row.name: at for at, row in enumerate(rows)}
+        found = LookUpMatch(store, rules, marks).first_leads(rows)
+        leads = [(position[name], *join.lead, order) for name, (join, order) in found.items()]
+        return MatchAnswer(request.digest, request.session, request.block, leads)
+
+    def _store_of(self, session: str) -> StoredGroups:
+        """Return the store of a session: what it has read of leads holds no longer than that."""
+        if self._store is None or session != self._session:
+            self._session, self._store = session, group_store(self._engine)
+        return self._store
