@@ -16,7 +16,7 @@ QUICK_TO_START := JDK_JAVA_OPTIONS=-XX:TieredStopAtLevel=1
 # Tests start hundreds of interpreters, each of which would compile every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: install demo test test-all plugin quick check security docs figures suites soak faults clean
+.PHONY: install demo test test-all plugin quick check security docs release figures suites soak faults clean
 
 install: $(VENV)/.installed
 
@@ -60,6 +60,11 @@ security: install
 	$(BIN)/python .ci/audit.py
 	cd tests && ../$(BIN)/python -m gateway.smuggling $(FUZZING)
 
+# What a release uploads, in ./dist, and no upload: docs/releasing.md says what comes after.
+release: install plugin
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[release]"
+	$(BIN)/python .ci/release.py
+
 # A site in ./site; a warning is an error.
 docs: install
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[docs]"
@@ -97,4 +102,4 @@ faults: install
 	$(BIN)/python benchmarks/faults.py --rounds 200 --write
 
 clean:
-	rm -rf $(VENV) .ibidem site
+	rm -rf $(VENV) .ibidem dist site

@@ -15,6 +15,7 @@ from redis import Redis
 
 from ibidem_core.settings import load
 from ibidem_engines.connect import open_engine
+from ibidem_ingest import distribution
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
 from ibidem_workers.brokers.files import SpoolDirectory
@@ -44,6 +45,16 @@ def test_doctor_shows_every_setting_with_its_origin_and_what_answers(run: Run, a
         "tables",
         "unsigned",
     }
+
+
+def test_doctor_names_a_foreign_distribution_of_the_same_modules(answer: Answer, monkeypatch) -> None:
+    (check,) = find_checks(answer, "ibidem")
+    assert check["ok"]
+    assert str(check["what"]).startswith("ibidem-search ")
+    monkeypatch.setattr(distribution, "foreign_version", lambda: "1.0.2")
+    (check,) = find_checks(answer, "ibidem")
+    assert not check["ok"]
+    assert "pip uninstall --yes ibidem ibidem-search" in str(check["remedy"])
 
 
 def test_doctor_says_what_to_do_about_an_engine_that_cannot_be_used(run: Run, monkeypatch) -> None:

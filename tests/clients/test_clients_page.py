@@ -46,8 +46,12 @@ def test_the_page_runs_from_top_to_bottom(
     assert re.search(r"Python packages \d+ \{'groups': \d+, 'approximate': False\}", printed)
 
 
-def test_the_readme_shows_the_first_example() -> None:
-    assert BLOCKS[0] in (ROOT / "README.md").read_text(encoding="utf-8")
+def test_the_program_of_the_readme_is_lines_of_the_first_example() -> None:
+    (program,) = re.findall(
+        r"^```python\n(.*?)^```", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+    )
+    lines = iter(BLOCKS[0].splitlines())
+    assert all(line in lines for line in program.splitlines())
 
 
 def test_every_part_that_is_refused_is_named() -> None:

@@ -27,6 +27,7 @@ THOROUGH: Mapping[str, str] = {
     "servers/test_compose.py": "reads the whole composition by another program",
     "snippets/": "runs the commands of every page of the documentation",
     "suites/test_suites.py": "the engines' own suites",
+    "test_installation.py": "builds and installs archives; CI tries what is uploaded",
     "upgrade/": "unpacks whole indexes of earlier schemas",
 }
 """Files and folders of the second tier, and why: which test keeps the promise in the first, or what takes so long."""

@@ -23,6 +23,7 @@ from typing_extensions import override
 from ibidem_core.errors import Unavailable
 from ibidem_core.redaction import redact
 from ibidem_core.settings import Settings
+from ibidem_ingest.distribution import install_command
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.batches import (
     COMPRESSION,
@@ -172,9 +173,7 @@ class RedisStream(Broker):
     @override
     def require_client(self) -> None:
         if find_spec("redis") is None:
-            raise UsageError(
-                "a queue in Redis needs its client", "from a copy of the repository: pip install '.[redis]'"
-            )
+            raise UsageError("a queue in Redis needs its client", install_command("redis"))
 
     @override
     def celery_config(self) -> dict[str, Any]:

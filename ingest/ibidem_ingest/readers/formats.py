@@ -13,6 +13,7 @@ from pathlib import Path, PurePath
 from types import ModuleType
 from typing import Literal, get_args
 
+from ibidem_ingest.distribution import install_command
 from ibidem_ingest.document import DEFAULT_LANGUAGE
 from ibidem_ingest.errors import Unreadable, UsageError, short_repr
 from ibidem_ingest.language import is_code
@@ -90,7 +91,7 @@ LIBRARIES = {
     Format.EPUB: "lxml",
 }
 _QUIET = logging.NullHandler()
-REMEDY = "install it, from a copy of the repository, with: pip install '.[readers]'"
+REMEDY = f"install it with: {install_command('readers')}"
 
 
 def require(format_: Format) -> None:

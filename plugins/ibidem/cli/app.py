@@ -21,11 +21,12 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
-from importlib import import_module, metadata
+from importlib import import_module
 from typing import ParamSpec, TypeVar
 
 import typer
 
+from ibidem_ingest import distribution
 from ibidem_ingest.errors import IbidemError, Refused, UsageError
 
 Arguments = ParamSpec("Arguments")
@@ -147,7 +148,7 @@ COMPLETION = "_IBIDEM_COMPLETE"
 def version(value: bool) -> None:
     """Print the version and stop, when it was asked for."""
     if value:
-        typer.echo(f"ibidem {metadata.version('ibidem')}")
+        typer.echo(f"ibidem {distribution.installed_version()} (distribution {distribution.NAME})")
         raise typer.Exit
 
 

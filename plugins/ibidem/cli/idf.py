@@ -12,6 +12,7 @@ from ibidem.cli.console import Json, bar, engine_context, messages, print_json, 
 from ibidem.grouped_search.explanations import format_count
 from ibidem.index.idf_build import build_table, find_foreign, index_documents, sample, table_facts
 from ibidem_core.settings import Settings, load
+from ibidem_ingest.distribution import install_command
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_ingest.idf.stability import Correlation, changed_fingerprints, correlation
@@ -54,7 +55,7 @@ def draw(curves: Mapping[str, Shares], title: str, path: Path) -> None:
         from matplotlib import rc_context  # noqa: PLC0415 - an extra, and only where something is drawn
         from matplotlib.figure import Figure  # noqa: PLC0415 - as above
     except ImportError as error:
-        raise UsageError("no picture can be drawn", "from a copy of the repository: pip install '.[plot]'") from error
+        raise UsageError("no picture can be drawn", install_command("plot")) from error
     figure = Figure(figsize=(8, 4.5), layout="constrained")
     axes = figure.subplots()
     for name, shares in curves.items():

@@ -14,6 +14,7 @@ from rich.text import Text
 from ibidem.cli.console import messages
 from ibidem.cli.end_signals import catch_end_signals
 from ibidem_core.settings import Settings, load
+from ibidem_ingest.distribution import install_command
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.backfill.follow import follow_once_created
 
@@ -69,7 +70,6 @@ def answer(
     try:
         from ibidem.gateway.server import serve  # noqa: PLC0415 - the gateway's libraries are an extra
     except ModuleNotFoundError as error:
-        remedy = "from a copy of the repository: pip install '.[gateway]'"
-        raise UsageError(f"the gateway needs {error.name}", remedy) from error
+        raise UsageError(f"the gateway needs {error.name}", install_command("gateway")) from error
     message = f"Index {settings.index!r} at %s (Ctrl-C ends it)"
     serve(settings, (host, port), lambda url: messages().print(Text(message % url)), processes, beside)

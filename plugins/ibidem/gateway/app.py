@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
-from importlib.metadata import version
 
 from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.concurrency import run_in_threadpool
@@ -27,6 +26,7 @@ from ibidem.gateway.search_routes import pass_as_it_came
 from ibidem.gateway.upstream import Engines, Upstream
 from ibidem_core.address import parse_address
 from ibidem_core.settings import Settings
+from ibidem_ingest.distribution import installed_version
 from ibidem_ingest.errors import IbidemError
 
 root_router = APIRouter(tags=["search"])
@@ -39,7 +39,7 @@ async def root(request: Request, context: WithContext, engine: CallersEngine) ->
     if accepts_html(request):
         return await run_in_threadpool(home, engine, context, read_query(request.query_params))
     if context.upstream is None:
-        product = {"number": version("ibidem"), "distribution": "ibidem"}
+        product = {"number": installed_version(), "distribution": "ibidem"}
         return answer({"name": "ibidem", "version": product, "tagline": "an SQLite index: see /openapi.json"})
     return await pass_as_it_came(request, context.upstream, b"")
 
@@ -79,7 +79,7 @@ def make_gateway(settings: Settings, hosts: Iterable[str] = ()) -> FastAPI:
         if context.upstream is not None:
             await context.upstream.close()
 
-    app = FastAPI(title="ibidem", version=version("ibidem"), lifespan=lifespan, docs_url=None, redoc_url=None)
+    app = FastAPI(title="ibidem", version=installed_version(), lifespan=lifespan, docs_url=None, redoc_url=None)
     app.state.context = context
     for router in ROUTERS:
         app.include_router(router)

@@ -5,7 +5,6 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from importlib.metadata import version
 from importlib.util import find_spec
 from typing import cast
 
@@ -18,6 +17,8 @@ from ibidem_core.settings import Settings
 from ibidem_core.settings_table import settings_rows
 from ibidem_engines.engine import Engine, HealthIssue, Info
 from ibidem_engines.hits import PluginEngine, PluginNode
+from ibidem_ingest import distribution
+from ibidem_ingest.distribution import install_command
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import IbidemError
 from ibidem_ingest.idf.store import Tables
@@ -88,7 +89,7 @@ def settings_error_report(error: IbidemError) -> dict[str, object]:
 
 def checks(settings: Settings, open_index: Callable[[], Engine]) -> Iterator[Check]:
     """Yield the checks one after the other; one that fails stops no other."""
-    yield Check("ibidem", ok=True, what=f"{version('ibidem')} on Python {sys.version.partition(' ')[0]}")
+    yield check_distribution()
     yield from check_engine(settings, open_index)
     yield check_tables_folder(settings)
     broker = check_broker(settings)
@@ -102,6 +103,15 @@ def checks(settings: Settings, open_index: Callable[[], Engine]) -> Iterator[Che
     yield check_signing()
     yield from check_readers()
     yield check_gateway()
+
+
+def check_distribution() -> Check:
+    """Say which distribution runs, and whether a foreign one of the same modules is installed beside it."""
+    own = f"{distribution.NAME} {distribution.installed_version()} on Python {sys.version.partition(' ')[0]}"
+    if (foreign := distribution.foreign_version()) is None:
+        return Check("ibidem", ok=True, what=own)
+    message = f"{own}, beside the distribution {distribution.FOREIGN!r} {foreign}, which has modules of the same name"
+    return Check("ibidem", ok=False, what=message, remedy=distribution.FOREIGN_REMEDY)
 
 
 def check_engine(settings: Settings, open_index: Callable[[], Engine]) -> Iterator[Check]:
@@ -142,7 +152,7 @@ def check_plugin(open_index: Callable[[], Engine]) -> Iterator[Check]:
     except IbidemError as error:
         yield Check.from_issue("plugin", error)
         return
-    yield plugin_check(nodes, version("ibidem"))
+    yield plugin_check(nodes, distribution.installed_version())
 
 
 def plugin_check(nodes: Sequence[PluginNode], own_version: str) -> Check:
@@ -331,8 +341,8 @@ def check_signing() -> Check:
     """Return whether the loops of signing were compiled at installation."""
     if loops.IN_USE:
         return Check("signing", ok=True, what="by compiled loops")
-    remedy = "to sign in about half the time, install a C compiler, then ibidem again"
-    return Check("signing", ok=True, what="by numpy alone: no compiled loops that fit this version", remedy=remedy)
+    remedy = "to sign many times as fast, install a C compiler, then ibidem again"
+    return Check("signing", ok=True, what="by plain Python: no compiled loops that fit this version", remedy=remedy)
 
 
 def check_readers() -> Iterator[Check]:
@@ -351,5 +361,5 @@ def check_gateway() -> Check:
     missing = [name for name in GATEWAY if find_spec(name) is None]
     if missing:
         message = f"`ibidem serve` cannot start: {', '.join(missing)} is not installed"
-        return Check("gateway", ok=True, what=message, remedy="from a copy of the repository: pip install '.[gateway]'")
+        return Check("gateway", ok=True, what=message, remedy=install_command("gateway"))
     return Check("gateway", ok=True, what="installed")

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from importlib.metadata import version
 from typing import Any, Literal, get_args
 
 from ibidem_core.address import Fields
@@ -11,6 +10,7 @@ from ibidem_engines.cursor import ReadView
 from ibidem_engines.hits import GroupedHits, PluginNode
 from ibidem_engines.query import Query
 from ibidem_engines.requests import ApiRequest, RequestFlow
+from ibidem_ingest.distribution import installed_version
 from ibidem_ingest.errors import UsageError
 
 Mode = Literal["auto", "off"]
@@ -64,7 +64,7 @@ def read_nodes(answer: Mapping[str, Any]) -> list[PluginNode]:
 
 def has_same_plugin(nodes: list[PluginNode]) -> bool:
     """Return whether every node has the plugin of this ibidem: another version may decide otherwise."""
-    own_version = version("ibidem")
+    own_version = installed_version()
     return bool(nodes) and all(each.plugin == own_version for each in nodes)
 
 

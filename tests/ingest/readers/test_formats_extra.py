@@ -18,7 +18,7 @@ def bare(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("bare")
 @pytest.mark.parametrize("format_", [Format.HTML, Format.PDF])
 def test_a_missing_library_is_reported_before_anything_is_read(format_: Format) -> None:
-    why = r"which is not installed; install it, from a copy of the repository, with: pip install '\.\[readers\]'"
+    why = r"which is not installed; install it with: pip install 'ibidem-search\[readers\]'"
     with pytest.raises(UsageError, match=why):
         require(format_)
 
@@ -26,7 +26,7 @@ def test_a_missing_library_is_reported_before_anything_is_read(format_: Format) 
 @pytest.mark.usefixtures("bare")
 @pytest.mark.parametrize("format_", [Format.HTML, Format.PDF])
 def test_a_missing_library_refuses_a_file_in_a_folder_and_names_the_remedy(format_: Format) -> None:
-    with pytest.raises(Unreadable, match=r"pip install '\.\[readers\]'"):
+    with pytest.raises(Unreadable, match=r"pip install 'ibidem-search\[readers\]'"):
         load_library(format_)
 
 

@@ -1,0 +1,178 @@
+"""Builds what a release uploads, into `dist/`: source, wheels, plugin zips, a bill of materials, notes, checksums.
+
+    make release
+
+Nothing is uploaded. A wheel is made for each target whose compiler is here; a target that is left out is named.
+`docs/releasing.md` says what has to be done by hand, and what was never tried.
+"""
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import venv
+import zipfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+DIST = ROOT / "dist"
+PLUGINS = ROOT / "plugins" / "java"
+LOAD = Path(__file__).with_name("load.c")
+"""Opens a library as an interpreter does, for a C library that no interpreter here runs on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One platform that a wheel is built for.
+
+    Args:
+        platform: The platform tag that installers know; `any` for the wheel without compiled loops.
+        compiler: The compiler that has to be here.
+        host: The platform as Python names it, for a compiler that builds for another one than this.
+    """
+
+    platform: str
+    compiler: str
+    host: str = "linux-x86_64"
+
+
+TARGETS = (
+    Target("manylinux_2_17_x86_64", "gcc"),
+    Target("manylinux_2_17_aarch64", "aarch64-linux-gnu-gcc", "linux-aarch64"),
+    Target("musllinux_1_2_x86_64", "musl-gcc"),
+    Target("any", "false"),
+)
+
+
+class ReleaseError(Exception):
+    """What was built may not be released."""
+
+
+def main() -> int:
+    """Build everything; returns the exit code."""
+    shutil.rmtree(DIST, ignore_errors=True)
+    DIST.mkdir()
+    try:
+        run("python", "-m", "build", "--sdist", "--outdir", str(DIST), ".")
+        version = next(DIST.glob("*.tar.gz")).name.removesuffix(".tar.gz").rpartition("-")[2]
+        for target in TARGETS:
+            build_wheel(target)
+        copy_plugins(version)
+        write_bill_of_materials()
+        (DIST / "NOTES.md").write_text(release_notes(version), encoding="utf-8")
+        run("twine", "check", "--strict", *map(str, packages()))
+    except (ReleaseError, subprocess.CalledProcessError) as error:
+        return say(f"not built: {error}", 1)
+    (DIST / "SHA256SUMS").write_text("".join(checksums()), encoding="utf-8")
+    return say(f"built {version}: {', '.join(sorted(each.name for each in DIST.iterdir()))}", 0)
+
+
+def build_wheel(target: Target) -> None:
+    """Build the wheel of one target, with the platform tag that its library deserves.
+
+    Raises:
+        ReleaseError: The library needs more than the platform has.
+    """
+    if shutil.which(target.compiler) is None:
+        say(f"no wheel for {target.platform}: {target.compiler} is not installed", 0)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        host = {"CC": target.compiler, "_PYTHON_HOST_PLATFORM": target.host}
+        run("python", "-m", "build", "--wheel", "--outdir", folder, ".", environment=host)
+        (wheel,) = Path(folder).glob("*.whl")
+        if target.platform.startswith("manylinux"):
+            run("auditwheel", "repair", "--wheel-dir", str(DIST), str(wheel))
+            if not list(DIST.glob(f"*{target.platform}.whl")):
+                raise ReleaseError(f"the library needs more than {target.platform} has: auditwheel show {wheel.name}")
+        elif target.platform.startswith("musllinux"):
+            check_musl(wheel, Path(folder))
+            run("python", "-m", "wheel", "tags", "--remove", "--platform-tag", target.platform, str(wheel))
+            shutil.copy(next(Path(folder).glob("*.whl")), DIST)
+        elif wheel.name.endswith("-none-any.whl"):
+            shutil.copy(wheel, DIST)
+        else:
+            raise ReleaseError(f"{wheel.name} has a compiled library where none was asked for")
+
+
+def check_musl(wheel: Path, folder: Path) -> None:
+    """Open the library with musl's own loader: auditwheel judges by the C library of the interpreter it runs on."""
+    run("python", "-m", "wheel", "unpack", "--dest", str(folder), str(wheel))
+    (library,) = folder.rglob("kernel.so")
+    run("musl-gcc", "-o", str(folder / "load"), str(LOAD))
+    run(str(folder / "load"), str(library))
+
+
+def copy_plugins(version: str) -> None:
+    """Copy the plugins' zips that `make plugin` built.
+
+    Raises:
+        ReleaseError: One is missing, or is of another version.
+    """
+    for engine in ("opensearch", "elasticsearch"):
+        zips = list((PLUGINS / engine / "target").glob(f"ibidem-{engine}-*.zip"))
+        if not zips:
+            raise ReleaseError(f"no zip of the plugin for {engine}: run `make plugin` first")
+        for each in zips:
+            if f"version={version}\n" not in zipfile.ZipFile(each).read("plugin-descriptor.properties").decode():
+                raise ReleaseError(f"{each.name} is not of version {version}: run `make plugin` again")
+            shutil.copy(each, DIST / each.name.replace("ibidem-", f"ibidem-plugin-{version}-", 1))
+
+
+def write_bill_of_materials() -> None:
+    """Write which packages, in which versions, an installation with all extras for users brings, as CycloneDX."""
+    wheel = next(DIST.glob("*manylinux*x86_64.whl"), None) or next(DIST.glob("*-any.whl"))
+    with tempfile.TemporaryDirectory() as folder:
+        venv.create(folder, with_pip=True)
+        interpreter = str(Path(folder, "bin", "python"))
+        run(interpreter, "-m", "pip", "install", "--quiet", f"{wheel}[fast,gateway,plot,readers,redis]")
+        run(interpreter, "-m", "pip", "uninstall", "--quiet", "--yes", "pip", "setuptools")
+        run("cyclonedx-py", "environment", interpreter, "--output-file", str(DIST / "sbom.cdx.json"))
+
+
+def release_notes(version: str) -> str:
+    """Return the part of CHANGELOG about one version.
+
+    Raises:
+        ReleaseError: There is none.
+    """
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    found = re.search(rf"^## {re.escape(version)}\b.*?\n(.*?)(?=^## |\Z)", changes, re.MULTILINE | re.DOTALL)
+    if found is None:
+        raise ReleaseError(f"CHANGELOG.md says nothing about {version}")
+    return found[1].strip() + "\n"
+
+
+def packages() -> list[Path]:
+    """Return what is uploaded to the package index."""
+    return sorted((*DIST.glob("*.whl"), *DIST.glob("*.tar.gz")))
+
+
+def checksums() -> Iterator[str]:
+    """Yield a line for each file, as `sha256sum --check` reads them."""
+    for each in sorted(DIST.iterdir()):
+        yield f"{hashlib.sha256(each.read_bytes()).hexdigest()}  {each.name}\n"
+
+
+def run(*command: str, environment: Mapping[str, str] | None = None) -> None:
+    """Run a command of the environment that this runs in; its output is shown where it fails."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    variables = {**os.environ, "PATH": path, **(environment or {})}
+    done = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True, check=False)  # noqa: S603 - commands of this file
+    if done.returncode:
+        sys.stderr.write(done.stdout + done.stderr)
+        done.check_returncode()
+
+
+def say(what: str, code: int) -> int:
+    """Print a line; returns the exit code that goes with it."""
+    sys.stdout.write(f"release: {what}\n")
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,113 @@
+package ibidem.opensearch;
+
+import ibidem.core.Ledgers;
+import ibidem.core.Memory;
+import ibidem.core.Request;
+import java.util.Collection;
+import java.util.List;
+import java.util.Set;
+import org.opensearch.action.search.SearchRequest;
+import org.opensearch.cluster.metadata.IndexMetadata;
+import org.opensearch.cluster.service.ClusterService;
+import org.opensearch.core.common.breaker.CircuitBreaker;
+import org.opensearch.core.xcontent.NamedXContentRegistry;
+import org.opensearch.index.IndexNotFoundException;
+import org.opensearch.index.IndexSettings;
+import org.opensearch.threadpool.ThreadPool;
+import org.opensearch.transport.client.Client;
+
+/**
+ * Services of the node for the plugin.
+ *
+ * @param client sends searches as the caller
+ * @param cluster knows its nodes
+ * @param threads where grouping runs
+ * @param metadata knows what indexes a name stands for
+ * @param breaker counts the memory of windows
+ * @param parsers the engine's parsers
+ */
+record Nodes(
+        Client client,
+        ClusterService cluster,
+        ThreadPool threads,
+        Indexes metadata,
+        CircuitBreaker breaker,
+        NamedXContentRegistry parsers) {
+    /** A node's attribute that says which plugin it has. */
+    static final String ATTRIBUTE = "ibidem";
+
+    /** Returns a key that identifies the caller. */
+    String caller() {
+        return Engine.caller(threads.getThreadContext());
+    }
+
+    /** Returns the memory that windows are counted in. */
+    Memory memory() {
+        CircuitBreaker counter = breaker;
+        return new Memory() {
+            @Override
+            public void take(long bytes, String what) {
+                counter.addEstimateBytesAndMaybeBreak(bytes, what);
+            }
+
+            @Override
+            public void free(long bytes) {
+                counter.addWithoutBreaking(-bytes);
+            }
+        };
+    }
+
+    /** Returns whether every node has this version of the plugin; if not, shards return fields alone. */
+    boolean allHaveThePlugin() {
+        return cluster.state().nodes().getNodes().values().stream()
+                .allMatch(node ->
+                        IbidemPlugin.version().equals(node.getAttributes().get(ATTRIBUTE)));
+    }
+
+    /** Returns whether some indexes have one shard together. */
+    boolean haveOneShard(List<String> indexes) {
+        IndexMetadata index = indexes.size() == 1 ? metadata.current().index(indexes.get(0)) : null;
+        return index != null && index.getNumberOfShards() == 1;
+    }
+
+    /** Returns the indexes of a search; empty if there are none, or if only its hits name them. */
+    List<String> indexes(SearchRequest request) {
+        if (request.source().pointInTimeBuilder() != null) {
+            return List.of();
+        }
+        try {
+            return List.of(metadata.named(request));
+        } catch (IndexNotFoundException | IllegalArgumentException laterError) {
+            return List.of();
+        }
+    }
+
+    /** Returns the most hits that a window of these indexes may hold. */
+    int deepest(List<String> indexes) {
+        int deepest = Request.DEEPEST;
+        for (String name : indexes) {
+            IndexMetadata index = metadata.current().index(name);
+            if (index != null) {
+                deepest = Math.min(deepest, IndexSettings.MAX_RESULT_WINDOW_SETTING.get(index.getSettings()));
+            }
+        }
+        return deepest;
+    }
+
+    /**
+     * Returns the existing ledgers of these names and indexes.
+     *
+     * @param kind the kind of their records
+     */
+    Set<String> ledgers(String kind, String[] names, Collection<String> indexes) {
+        var current = metadata.current();
+        return Ledgers.find(
+                kind,
+                names,
+                indexes,
+                index -> current.hasIndex(index)
+                        ? current.index(index).getAliases().keySet()
+                        : Set.of(),
+                current.getIndicesLookup()::containsKey);
+    }
+}

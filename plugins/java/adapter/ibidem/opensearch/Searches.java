@@ -1,0 +1,227 @@
+package ibidem.opensearch;
+
+import ibidem.core.Depth;
+import ibidem.core.GroupedSearch;
+import ibidem.core.InnerSearches;
+import ibidem.core.LedgerCache;
+import ibidem.core.Ledgers;
+import ibidem.core.Name;
+import ibidem.core.Request;
+import ibidem.core.ResultList;
+import ibidem.core.ShardPage;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.opensearch.ExceptionsHelper;
+import org.opensearch.action.search.SearchRequest;
+import org.opensearch.action.search.SearchResponse;
+import org.opensearch.action.support.ContextPreservingActionListener;
+import org.opensearch.common.util.concurrent.ThreadContext;
+import org.opensearch.core.action.ActionListener;
+import org.opensearch.core.rest.RestStatus;
+import org.opensearch.core.tasks.TaskCancelledException;
+import org.opensearch.core.tasks.TaskId;
+import org.opensearch.search.SearchHit;
+import org.opensearch.search.SearchHits;
+import org.opensearch.tasks.CancellableTask;
+import org.opensearch.tasks.Task;
+import org.opensearch.threadpool.ThreadPool;
+
+/**
+ * Sends the searches that one grouped search is made of, as the caller and under the caller's task, so that rights hold
+ * and cancelling reaches them.
+ */
+class Searches implements InnerSearches<SearchResponse, SearchHit, Place> {
+    private static final String BY = "plugin " + IbidemPlugin.version();
+
+    private final Nodes nodes;
+    private final SearchRequest request;
+    private final Task task;
+    private final InnerRequests inner;
+    private final List<String> indexes;
+    private final Supplier<ThreadContext.StoredContext> context;
+    private final GroupedSearch<SearchResponse, SearchHit, Place> grouped;
+
+    private ActionListener<SearchResponse> listener;
+    private SearchResponse first;
+
+    /**
+     * @param nodes services of the node
+     * @param ledgers records next to indexes
+     * @param request the search as it came
+     * @param dedupe how to group it
+     * @param task under which it runs; null where none is known
+     */
+    Searches(Nodes nodes, Ledgers ledgers, SearchRequest request, Request dedupe, Task task) {
+        this.nodes = nodes;
+        this.request = request;
+        this.task = task;
+        indexes = nodes.indexes(request);
+        inner = new InnerRequests(request, nodes.allHaveThePlugin(), new InnerHits(nodes.parsers()));
+        context = nodes.threads().getThreadContext().newRestorableContext(true);
+        GroupedSearch.Node node = new GroupedSearch.Node(ledgers, nodes.memory(), BY);
+        int from = request.source().from();
+        grouped = new GroupedSearch<>(
+                node, this, new Responses(), dedupe, from, request.source().size());
+    }
+
+    /** Returns the request for the first window. */
+    SearchRequest firstWindow() {
+        ShardPage.Spec page = grouped.pageOfShard();
+        if (page == null) {
+            return inner.window(grouped.depth());
+        }
+        Nodes services = nodes; // else the request would hold this search for as long as a node remembers the request
+        return inner.pageOfShard(grouped.depth(), new PageRescorer(() -> services, page));
+    }
+
+    /** Goes on with the answer to the first window, and gives the whole answer to a listener. */
+    void goOn(ActionListener<SearchResponse> next, SearchResponse response) {
+        Engine.keep(response);
+        first = response;
+        listener = ActionListener.runAfter(
+                ActionListener.runAfter(next, grouped::release), () -> Engine.release(response));
+        try {
+            Completeness.check(response);
+            grouped.goOn(response);
+        } catch (Exception e) {
+            listener.onFailure(e);
+        }
+    }
+
+    @Override
+    public List<String> indexes() {
+        return indexes;
+    }
+
+    @Override
+    public int deepest() {
+        return nodes.deepest(indexes);
+    }
+
+    @Override
+    public boolean byScoreAlone() {
+        return inner.byScoreAlone();
+    }
+
+    @Override
+    public boolean isRescored() {
+        return inner.isRescored();
+    }
+
+    @Override
+    public boolean goWithPageOfShard() {
+        return nodes.haveOneShard(indexes) && inner.goesWithPageOfShard();
+    }
+
+    @Override
+    public String caller() {
+        return nodes.caller();
+    }
+
+    @Override
+    public Set<String> ledgers(String kind, Collection<String> names) {
+        return nodes.ledgers(kind, request.indices(), names);
+    }
+
+    @Override
+    public void window(Depth depth, Consumer<SearchResponse> next) {
+        sendWhole(later(inner.window(depth)), next);
+    }
+
+    /** Returns a search that ranks, and is sent after the first window, as it is to be sent. */
+    SearchRequest later(SearchRequest search) {
+        return search;
+    }
+
+    @Override
+    public void documents(Set<Name> names, Consumer<SearchResponse> next) {
+        sendWhole(inner.page(names), next);
+    }
+
+    @Override
+    public void longSignatures(List<Name> names, Consumer<SearchResponse> next) {
+        sendWhole(inner.longSignatures(names), next);
+    }
+
+    @Override
+    public void records(LedgerCache.Slice slice, Consumer<LedgerCache.Batch> next) {
+        send(InnerRequests.ledger(slice), inContext(ActionListener.wrap(answer -> next.accept(batch(answer)), error -> {
+            RestStatus status = ExceptionsHelper.status(error);
+            if (status == RestStatus.FORBIDDEN || status == RestStatus.NOT_FOUND) {
+                next.accept(new LedgerCache.Batch(List.of(), null));
+            } else {
+                listener.onFailure(error);
+            }
+        })));
+    }
+
+    private static LedgerCache.Batch batch(SearchResponse answer) {
+        SearchHit[] hits = answer.getHits().getHits();
+        Object[] last = hits.length == 0 ? null : hits[hits.length - 1].getSortValues();
+        return new LedgerCache.Batch(
+                Arrays.stream(hits).map(SearchHit::getSourceAsMap).toList(), last);
+    }
+
+    @Override
+    public void compute(SearchResponse response, Runnable work) {
+        Engine.keep(response);
+        nodes.threads()
+                .executor(ThreadPool.Names.SEARCH)
+                .execute(Engine.releaseAfter(response, onAnswer(unused -> {}), work));
+    }
+
+    @Override
+    public void answer(ResultList<SearchHit, Place> list) {
+        SearchHits hits = new Hits(list, request.source()).list(first.getHits().getTotalHits());
+        listener = ActionListener.runAfter(listener, () -> Engine.release(hits));
+        if (inner.showsOtherDocuments()) {
+            sendWhole(later(inner.otherDocuments()), others -> Answer.send(listener, hits, first, others, list));
+        } else {
+            Answer.send(listener, hits, first, first, list);
+        }
+    }
+
+    @Override
+    public void checkNotCancelled() {
+        if (task instanceof CancellableTask cancellable && cancellable.isCancelled()) {
+            throw new TaskCancelledException("cancelled: " + cancellable.getReasonCancelled());
+        }
+    }
+
+    /** Sends a search whose answer lacks no part of the index. */
+    private void sendWhole(SearchRequest search, Consumer<SearchResponse> next) {
+        send(search, onAnswer(response -> {
+            Completeness.check(response);
+            next.accept(response);
+        }));
+    }
+
+    final void send(SearchRequest search, ActionListener<SearchResponse> next) {
+        checkNotCancelled();
+        if (task != null) {
+            search.setParentTask(new TaskId(nodes.cluster().localNode().getId(), task.getId()));
+        }
+        nodes.client().search(search, next);
+    }
+
+    /** Goes on in the caller's context; a failure there fails the search. */
+    private <T> ActionListener<T> onAnswer(Consumer<T> next) {
+        return inContext(ActionListener.wrap(
+                answer -> {
+                    try {
+                        next.accept(answer);
+                    } catch (Exception e) {
+                        listener.onFailure(e);
+                    }
+                },
+                error -> listener.onFailure(error)));
+    }
+
+    final <T> ActionListener<T> inContext(ActionListener<T> next) {
+        return new ContextPreservingActionListener<>(context, next);
+    }
+}
