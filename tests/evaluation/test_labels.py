@@ -116,3 +116,15 @@ def test_the_adjusted_rand_index_is_that_of_counting_all_pairs(a: list[int], dat
 @given(PARTITIONS)
 def test_the_same_partition_under_other_names_agrees_wholly(a: list[int]) -> None:
     assert adjusted_rand(a, [part + 7 for part in a]) == 1.0
+
+
+@pytest.mark.parametrize(
+    "table",
+    ["a,b,duplicate\nx,y,1\ny,x,0\nx,z,1\n", "id,cluster\nx,1\ny,1\nx,2\nz,2\n"],
+)
+def test_labels_that_contradict_each_other_are_named(tmp_path: Path, table: str) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_text(table, encoding="utf-8")
+    condition = parse_condition("duplicate>=1" if "duplicate" in table else "")
+    with pytest.raises(UsageError, match=r"contradict each other about 'x'.*labels\.csv:2 and .*labels\.csv:[34]"):
+        read_pairs(path, condition, ["x", "y", "z"])

@@ -2,12 +2,16 @@
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from ibidem.evaluation.evaluate import Collection, sign_collection
+from ibidem.evaluation.evaluate import Collection, Labels, sign_collection
 from ibidem.evaluation.labels import Pair
-from ibidem.evaluation.tune import FOLDS, LEAST_SETS, SIMILARITIES, Figures, choose_figures
+from ibidem.evaluation.learn import Examples
+from ibidem.evaluation.truth import FOLDS, Truth
+from ibidem.evaluation.tune import GAIN, LEAST_SETS, SIMILARITIES, SWITCHED_OFF, Figures, choose_figures, count, tune
 from ibidem_dedupe.policy import Policy
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
@@ -97,3 +101,47 @@ def test_too_few_sets_are_refused(tables: Tables) -> None:
 def test_the_figures_of_the_middle_are_the_default_ones() -> None:
     middle = Figures().policy
     assert (middle.slots, middle.characters, FOLDS) == (Policy().slots, Policy().characters, 5)
+
+
+def test_figures_are_tried_without_some_of_their_evidence(tables: Tables) -> None:
+    collection = sign_documents(pairs_with(0.9, "copy", 3), tables)
+    tried = count(Truth.build(collection, [*range(6)], set(), set()), [""])
+    assert {figures.without for figures in tried} == {*SWITCHED_OFF}
+    assert Figures(without=("terms", "characters")).policy == replace(Policy(), terms=None, characters=None)
+    for figures, counts in tried.items():
+        assert counts[:, 1].sum() <= tried[replace(figures, without=())][:, 1].sum()
+
+
+def test_a_sample_chooses_more_strictly_where_the_whole_has_more_pairs_that_are_no_duplicates(tables: Tables) -> None:
+    rewritten, forms = pairs_with(0.66, "law"), pairs_with(0.55, "form", 12)
+    collection = sign_documents([*rewritten, *forms], tables)
+    alone = choose_figures(collection, labelled(rewritten), set())
+    sample = choose_figures(collection, labelled(rewritten), set(), whole=100 * len(collection.ids))
+    assert sample.chosen.similarity >= alone.chosen.similarity
+    assert sample.default.precision <= alone.default.precision
+
+
+def test_a_rule_is_learned_and_recommended_only_where_it_wins(tables: Tables) -> None:
+    rewritten = pairs_with(0.6, "law")
+    forms = pairs_with(0.45, "form")
+    choice = choose_figures(sign_documents([*rewritten, *forms], tables), labelled(rewritten), set(), learn=True)
+    assert choice.learned
+    assert choice.learned.expected.f1 > 0.9
+    known = max(choice.default.f1, choice.expected.f1)
+    assert (choice.choice == "learned") == (choice.learned.expected.f1 >= known + GAIN)
+    assert (choice.policy.learned is not None) == (choice.choice == "learned")
+
+
+def test_labels_of_one_kind_teach_no_rule(tables: Tables) -> None:
+    copies = pairs_with(0.9, "copy")
+    truth = Truth.build(sign_documents(copies, tables), [*range(len(copies))], set(), set())
+    with pytest.raises(UsageError, match="0 are duplicates"):
+        Examples.build(truth)
+
+
+def test_labels_of_documents_that_are_not_there_are_refused_by_name(tables: Tables, tmp_path: Path) -> None:
+    copies = pairs_with(0.9, "copy")
+    path = tmp_path / "labels.csv"
+    path.write_text("a,b\ncopy0a,copy0b\ncopy1a,gone\n", encoding="utf-8")
+    with pytest.raises(UsageError, match="'gone'"):
+        tune(sign_documents(copies, tables), Labels(path))

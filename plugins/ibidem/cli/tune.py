@@ -41,6 +41,13 @@ def run(
         Path | None, typer.Option(metavar="FILE", help="Pairs that the labels do not speak about; left out.")
     ] = None,
     filters: Filters = None,
+    learn: Annotated[
+        bool, typer.Option("--learn", help="Learn a weighted sum of many figures too; it replaces thresholds it beats.")
+    ] = False,
+    whole: Annotated[
+        int,
+        typer.Option("--of", metavar="N", min=0, help="Documents of the whole collection, where these are a sample."),
+    ] = 0,
     save: Annotated[
         str,
         typer.Option(
@@ -60,7 +67,7 @@ def run(
         collection = sign_collection(
             documents, Tables(settings.tables), lambda count: advance(count, None), chosen_filters
         )
-    tuning = tune(collection, pair_labels)
+    tuning = tune(collection, pair_labels, learn=learn, whole=whole)
     preset_name = save if save and tuning.improves else ""
     if preset_name:
         keep(tuning, preset_name, settings)
@@ -74,9 +81,10 @@ def run(
 
 def keep(tuning: Tuning, name: str, settings: Settings) -> None:
     """Keep the chosen figures with the index."""
-    description = f"tuned on {format_count(tuning.sets, 'set')} of duplicates: {tuning.chosen}"
+    figures = "a learned sum of figures" if tuning.choice == "learned" else str(tuning.chosen)
+    description = f"tuned on {format_count(tuning.sets, 'set')} of duplicates: {figures}"
     with engine_context(settings) as engine:
-        save_preset(engine, name, Preset(tuning.chosen.policy, description))
+        save_preset(engine, name, Preset(tuning.policy, description))
 
 
 def report(tuning: Tuning) -> Iterator[Text]:
@@ -87,6 +95,7 @@ def report(tuning: Tuning) -> Iterator[Text]:
         f"in {format_count(tuning.sets, 'set')}"
     )
     suffix = f", other figures of preset {tuning.chosen.preset}" if tuning.chosen.preset else ""
+    suffix += f", without {' and '.join(tuning.chosen.without)}" if tuning.chosen.without else ""
     yield Text(f"\nsimilarity   precision   recall      F1{suffix}", "title")
     for similarity, each in tuning.curve.items():
         mark = "  chosen" if similarity == tuning.chosen.similarity else ""
@@ -97,18 +106,35 @@ def report(tuning: Tuning) -> Iterator[Text]:
 
 def outcome(tuning: Tuning, save: str) -> Iterator[Text]:
     """Yield what to expect on labels that had no part in the choice, and what to do with it."""
-    yield Text(f"On labels that had no part in the choice: {describe(tuning.expected)}")
-    yield Text(f"The default figures on the same:          {describe(tuning.default)}")
+    yield Text("On labels that had no part in the choice:")
+    yield Text(f"  default figures  {describe(tuning.default)}")
+    yield Text(f"  thresholds       {describe(tuning.expected)}  ({tuning.chosen})")
+    if tuning.learned is not None:
+        yield Text(f"  learned rule     {describe(tuning.learned.expected)}")
     if not tuning.improves:
         yield Text("The default figures are best here." + (" Nothing is saved." if save else ""), "level")
-    elif save:
-        yield Text(f"Saved as a preset of the index: --preset {save}", "level")
     else:
-        yield Text(f"Better than the default: {tuning.chosen} (--save NAME keeps it with the index)", "level")
+        yield Text(f"{recommend(tuning)}{saved_as(tuning, save)}", "level")
     if tuning.sets < MANY_SETS:
         yield Text(
             f"From {MANY_SETS} sets of duplicates on, the figures of presets are chosen from as well.", "account"
         )
+
+
+def recommend(tuning: Tuning) -> str:
+    """Say which figures are better than the default ones, and by how much."""
+    if tuning.choice == "learned" and tuning.learned is not None:
+        known = max(tuning.default.f1, tuning.expected.f1)
+        return f"The learned rule is better: F1 +{tuning.learned.expected.f1 - known:.3f} over the best of the others"
+    return f"Better than the default: {tuning.chosen}, F1 +{tuning.expected.f1 - tuning.default.f1:.3f}"
+
+
+def saved_as(tuning: Tuning, save: str) -> str:
+    """Say by which name the figures are asked for, or how to keep them."""
+    if save:
+        return f"; saved as a preset of the index: --preset {save}"
+    needs_name = tuning.choice == "learned" or tuning.chosen.without
+    return " (--save NAME keeps it with the index" + (", which it needs)" if needs_name else ")")
 
 
 def describe(figures: PairFigures) -> str:

@@ -15,11 +15,14 @@ from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from pathlib import Path
+from typing import TypeVar
 
 from ibidem_ingest.errors import UsageError
 
 Pair = tuple[str, str]
 Row = Mapping[str, str]
+Names = TypeVar("Names", bound=tuple[str, ...])
+Verdict = TypeVar("Verdict", str, bool)
 Test = Callable[[float, float], bool]
 
 OPERATORS: Mapping[str, Test] = {
@@ -33,6 +36,9 @@ OPERATORS: Mapping[str, Test] = {
 CLUSTERS = ("id",)
 PAIRS = ("a", "b")
 """The columns that name documents."""
+
+SHOWN = 10
+"""So many contradictions are named."""
 
 _TERM = re.compile(r"\s*(\w+)\s*(>=|<=|==|=|>|<)\s*(-?\d+(?:\.\d+)?)\s*")
 
@@ -100,7 +106,8 @@ def read_pairs(path: Path, condition: Condition, ids: Iterable[str], *, expected
         Pairs of ids, the smaller first.
 
     Raises:
-        UsageError: No labels, labels of none of the documents, or a condition on clusters.
+        UsageError: No labels, labels of none of the documents, labels that contradict each other, or a condition on
+            clusters.
     """
     known_ids = set(ids)
     names, rows = read_labels(path, condition)
@@ -110,10 +117,37 @@ def read_pairs(path: Path, condition: Condition, ids: Iterable[str], *, expected
             f"{path} covers none of these {len(known_ids):,} documents", "name the labels that belong to them"
         )
     if names == CLUSTERS:
-        return cluster_pairs((row["id"], row["cluster"]) for _, row in table)
-    return {
-        order_pair(row["a"], row["b"]) for where, row in table if row["a"] != row["b"] and condition.holds(row, where)
-    }
+        return cluster_pairs(judge_once(((row["id"],), row["cluster"], where) for where, row in table))
+    judged = (
+        (order_pair(row["a"], row["b"]), condition.holds(row, where), where)
+        for where, row in table
+        if row["a"] != row["b"]
+    )
+    return {pair for pair, holds in judge_once(judged).items() if holds}
+
+
+def judge_once(rows: Iterable[tuple[Names, Verdict, str]]) -> dict[Names, Verdict]:
+    """Return the verdict on each document or pair.
+
+    Args:
+        rows: The ids that a row names, what it says of them, and its place.
+
+    Raises:
+        UsageError: Rows contradict each other.
+    """
+    verdicts: dict[Names, tuple[Verdict, str]] = {}
+    contradictions = []
+    for names, verdict, where in rows:
+        first, place = verdicts.setdefault(names, (verdict, where))
+        if first != verdict:
+            contradictions.append(f"{' and '.join(map(repr, names))} at {place} and {where}")
+    if contradictions:
+        more = f" and {len(contradictions) - SHOWN:,} more" if len(contradictions) > SHOWN else ""
+        raise UsageError(
+            f"labels contradict each other about {'; '.join(contradictions[:SHOWN])}{more}",
+            "keep the right one of each",
+        )
+    return {names: verdict for names, (verdict, _) in verdicts.items()}
 
 
 def labelled_ids(path: Path) -> set[str]:
@@ -169,16 +203,16 @@ def read_labels(path: Path, condition: Condition) -> tuple[Sequence[str], Iterat
     return names, rows
 
 
-def cluster_pairs(members: Iterable[Pair]) -> set[Pair]:
+def cluster_pairs(clustered: Mapping[tuple[str], str]) -> set[Pair]:
     """Return all pairs within a cluster.
 
-    >>> sorted(cluster_pairs([("a", "1"), ("b", "1"), ("c", "2")]))
+    >>> sorted(cluster_pairs({("a",): "1", ("b",): "1", ("c",): "2"}))
     [('a', 'b')]
     """
     clusters: dict[str, list[str]] = {}
-    for name, cluster in members:
+    for (name,), cluster in clustered.items():
         clusters.setdefault(cluster, []).append(name)
-    return {order_pair(a, b) for names in clusters.values() for a, b in combinations(dict.fromkeys(names), 2)}
+    return {order_pair(a, b) for names in clusters.values() for a, b in combinations(names, 2)}
 
 
 def order_pair(a: str, b: str) -> Pair:

@@ -1,21 +1,22 @@
 """Tuning: choose the figures of the decision on a user's own labelled pairs, with cross-validation.
 
 Tried are the default figures and those of each built-in preset, each at several similarities (signatures.md,
-"Similarity"). The duplicate sets of the labels are dealt into folds; for each fold the figures are chosen that have the
-highest F1 on all others, and what they reach on the fold is counted. So each pair is judged by figures that it had no
-part in choosing, and the sum is what to expect of the choice on documents of the same kind. Where it is no better
-than the default figures on the same folds, the default figures are best.
+"Similarity"), with all of their evidence and without some of it; and, where it is asked for, a rule that is learned
+from the labels. The duplicate sets of the labels are dealt into folds; for each fold the figures are chosen that have
+the highest F1 on all others, and what they reach on the fold is counted. So each pair is judged by figures that it had
+no part in choosing, and the sum is what to expect of the choice on documents of the same kind. Thresholds have to be
+better than the default figures on the same folds, and a learned rule better than both.
 """
 
-import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ibidem.evaluation.evaluate import EVERY, Collection, Labels
 from ibidem.evaluation.labels import (
+    SHOWN,
     Pair,
     PairFigures,
     components,
@@ -24,13 +25,16 @@ from ibidem.evaluation.labels import (
     parse_condition,
     read_pairs,
 )
+from ibidem.evaluation.learn import Examples, cross_learn
+from ibidem.evaluation.truth import FOLDS, Counts, Truth, f1, score
+from ibidem_dedupe.column_rules import Rows
+from ibidem_dedupe.learned import Learned
 from ibidem_dedupe.pair_rules import verify
 from ibidem_dedupe.pairs import duplicates
 from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.policy import Policy
 from ibidem_ingest.errors import UsageError
 
-FOLDS = 5
 SIMILARITIES = (*range(25, 65, 5), 66, *range(70, 100, 5))
 DEFAULT = 66
 """The similarity of the default figures."""
@@ -44,10 +48,12 @@ MANY_SETS = 50
 OTHERS = tuple(name for name, each in PRESETS.items() if each.policy.terms is not None and each.policy.terms.full)
 """Presets that are chosen from: all whose duplicates can be looked up in every scope."""
 
-GAIN = 0.005
-"""How much higher F1 has to be for other figures than the default ones."""
+Evidence = Literal["terms", "characters"]
+SWITCHED_OFF: tuple[tuple[Evidence, ...], ...] = ((), ("characters",), ("terms",), ("terms", "characters"))
+"""Evidence that figures may do without."""
 
-Counts = NDArray[np.int64]
+GAIN = 0.005
+"""How much higher F1 has to be for thresholds than for the default figures, and for a learned rule than for both."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -57,27 +63,50 @@ class Figures:
     Args:
         preset: The preset whose other figures they are; empty: the default ones.
         similarity: The least share of common text, in percent.
+        without: Evidence that does not count.
     """
 
     preset: str = ""
     similarity: int = DEFAULT
+    without: tuple[Evidence, ...] = ()
 
     @property
     def policy(self) -> Policy:
         """The decision for a pair."""
-        return (PRESETS[self.preset].policy if self.preset else Policy()).similar(self.similarity)
+        policy = (PRESETS[self.preset].policy if self.preset else Policy()).similar(self.similarity)
+        return replace(
+            policy,
+            terms=None if "terms" in self.without else policy.terms,
+            characters=None if "characters" in self.without else policy.characters,
+        )
 
     def __str__(self) -> str:
         """Write them as they are asked for.
 
         >>> str(Figures("law", 40))
         '--preset law --similarity 40'
+        >>> str(Figures(similarity=40, without=("terms", "characters")))
+        '--similarity 40, without terms and characters'
         """
-        return (
-            f"--preset {self.preset} --similarity {self.similarity}"
-            if self.preset
-            else f"--similarity {self.similarity}"
-        )
+        preset = f"--preset {self.preset} " if self.preset else ""
+        without = f", without {' and '.join(self.without)}" if self.without else ""
+        return f"{preset}--similarity {self.similarity}{without}"
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedChoice:
+    """A rule that labels teach.
+
+    Args:
+        rule: The rule that all labels teach.
+        expected: What such a rule reaches on labels that had no part in it.
+    """
+
+    rule: Learned
+    expected: PairFigures
+
+
+Choice = Literal["default", "thresholds", "learned"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +122,7 @@ class Tuning:
         default: What the default figures reach.
         expected: What the choice reaches on labels that had no part in it.
         labelled: How many documents have labels; found pairs of the others count as wrong.
+        learned: A learned rule, where one was asked for.
     """
 
     documents: int
@@ -103,11 +133,31 @@ class Tuning:
     default: PairFigures
     expected: PairFigures
     labelled: int = 0
+    learned: LearnedChoice | None = None
+
+    @property
+    def choice(self) -> Choice:
+        """What is recommended: the simplest figures that no others beat by `GAIN`."""
+        simple: Choice = "thresholds" if self.thresholds_improve else "default"
+        known = self.expected if simple == "thresholds" else self.default
+        return "learned" if self.learned is not None and self.learned.expected.f1 >= known.f1 + GAIN else simple
+
+    @property
+    def thresholds_improve(self) -> bool:
+        """Whether the thresholds are better than the default figures."""
+        return self.chosen != Figures() and self.expected.f1 >= self.default.f1 + GAIN
 
     @property
     def improves(self) -> bool:
-        """Whether the choice is better than the default figures."""
-        return self.chosen != Figures() and self.expected.f1 >= self.default.f1 + GAIN
+        """Whether other figures are better than the default ones."""
+        return self.choice != "default"
+
+    @property
+    def policy(self) -> Policy:
+        """The decision that is recommended."""
+        if self.choice == "learned" and self.learned is not None:
+            return Policy.from_rule(self.learned.rule)
+        return self.chosen.policy if self.choice == "thresholds" else Policy()
 
     def as_json(self) -> dict[str, object]:
         """Return what `ibidem tune --json` prints."""
@@ -117,37 +167,56 @@ class Tuning:
             "pairs": self.pairs,
             "sets": self.sets,
             "curve": [{"similarity": at, **each.as_json()} for at, each in self.curve.items()],
-            "chosen": {"preset": self.chosen.preset, "similarity": self.chosen.similarity},
+            "chosen": {
+                "preset": self.chosen.preset,
+                "similarity": self.chosen.similarity,
+                "without": list(self.chosen.without),
+            },
             "expected": self.expected.as_json(),
             "default": self.default.as_json(),
+            "learned": self.learned.expected.as_json() if self.learned is not None else None,
+            "choice": self.choice,
             "improves": self.improves,
         }
 
 
-def tune(collection: Collection, labels: Labels) -> Tuning:
+def tune(collection: Collection, labels: Labels, *, learn: bool = False, whole: int = 0) -> Tuning:
     """Choose figures on labels.
 
     Args:
         collection: Signed documents.
         labels: Labelled pairs of the documents.
+        learn: Whether to learn a rule as well.
+        whole: How many documents the whole collection has, where these are a sample of it; 0: these are all.
 
     Raises:
-        UsageError: Labels that cannot be read, or of too few duplicate sets.
+        UsageError: Labels that cannot be read, contradict each other, name documents that are not there, or are of
+            too few duplicate sets.
     """
-    ids = set(collection.ids)
-    labelled = count_labelled(labels.path, labelled_ids(labels.path) & ids, len(ids))
+    ids, named = set(collection.ids), labelled_ids(labels.path)
+    if unknown := sorted(named - ids - collection.left_out):
+        raise UsageError(
+            f"{labels.path} names {len(unknown):,} ids that no document has: {', '.join(map(repr, unknown[:SHOWN]))}",
+            "name all documents that the labels are about, or remove these labels",
+        )
+    labelled = count_labelled(labels.path, named & ids, len(ids))
     true = read_pairs(labels.path, parse_condition(labels.positive), collection.ids)
     unjudged = set() if labels.unjudged is None else read_pairs(labels.unjudged, EVERY, collection.ids, expected=False)
-    return replace(choose_figures(collection, true - unjudged, unjudged), labelled=labelled)
+    tuning = choose_figures(collection, true - unjudged, unjudged, learn=learn, whole=whole)
+    return replace(tuning, labelled=labelled)
 
 
-def choose_figures(collection: Collection, true: set[Pair], unjudged: set[Pair]) -> Tuning:
+def choose_figures(
+    collection: Collection, true: set[Pair], unjudged: set[Pair], *, learn: bool = False, whole: int = 0
+) -> Tuning:
     """Choose figures on pairs.
 
     Args:
         collection: Signed documents.
         true: Pairs that are duplicates.
         unjudged: Pairs that nothing is known of.
+        learn: Whether to learn a rule as well.
+        whole: How many documents the whole collection has.
     """
     part = components(collection.ids, true)
     sets = sum(count > 1 for count in np.bincount(part).tolist())
@@ -156,87 +225,54 @@ def choose_figures(collection: Collection, true: set[Pair], unjudged: set[Pair])
             f"{sets} sets of duplicates are too few to choose figures on",
             f"label {LEAST_SETS}, better {MANY_SETS} or more",
         )
-    counts = count(Truth.build(collection, part, true, unjudged), ["", *OTHERS] if sets >= MANY_SETS else [""])
+    truth = Truth.build(collection, part, true, unjudged, whole)
+    counts = count(truth, ["", *OTHERS] if sets >= MANY_SETS else [""])
     totals = {figures: folds.sum(axis=0) for figures, folds in counts.items()}
     best_figures = best(totals)
     return Tuning(
         documents=len(collection.ids),
         pairs=len(true),
         sets=sets,
-        curve={at: score(totals[Figures(best_figures.preset, at)]) for at in SIMILARITIES},
+        curve={at: score(totals[replace(best_figures, similarity=at)]) for at in SIMILARITIES},
         chosen=best_figures,
         default=score(totals[Figures()]),
         expected=score(cross_validate(counts)),
+        learned=learn_rule(truth) if learn else None,
     )
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Truth:
-    """The labelled pairs of a collection, in folds.
-
-    Args:
-        collection: Signed documents.
-        fold: (n,) the fold of each document: that of its duplicate set.
-        true: Pairs of rows that are duplicates, as `smaller * size + larger`.
-        unjudged: Pairs that nothing is known of.
-    """
-
-    collection: Collection
-    fold: Counts
-    true: Counts
-    unjudged: Counts
-
-    @classmethod
-    def build(cls, collection: Collection, part: Sequence[int], true: set[Pair], unjudged: set[Pair]) -> "Truth":
-        """Deal the sets into folds by a hash of their first id, the same for all orders of the files."""
-        row = {name: at for at, name in enumerate(collection.ids)}
-        first: dict[int, str] = {}
-        for name, at in zip(collection.ids, part, strict=True):
-            first[at] = min(name, first.get(at, name))
-        fold = np.array([zlib.crc32(first[at].encode()) % FOLDS for at in part], np.int64)
-        return cls(collection, fold, *(cls.number_pairs(pairs, row) for pairs in (true, unjudged)))
-
-    @staticmethod
-    def number_pairs(pairs: set[Pair], row: Mapping[str, int]) -> Counts:
-        """Write pairs of ids as numbers, ascending."""
-        rows = ((row[a], row[b]) for a, b in pairs)
-        return np.array(sorted(min(each) * len(row) + max(each) for each in rows), np.int64)
-
-    def counts(self, a: Counts, b: Counts) -> Counts:
-        """Count, for each fold, pairs that are found and true, found, and true.
-
-        Args:
-            a: (m,) rows found.
-            b: (m,) rows found.
-
-        Returns:
-            (folds, 3) counts; a pair across folds counts where its first document is.
-        """
-        size = len(self.fold)
-        codes = np.setdiff1d(np.minimum(a, b) * size + np.maximum(a, b), self.unjudged)
-        hits = np.intersect1d(codes, self.true, assume_unique=True)
-        columns = [np.bincount(self.fold[pairs // size], minlength=FOLDS) for pairs in (hits, codes, self.true)]
-        return np.stack(columns, axis=1)
+def learn_rule(truth: Truth) -> LearnedChoice:
+    """Learn a rule, and count what to expect of it."""
+    examples = Examples.build(truth)
+    rule = examples.learn(np.ones(len(examples.a), bool))
+    return LearnedChoice(rule, score(cross_learn(examples, truth)))
 
 
 def count(truth: Truth, presets: Sequence[str]) -> dict[Figures, Counts]:
-    """Count what all figures find, for each fold; a lower similarity finds all that a higher one does."""
-    counts: dict[Figures, Counts] = {}
-    for preset in presets:
-        columns = truth.collection.columns
-        pairs = duplicates(columns, Figures(preset, SIMILARITIES[0]).policy)
-        a, b = pairs.row.astype(np.int64), pairs.earlier.astype(np.int64)
-        for similarity in SIMILARITIES:
-            figures = Figures(preset, similarity)
+    """Count what all figures find, for each fold."""
+    return {figures: truth.counts(a, b) for preset in presets for figures, a, b in found(truth, preset)}
+
+
+def found(truth: Truth, preset: str) -> Iterator[tuple[Figures, Rows, Rows]]:
+    """Yield the pairs of rows that the figures of a preset find.
+
+    A lower similarity finds all that a higher one does, and all evidence finds all that a part of it does.
+    """
+    columns = truth.collection.columns
+    pairs = duplicates(columns, Figures(preset, SIMILARITIES[0]).policy)
+    a, b = pairs.row.astype(np.int64), pairs.earlier.astype(np.int64)
+    for similarity in SIMILARITIES:
+        for without in SWITCHED_OFF:
+            figures = Figures(preset, similarity, without)
             mask = verify(columns, a, b, figures.policy) > 0
-            a, b = a[mask], b[mask]
-            counts[figures] = truth.counts(a, b)
-    return counts
+            if not without:
+                a, b, mask = a[mask], b[mask], mask[mask]
+            yield figures, a[mask], b[mask]
 
 
 def cross_validate(counts: Mapping[Figures, Counts]) -> Counts:
     """Count what is found in each fold by the figures that are best on all others."""
-    total = np.zeros(3, np.int64)
+    total = np.zeros(3)
     for fold in range(FOLDS):
         totals = {figures: np.delete(folds, fold, axis=0).sum(axis=0) for figures, folds in counts.items()}
         total += counts[best(totals)][fold]
@@ -245,18 +281,13 @@ def cross_validate(counts: Mapping[Figures, Counts]) -> Counts:
 
 def best(counts: Mapping[Figures, Counts]) -> Figures:
     """Return the figures with the highest F1; of equal ones those nearest to the default."""
-    return min(counts, key=lambda each: (-f1(counts[each]), bool(each.preset), abs(each.similarity - DEFAULT), each))
-
-
-def f1(counts: Counts) -> float:
-    """Return the harmonic mean of precision and recall: twice the right ones, by found and true ones."""
-    hits, reported, true = counts.tolist()
-    return 2 * hits / (reported + true) if hits else 0.0
-
-
-def score(counts: Counts) -> PairFigures:
-    """Return precision, recall and F1 of counts."""
-    hits, reported, true = counts.tolist()
-    return PairFigures(
-        true, reported, *(round(each, 4) for each in (hits / max(1, reported), hits / max(1, true), f1(counts)))
+    return min(
+        counts,
+        key=lambda each: (
+            -f1(counts[each]),
+            bool(each.preset),
+            len(each.without),
+            abs(each.similarity - DEFAULT),
+            each,
+        ),
     )

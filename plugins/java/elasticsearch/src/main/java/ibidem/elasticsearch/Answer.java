@@ -3,6 +3,7 @@ package ibidem.elasticsearch;
 import ibidem.core.ResultList;
 import java.util.Iterator;
 import java.util.Map;
+import org.elasticsearch.action.ActionListener;
 import org.elasticsearch.action.search.SearchResponse;
 import org.elasticsearch.common.collect.Iterators;
 import org.elasticsearch.search.SearchHits;
@@ -20,7 +21,7 @@ final class Answer extends SearchResponse {
      * @param others the response with the aggregations and suggestions
      * @param list the account, and the time that the search took
      */
-    Answer(SearchHits hits, SearchResponse first, SearchResponse others, ResultList<?, ?> list) {
+    private Answer(SearchHits hits, SearchResponse first, SearchResponse others, ResultList<?, ?> list) {
         super(
                 hits,
                 others.getAggregations(),
@@ -40,6 +41,16 @@ final class Answer extends SearchResponse {
                 null,
                 null);
         account = list.account();
+    }
+
+    /** Sends a response to a listener. */
+    static void send(
+            ActionListener<SearchResponse> listener,
+            SearchHits hits,
+            SearchResponse first,
+            SearchResponse others,
+            ResultList<?, ?> list) {
+        ActionListener.respondAndRelease(listener, new Answer(hits, first, others, list));
     }
 
     @Override

@@ -36,12 +36,13 @@ public final class IbidemPlugin extends Plugin implements ActionPlugin, SearchPl
 
     @Override
     public Collection<?> createComponents(PluginServices services) {
+        Indexes indexes = new Indexes(
+                services.clusterService(), services.indexNameExpressionResolver(), services.projectResolver());
         nodes.set(new Nodes(
                 services.client(),
                 services.clusterService(),
                 services.threadPool(),
-                services.indexNameExpressionResolver(),
-                services.projectResolver(),
+                indexes,
                 breaker.get(),
                 services.xContentRegistry()));
         return List.of();

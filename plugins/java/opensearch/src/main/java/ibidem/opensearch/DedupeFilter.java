@@ -75,7 +75,7 @@ final class DedupeFilter implements ActionFilter {
         if (refusal != null) {
             throw refusal.exception();
         }
-        Searches searches = new Searches(nodes.get(), ledgers, search, dedupe, task, Searches.Way.REQUEST);
+        Searches searches = new Searches(nodes.get(), ledgers, search, dedupe, task);
         ActionListener<SearchResponse> searchListener = (ActionListener<SearchResponse>) listener;
         ActionListener<SearchResponse> window =
                 ActionListener.wrap(response -> searches.goOn(searchListener, response), listener::onFailure);

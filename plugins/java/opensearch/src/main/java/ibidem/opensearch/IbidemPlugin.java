@@ -65,8 +65,8 @@ public final class IbidemPlugin extends Plugin
             NamedWriteableRegistry namedWriteableRegistry,
             IndexNameExpressionResolver indexNameExpressionResolver,
             Supplier<RepositoriesService> repositoriesServiceSupplier) {
-        nodes.set(new Nodes(
-                client, clusterService, threadPool, indexNameExpressionResolver, breaker.get(), xContentRegistry));
+        Indexes indexes = new Indexes(clusterService, indexNameExpressionResolver);
+        nodes.set(new Nodes(client, clusterService, threadPool, indexes, breaker.get(), xContentRegistry));
         return List.of();
     }
 

@@ -80,8 +80,7 @@ final class Processors {
                 throw refusal.exception();
             }
             Task task = nodes.get().threads().getThreadContext().getTransient(DedupeFilter.TASK);
-            Searches.Way way = asksItself ? Searches.Way.PIPELINE_AS_ASKED : Searches.Way.PIPELINE;
-            Searches searches = new Searches(nodes.get(), ledgers, request, dedupe, task, way);
+            Searches searches = new PipelineSearches(nodes.get(), ledgers, request, dedupe, task, asksItself);
             SearchRequest window = searches.firstWindow();
             context.setAttribute(SEARCHES, searches);
             return window;

@@ -1,4 +1,4 @@
-package ibidem.elasticsearch;
+package ibidem.opensearch;
 
 import ibidem.core.Depth;
 import ibidem.core.LedgerCache;
@@ -10,22 +10,21 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import org.elasticsearch.action.search.SearchRequest;
-import org.elasticsearch.action.search.SearchType;
-import org.elasticsearch.action.support.IndicesOptions;
-import org.elasticsearch.index.query.BoolQueryBuilder;
-import org.elasticsearch.index.query.IdsQueryBuilder;
-import org.elasticsearch.index.query.MatchNoneQueryBuilder;
-import org.elasticsearch.index.query.QueryBuilder;
-import org.elasticsearch.index.query.QueryBuilders;
-import org.elasticsearch.search.SearchExtBuilder;
-import org.elasticsearch.search.aggregations.AggregationBuilder;
-import org.elasticsearch.search.aggregations.metrics.TopHitsAggregationBuilder;
-import org.elasticsearch.search.builder.SearchSourceBuilder;
-import org.elasticsearch.search.fetch.subphase.FieldAndFormat;
-import org.elasticsearch.search.sort.SortBuilders;
-import org.elasticsearch.search.sort.SortOrder;
-import org.elasticsearch.search.suggest.completion.CompletionSuggestionBuilder;
+import org.opensearch.action.search.SearchRequest;
+import org.opensearch.action.search.SearchType;
+import org.opensearch.action.support.IndicesOptions;
+import org.opensearch.index.query.BoolQueryBuilder;
+import org.opensearch.index.query.IdsQueryBuilder;
+import org.opensearch.index.query.MatchNoneQueryBuilder;
+import org.opensearch.index.query.QueryBuilder;
+import org.opensearch.index.query.QueryBuilders;
+import org.opensearch.search.SearchExtBuilder;
+import org.opensearch.search.aggregations.AggregationBuilder;
+import org.opensearch.search.aggregations.metrics.TopHitsAggregationBuilder;
+import org.opensearch.search.builder.SearchSourceBuilder;
+import org.opensearch.search.sort.SortBuilders;
+import org.opensearch.search.sort.SortOrder;
+import org.opensearch.search.suggest.completion.CompletionSuggestionBuilder;
 
 /** The searches that one search is made of: its window, and the documents that are shown. */
 final class InnerRequests {
@@ -67,17 +66,14 @@ final class InnerRequests {
         } else {
             source.docValueField(PackedField.NAME);
         }
-        return copy(source);
+        return ranked(source);
     }
 
     /** Asks the only shard for a page: the ranking, the options of the page, and the display of its hits. */
     SearchRequest pageOfShard(Depth depth, PageRescorer page) {
         SearchSourceBuilder source = ranking(depth).addRescorer(page);
-        if (isRescored() && search.rescores().toString().contains("\"_name\"")) {
-            search.rescores().forEach(source::addRescorer);
-        }
         show(source);
-        return copy(source);
+        return ranked(source);
     }
 
     /** Returns whether a shard may make the page; if not, the coordinating node makes it. */
@@ -94,8 +90,8 @@ final class InnerRequests {
     private SearchSourceBuilder ranking(Depth depth) {
         SearchSourceBuilder source = base();
         source.query(search.isSuggestOnly() ? new MatchNoneQueryBuilder() : innerHits.drop(search.query()));
+        Engine.addNearest(search, source, false);
         source.size(depth.hits()).trackTotalHits(true).trackScores(search.trackScores());
-        source.knnSearch(search.knnSearch().stream().map(InnerHits::drop).toList());
         if (search.postFilter() != null) {
             source.postFilter(innerHits.drop(search.postFilter()));
         }
@@ -121,6 +117,11 @@ final class InnerRequests {
             }
         }
         return source;
+    }
+
+    /** Sends a search that ranks as the request does. */
+    private SearchRequest ranked(SearchSourceBuilder source) {
+        return Engine.rankAs(request, copy(source));
     }
 
     /** Adds aggregations, suggestions and the like, once. */
@@ -153,14 +154,14 @@ final class InnerRequests {
     SearchRequest otherDocuments() {
         SearchSourceBuilder source = base();
         source.query(search.query()).size(0).trackTotalHits(false);
-        source.knnSearch(search.knnSearch());
+        Engine.addNearest(search, source, true);
         if (search.minScore() != null) {
             source.minScore(search.minScore());
         }
         search.indexBoosts().forEach(boost -> source.indexBoost(boost.getIndex(), boost.getBoost()));
         addAggregations(source);
         show(source);
-        return copy(source);
+        return ranked(source);
     }
 
     /** Asks for documents as they are shown; the whole query decides on them once more. */
@@ -172,7 +173,7 @@ final class InnerRequests {
         }
         if (ranksAsAWhole()) {
             source.query(search.query()).postFilter(filter.filter(nameFilter(names)));
-            source.knnSearch(search.knnSearch());
+            Engine.addNearest(search, source, true);
         } else {
             BoolQueryBuilder query = QueryBuilders.boolQuery().filter(nameFilter(names));
             source.query(search.query() == null ? query : query.must(search.query()));
@@ -185,12 +186,12 @@ final class InnerRequests {
             search.rescores().forEach(source::addRescorer);
         }
         show(source);
-        return copy(source);
+        return Engine.pastPipelines(copy(source));
     }
 
     /** Returns whether a document matches by its rank among all, so that no clause can ask it of one alone. */
     private boolean ranksAsAWhole() {
-        return !search.knnSearch().isEmpty();
+        return Engine.ranksAsAWhole(search);
     }
 
     /** Asks for the display of each hit. */
@@ -205,11 +206,7 @@ final class InnerRequests {
         if (search.docValueFields() != null) {
             search.docValueFields().forEach(field -> source.docValueField(field.field, field.format));
         }
-        if (search.fetchFields() != null) {
-            for (FieldAndFormat field : search.fetchFields()) {
-                source.fetchField(field);
-            }
-        }
+        Engine.showFields(search, source);
         if (search.scriptFields() != null) {
             search.scriptFields()
                     .forEach(field -> source.scriptField(field.fieldName(), field.script(), field.ignoreFailure()));
@@ -224,7 +221,7 @@ final class InnerRequests {
             source.searchAfter(slice.after());
         }
         SearchRequest request = new SearchRequest(slice.ledgers().toArray(String[]::new), source);
-        return request.indicesOptions(IndicesOptions.lenientExpandOpen());
+        return Engine.pastPipelines(request).indicesOptions(IndicesOptions.lenientExpandOpen());
     }
 
     /** Asks for the long signatures of documents. */
@@ -234,8 +231,7 @@ final class InnerRequests {
                 .size(names.size())
                 .trackTotalHits(false);
         source.fetchSource(false).docValueField(PackedField.LONG);
-        SearchRequest values = copy(source);
-        return values;
+        return Engine.pastPipelines(copy(source));
     }
 
     private QueryBuilder nameFilter(Collection<Name> names) {
@@ -258,8 +254,7 @@ final class InnerRequests {
 
     /** Begins a request with the definitions that queries and fields may use. */
     private SearchSourceBuilder base() {
-        SearchSourceBuilder source = new SearchSourceBuilder();
-        source.runtimeMappings(search.runtimeMappings());
+        SearchSourceBuilder source = Engine.begin(search);
         if (search.stats() != null) {
             source.stats(search.stats());
         }

@@ -1,33 +1,28 @@
-package ibidem.elasticsearch;
+package ibidem.opensearch;
 
 import ibidem.core.Ledgers;
 import ibidem.core.Memory;
 import ibidem.core.Request;
 import java.util.Collection;
 import java.util.List;
-import java.util.Objects;
 import java.util.Set;
-import org.elasticsearch.action.search.SearchRequest;
-import org.elasticsearch.client.internal.Client;
-import org.elasticsearch.cluster.metadata.IndexMetadata;
-import org.elasticsearch.cluster.metadata.IndexNameExpressionResolver;
-import org.elasticsearch.cluster.metadata.ProjectMetadata;
-import org.elasticsearch.cluster.project.ProjectResolver;
-import org.elasticsearch.cluster.service.ClusterService;
-import org.elasticsearch.common.breaker.CircuitBreaker;
-import org.elasticsearch.index.IndexNotFoundException;
-import org.elasticsearch.index.IndexSettings;
-import org.elasticsearch.threadpool.ThreadPool;
-import org.elasticsearch.xcontent.NamedXContentRegistry;
+import org.opensearch.action.search.SearchRequest;
+import org.opensearch.cluster.metadata.IndexMetadata;
+import org.opensearch.cluster.service.ClusterService;
+import org.opensearch.core.common.breaker.CircuitBreaker;
+import org.opensearch.core.xcontent.NamedXContentRegistry;
+import org.opensearch.index.IndexNotFoundException;
+import org.opensearch.index.IndexSettings;
+import org.opensearch.threadpool.ThreadPool;
+import org.opensearch.transport.client.Client;
 
 /**
  * Services of the node for the plugin.
  *
  * @param client sends searches as the caller
- * @param cluster knows indexes and nodes
+ * @param cluster knows its nodes
  * @param threads where grouping runs
- * @param resolver resolves names to indexes
- * @param projects resolves the project of a request
+ * @param metadata knows what indexes a name stands for
  * @param breaker counts the memory of windows
  * @param parsers the engine's parsers
  */
@@ -35,18 +30,15 @@ record Nodes(
         Client client,
         ClusterService cluster,
         ThreadPool threads,
-        IndexNameExpressionResolver resolver,
-        ProjectResolver projects,
+        Indexes metadata,
         CircuitBreaker breaker,
         NamedXContentRegistry parsers) {
     /** A node's attribute that says which plugin it has. */
     static final String ATTRIBUTE = "ibidem";
 
-    private static final String IDENTITY = "_xpack_security_authentication";
-
     /** Returns a key that identifies the caller. */
     String caller() {
-        return Objects.toString(threads.getThreadContext().getHeader(IDENTITY), "");
+        return Engine.caller(threads.getThreadContext());
     }
 
     /** Returns the memory that windows are counted in. */
@@ -74,12 +66,8 @@ record Nodes(
 
     /** Returns whether some indexes have one shard together. */
     boolean haveOneShard(List<String> indexes) {
-        IndexMetadata index = indexes.size() == 1 ? project().index(indexes.get(0)) : null;
+        IndexMetadata index = indexes.size() == 1 ? metadata.current().index(indexes.get(0)) : null;
         return index != null && index.getNumberOfShards() == 1;
-    }
-
-    private ProjectMetadata project() {
-        return projects.getProjectMetadata(cluster.state());
     }
 
     /** Returns the indexes of a search; empty if there are none, or if only its hits name them. */
@@ -88,7 +76,7 @@ record Nodes(
             return List.of();
         }
         try {
-            return List.of(resolver.concreteIndexNames(project(), request.indicesOptions(), true, request.indices()));
+            return List.of(metadata.named(request));
         } catch (IndexNotFoundException | IllegalArgumentException laterError) {
             return List.of();
         }
@@ -98,7 +86,7 @@ record Nodes(
     int deepest(List<String> indexes) {
         int deepest = Request.DEEPEST;
         for (String name : indexes) {
-            IndexMetadata index = project().index(name);
+            IndexMetadata index = metadata.current().index(name);
             if (index != null) {
                 deepest = Math.min(deepest, IndexSettings.MAX_RESULT_WINDOW_SETTING.get(index.getSettings()));
             }
@@ -112,14 +100,14 @@ record Nodes(
      * @param kind the kind of their records
      */
     Set<String> ledgers(String kind, String[] names, Collection<String> indexes) {
-        ProjectMetadata metadata = project();
+        var current = metadata.current();
         return Ledgers.find(
                 kind,
                 names,
                 indexes,
-                index -> metadata.hasIndex(index)
-                        ? metadata.index(index).getAliases().keySet()
+                index -> current.hasIndex(index)
+                        ? current.index(index).getAliases().keySet()
                         : Set.of(),
-                metadata.getIndicesLookup()::containsKey);
+                current.getIndicesLookup()::containsKey);
     }
 }

@@ -20,7 +20,7 @@ final class DedupeExt extends SearchExtBuilder {
     }
 
     DedupeExt(StreamInput in) throws IOException {
-        this(in.readMap());
+        this(Engine.readMap(in));
     }
 
     static DedupeExt parse(XContentParser parser) throws IOException {
@@ -46,7 +46,7 @@ final class DedupeExt extends SearchExtBuilder {
 
     @Override
     public void writeTo(StreamOutput out) throws IOException {
-        out.writeMap(values);
+        Engine.writeMap(out, values);
     }
 
     @Override

@@ -9,7 +9,6 @@ import ibidem.core.Name;
 import ibidem.core.Request;
 import ibidem.core.ResultList;
 import ibidem.core.ShardPage;
-import ibidem.core.UsageException;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
@@ -17,7 +16,6 @@ import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.opensearch.ExceptionsHelper;
-import org.opensearch.action.ActionRunnable;
 import org.opensearch.action.search.SearchRequest;
 import org.opensearch.action.search.SearchResponse;
 import org.opensearch.action.support.ContextPreservingActionListener;
@@ -27,6 +25,7 @@ import org.opensearch.core.rest.RestStatus;
 import org.opensearch.core.tasks.TaskCancelledException;
 import org.opensearch.core.tasks.TaskId;
 import org.opensearch.search.SearchHit;
+import org.opensearch.search.SearchHits;
 import org.opensearch.tasks.CancellableTask;
 import org.opensearch.tasks.Task;
 import org.opensearch.threadpool.ThreadPool;
@@ -35,27 +34,16 @@ import org.opensearch.threadpool.ThreadPool;
  * Sends the searches that one grouped search is made of, as the caller and under the caller's task, so that rights hold
  * and cancelling reaches them.
  */
-final class Searches implements InnerSearches<SearchResponse, SearchHit, SearchHit> {
-    /** How a search comes to be grouped. */
-    enum Way {
-        /** It asks for groups; its later windows go through its own pipeline, as the first does. */
-        REQUEST,
-        /** A pipeline is to group it, and it asks for groups itself. */
-        PIPELINE_AS_ASKED,
-        /** A pipeline alone asks for groups; what cannot be grouped is answered plainly. */
-        PIPELINE
-    }
-
+class Searches implements InnerSearches<SearchResponse, SearchHit, Place> {
     private static final String BY = "plugin " + IbidemPlugin.version();
 
     private final Nodes nodes;
     private final SearchRequest request;
     private final Task task;
-    private final Way way;
     private final InnerRequests inner;
     private final List<String> indexes;
     private final Supplier<ThreadContext.StoredContext> context;
-    private final GroupedSearch<SearchResponse, SearchHit, SearchHit> grouped;
+    private final GroupedSearch<SearchResponse, SearchHit, Place> grouped;
 
     private ActionListener<SearchResponse> listener;
     private SearchResponse first;
@@ -66,13 +54,11 @@ final class Searches implements InnerSearches<SearchResponse, SearchHit, SearchH
      * @param request the search as it came
      * @param dedupe how to group it
      * @param task under which it runs; null where none is known
-     * @param way how it was asked for groups
      */
-    Searches(Nodes nodes, Ledgers ledgers, SearchRequest request, Request dedupe, Task task, Way way) {
+    Searches(Nodes nodes, Ledgers ledgers, SearchRequest request, Request dedupe, Task task) {
         this.nodes = nodes;
         this.request = request;
         this.task = task;
-        this.way = way;
         indexes = nodes.indexes(request);
         inner = new InnerRequests(request, nodes.allHaveThePlugin(), new InnerHits(nodes.parsers()));
         context = nodes.threads().getThreadContext().newRestorableContext(true);
@@ -94,27 +80,16 @@ final class Searches implements InnerSearches<SearchResponse, SearchHit, SearchH
 
     /** Goes on with the answer to the first window, and gives the whole answer to a listener. */
     void goOn(ActionListener<SearchResponse> next, SearchResponse response) {
+        Engine.keep(response);
         first = response;
-        listener = ActionListener.runAfter(way == Way.PIPELINE ? orPlainly(next) : next, grouped::release);
+        listener = ActionListener.runAfter(
+                ActionListener.runAfter(next, grouped::release), () -> Engine.release(response));
         try {
             Completeness.check(response);
             grouped.goOn(response);
         } catch (Exception e) {
             listener.onFailure(e);
         }
-    }
-
-    /** Answers plainly where a search turns out to be none that can be grouped. */
-    private ActionListener<SearchResponse> orPlainly(ActionListener<SearchResponse> next) {
-        return ActionListener.wrap(next::onResponse, error -> {
-            if (error instanceof UsageException && !isHybrid()) {
-                SearchRequest plain = new SearchRequest(request);
-                plain.pipeline("_none");
-                send(plain, inContext(next));
-            } else {
-                next.onFailure(error);
-            }
-        });
     }
 
     @Override
@@ -154,32 +129,12 @@ final class Searches implements InnerSearches<SearchResponse, SearchHit, SearchH
 
     @Override
     public void window(Depth depth, Consumer<SearchResponse> next) {
-        if (way != Way.REQUEST) {
-            refuseHybrid();
-        }
-        sendWhole(pastPipeline(inner.window(depth)), next);
+        sendWhole(later(inner.window(depth)), next);
     }
 
-    /** Keeps a search from running through a pipeline once more. */
-    private SearchRequest pastPipeline(SearchRequest search) {
-        if (way != Way.REQUEST) {
-            search.pipeline("_none");
-        }
+    /** Returns a search that ranks, and is sent after the first window, as it is to be sent. */
+    SearchRequest later(SearchRequest search) {
         return search;
-    }
-
-    /** A hybrid search needs the rest of the pipeline, which has already run. */
-    private void refuseHybrid() {
-        if (isHybrid()) {
-            throw new UsageException(
-                    "a hybrid query that needs a deeper window does not go with dedupe in a search pipeline",
-                    "ask for a larger window, or for dedupe in ext.ibidem");
-        }
-    }
-
-    private boolean isHybrid() {
-        return request.source().query() != null
-                && request.source().query().getName().equals("hybrid");
     }
 
     @Override
@@ -213,19 +168,21 @@ final class Searches implements InnerSearches<SearchResponse, SearchHit, SearchH
 
     @Override
     public void compute(SearchResponse response, Runnable work) {
+        Engine.keep(response);
         nodes.threads()
                 .executor(ThreadPool.Names.SEARCH)
-                .execute(ActionRunnable.wrap(onAnswer(unused -> {}), unused -> work.run()));
+                .execute(Engine.releaseAfter(response, onAnswer(unused -> {}), work));
     }
 
     @Override
-    public void answer(ResultList<SearchHit, SearchHit> list) {
-        Answer answer = new Answer(list, request.source());
-        if (!inner.showsOtherDocuments()) {
-            listener.onResponse(answer.response(first, first));
-            return;
+    public void answer(ResultList<SearchHit, Place> list) {
+        SearchHits hits = new Hits(list, request.source()).list(first.getHits().getTotalHits());
+        listener = ActionListener.runAfter(listener, () -> Engine.release(hits));
+        if (inner.showsOtherDocuments()) {
+            sendWhole(later(inner.otherDocuments()), others -> Answer.send(listener, hits, first, others, list));
+        } else {
+            Answer.send(listener, hits, first, first, list);
         }
-        sendWhole(pastPipeline(inner.otherDocuments()), others -> listener.onResponse(answer.response(first, others)));
     }
 
     @Override
@@ -243,7 +200,7 @@ final class Searches implements InnerSearches<SearchResponse, SearchHit, SearchH
         }));
     }
 
-    private void send(SearchRequest search, ActionListener<SearchResponse> next) {
+    final void send(SearchRequest search, ActionListener<SearchResponse> next) {
         checkNotCancelled();
         if (task != null) {
             search.setParentTask(new TaskId(nodes.cluster().localNode().getId(), task.getId()));
@@ -264,7 +221,7 @@ final class Searches implements InnerSearches<SearchResponse, SearchHit, SearchH
                 error -> listener.onFailure(error)));
     }
 
-    private <T> ActionListener<T> inContext(ActionListener<T> next) {
+    final <T> ActionListener<T> inContext(ActionListener<T> next) {
         return new ContextPreservingActionListener<>(context, next);
     }
 }

@@ -27,7 +27,7 @@ final class PageFetch implements FetchSubPhase {
         return null;
     }
 
-    private record Carrier(RankedPage page) implements FetchSubPhaseProcessor {
+    private record Carrier(RankedPage page) implements Engine.FieldReader {
 
         @Override
         public void setNextReader(LeafReaderContext reader) {}
@@ -40,7 +40,7 @@ final class PageFetch implements FetchSubPhase {
 
         private static void put(SearchHit hit, String name, Map<String, Object> value) {
             if (value != null) {
-                hit.setDocumentField(name, new DocumentField(name, List.of(value)));
+                Engine.setField(hit, new DocumentField(name, List.of(value)));
             }
         }
     }

@@ -5,8 +5,8 @@ import org.opensearch.action.search.SearchResponse;
 import org.opensearch.common.document.DocumentField;
 import org.opensearch.search.SearchHit;
 
-/** Reads OpenSearch's responses. */
-final class Responses implements ResponseReader<SearchResponse, SearchHit, SearchHit> {
+/** Reads the engine's responses. */
+final class Responses implements ResponseReader<SearchResponse, SearchHit, Place> {
     @Override
     public SearchHit[] hits(SearchResponse response) {
         return response.getHits().getHits();
@@ -49,7 +49,7 @@ final class Responses implements ResponseReader<SearchResponse, SearchHit, Searc
     }
 
     @Override
-    public SearchHit place(SearchHit hit) {
-        return hit;
+    public Place place(SearchHit hit) {
+        return Place.of(hit);
     }
 }

@@ -1,4 +1,4 @@
-package ibidem.elasticsearch;
+package ibidem.opensearch;
 
 import ibidem.core.Item;
 import ibidem.core.ResultList;
@@ -10,12 +10,11 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.apache.lucene.search.TotalHits;
-import org.elasticsearch.common.bytes.BytesArray;
-import org.elasticsearch.common.document.DocumentField;
-import org.elasticsearch.search.DocValueFormat;
-import org.elasticsearch.search.SearchHit;
-import org.elasticsearch.search.SearchHits;
-import org.elasticsearch.search.builder.SearchSourceBuilder;
+import org.opensearch.common.document.DocumentField;
+import org.opensearch.search.DocValueFormat;
+import org.opensearch.search.SearchHit;
+import org.opensearch.search.SearchHits;
+import org.opensearch.search.builder.SearchSourceBuilder;
 
 /** Makes the list to show: the page's documents as hits, each with its mark. */
 final class Hits {
@@ -68,14 +67,12 @@ final class Hits {
     private SearchHit hit(Item<SearchHit, Place> each) {
         SearchHit document = each.document();
         Place place = each.place();
-        Map<String, DocumentField> meta =
-                document == null ? new HashMap<>() : new HashMap<>(document.getMetadataFields());
+        Map<String, DocumentField> meta = document == null ? new HashMap<>() : new HashMap<>(Engine.metadata(document));
         meta.put(MARK, new DocumentField(MARK, List.of(each.mark())));
         Map<String, DocumentField> fields =
                 document == null ? new HashMap<>() : new HashMap<>(document.getDocumentFields());
         fields.keySet().removeAll(ShardPage.FIELDS);
-        SearchHit hit = new SearchHit(place.docId(), each.id());
-        hit.addDocumentFields(fields, meta);
+        SearchHit hit = Engine.hit(place.docId(), each.id(), fields, meta);
         hit.shard(place.shard());
         hit.score(place.score());
         if (document != null) {
@@ -91,18 +88,11 @@ final class Hits {
     }
 
     private static void copy(SearchHit document, SearchHit hit) {
-        if (document.hasSource()) {
-            hit.sourceRef(new BytesArray(document.getSourceRef().toBytesRef(), true)); // the answer's are released
-        }
+        Engine.copyOwned(document, hit);
         hit.highlightFields(document.getHighlightFields());
-        hit.matchedQueries(document.getMatchedQueriesAndScores());
         hit.explanation(Explanations.asMatched(document.getExplanation()));
         hit.version(document.getVersion());
         hit.setSeqNo(document.getSeqNo());
         hit.setPrimaryTerm(document.getPrimaryTerm());
-        if (document.getInnerHits() != null) {
-            document.getInnerHits().values().forEach(SearchHits::mustIncRef);
-            hit.setInnerHits(document.getInnerHits());
-        }
     }
 }

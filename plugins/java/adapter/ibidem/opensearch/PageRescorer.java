@@ -12,10 +12,9 @@ import org.opensearch.core.xcontent.XContentParser;
 import org.opensearch.index.query.QueryRewriteContext;
 import org.opensearch.index.query.QueryShardContext;
 import org.opensearch.search.rescore.RescoreContext;
-import org.opensearch.search.rescore.RescorerBuilder;
 
 /** Asks the only shard of a search for a page; a rescorer is a shard's only extension point with all its best hits. */
-final class PageRescorer extends RescorerBuilder<PageRescorer> {
+final class PageRescorer extends Engine.Rescorer<PageRescorer> {
     static final String NAME = "ibidem_page";
 
     private final Supplier<Nodes> nodes;
@@ -34,12 +33,7 @@ final class PageRescorer extends RescorerBuilder<PageRescorer> {
     PageRescorer(Supplier<Nodes> nodes, StreamInput in) throws IOException {
         super(in);
         this.nodes = nodes;
-        spec = new ShardPage.Spec(
-                in.readMap(StreamInput::readString, StreamInput::readString),
-                in.readVInt(),
-                in.readVInt(),
-                in.readVInt(),
-                in.readString());
+        spec = new ShardPage.Spec(Engine.readStrings(in), in.readVInt(), in.readVInt(), in.readVInt(), in.readString());
     }
 
     static PageRescorer parse(XContentParser parser) {
@@ -48,7 +42,7 @@ final class PageRescorer extends RescorerBuilder<PageRescorer> {
 
     @Override
     protected void doWriteTo(StreamOutput out) throws IOException {
-        out.writeMap(spec.values(), StreamOutput::writeString, StreamOutput::writeString);
+        Engine.writeStrings(out, spec.values());
         out.writeVInt(spec.from());
         out.writeVInt(spec.size());
         out.writeVInt(spec.deepest());
@@ -62,7 +56,7 @@ final class PageRescorer extends RescorerBuilder<PageRescorer> {
 
     @Override
     protected RescoreContext innerBuildContext(int windowSize, QueryShardContext context) {
-        String index = context.getFullyQualifiedIndex().getName();
+        String index = Engine.indexName(context);
         return new PageContext(
                 windowSize, new RankedPage(spec, index, new Ids(), nodes.get().memory()));
     }

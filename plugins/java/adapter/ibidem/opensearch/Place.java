@@ -1,10 +1,10 @@
-package ibidem.elasticsearch;
+package ibidem.opensearch;
 
-import org.elasticsearch.search.SearchHit;
-import org.elasticsearch.search.SearchShardTarget;
+import org.opensearch.search.SearchHit;
+import org.opensearch.search.SearchShardTarget;
 
 /**
- * A place in the ranking, copied from a hit that is released.
+ * A place in the ranking, copied from a hit that the engine may release.
  *
  * @param docId the document's number in its shard
  * @param score its score

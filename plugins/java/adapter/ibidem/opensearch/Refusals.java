@@ -16,10 +16,10 @@ final class Refusals {
         if (Refusal.nameOtherClusters(request.indices())) {
             return Refusal.OTHER_CLUSTERS;
         }
-        return request.source() == null ? null : of(request.source());
+        return request.source() == null ? null : of(request, request.source());
     }
 
-    private static Refusal of(SearchSourceBuilder source) {
+    private static Refusal of(SearchRequest request, SearchSourceBuilder source) {
         if (source.collapse() != null) {
             return Refusal.COLLAPSE;
         }
@@ -29,8 +29,8 @@ final class Refusals {
         if (source.slice() != null) {
             return Refusal.SLICE;
         }
-        if (source.getDerivedFieldsObject() != null || source.getDerivedFields() != null) {
-            return Refusal.DERIVED;
+        if (Engine.refusal(request) != null) {
+            return Engine.refusal(request);
         }
         if (source.terminateAfter() > 0) {
             return Refusal.TERMINATE_AFTER;

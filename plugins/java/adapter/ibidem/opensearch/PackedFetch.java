@@ -18,7 +18,7 @@ final class PackedFetch implements FetchSubPhase {
         return context.getSearchExt(WindowExt.NAME) instanceof WindowExt ? new Reader() : null;
     }
 
-    private static final class Reader implements FetchSubPhaseProcessor {
+    private static final class Reader implements Engine.FieldReader {
         private StoredValues values;
 
         @Override
@@ -37,7 +37,7 @@ final class PackedFetch implements FetchSubPhase {
         }
 
         private static void put(SearchHit hit, String name, Object value) {
-            hit.setDocumentField(name, new DocumentField(name, List.of(value)));
+            Engine.setField(hit, new DocumentField(name, List.of(value)));
         }
     }
 }

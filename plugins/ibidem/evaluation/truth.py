@@ -1,0 +1,103 @@
+"""Labelled pairs of a collection in folds, and what figures find of them."""
+
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibidem.evaluation.evaluate import Collection
+from ibidem.evaluation.labels import Pair, PairFigures
+from ibidem_dedupe.column_rules import Bools, Rows
+
+FOLDS = 5
+
+Counts = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Truth:
+    """The labelled pairs of a collection, in folds.
+
+    Args:
+        collection: Signed documents.
+        part: (n,) the number of each document's duplicate set.
+        fold: (n,) the fold of each document: that of its duplicate set.
+        true: Pairs of rows that are duplicates, as `smaller * size + larger`.
+        unjudged: Pairs that nothing is known of.
+        sampled: How many documents of the whole collection each of these stands for. Sets are drawn whole, so a wrong
+            pair of two sets stands for as many pairs: half of the sets have half of the duplicates, and a quarter of
+            the pairs of different sets.
+    """
+
+    collection: Collection
+    part: Rows
+    fold: Rows
+    true: Rows
+    unjudged: Rows
+    sampled: float = 1.0
+
+    @classmethod
+    def build(
+        cls,
+        collection: Collection,
+        part: Sequence[int],
+        true: set[Pair],
+        unjudged: set[Pair],
+        whole: int = 0,
+    ) -> "Truth":
+        """Deal the sets into folds by a hash of their first id, the same for all orders of the files."""
+        row = {name: at for at, name in enumerate(collection.ids)}
+        first: dict[int, str] = {}
+        for name, at in zip(collection.ids, part, strict=True):
+            first[at] = min(name, first.get(at, name))
+        fold = np.array([zlib.crc32(first[at].encode()) % FOLDS for at in part], np.int64)
+        judged, not_judged = (cls.number_pairs(pairs, row) for pairs in (true, unjudged))
+        return cls(collection, np.array(part), fold, judged, not_judged, max(1.0, whole / len(row)))
+
+    @staticmethod
+    def number_pairs(pairs: set[Pair], row: Mapping[str, int]) -> Rows:
+        """Write pairs of ids as numbers, ascending."""
+        rows = ((row[a], row[b]) for a, b in pairs)
+        return np.array(sorted(min(each) * len(row) + max(each) for each in rows), np.int64)
+
+    def code(self, a: Rows, b: Rows) -> Rows:
+        """Write pairs of rows as numbers."""
+        codes: Rows = np.minimum(a, b) * len(self.fold) + np.maximum(a, b)
+        return codes
+
+    def weigh(self, a: Rows, b: Rows, is_true: Bools) -> Counts:
+        """Return how many pairs of the whole collection each pair stands for, by that of a duplicate."""
+        return np.where(is_true | (self.part[a] == self.part[b]), 1.0, self.sampled)
+
+    def counts(self, a: Rows, b: Rows) -> Counts:
+        """Count, for each fold, pairs that are found and true, found, and true.
+
+        Args:
+            a: (m,) rows found.
+            b: (m,) rows found.
+
+        Returns:
+            (folds, 3) counts, wrong ones by their weight; a pair across folds counts where its first document is.
+        """
+        size = len(self.fold)
+        codes = np.setdiff1d(self.code(a, b), self.unjudged)
+        is_true = np.isin(codes, self.true)
+        weights = self.weigh(*np.divmod(codes, size), is_true)
+        parts = ((codes[is_true], None), (codes, weights), (self.true, None))
+        columns = [np.bincount(self.fold[pairs // size], each, minlength=FOLDS) for pairs, each in parts]
+        return np.stack(columns, axis=1).astype(np.float64)
+
+
+def f1(counts: Counts) -> float:
+    """Return the harmonic mean of precision and recall: twice the right ones, by found and true ones."""
+    hits, reported, true = counts.tolist()
+    return 2 * hits / (reported + true) if hits else 0.0
+
+
+def score(counts: Counts) -> PairFigures:
+    """Return precision, recall and F1 of counts."""
+    hits, reported, true = counts.tolist()
+    shares = hits / max(1, reported), hits / max(1, true), f1(counts)
+    return PairFigures(round(true), round(reported), *(round(each, 4) for each in shares))

@@ -1,0 +1,166 @@
+package ibidem.elasticsearch;
+
+import ibidem.core.Refusal;
+import java.io.IOException;
+import java.util.Map;
+import java.util.Objects;
+import org.elasticsearch.TransportVersion;
+import org.elasticsearch.action.ActionListener;
+import org.elasticsearch.action.ActionRunnable;
+import org.elasticsearch.action.search.SearchRequest;
+import org.elasticsearch.action.search.SearchResponse;
+import org.elasticsearch.common.bytes.BytesArray;
+import org.elasticsearch.common.document.DocumentField;
+import org.elasticsearch.common.io.stream.StreamInput;
+import org.elasticsearch.common.io.stream.StreamOutput;
+import org.elasticsearch.common.util.concurrent.ThreadContext;
+import org.elasticsearch.index.query.SearchExecutionContext;
+import org.elasticsearch.search.SearchHit;
+import org.elasticsearch.search.SearchHits;
+import org.elasticsearch.search.builder.SearchSourceBuilder;
+import org.elasticsearch.search.fetch.FetchSubPhaseProcessor;
+import org.elasticsearch.search.fetch.StoredFieldsSpec;
+import org.elasticsearch.search.rescore.RescorerBuilder;
+
+/** What Elasticsearch does in its own way; the sources that both engines share ask for it here. */
+final class Engine {
+    private static final String IDENTITY = "_xpack_security_authentication";
+
+    private Engine() {}
+
+    /** Reads fields of a shard's hits, none of them stored ones. */
+    interface FieldReader extends FetchSubPhaseProcessor {
+        @Override
+        default StoredFieldsSpec storedFieldsSpec() {
+            return StoredFieldsSpec.NO_REQUIREMENTS;
+        }
+    }
+
+    /** Ranks the top of a shard again. */
+    abstract static class Rescorer<R extends RescorerBuilder<R>> extends RescorerBuilder<R> {
+        Rescorer() {}
+
+        Rescorer(StreamInput in) throws IOException {
+            super(in);
+        }
+
+        @Override
+        public TransportVersion getMinimalSupportedVersion() {
+            return TransportVersion.zero();
+        }
+    }
+
+    static Map<String, Object> readMap(StreamInput in) throws IOException {
+        return in.readGenericMap();
+    }
+
+    static void writeMap(StreamOutput out, Map<String, Object> values) throws IOException {
+        out.writeGenericMap(values);
+    }
+
+    static Map<String, String> readStrings(StreamInput in) throws IOException {
+        return in.readMap(StreamInput::readString);
+    }
+
+    static void writeStrings(StreamOutput out, Map<String, String> values) throws IOException {
+        out.writeMap(values, StreamOutput::writeString);
+    }
+
+    /** Returns a key that identifies the caller. */
+    static String caller(ThreadContext context) {
+        return Objects.toString(context.getHeader(IDENTITY), "");
+    }
+
+    static String indexName(SearchExecutionContext context) {
+        return context.index().getName();
+    }
+
+    /** Returns the part, known to this engine alone, that does not go with groups; null where there is none. */
+    static Refusal refusal(SearchRequest request) {
+        SearchSourceBuilder source = request.source();
+        if (request.searchSlice() != null) {
+            return Refusal.SLICE;
+        }
+        boolean isRetrieved = source.retriever() != null || source.rankBuilder() != null;
+        return isRetrieved || source.subSearches().size() > 1 ? Refusal.RETRIEVER : null;
+    }
+
+    /** Begins a request with the fields that the search defines. */
+    static SearchSourceBuilder begin(SearchSourceBuilder search) {
+        return new SearchSourceBuilder().runtimeMappings(search.runtimeMappings());
+    }
+
+    /** Adds the searches for nearest neighbours. */
+    static void addNearest(SearchSourceBuilder search, SearchSourceBuilder source, boolean withInnerHits) {
+        source.knnSearch(
+                withInnerHits
+                        ? search.knnSearch()
+                        : search.knnSearch().stream().map(InnerHits::drop).toList());
+    }
+
+    /** Returns whether a document matches by its rank among all. */
+    static boolean ranksAsAWhole(SearchSourceBuilder search) {
+        return !search.knnSearch().isEmpty();
+    }
+
+    /** Asks for fields. */
+    static void showFields(SearchSourceBuilder search, SearchSourceBuilder source) {
+        if (search.fetchFields() != null) {
+            search.fetchFields().forEach(source::fetchField);
+        }
+    }
+
+    /** Returns the search as it is: there are no pipelines of searches here. */
+    static SearchRequest rankAs(SearchRequest request, SearchRequest part) {
+        return part;
+    }
+
+    /** Returns the search as it is: there are no pipelines of searches here. */
+    static SearchRequest pastPipelines(SearchRequest request) {
+        return request;
+    }
+
+    /** Keeps a response until it is released. */
+    static void keep(SearchResponse response) {
+        response.mustIncRef();
+    }
+
+    static void release(SearchResponse response) {
+        response.decRef();
+    }
+
+    static void release(SearchHits hits) {
+        hits.decRef();
+    }
+
+    /** Returns the work on a response that is released after it; its failure goes to a listener. */
+    static Runnable releaseAfter(SearchResponse response, ActionListener<Void> listener, Runnable work) {
+        return ActionRunnable.wrapReleasing(listener, response::decRef, unused -> work.run());
+    }
+
+    static void setField(SearchHit hit, DocumentField field) {
+        hit.setDocumentField(field);
+    }
+
+    static Map<String, DocumentField> metadata(SearchHit hit) {
+        return hit.getMetadataFields();
+    }
+
+    static SearchHit hit(int docId, String id, Map<String, DocumentField> fields, Map<String, DocumentField> metadata) {
+        SearchHit hit = new SearchHit(docId, id);
+        hit.addDocumentFields(fields, metadata);
+        return hit;
+    }
+
+    /** Copies the parts of a hit that are released with it to another hit. */
+    static void copyOwned(SearchHit document, SearchHit hit) {
+        if (document.hasSource()) {
+            hit.sourceRef(new BytesArray(document.getSourceRef().toBytesRef(), true));
+        }
+        hit.matchedQueries(document.getMatchedQueriesAndScores());
+        if (document.getInnerHits() != null) {
+            document.getInnerHits().values().forEach(SearchHits::mustIncRef);
+            hit.setInnerHits(document.getInnerHits());
+        }
+    }
+}

@@ -1,0 +1,145 @@
+package ibidem.opensearch;
+
+import ibidem.core.Refusal;
+import java.io.IOException;
+import java.util.Map;
+import java.util.Objects;
+import org.opensearch.action.ActionRunnable;
+import org.opensearch.action.search.SearchRequest;
+import org.opensearch.action.search.SearchResponse;
+import org.opensearch.common.document.DocumentField;
+import org.opensearch.common.util.concurrent.ThreadContext;
+import org.opensearch.core.action.ActionListener;
+import org.opensearch.core.common.io.stream.StreamInput;
+import org.opensearch.core.common.io.stream.StreamOutput;
+import org.opensearch.index.query.QueryShardContext;
+import org.opensearch.search.SearchHit;
+import org.opensearch.search.SearchHits;
+import org.opensearch.search.builder.SearchSourceBuilder;
+import org.opensearch.search.fetch.FetchSubPhaseProcessor;
+import org.opensearch.search.rescore.RescorerBuilder;
+
+/** What OpenSearch does in its own way; the sources that both engines share ask for it here. */
+final class Engine {
+    private static final String NO_PIPELINE = "_none";
+    private static final String[] IDENTITIES = {
+        "_opendistro_security_user", "_opendistro_security_user_info", "_opendistro_security_injected_user"
+    };
+
+    private Engine() {}
+
+    /** Reads fields of a shard's hits. */
+    interface FieldReader extends FetchSubPhaseProcessor {}
+
+    /** Ranks the top of a shard again. */
+    abstract static class Rescorer<R extends RescorerBuilder<R>> extends RescorerBuilder<R> {
+        Rescorer() {}
+
+        Rescorer(StreamInput in) throws IOException {
+            super(in);
+        }
+    }
+
+    static Map<String, Object> readMap(StreamInput in) throws IOException {
+        return in.readMap();
+    }
+
+    static void writeMap(StreamOutput out, Map<String, Object> values) throws IOException {
+        out.writeMap(values);
+    }
+
+    static Map<String, String> readStrings(StreamInput in) throws IOException {
+        return in.readMap(StreamInput::readString, StreamInput::readString);
+    }
+
+    static void writeStrings(StreamOutput out, Map<String, String> values) throws IOException {
+        out.writeMap(values, StreamOutput::writeString, StreamOutput::writeString);
+    }
+
+    /** Returns a key that identifies the caller. */
+    static String caller(ThreadContext context) {
+        StringBuilder caller = new StringBuilder();
+        for (String name : IDENTITIES) {
+            caller.append(Objects.toString(context.getTransient(name), "")).append('\n');
+        }
+        return caller.toString();
+    }
+
+    static String indexName(QueryShardContext context) {
+        return context.getFullyQualifiedIndex().getName();
+    }
+
+    /** Returns the part, known to this engine alone, that does not go with groups; null where there is none. */
+    static Refusal refusal(SearchRequest request) {
+        SearchSourceBuilder source = request.source();
+        return source.getDerivedFieldsObject() != null || source.getDerivedFields() != null ? Refusal.DERIVED : null;
+    }
+
+    /** Begins a request. */
+    static SearchSourceBuilder begin(SearchSourceBuilder search) {
+        return new SearchSourceBuilder();
+    }
+
+    /** Adds nothing: a search for nearest neighbours is a query here. */
+    static void addNearest(SearchSourceBuilder search, SearchSourceBuilder source, boolean withInnerHits) {}
+
+    /** Returns whether a document matches by its rank among all. */
+    static boolean ranksAsAWhole(SearchSourceBuilder search) {
+        return search.query() != null && search.query().getName().equals("hybrid");
+    }
+
+    /** Asks for the scores of named queries, and for fields. */
+    static void showFields(SearchSourceBuilder search, SearchSourceBuilder source) {
+        source.includeNamedQueriesScores(search.includeNamedQueriesScore());
+        if (search.fetchFields() != null) {
+            search.fetchFields().forEach(field -> source.fetchField(field.field, field.format));
+        }
+    }
+
+    /** Sends a search through the pipeline of the request that it is a part of. */
+    static SearchRequest rankAs(SearchRequest request, SearchRequest part) {
+        SearchSourceBuilder search = request.source();
+        if (search.searchPipelineSource() != null) {
+            part.source().searchPipelineSource(search.searchPipelineSource());
+        }
+        return part.pipeline(request.pipeline() == null ? search.pipeline() : request.pipeline());
+    }
+
+    /** Sends a search through no pipeline. */
+    static SearchRequest pastPipelines(SearchRequest request) {
+        return request.pipeline(NO_PIPELINE);
+    }
+
+    /** Does nothing: responses are not released here. */
+    static void keep(SearchResponse response) {}
+
+    /** Does nothing: responses are not released here. */
+    static void release(SearchResponse response) {}
+
+    /** Does nothing: hits are not released here. */
+    static void release(SearchHits hits) {}
+
+    /** Returns the work on a response, whose failure goes to a listener. */
+    static Runnable releaseAfter(SearchResponse response, ActionListener<Void> listener, Runnable work) {
+        return ActionRunnable.wrap(listener, unused -> work.run());
+    }
+
+    static void setField(SearchHit hit, DocumentField field) {
+        hit.setDocumentField(field.getName(), field);
+    }
+
+    static Map<String, DocumentField> metadata(SearchHit hit) {
+        return hit.getMetaFields();
+    }
+
+    static SearchHit hit(int docId, String id, Map<String, DocumentField> fields, Map<String, DocumentField> metadata) {
+        return new SearchHit(docId, id, fields, metadata);
+    }
+
+    /** Hands the parts of a hit that are released elsewhere to another hit. */
+    static void copyOwned(SearchHit document, SearchHit hit) {
+        hit.sourceRef(document.getSourceRef());
+        hit.matchedQueriesWithScores(document.getMatchedQueriesAndScores());
+        hit.setInnerHits(document.getInnerHits());
+    }
+}

@@ -1,0 +1,62 @@
+package ibidem.opensearch;
+
+import ibidem.core.Depth;
+import ibidem.core.Ledgers;
+import ibidem.core.Request;
+import ibidem.core.UsageException;
+import java.util.function.Consumer;
+import org.opensearch.action.search.SearchRequest;
+import org.opensearch.action.search.SearchResponse;
+import org.opensearch.core.action.ActionListener;
+import org.opensearch.tasks.Task;
+
+/** The searches that one is made of which a search pipeline groups: the later ones go past the pipeline. */
+final class PipelineSearches extends Searches {
+    private final SearchRequest request;
+    private final boolean asked;
+
+    /**
+     * @param nodes services of the node
+     * @param ledgers records next to indexes
+     * @param request the search as it came
+     * @param dedupe how to group it
+     * @param task under which it runs; null where none is known
+     * @param asked whether the search asks for groups itself; if not, one that cannot be grouped is answered plainly
+     */
+    PipelineSearches(Nodes nodes, Ledgers ledgers, SearchRequest request, Request dedupe, Task task, boolean asked) {
+        super(nodes, ledgers, request, dedupe, task);
+        this.request = request;
+        this.asked = asked;
+    }
+
+    @Override
+    void goOn(ActionListener<SearchResponse> next, SearchResponse response) {
+        super.goOn(asked ? next : orPlainly(next), response);
+    }
+
+    @Override
+    public void window(Depth depth, Consumer<SearchResponse> next) {
+        if (Engine.ranksAsAWhole(request.source())) { // needs the rest of the pipeline, which has already run
+            throw new UsageException(
+                    "a hybrid query that needs a deeper window does not go with dedupe in a search pipeline",
+                    "ask for a larger window, or for dedupe in ext.ibidem");
+        }
+        super.window(depth, next);
+    }
+
+    @Override
+    SearchRequest later(SearchRequest search) {
+        return Engine.pastPipelines(search);
+    }
+
+    /** Answers plainly where a search turns out to be none that can be grouped. */
+    private ActionListener<SearchResponse> orPlainly(ActionListener<SearchResponse> next) {
+        return ActionListener.wrap(next::onResponse, error -> {
+            if (error instanceof UsageException && !Engine.ranksAsAWhole(request.source())) {
+                send(Engine.pastPipelines(new SearchRequest(request)), inContext(next));
+            } else {
+                next.onFailure(error);
+            }
+        });
+    }
+}
