@@ -14,7 +14,7 @@ from ibidem_engines.requests import ApiRequest, RequestFlow, answer_to, quote_in
 from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_mappings import load
 
-VERSION = "2"
+VERSION = "3"
 MOST_HITS = 10_000
 MISSING = 404
 _PARTS = ",".join(

@@ -25,7 +25,6 @@ from ibidem_ingest.signatures.schema import SCHEMA
 
 COLLAPSIBLE: tuple[tuple[LookupField, str], ...] = (
     ("fingerprint", "fp1"),
-    ("fingerprint_binned", "fb1"),
     ("profile", "tp1"),
 )
 """Hashes that have a field of their own in the layout `full`, and their schemes."""

@@ -15,7 +15,7 @@ from ibidem_engines.reindex import Marks, Name, SeqNoRange, ShardRef
 from ibidem_engines.sqlite.file import Row, SqliteFile
 from ibidem_engines.sqlite.lookup import Finder
 from ibidem_engines.sqlite.read import Selection, choose, newest_place
-from ibidem_engines.sqlite.tables import as_json, lookup_values, stored_words, words
+from ibidem_engines.sqlite.tables import as_json, lookup_values, words
 from ibidem_engines.stored_groups import (
     Assignment,
     Collapsed,
@@ -179,13 +179,12 @@ def _search(keys: LeadKeys) -> SignatureLookup:
 def _move(file: SqliteFile, place: int) -> None:
     """Give a document the next place, inside the transaction that is open."""
     (packed, long_value) = file.run(_SIGNED, (place,)).fetchone()
-    old_words = stored_words(file, place, packed, long_value or b"") if packed else ""
     key = words(lookup_values(packed, long_value or b"")) if packed else ""
     (number,) = file.run(_NEXT).fetchone()
     for statement in _MOVED:
         file.run(statement, (number, place))
     if key:
-        file.run(_FORGET_KEYS, (place, old_words))
+        file.run(_FORGET_KEYS, (place, key))
         file.run(_KEYS, (number, key))
 
 
