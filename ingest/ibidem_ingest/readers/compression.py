@@ -7,6 +7,7 @@ import io
 import lzma
 import sys
 import zlib
+from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -105,9 +106,9 @@ class PiecesStream(io.RawIOBase):
                 "meant to, unpack it first"
             )
 
+    @abstractmethod
     def _advance(self) -> bool:
-        """Decompress the next piece, which may come to nothing; False at the end of the file."""
-        raise NotImplementedError
+        """Decompress the next piece, which may be empty; returns False at the end of the file."""
 
 
 class GzipStream(PiecesStream):
