@@ -8,7 +8,7 @@ import lzma
 import sys
 import zlib
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -172,7 +172,11 @@ class XzStream(PiecesStream):
         return True
 
 
-_STREAMS = {".gz": GzipStream, ".xz": XzStream, ".zst": ZstdStream}
+_STREAMS: Mapping[str, Callable[["io.BufferedReader[Any]"], PiecesStream]] = {
+    ".gz": GzipStream,
+    ".xz": XzStream,
+    ".zst": ZstdStream,
+}
 
 
 @contextmanager
