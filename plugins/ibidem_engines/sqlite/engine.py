@@ -126,6 +126,10 @@ class SqliteEngine(CollapseEngine, ReindexableEngine):
         """Give the groups of the index."""
         return SqliteGroups(self._file)
 
+    @override
+    def group_set(self, *, cached: bool = False, takes_over: bool = False) -> "SqliteEngine":
+        return self
+
     def close(self) -> None:
         """Close the file; another call opens it again."""
         self._file.close()
