@@ -50,7 +50,7 @@ def own_group(index: str, id_: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Several:
-    """Values of a class of which several are needed.
+    """A lookup for documents that carry at least a minimum number of the given values.
 
     Args:
         values: The values.

@@ -323,7 +323,7 @@ class ClusterReindexSource(ReindexSource):
 
     @override
     def unmark(self) -> bool:
-        """Take the note out of `_meta`; a server takes no field out of a mapping."""
+        """Remove ibidem's entry from `_meta`; a server cannot remove a field from a mapping."""
         layout.remove_note(self._cluster, self._layout.indices)
         self._layout_cache = None
         return True

@@ -1,4 +1,4 @@
-"""Conversion of records to and from `_source`, and of hits to stored documents with highlights."""
+"""Conversion between records and `_source`."""
 
 import base64
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

@@ -92,7 +92,7 @@ class SqliteEngine(CollapseEngine, ReindexableEngine):
         return sqlite_write.delete(self._file, ids, version, beats=beats)
 
     def refresh(self) -> None:
-        """Do nothing: writes are visible at once."""
+        """Do nothing, since writes are visible at once."""
 
     def info(self) -> Info:
         """Describe SQLite's version and the file."""
