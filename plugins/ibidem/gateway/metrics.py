@@ -105,7 +105,7 @@ class TimedEngine:
             self.window_s += perf_counter() - began
 
     def fetch(self, ids: Sequence[tuple[str, str]], query: Query | None = None) -> list[StoredDocument]:
-        """Fetch, and add up the time."""
+        """Fetch documents, and add the time to the metrics."""
         began = perf_counter()
         try:
             return self._engine.fetch(ids, query)

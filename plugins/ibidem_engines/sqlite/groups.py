@@ -83,6 +83,10 @@ class SqliteGroups(StoredGroups):
         return [ShardRef(self.index)]
 
     @override
+    def uuids(self) -> Mapping[str, str]:
+        return {}
+
+    @override
     def newest(self, marks: Marks | None = None) -> dict[ShardRef, int]:
         """Give the last assigned place, whether or not its document is still there."""
         with self._file.reading():
@@ -118,12 +122,11 @@ class SqliteGroups(StoredGroups):
 
     @override
     def members(
-        self, groups: Sequence[str], excluded_ids: Sequence[str] = (), *, lead: bool | None = None
+        self, groups: Sequence[str], excluded: Sequence[tuple[str, str]] = (), *, lead: bool | None = None
     ) -> Iterator[list[GroupedDocument]]:
         last_name, flags = 0, (0, 1) if lead is None else (int(lead), int(lead))
-        while rows := self._rows(
-            _OF_GROUPS, (as_json(list(groups)), last_name, as_json(list(excluded_ids)), *flags, SLICE)
-        ):
+        excluded_ids = as_json([name for index, name in excluded if index == self.index])
+        while rows := self._rows(_OF_GROUPS, (as_json(list(groups)), last_name, excluded_ids, *flags, SLICE)):
             yield rows
             last_name = rows[-1].name.order
 
