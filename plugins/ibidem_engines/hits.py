@@ -7,9 +7,8 @@ from typing import Any, Protocol, overload
 import numpy as np
 from typing_extensions import override
 
-from ibidem_engines.cursor import NOW, ReadView
+from ibidem_engines.cursor import ReadView
 from ibidem_engines.engine import Engine, Hit, StoredDocument
-from ibidem_engines.query import Query
 from ibidem_ingest.signatures.packed_values import IdColumn, PackedValues
 
 
@@ -166,19 +165,6 @@ class GroupedHits:
 
 class PluginEngine(Engine, Protocol):
     """An engine that a plugin may be installed in."""
-
-    def search_grouped(
-        self, query: Query, options: Mapping[str, object], first: int, size: int, view: ReadView = NOW
-    ) -> GroupedHits | None:
-        """Let the plugin search and group; None where not every node has it.
-
-        Args:
-            query: For what; not in the engine's own language.
-            options: How to group, as the plugin reads it.
-            first: How many groups come before the page's.
-            size: Groups on the page.
-            view: As in `search`.
-        """
 
     def plugin_nodes(self) -> list[PluginNode]:
         """List the nodes, each with the plugin that it has; none where the caller may not know them."""
