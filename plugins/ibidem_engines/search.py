@@ -12,7 +12,7 @@ from ibidem_engines.stored_groups import Collapsed, Members, Order, Place
 
 if TYPE_CHECKING:
     from ibidem_engines.engine import Hit, LookupResult, Ranking, SignatureLookup, StoredDocument
-    from ibidem_engines.hits import GroupedHits
+    from ibidem_engines.engine_plugin import GroupedHits
     from ibidem_engines.reindex import Marks
 
 

@@ -8,14 +8,7 @@ from time import perf_counter
 
 from typing_extensions import override
 
-from ibidem.grouped_search.backend import (
-    PageRequest,
-    Portion,
-    SearchBackend,
-    check_scope,
-    cursor_codec,
-    document_ref,
-)
+from ibidem.grouped_search.backend import PageRequest, Portion, SearchBackend, cursor_codec, document_ref
 from ibidem.grouped_search.date_order import sort_hits
 from ibidem.grouped_search.notes import count_lacking, query_notes
 from ibidem.grouped_search.page import check_page, grouped_page
@@ -27,6 +20,7 @@ from ibidem.grouped_search.plugin_request import (
     with_current_tables,
 )
 from ibidem.grouped_search.response import DUPLICATES, Json, to_hit, to_source
+from ibidem.grouped_search.scope import check_scope
 from ibidem.grouped_search.stats import Facets, count_facets, ungrouped_stats
 from ibidem.grouped_search.stored import StoredBackend, stored_page
 from ibidem.grouped_search.window import Window

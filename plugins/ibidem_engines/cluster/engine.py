@@ -30,12 +30,13 @@ from ibidem_engines.engine import (
     Record,
     T,
 )
-from ibidem_engines.hits import PluginEngine, PluginNode
+from ibidem_engines.engine_plugin import PluginEngine, PluginNode
 from ibidem_engines.index_names import IndexNames
 from ibidem_engines.query import Filter, Query
 from ibidem_engines.reindex import ReindexableEngine
-from ibidem_engines.requests import ALIAS_S, INDEX_S, RequestFlow, Target, TtlCache, answer_to
+from ibidem_engines.requests import RequestFlow, Target, answer_to
 from ibidem_engines.stored_groups import CollapseEngine, Facets
+from ibidem_engines.ttl_cache import ALIAS_S, INDEX_S, TtlCache
 from ibidem_ingest.errors import UsageError
 
 OF_PEOPLE: frozenset[Ledger] = frozenset(("overrides", "presets", "alerts"))

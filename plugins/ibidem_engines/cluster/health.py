@@ -5,7 +5,8 @@ from typing import Any
 
 from ibidem_core.address import OURS, Fields
 from ibidem_engines.cluster.client import ClusterClient
-from ibidem_engines.engine import HealthIssue, disk_issue, is_full
+from ibidem_engines.disk import disk_issue, is_full
+from ibidem_engines.engine import HealthIssue
 from ibidem_engines.requests import ApiRequest, RequestFlow, answer_to, quote_index
 
 PASSED_OVER = (403, 404, 400)

@@ -8,16 +8,8 @@ from typing import Any
 from typing_extensions import override
 
 from ibidem_engines.cursor import KEY, read_key
-from ibidem_engines.engine import (
-    HealthIssue,
-    Hit,
-    Info,
-    Ledger,
-    Outcome,
-    Record,
-    T,
-    file_issues,
-)
+from ibidem_engines.disk import file_issues
+from ibidem_engines.engine import HealthIssue, Hit, Info, Ledger, Outcome, Record, T
 from ibidem_engines.query import Filter, Query
 from ibidem_engines.reindex import ReindexableEngine
 from ibidem_engines.requests import RequestFlow, run_offline
