@@ -1,4 +1,4 @@
-"""Build hook: compiles the loops of signing and grouping where a C compiler is; without one numpy does the same."""
+"""Build hook: compiles the loops of signing and grouping where a C compiler is; without one both are slower."""
 
 import hashlib
 import os
@@ -47,6 +47,6 @@ def compiled(folder: Path) -> bool:
     except (OSError, subprocess.CalledProcessError) as error:
         made.unlink(missing_ok=True)
         library.unlink(missing_ok=True)
-        sys.stderr.write(f"ibidem: the loops of signing are not compiled ({error}); numpy does the same\n")
+        sys.stderr.write(f"ibidem: the loops of signing are not compiled ({error}): documents are signed slowly\n")
         return False
     return True

@@ -52,7 +52,6 @@ def shift(signatures: Signatures, number: int) -> Signatures:
         signatures,
         content=rehash(signatures.content, number),
         fingerprint=rehash(signatures.fingerprint, number),
-        fingerprint_binned=rehash(signatures.fingerprint_binned, number),
         profile=rehash(signatures.profile, number),
         terms=tuple(sorted(terms)),
         full=signatures.full and len(terms) == len(signatures.terms),

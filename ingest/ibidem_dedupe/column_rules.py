@@ -18,9 +18,10 @@ from ibidem_ingest.signatures.noise_columns import (
     equal_runs,
     estimate_difference,
     is_noisy,
+    runs_of_a_term,
 )
 from ibidem_ingest.signatures.numbers import FEW, LEAST_SHARE, SKETCH
-from ibidem_ingest.signatures.packed import FULL, LONG, NO_DATE, WEAK
+from ibidem_ingest.signatures.packed import FULL, LONG, NO_DATE, TITLED, WEAK
 from ibidem_ingest.signatures.packed_columns import NO_NUMBER, NO_TERM, PackedColumns
 from ibidem_ingest.signatures.schema import BANDS, FULL_SET, SLOTS
 
@@ -104,8 +105,8 @@ def may_match(pairs: Pairs) -> Bools:
 
 def titles_agree(pairs: Pairs) -> Bools:
     """Return which pairs are not two short texts with different titles; a missing title passes."""
-    a, b = pairs.columns.title[pairs.a], pairs.columns.title[pairs.b]
-    may: Bools = (a == b) | (a == 0) | (b == 0)
+    flags = pairs.columns.flags
+    may: Bools = ((flags[pairs.a] & flags[pairs.b] & TITLED) == 0) | pairs.has_equal(pairs.columns.title)
     return may
 
 
@@ -150,7 +151,7 @@ def similar_shingles(pairs: Pairs, policy: Policy) -> Bools:
 
 
 def eligible(columns: PackedColumns, rule: Terms, rows: Rows | slice = EVERY) -> Bools:
-    """Return which rows' feature sets may be compared at all: `pair_evidence.eligible`.
+    """Return which rows have a feature set long enough to compare: `pair_evidence.eligible`, in columns.
 
     Args:
         columns: The packed values.
@@ -223,13 +224,14 @@ def same_profile(pairs: Pairs, policy: Policy) -> Bools:
 
 
 def similar_characters(pairs: Pairs, policy: Policy) -> Bools:
-    """`pair_evidence.similar_characters` for many pairs."""
+    """Return which pairs share enough characters: `pair_evidence.similar_characters`, in columns."""
     mask = np.zeros(len(pairs.a), bool)
     rule = policy.characters
     if rule is None:
         return mask
     run, idf = pairs.columns.noise[:, noise.SLOTS], pairs.columns.idf
-    may = (run[pairs.a] > 0) & pairs.has_equal(run) & (idf[pairs.a] != 0) & pairs.has_equal(idf)
+    same_list = ((idf[pairs.a] != 0) & pairs.has_equal(idf)) | (run[pairs.a] == noise.DENSE_RUN)
+    may = (run[pairs.a] > 0) & pairs.has_equal(run) & same_list
     may &= (run[pairs.a] < noise.POOR) | rule.few
     selection = np.flatnonzero(may)
     selection = selection[pairs.take(selection).lengths >= rule.lengths]
@@ -242,8 +244,9 @@ def similar_characters(pairs: Pairs, policy: Policy) -> Bools:
     subset = pairs.take(selection)
     a, b = NoiseFigures.read(pairs.columns, subset.a), NoiseFigures.read(pairs.columns, subset.b)
     runs, terms = estimate_difference(share, a.runs, b.runs), differing_terms(a, b)
-    words = np.maximum(1.0, runs / noise.RUNS_OF_A_WORD)
-    min_unknown = rule.unknown + rule.numbers * (subset.numbers_differing / words)
+    words = np.maximum(1.0, runs / runs_of_a_term(run[subset.a]))
+    least_share = rule.unknown * np.where(run[subset.a] == noise.DENSE_RUN, noise.UNKNOWN_BIGRAMS, 1.0)
+    min_unknown = least_share + rule.numbers * (subset.numbers_differing / words)
     often = terms * (a.runs + b.runs) >= rule.lift * runs * (a.unknown + b.unknown)
     mask[selection] = (terms / words >= min_unknown) & often
     return mask

@@ -65,7 +65,7 @@ class Override:
         author: Name of the person who said it.
         reason: Why.
         date: When, ISO 8601.
-        content_a: Content hash of the one when it was said: `ch2:` and 32 hex digits.
+        content_a: Content hash of the one when it was said: `ch3:` and 32 hex digits.
         content_b: Content hash of the other.
     """
 

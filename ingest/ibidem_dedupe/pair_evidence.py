@@ -11,7 +11,7 @@ from ibidem_dedupe.relations import relate
 from ibidem_ingest.signatures import minhash, noise
 from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.numbers import Numbers, agree, differing_numbers
-from ibidem_ingest.signatures.packed import FULL, LONG, NO_DATE, WEAK, Packed
+from ibidem_ingest.signatures.packed import FULL, LONG, NO_DATE, TITLED, WEAK, Packed
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ def differ_where_they_must_not(a: Packed, b: Packed) -> bool:
 
 def titles_differ(a: Packed, b: Packed) -> bool:
     """Return whether the titles of two short texts differ; a missing one passes."""
-    return any(a.title) and any(b.title) and a.title != b.title
+    return bool(a.flags & b.flags & TITLED) and a.title != b.title
 
 
 def same_table(a: Packed, b: Packed) -> bool:
@@ -163,20 +163,21 @@ def same_profile(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Eviden
 def similar_characters(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Evidence | None:
     """Near by characters: enough runs of characters are shared, and the differing words look misread."""
     rule = policy.characters
-    if rule is None or not same_table(a, b) or guards.length_ratio < rule.lengths:
+    if rule is None or guards.length_ratio < rule.lengths:
         return None
     noise_a, noise_b = noise.read(a.noise), noise.read(b.noise)
-    if not noise_a.run or noise_a.run != noise_b.run or (noise_a.poor and not rule.few):
+    if not noise.are_comparable(noise_a, noise_b) or (noise_a.poor and not rule.few):
         return None
-    if not (noise_a.noisy or noise_b.noisy):
+    if not (noise_a.dense or same_table(a, b)):
         return None
     equal = minhash.equal_slots(noise_a.slots, noise_b.slots)
     share = noise.estimate(equal)
     if share < rule.share or not noise.shares_keys(noise_a.slots, noise_b.slots, rule.pairs):
         return None
     runs, terms = noise.estimate_difference(share, noise_a.runs, noise_b.runs), noise.estimate_unknown(noise_a, noise_b)
-    words = max(1.0, runs / noise.RUNS_OF_A_WORD)
-    minimum = rule.unknown + rule.numbers * (differing_numbers(unpack_numbers(a), unpack_numbers(b)) / words)
+    words = max(1.0, runs / noise_a.runs_of_a_term)
+    least_share = rule.unknown * (noise.UNKNOWN_BIGRAMS if noise_a.dense else 1)
+    minimum = least_share + rule.numbers * (differing_numbers(unpack_numbers(a), unpack_numbers(b)) / words)
     unknown = terms / words
     if unknown < minimum or terms * (noise_a.runs + noise_b.runs) < rule.lift * runs * (
         noise_a.unknown + noise_b.unknown

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-LEASES = Path(__file__).parents[1] / "upgrade" / "schema-1.tar.xz"
+LEASES = Path(__file__).parents[1] / "upgrade" / "schema-2.tar.xz"
 """Documents and a small idf table."""
 
 

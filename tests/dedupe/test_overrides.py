@@ -40,7 +40,7 @@ def test_words_are_heard_about_pairs_of_the_window_only() -> None:
 
 
 def test_a_word_is_stale_when_a_text_has_changed_since() -> None:
-    override = Override(A, B, "same", content_a=CONTENTS[0], content_b=f"ch2:{0:032x}")
+    override = Override(A, B, "same", content_a=CONTENTS[0], content_b=f"ch3:{0:032x}")
     applied = apply_overrides([override], NAMES, COLUMNS)
     assert applied.constraints == PairConstraints()
     assert list(applied.for_row(0)) == [(1, override, False)]

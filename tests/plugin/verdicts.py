@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from ibidem_ingest.signatures.packed import (
-    EARLIER,
     FULL,
     HEAD,
     LONG,
@@ -18,12 +17,12 @@ from ibidem_ingest.signatures.packed import (
     NO_MINHASH,
     NO_SET,
     NO_WORDS,
+    NOISE_BLOCK,
     SCHEME,
+    TITLED,
     WEAK,
 )
 
-NOISE = 76
-TITLE_AT = 74
 FIRST_DAY, LAST_DAY = -722_814, 2_929_244
 """1 January of the year 1 and 31 December of the year 9999, in days since 1980-01-01: all that a date can name."""
 
@@ -37,12 +36,10 @@ HEAD_FIELDS: dict[str, Any] = {
     "idf": b"\xaa" * 8,
     "content": b"\xc0" * 16,
     "fingerprint": b"\xf0" * 8,
-    "fingerprint_binned": b"\xfb" * 8,
     "profile": b"\xdd" * 8,
     "source": b"\x01\x02\x03\x04",
     "guard": bytes(4),
     "title": bytes(4),
-    "noise": bytes(NOISE),
     "numbers": 3,
     "sketch": (7, 800, 65_535, *[0] * 13),
 }
@@ -52,7 +49,6 @@ WORDLESS: dict[str, Any] = {
     "shingles": 0,
     "content": bytes(16),
     "fingerprint": bytes(8),
-    "fingerprint_binned": bytes(8),
     "profile": bytes(8),
     "numbers": 0,
     "sketch": (0,) * 16,
@@ -76,22 +72,24 @@ def packed(**changes: Any) -> bytes:
         + struct.pack(f"<{len(slots)}H", *slots)
         + struct.pack("<H", changes.get("name_length", len(name)))
         + name
+        + changes.get("blocks", NOISE)
     )
 
 
-def earlier(value: bytes) -> bytes:
-    """Turn a value into one of scheme 1, which has neither title nor noise."""
-    return bytes((EARLIER,)) + value[1:TITLE_AT] + value[TITLE_AT + 4 + NOISE :]
+NOISE = NOISE_BLOCK + bytes(76)
 
 
 def whole() -> Iterator[tuple[str, bytes]]:
     """Make values that documents have, up to every limit."""
     yield "a text with all signatures", packed()
-    yield "a text of the earlier scheme", earlier(packed())
+    yield "a text without noise block", packed(blocks=b"")
+    yield "a text with blocks that nobody knows", packed(blocks=b"a\x01\x02\x00xy" + NOISE + b"z\x07\x00\x00")
+    yield "a noise block of another version", packed(blocks=b"n\x02" + NOISE[2:])
+    yield "a short text whose title counts", packed(flags=FULL | TITLED, title=b"rate")
+    yield "a title that does not count", packed(title=b"rate")
     yield "a long text", packed(flags=FULL | LONG, length=2**32 - 1, shingles=2**32 - 1)
     yield "a text of one word", packed(length=1, shingles=1, numbers=1, **UNSET)
     yield "a text without words", packed(**WORDLESS)
-    yield "a text without words of the earlier scheme", earlier(packed(**WORDLESS))
     yield "a text without idf table", packed(idf=bytes(8), **UNSET)
     yield "a text without a date", packed(date_from=NO_DATE, date_to=NO_DATE)
     yield "the first day of all", packed(date_from=FIRST_DAY, date_to=FIRST_DAY)
@@ -113,15 +111,17 @@ def damaged() -> Iterator[tuple[str, bytes]]:
     yield "a cut within the id", value[:-1]
     yield "a byte too many", value + b"x"
     yield "an empty id", packed(name=b"")
-    yield "an id that is longer than it says", packed(name_length=3)
+    yield "an id that is longer than it says", packed(name_length=3, blocks=b"")
+    yield "a block without a size", packed(blocks=b"n\x01")
+    yield "a block that is cut off", packed(blocks=NOISE[:-1])
+    yield "a block twice", packed(blocks=NOISE + NOISE)
+    yield "blocks that descend", packed(blocks=b"z\x01\x00\x00" + NOISE)
     yield "an id that is shorter than it says", packed(name_length=300)
     for at, name in enumerate((b"a\xff", b"\xc0\x80", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"a\xc3")):
         yield f"an id that is no UTF-8 ({at})", packed(name=name)
-    for scheme in (0, 3, 255):
+    for scheme in (0, 1, 2, 4, 255):
         yield f"scheme {scheme}", packed(scheme=scheme)
-    for flag in (64, 128):
-        yield f"flag {flag}", packed(flags=FULL | flag)
-    yield "the scheme of before with the fields of now", bytes((EARLIER,)) + value[1:]
+    yield "flag 128", packed(flags=FULL | 128)
     yield "61 terms", packed(terms=range(5, 66))
     yield "a term twice", packed(terms=(5, 5, 6), flags=0)
     yield "terms that descend", packed(terms=(6, 5), flags=0)
@@ -139,7 +139,11 @@ def damaged() -> Iterator[tuple[str, bytes]]:
 def impossible() -> Iterator[tuple[str, bytes]]:
     """Make values whose parts fit together, and that no text can have."""
     yield "words without shingles", packed(shingles=0)
-    yield "words without shingles of the earlier scheme", earlier(packed(shingles=0))
+    yield "a title that counts, and none", packed(flags=FULL | TITLED)
+    yield (
+        "a title that counts, and no words",
+        packed(**{**WORDLESS, "flags": WORDLESS["flags"] | TITLED, "title": b"rate"}),
+    )
     yield "shingles without words", packed(**{**WORDLESS, "shingles": 1})
     yield "more shingles than words", packed(shingles=121)
     yield "words without a content hash", packed(content=bytes(16))

@@ -28,7 +28,7 @@ from ibidem_dedupe.request import parse_request
 from ibidem_engines.engine import Hit, LookupResult, Ranking, SignatureLookup
 from ibidem_engines.requests import RequestFlow, run_sync
 from ibidem_engines.stored_presets import StoredPreset
-from ibidem_ingest.signatures.packed import EARLIER, HEAD, NOISE_BYTES, SCHEME, Packed, unpack
+from ibidem_ingest.signatures.packed import HEAD, SCHEME, TITLED, Packed, unpack
 from plugin.verdicts import verdicts
 from support.learned_rules import make_rule
 from support.signed_books import shelf
@@ -36,7 +36,7 @@ from support.windows import make_window
 
 FOLDER = Path(__file__).with_name("golden")
 ROWS = 40
-TITLE_AT = 74
+TITLE_AT = 66
 SEEDS = range(6)
 NOT_TOLD = ("took_ms", "cursor")
 """What differs from one answer to the next."""
@@ -144,7 +144,7 @@ def values() -> list[Json]:
 
 
 def window(seed: int) -> list[Hit]:
-    """Make a window over two indexes, with values of an earlier scheme and titles of short texts among them."""
+    """Make a window over two indexes, with titles that count and titles that do not among them."""
     rng = random.Random(seed)  # noqa: S311 - made-up data keeps no secret
     return [
         Hit(f"news{at % 2}", hit.id, hit.score, hit.packed and varied(hit.packed, rng))
@@ -153,12 +153,11 @@ def window(seed: int) -> list[Hit]:
 
 
 def varied(value: bytes, rng: random.Random) -> bytes:
-    """Turn one value in six into one of scheme 1, and give one in six a title."""
+    """Give one value in three a title, and let half of these count."""
     if value[:1] != bytes((SCHEME,)) or rng.random() < 2 / 3:
         return value
-    if rng.random() < 1 / 2:
-        return bytes((EARLIER,)) + value[1:TITLE_AT] + value[TITLE_AT + 4 + NOISE_BYTES :]
-    return value[:TITLE_AT] + rng.choice([b"one.", b"two."]) + value[TITLE_AT + 4 :]
+    flags = value[1] | (TITLED if unpack(value) and rng.random() < 1 / 2 else 0)
+    return value[:1] + bytes((flags,)) + value[2:TITLE_AT] + rng.choice([b"one.", b"two."]) + value[TITLE_AT + 4 :]
 
 
 def spoiled(value: bytes, rng: random.Random) -> list[bytes]:
@@ -225,7 +224,7 @@ def decisions(hits: Sequence[Hit], rng: random.Random) -> list[Override]:
         a, b = rng.sample(hits[:20], 2)
         read = unpack(a.packed or b"")
         content = rng.choice(
-            ["", "ch1:" + "00" * 16, "ch2:" + "00" * 16, f"ch{read.scheme}:{read.content.hex()}" if read else ""]
+            ["", "ch2:" + "00" * 16, "ch3:" + "00" * 16, f"ch{read.scheme}:{read.content.hex()}" if read else ""]
         )
         verdict = rng.choice(["not", "same"])
         author, date = rng.choice([("Ada", "2026-01-05"), ("", "2026-01-05"), ("Ada", ""), ("", "")])

@@ -25,9 +25,8 @@ def signatures_of(text: str, name: str) -> Signatures:
     return Signatures(
         length=len(words),
         shingles=len(set(words)),
-        content=f"ch2:{digest}" if words else f"ch2:none:{name}",
+        content=f"ch3:{digest}" if words else f"ch3:none:{name}",
         fingerprint=f"fp1:{digest}{'0' * 8}" if words else "",
-        fingerprint_binned=f"fb1:{digest[::-1]}{'0' * 8}" if words else "",
         weak=False,
         profile=f"tp1:{xxhash.xxh3_128_hexdigest(' '.join(sorted(words)).encode())}" if len(words) > 4 else "",
         numbers=0,

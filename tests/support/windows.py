@@ -28,9 +28,8 @@ def signatures(seed: int = 0, **changes: object) -> Signatures:
     values = Signatures(
         length=200,
         shingles=120,
-        content=f"ch2:{rng.getrandbits(128):032x}",
+        content=f"ch3:{rng.getrandbits(128):032x}",
         fingerprint=f"fp1:{rng.getrandbits(160):040x}",
-        fingerprint_binned=f"fb1:{rng.getrandbits(160):040x}",
         weak=False,
         profile=f"tp1:{rng.getrandbits(128):032x}",
         numbers=5,
@@ -98,7 +97,7 @@ def with_terms(signatures: Signatures, shared: int) -> Signatures:
 def version(signatures: Signatures, rng: random.Random) -> Signatures:
     """Change a text's signatures a little, near the thresholds of the decision."""
     kind = rng.randrange(8)
-    changes: dict[str, object] = {"content": f"ch2:{rng.getrandbits(128):032x}"}
+    changes: dict[str, object] = {"content": f"ch3:{rng.getrandbits(128):032x}"}
     if kind == 0:
         return signatures
     if kind != 1:
@@ -131,8 +130,8 @@ def odd_signatures(rng: random.Random, number: int) -> Signatures:
     """Make the signatures of a text that is unlike others: short, wordless, with a padded or a small set."""
     kind = rng.randrange(4)
     if kind == 0:
-        bare = {"fingerprint": "", "fingerprint_binned": "", "profile": "", "slots": (), "numbers": 0}
-        wordless = {"length": 0, "shingles": 0, "content": f"ch2:none:{number}", "number_sketch": (), "noise": b""}
+        bare = {"fingerprint": "", "profile": "", "slots": (), "numbers": 0}
+        wordless = {"length": 0, "shingles": 0, "content": f"ch3:none:{number}", "number_sketch": (), "noise": b""}
         return signatures(number, **bare, **wordless, terms=(), full=False)
     if kind == 1:
         short_fields = {"length": rng.choice([3, 30, 49, 50]), "title": rng.choice(["", "rates", "wheat"])}

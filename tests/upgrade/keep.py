@@ -21,7 +21,7 @@ from ibidem_ingest.signatures.schema import SCHEMA
 from servers.indices import ask, remove_indices
 
 FOLDER = Path(__file__).parent
-FIRST = FOLDER / "schema-1.tar.xz"
+FIRST = FOLDER / "schema-2.tar.xz"
 """Holds the documents and the table that every schema is kept with."""
 
 

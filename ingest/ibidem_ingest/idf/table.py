@@ -73,21 +73,7 @@ def ranks(slots: Hashes, hashes: Hashes) -> Places:
     bits = (slots.size - _SPARE).bit_length() - 1
     if loops.IN_USE:
         return loops.IN_USE.ranks(slots, bits, hashes, ABSENT)
-    place = (hashes >> np.uint64(64 - bits)).view(np.int64)
-    keys = hashes << _SHIFT
-    candidates = slots.take(place)
-    open_ = np.flatnonzero(((candidates ^ keys) > _RANK) & (candidates != 0))
-    candidates[(candidates ^ keys) > _RANK] = 0
-    while open_.size:
-        place[open_] += 1
-        entry = slots.take(place[open_])
-        hit = (entry ^ keys[open_]) <= _RANK
-        candidates[open_[hit]] = entry[hit]
-        open_ = open_[~hit & (entry != 0)]
-    result: Places = (candidates & _RANK).view(np.int64)
-    result -= 1
-    result &= ABSENT
-    return result
+    return np.array([rank(slots, each) for each in hashes.tolist()], np.int64)
 
 
 def rank(slots: Hashes, hash_: int) -> int:

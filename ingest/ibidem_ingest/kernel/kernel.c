@@ -1,5 +1,5 @@
-/* The loops of signing and grouping that numpy takes many passes for, one function each; what each makes is defined by the numpy
- * version beside which it stands, and the tests run over both. Arrays come from numpy, contiguous and large enough;
+/* The loops of signing and grouping, one function each. What each makes is defined by the plain version in the module named
+ * above it, and tests compare the two. Arrays come from numpy, contiguous and large enough;
  * what a function needs for itself it takes and gives back. A function returns a number,
  * -1 where memory is short.
  *
@@ -148,7 +148,7 @@ i64 ibidem_join(const u8 *buffer, const i64 *starts, const i64 *ends, const i64 
     return 0;
 }
 
-/* term_groups.py */
+/* terms.py: groups of equal tokens */
 
 typedef struct {
     u64 hash;
@@ -216,7 +216,7 @@ i64 ibidem_groups(const u8 *buffer, const i64 *starts, const i64 *ends, const u6
     return groups;
 }
 
-/* token_classes.py: of tokens in ASCII; returns in `high` which hold other bytes. */
+/* terms.py: of tokens in ASCII; returns in `high` which hold other bytes. */
 i64 ibidem_shapes(const u8 *buffer, const i64 *starts, const i64 *ends, i64 tokens, u8 *digit, u8 *high) {
     for (i64 token = 0; token < tokens; token++) {
         u8 any = 0, figures = 0;
@@ -230,7 +230,7 @@ i64 ibidem_shapes(const u8 *buffer, const i64 *starts, const i64 *ends, i64 toke
     return 0;
 }
 
-/* shingles.py */
+/* word_hash.py */
 
 static const u64 SA = 0x6649C8876CE98251, SB = 0xC2D84E846D2B8989, SC = 0xE249EB2067D24289;
 
@@ -325,7 +325,7 @@ static void order_keys(u64 *keys, u64 *spare, i64 size, int low) {
     if (from != keys) memcpy(keys, from, (size_t)size * sizeof(u64));
 }
 
-/* rarest_terms.py: groups are document by document. Keys are a rank above 40 bits and the place of a token below. */
+/* feature_set.py: groups are document by document. Keys are a rank above 40 bits and the place of a token below. */
 i64 ibidem_rarest(const i64 *word, const i64 *document, const i64 *first, i64 groups, i64 documents, const i64 *ranks,
                   const u8 *term, const u64 *hashes, i64 allowed, i64 absent, i64 *rank, i64 *place, i64 *offsets,
                   u64 *strange, i64 *strange_offsets) {
@@ -433,8 +433,18 @@ i64 ibidem_sketch(const u64 *hashes, const i64 *offsets, i64 documents, i64 k, c
 
 /* noise.py */
 
-enum { RUNS = 64, SHORTEST = 50, SHORT_RUN = 5, LONG_RUN = 7, LONG = 1000, ROUNDS = 8, CHUNK = 1024 };
+enum { RUNS = 64, SHORTEST = 50, DENSE_RUN = 3, SHORT_RUN = 5, LONG_RUN = 7, LONG = 1000, ROUNDS = 8, CHUNK = 1024 };
 static const u32 A = 0x9E3779B1, M1 = 0x85EBCA6B, M2 = 0xC2B2AE35;
+
+/* bigrams.py: letters that are a syllable or a word. */
+static inline int is_hangul(u32 c) { return c - 0xAC00 < 0xD7A4 - 0xAC00; }
+
+static inline int is_dense(u32 c) {
+    return c >= 0xE00 &&
+           (c - 0x3400 < 0x4DC0 - 0x3400 || c - 0x4E00 < 0xA000 - 0x4E00 || is_hangul(c) || c - 0x3040 < 0x3100 - 0x3040 ||
+            c < 0xF00 || c - 0x1000 < 0x10A0 - 0x1000 || c - 0x1780 < 0x1800 - 0x1780 || c - 0x3005 < 0x3008 - 0x3005 ||
+            c - 0x31F0 < 0x3200 - 0x31F0 || c - 0xF900 < 0xFB00 - 0xF900 || c - 0x20000 < 0x32400 - 0x20000);
+}
 
 /* Code points of a stretch of UTF-8, without spaces. */
 static i64 spell(const u8 *at, const u8 *end, u32 *letters) {
@@ -459,7 +469,9 @@ static i64 spell(const u8 *at, const u8 *end, u32 *letters) {
 }
 
 WIDE static void hash_runs(const u32 *c, i64 runs, int run, u32 *hashes) {
-    if (run == SHORT_RUN)
+    if (run == DENSE_RUN)
+        for (i64 at = 0; at < runs; at++) hashes[at] = (c[at] * A + c[at + 1]) * A + c[at + 2];
+    else if (run == SHORT_RUN)
         for (i64 at = 0; at < runs; at++)
             hashes[at] = (((c[at] * A + c[at + 1]) * A + c[at + 2]) * A + c[at + 3]) * A + c[at + 4];
     else
@@ -524,7 +536,9 @@ i64 ibidem_noise(const u8 *buffer, const i64 *starts, const i64 *ends, const i64
         run[document] = counts[document] = 0;
         if (size < SHORTEST) continue;
         i64 spelled = spell(buffer + starts[first], buffer + ends[end - 1], letters);
-        i64 wide = size < LONG ? SHORT_RUN : LONG_RUN;
+        i64 wide = size < LONG ? SHORT_RUN : LONG_RUN, dense = 0;
+        for (i64 at = 0; at < spelled; at++) dense += is_dense(letters[at]);
+        if (2 * dense > spelled) wide = DENSE_RUN;
         counts[document] = spelled;
         if (spelled < wide) continue;
         run[document] = wide;
@@ -534,6 +548,56 @@ i64 ibidem_noise(const u8 *buffer, const i64 *starts, const i64 *ends, const i64
     free(letters);
     free(hashes);
     return 0;
+}
+
+/* bigrams.py: hashes of the bigrams of dense documents that the list lacks, each once, ascending. */
+i64 ibidem_bigrams(const u8 *buffer, const i64 *starts, const i64 *ends, const i64 *offsets, i64 documents,
+                   const u8 *dense, const u8 *known, i64 shift, u64 *hashes, i64 *bounds) {
+    i64 longest = 0, written = 0;
+    for (i64 token = 0; token < offsets[documents]; token++)
+        if (ends[token] - starts[token] > longest) longest = ends[token] - starts[token];
+    u32 *letters = malloc((size_t)(longest + 1) * sizeof(u32));
+    i64 most = 0;
+    for (i64 document = 0; document < documents; document++) {
+        i64 first = offsets[document], end = offsets[document + 1];
+        if (dense[document] && end > first && ends[end - 1] - starts[first] > most) most = ends[end - 1] - starts[first];
+    }
+    u64 *spare = malloc((size_t)(most + 1) * sizeof(u64));
+    bounds[0] = 0;
+    if (!letters || !spare) {
+        free(letters);
+        free(spare);
+        return -1;
+    }
+    for (i64 document = 0; document < documents; document++) {
+        u64 *its = hashes + written;
+        i64 size = 0;
+        u32 before = ' ';
+        for (i64 token = offsets[document]; dense[document] && token < offsets[document + 1]; token++) {
+            i64 spelled = spell(buffer + starts[token], buffer + ends[token], letters);
+            for (i64 at = 0; at < spelled; at++) {
+                u32 letter = letters[at];
+                int joined = at || !(is_hangul(before) || is_hangul(letter));
+                if (joined && is_dense(before) && is_dense(letter)) {
+                    u64 hash = ((u64)before | (u64)letter << 32) * C1;
+                    hash = finish(hash ^ hash >> 32);
+                    u64 bit = hash >> shift;
+                    its[size] = hash;
+                    size += !(known[bit >> 3] >> (bit & 7) & 1);
+                }
+                before = letter;
+            }
+        }
+        order_keys(its, spare, size, 0);
+        i64 kept = 0;
+        for (i64 at = 0; at < size; at++)
+            if (!kept || its[at] != its[kept - 1]) its[kept++] = its[at];
+        written += kept;
+        bounds[document + 1] = written;
+    }
+    free(letters);
+    free(spare);
+    return written;
 }
 
 /* numbers.py: groups are document by document; `sketch` has 16 places for each, of which `sizes` are filled. */
@@ -643,8 +707,7 @@ i64 ibidem_profiles(const u8 *buffer, const i64 *starts, const i64 *ends, const 
     return 0;
 }
 
-/* fingerprint.py: of each document up to six terms, in the order of their rarity, at the tokens `first`; what is hashed
- * of the strict fingerprint, then of the binned one. */
+/* fingerprint.py: what is hashed of each document: up to six terms, in the order of their rarity, at the tokens `first`. */
 static u8 *write_term(const u8 *from, i64 size, i64 place, u8 *at) {
     u8 digits[20];
     int figures = 0;
@@ -659,7 +722,7 @@ static u8 *write_term(const u8 *from, i64 size, i64 place, u8 *at) {
 }
 
 i64 ibidem_fingerprints(const u8 *buffer, const i64 *starts, const i64 *ends, const i64 *first, const i64 *offsets,
-                         i64 documents, i64 most, i64 bin, u8 *text, i64 *bounds) {
+                         i64 documents, i64 most, u8 *text, i64 *bounds) {
     u8 *at = text;
     *bounds++ = 0;
     for (i64 document = 0; document < documents; document++) {
@@ -667,14 +730,11 @@ i64 ibidem_fingerprints(const u8 *buffer, const i64 *starts, const i64 *ends, co
         if (end - begin > most) end = begin + most;
         for (i64 term = begin; term < end; term++)
             if (term == begin || first[term] < origin) origin = first[term];
-        for (i64 wide = 1;; wide = bin) {
-            for (i64 term = begin; term < end; term++) {
-                i64 token = first[term], place = (token - origin + wide - 1) / wide * wide;
-                at = write_term(buffer + starts[token], ends[token] - starts[token], place, at);
-            }
-            *bounds++ = at - text;
-            if (wide == bin) break;
+        for (i64 term = begin; term < end; term++) {
+            i64 token = first[term];
+            at = write_term(buffer + starts[token], ends[token] - starts[token], token - origin, at);
         }
+        *bounds++ = at - text;
     }
     return 0;
 }
@@ -1058,7 +1118,7 @@ static int have_equal_runs(const Screen *by, i64 a, i64 b) {
     enum { WIDTH = 76 };
     const u8 *one = by->noise + a * WIDTH, *other = by->noise + b * WIDTH;
     if (!by->runs || one[RUNS] != other[RUNS] || !(by->noisy[a] | by->noisy[b])) return 0;
-    if (by->idf[a] != by->idf[b] || lengths_of(by, a, b) < by->run_lengths) return 0;
+    if ((by->idf[a] != by->idf[b] && one[RUNS] != DENSE_RUN) || lengths_of(by, a, b) < by->run_lengths) return 0;
     u64 same = equal_bytes(one, other), twice = same & turn(same, (int)by->second);
     return (twice & turn(same, (int)by->third)) && __builtin_popcountll(same) >= by->runs - 1 &&
            __builtin_popcountll(twice & EVEN) >= by->two;

@@ -1,7 +1,7 @@
 """The compiled loops (`kernel.c`) as methods that take and return arrays of numpy.
 
-They are loaded when this module is. `IN_USE` is None where no library fits; then numpy does the same in several times
-as long. The numpy version next to each call documents what its loop computes.
+They are loaded when this module is. `IN_USE` is None where no library fits; then each document is signed by itself in
+plain Python, which is the definition of what the loops compute, and numpy groups: both take several times as long.
 """
 
 from collections.abc import Sequence
@@ -159,6 +159,24 @@ class Loops(Library):
         self._call("ibidem_noise", buffer, starts, ends, offsets, size, sketch, run, letters)
         return sketch, run, letters
 
+    def unknown_bigrams(
+        self, tokens: tuple[bytes, Places, Places, Places], dense: Octets, known: Octets, shift: int
+    ) -> tuple[Hashes, Places]:
+        """Run `bigrams.unknown` in compiled code for the dense documents.
+
+        Args:
+            tokens: Buffer, starts, ends and offsets of a batch.
+            dense: Which documents.
+            known: The list, a bit for each value of the highest bits of a hash.
+            shift: How many bits are below these.
+
+        Returns:
+            The hashes, document by document, and where each document's begin, and the end.
+        """
+        hashes, offsets = np.empty(len(tokens[0]) + 1, np.uint64), np.empty(tokens[3].size, np.int64)
+        size = self._call("ibidem_bigrams", *tokens, dense.size, dense, known, shift, hashes, offsets)
+        return hashes[:size], offsets
+
     def numbers(
         self, groups: Sequence[Places], digit: Array, hashes: Hashes, documents: int
     ) -> tuple[Places, NDArray[np.uint16], Places]:
@@ -170,7 +188,7 @@ class Loops(Library):
         return counts, sketch, sizes
 
     def fingerprints(
-        self, words: tuple[bytes, Places, Places], rarest: tuple[Places, Places], terms: int, bin_size: int
+        self, words: tuple[bytes, Places, Places], rarest: tuple[Places, Places], terms: int
     ) -> tuple[bytes, list[int]]:
         """Write the terms and offsets of which the fingerprints of documents are hashed.
 
@@ -178,16 +196,15 @@ class Loops(Library):
             words: Buffer, starts and ends of all tokens.
             rarest: First place of each term, and where each document's terms begin and the end.
             terms: Terms of a fingerprint.
-            bin_size: Tokens in a bin.
 
         Returns:
-            For each document the strict and the binned one, a space behind each; and where they begin and the end.
+            What is hashed of each document, a space behind each term; and where they begin and the end.
         """
         first, offsets = rarest
         size = offsets.size - 1
-        text = np.empty(2 * (len(words[0]) + _LONGEST_NUMBER * first.size), np.uint8)
-        bounds = np.empty(2 * size + 1, np.int64)
-        self._call("ibidem_fingerprints", *words, first, offsets, size, terms, bin_size, text, bounds)
+        text = np.empty(len(words[0]) + _LONGEST_NUMBER * first.size, np.uint8)
+        bounds = np.empty(size + 1, np.int64)
+        self._call("ibidem_fingerprints", *words, first, offsets, size, terms, text, bounds)
         return text[: bounds[-1]].tobytes(), bounds.tolist()
 
     def profiles(
@@ -371,3 +388,14 @@ def load() -> Loops | None:
 
 
 IN_USE: Final = load()
+
+
+def compiled() -> Loops:
+    """Return the loops, which alone sign batches.
+
+    Raises:
+        RuntimeError: There are none: documents are signed one by one (`sign.sign_one`).
+    """
+    if IN_USE is None:
+        raise RuntimeError("batches are signed by compiled loops only")
+    return IN_USE

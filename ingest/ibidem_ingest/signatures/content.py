@@ -6,7 +6,8 @@ it. A text of fewer than 20 tokens says little, so its title counts too.
 Title of a short text: news flashes have their news in the title, and all the same few words below it.
 A text of fewer than 20 tokens is a duplicate only where the titles agree too: the title is part of its content hash,
 and two titles that differ speak against a pair at every level. Where a title is missing, the text decides; and so
-it does where the title is the beginning of the text, as readers of plain text take it from there.
+it does where the title is the beginning of the text, as readers of plain text take it from there. The title of a
+longer text is kept as well, for decisions learned from labels; by itself it decides nothing.
 
 The name of a stored group is made of the id of the document that began it.
 """
@@ -14,11 +15,9 @@ The name of a stored group is made of the id of the document that began it.
 from collections.abc import Sequence
 from hashlib import blake2b
 
-import xxhash
-
 from ibidem_ingest.text.tokens import TokenBatch, tokens
 
-SCHEME, EARLIER = "ch2:", "ch1:"
+SCHEME = "ch3:"
 SIZE = 16
 """Bytes of a hash."""
 
@@ -32,13 +31,13 @@ def sign(tokens: Sequence[str], name: str, title: str = "") -> str:
     Args:
         tokens: In text order.
         name: The document's id, the value of a text without words, so that no other text shares it.
-        title: Its `sign_title`; hashed too, behind U+001F.
+        title: Its title where that counts (`counts_title`); hashed too, behind U+001F.
 
     Returns:
-        `ch2:` and 32 hex digits, or `ch2:none:<id>`.
+        `ch3:` and 32 hex digits, or `ch3:none:<id>`.
 
     >>> sign(["so", "ordered"], "op-17")
-    'ch2:f8224d4f2de4c8400e372f625c86f72b'
+    'ch3:f8224d4f2de4c8400e372f625c86f72b'
     """
     data = " ".join(tokens).encode()
     return format_hash(_digest(data, title) if data else b"", name)
@@ -59,12 +58,6 @@ def format_hash(digest: bytes, name: str) -> str:
     return f"{SCHEME}{digest.hex()}" if digest else f"{SCHEME}none:{name}"
 
 
-def sign_earlier(tokens: Sequence[str], name: str) -> str:
-    """Hash a document's tokens as schema 1 did: xxh3-128, without the title; only to see whether its words changed."""
-    data = " ".join(tokens).encode()
-    return f"{EARLIER}{xxhash.xxh3_128_hexdigest(data)}" if data else f"{EARLIER}none:{name}"
-
-
 def compare(a: str, b: str) -> float:
     """Return 1.0 for equal content, else 0.0."""
     return float(a == b)
@@ -79,31 +72,45 @@ SHORT = 20
 """Tokens from which on a text needs no title."""
 
 
-def sign_title(words: Sequence[str], title: str) -> str:
-    """Return the tokens of a short text's title, joined by one space; nothing of a longer text.
+def sign_title(title: str) -> str:
+    """Return the tokens of a title, joined by one space.
+
+    >>> sign_title("M-1 supply rises")
+    'm 1 supply rises'
+    """
+    return " ".join(tokens(title)) if title else ""
+
+
+def counts_title(words: Sequence[str], title: str) -> bool:
+    """Return whether a title counts: the text has some words, but not many, and does not begin with the title.
 
     Args:
-        words: Tokens of the text.
-        title: Its title.
+        words: Tokens of the text, or its first ones; with 20 the title does not count.
+        title: Its `sign_title`.
 
-    >>> sign_title(["blah", "blah"], "M-1 supply rises"), sign_title(["m", "1", "rises"], "M-1")
-    ('m 1 supply rises', '')
-    >>> sign_title(["blah"] * 20, "M-1")
-    ''
+    >>> counts_title(["blah", "blah"], "m 1 supply rises"), counts_title(["m", "1", "rises"], "m 1")
+    (True, False)
+    >>> counts_title(["blah"] * 20, "m 1")
+    False
     """
-    if not title or not 0 < len(words) < SHORT:
-        return ""
-    title_words = tokens(title)
-    return "" if title_words == list(words[: len(title_words)]) else " ".join(title_words)
+    return bool(title) and 0 < len(words) < SHORT and not f"{' '.join(words)} ".startswith(f"{title} ")
 
 
-def sign_titles(batch: TokenBatch, titles: Sequence[str]) -> list[str]:
-    """Return the same for the texts of a batch."""
+def sign_titles(batch: TokenBatch, titles: Sequence[str]) -> tuple[list[str], list[bool]]:
+    """Return the `sign_title` of each title, and whether it counts for the text of a batch."""
+    signed = _title_tokens(titles)
     ends = batch.offsets.tolist()
-    return [
-        sign_title([batch.token(at) for at in range(start, end)], title) if title and end - start < SHORT else ""
-        for start, end, title in zip(ends, ends[1:], titles, strict=False)
+    return signed, [
+        bool(title) and end - start < SHORT and counts_title([batch.token(at) for at in range(start, end)], title)
+        for start, end, title in zip(ends, ends[1:], signed, strict=False)
     ]
+
+
+def _title_tokens(titles: Sequence[str]) -> list[str]:
+    """Cut many titles into tokens at once."""
+    if not any(titles):
+        return [""] * len(titles)
+    return [each.decode() for each in TokenBatch.tokenize(titles).join_tokens()]
 
 
 GROUP_NAME_SIZE = 12

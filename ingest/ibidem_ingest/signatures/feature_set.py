@@ -57,23 +57,9 @@ class RarestTerms:
         """
         words = groups.vocabulary
         ranks = table.ranks(words.hashes)
-        if loops.IN_USE:
-            columns = (ranks, words.shapes.is_term.view(np.uint8), words.hashes)
-            pairs, limits = (groups.word, groups.document, groups.first), (table.first_allowed, ABSENT)
-            return cls(*loops.IN_USE.rarest(pairs, columns, limits, len(batch)))
-        absent = ranks == ABSENT
-        positions = np.flatnonzero((~absent & (ranks >= table.first_allowed)).take(groups.word))
-        rank, document = ranks.take(groups.word.take(positions)), groups.document.take(positions)
-        order = _rank_order(document, rank)
-        strange = np.flatnonzero((absent & words.shapes.is_term).take(groups.word))
-        strange = strange.take(np.argsort(groups.document.take(strange), kind="stable"))
-        return cls(
-            rank=rank.take(order),
-            first=groups.first.take(positions.take(order)),
-            offsets=_offsets(document, len(batch)),
-            strange=words.hashes.take(groups.word.take(strange)),
-            strange_offsets=_offsets(groups.document.take(strange), len(batch)),
-        )
+        columns = (ranks, words.shapes.is_term.view(np.uint8), words.hashes)
+        pairs, limits = (groups.word, groups.document, groups.first), (table.first_allowed, ABSENT)
+        return cls(*loops.compiled().rarest(pairs, columns, limits, len(batch)))
 
 
 class Candidate(NamedTuple):
@@ -108,24 +94,6 @@ def candidates(tokens: Sequence[str], table: Table) -> tuple[list[Candidate], li
         elif rank >= table.first_allowed:
             by_rank.setdefault(rank, Candidate(rank, term, first))  # words of one hash are one word, as in a batch
     return sorted(by_rank.values()), strange
-
-
-def _offsets(document: Places, documents: int) -> Places:
-    """Return where each document's terms begin, and the end, once they are in the order of documents."""
-    return np.concatenate(([0], np.bincount(document, minlength=documents).cumsum()))
-
-
-def _rank_order(document: Places, rank: Places) -> Places:
-    """Order terms by document, then rank: one sort of keys made of both and of the place, where 64 bits hold them."""
-    place_bits = max(1, int(rank.size).bit_length())
-    document_bits = int(document.max(initial=0)).bit_length()
-    if place_bits + 24 + document_bits > 63:
-        return np.lexsort((rank, document))
-    keys = (document << 24 | rank) << place_bits
-    keys |= np.arange(rank.size)
-    keys.sort()
-    keys &= (1 << place_bits) - 1
-    return keys
 
 
 class FeatureSet(NamedTuple):
@@ -186,42 +154,10 @@ def none_batch(documents: int) -> FeatureColumns:
 
 def sign_batch(rarest: RarestTerms, table: Table) -> FeatureColumns:
     """Collect the feature sets of several documents, as `sign` does each."""
-    counts = np.minimum(np.diff(rarest.offsets), TERMS)
-    is_full = counts == TERMS
-    if loops.IN_USE:
-        table_terms, strange = (rarest.rank, rarest.offsets), (rarest.strange, rarest.strange_offsets)
-        return FeatureColumns(
-            *loops.IN_USE.features(table_terms, strange, (table.size, _CODES), (LEAST, TERMS)), is_full
-        )
-    counts[counts < LEAST] = 0
-    ranks = np.repeat(np.arange(counts.size), counts) << _CODE_BITS
-    ranks |= rarest.rank.take(_first_places(rarest.offsets[:-1], counts))
-    pads = _pads(rarest, table.size, np.where(is_full | (counts == 0), 0, TERMS - counts))
-    codes = np.concatenate((ranks, pads))
-    codes.sort()
-    return FeatureColumns(codes & (_CODES - 1), np.bincount(codes >> _CODE_BITS, minlength=counts.size), is_full)
-
-
-def _pads(rarest: RarestTerms, size: int, room: Places) -> Places:
-    """Code terms that are not in the table, the lowest codes of each document that has room.
-
-    Returns:
-        The document's number, and in the lowest bits the code; ascending.
-    """
-    open_ = np.where(room > 0, np.diff(rarest.strange_offsets), 0)
-    strange = rarest.strange.take(_first_places(rarest.strange_offsets[:-1], open_))
-    codes = np.uint64(size) + strange % np.uint64(_CODES - size)
-    keys = np.unique(np.repeat(np.arange(room.size), open_) << _CODE_BITS | codes.view(np.int64))
-    counts = np.bincount(keys >> _CODE_BITS, minlength=room.size)
-    return keys.take(_first_places(counts.cumsum() - counts, np.minimum(counts, room)))
-
-
-def _first_places(starts: Places, counts: Places) -> Places:
-    """Return the places of so many entries from each start on."""
-    ends = counts.cumsum()
-    places: Places = np.arange(counts.sum())
-    places += np.repeat(starts - ends + counts, counts)
-    return places
+    is_full = np.diff(rarest.offsets) >= TERMS
+    table_terms, strange = (rarest.rank, rarest.offsets), (rarest.strange, rarest.strange_offsets)
+    sizes, limits = (table.size, _CODES), (LEAST, TERMS)
+    return FeatureColumns(*loops.compiled().features(table_terms, strange, sizes, limits), is_full)
 
 
 def _set(ranks: list[int], strange: Sequence[int], size: int) -> FeatureSet:

@@ -11,6 +11,7 @@ import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -20,9 +21,9 @@ from ibidem_ingest.document import PAGE_BREAK, Document
 from ibidem_ingest.signatures import pages, unique_words
 from ibidem_ingest.signatures.pages import Profiles, Sketches
 from ibidem_ingest.signatures.unique_words import UniqueWords
-from ibidem_ingest.text.terms import TermGroups, sort_tokens
-from ibidem_ingest.text.tokens import TokenBatch, join_broken_words
-from ibidem_ingest.text.word_hash import Places, Shingles, distinct
+from ibidem_ingest.text.terms import TermGroups
+from ibidem_ingest.text.tokens import TokenBatch, cut_tokens, join_broken_words
+from ibidem_ingest.text.word_hash import Hashes, Places, Shingles, distinct, shingles, wh1
 
 SCHEME = b"lg1:"
 LEAST_TOKENS = 1_000
@@ -169,22 +170,34 @@ def sign_long(document: Document) -> LongSignatures | None:
     >>> signed and (signed.parts, len(signed), signed.tokens.tolist())
     ('pages', 2, [3, 2])
     """
-    page_tokens = PagedTokens.tokenize([document.text])
-    place = sort_tokens(page_tokens.batch)
-    sequences = Shingles.hash(page_tokens.batch.hashes, page_tokens.batch.offsets)
-    return sign_batch(page_tokens, TermGroups.group(page_tokens.batch, place), sequences, place)[0]
+    page_tokens = [cut_tokens(page) for page in join_broken_words(document.text).split(PAGE_BREAK)]
+    tokens = [token for page in page_tokens for token in page]
+    kind: Parts = "pages" if sum(map(bool, page_tokens)) >= LEAST_PAGES else "chunks"
+    if kind == "chunks" and len(tokens) < LEAST_TOKENS:
+        return None
+    borders = np.cumsum([0, *map(len, page_tokens)]) if kind == "pages" else pages.chunk_starts(_shingle_hashes(tokens))
+    parts = [tokens[start:end] for start, end in pairwise(borders.tolist())]
+    slots, profiles = zip(*pages.sign(parts), strict=True)
+    unique = unique_words.sign(tokens)
+    places = unique_words.places(tokens) if unique.words.size else np.zeros(0, np.int64)
+    unique_counts = np.diff(np.searchsorted(places, borders)).astype(np.uint32)
+    columns = np.array(slots, np.uint16), np.array(profiles, np.uint64), np.diff(borders).astype(np.uint32)
+    return LongSignatures(kind, *columns, unique_counts, unique)
 
 
-def sign_batch(
-    page_tokens: PagedTokens, groups: TermGroups, sequences: Shingles, place: Places | None
-) -> list[LongSignatures | None]:
+def _shingle_hashes(tokens: Sequence[str]) -> Hashes:
+    """Return the hash of the shingle that begins at each token; the last one at the last tokens too, as in a batch."""
+    hashes = shingles([wh1(token) for token in tokens])
+    return np.array(hashes + hashes[-1:] * (len(tokens) - len(hashes)), np.uint64)
+
+
+def sign_batch(page_tokens: PagedTokens, groups: TermGroups, sequences: Shingles) -> list[LongSignatures | None]:
     """Sign several texts part by part, as `sign_long` does each.
 
     Args:
         page_tokens: The texts.
         groups: Their distinct words.
         sequences: Their shingles.
-        place: `terms.sort_tokens` of their tokens.
     """
     if not ((np.diff(page_tokens.first) > 1) | (page_tokens.batch.lengths >= LEAST_TOKENS)).any():
         return [None] * len(page_tokens.batch)
@@ -195,7 +208,7 @@ def sign_batch(
     if not any(is_long):
         return [None] * len(texts)
     ends = np.concatenate([[0], *(offsets[1:] for _, offsets in texts)])
-    sketches, profiles = pages.sign_batch(divide_tokens(page_tokens.batch, ends), place)
+    sketches, profiles = pages.sign_batch(divide_tokens(page_tokens.batch, ends))
     unique, places = unique_words.sign_batch(page_tokens.batch, groups)
     results: list[LongSignatures | None] = []
     at = 0

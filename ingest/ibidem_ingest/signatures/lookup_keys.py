@@ -1,10 +1,11 @@
 """Look-up keys: the values under which a document is stored and found, all made from its packed value.
 
-Content `ch2:` and 32 hex digits; fingerprints and profile: scheme and the first 16 hex digits (an engine stores the
+Content `ch3:` and 32 hex digits; fingerprint and profile: scheme and the first 16 hex digits (an engine stores the
 same). All others are keys of eight characters (`word_hash`), made of a number of 64 bits: of the 33 min-hash bands
 s0 + s1 · 2^16 + s2 · 2^32 + band · 2^48; of the 25 rarest terms of a full feature set the term's code + the first five
 bytes of the idf table's name · 2^24. Of the runs of characters (`noise`) 32 pairs of slots, 2 i and 2 i + 5 modulo 64:
-s0 + s1 · 2^8 + i · 2^16 + length of the runs · 2^24 + the first four bytes of the idf table's name · 2^32. Two readings
+s0 + s1 · 2^8 + i · 2^16 + length of the runs · 2^24 + the first four bytes of the idf table's name · 2^32, of dense
+texts without the table. Two readings
 of a text share several of these, other texts hardly three: a look-up requires as many as the decision needs. The clean
 copy of a misread text has them too, so that it is found. They take little room: many documents have one in common.
 """
@@ -26,7 +27,6 @@ from ibidem_ingest.text.word_hash import Hashes, rows, texts
 LookupField = Literal[
     "content",
     "fingerprint",
-    "fingerprint_binned",
     "profile",
     "bands",
     "rare",
@@ -42,7 +42,7 @@ LONG_CLUES: tuple[LongClue, ...] = get_args(LongClue)
 _NONE = bytes(8)
 _NONE_HEX = _NONE.hex()
 _CONTENT_AT = 26
-"""Where the content hash is in a packed value, and the fingerprints and the profile behind it."""
+"""Where the content hash is in a packed value, and the fingerprint and the profile behind it."""
 
 _BANDS = np.arange(BANDS, dtype=np.uint64) << np.uint64(48)
 
@@ -64,7 +64,6 @@ def lookup_keys(packed: Packed) -> dict[LookupField, list[str]]:
         return keys
     if packed.fingerprint != _NONE and not packed.flags & WEAK:
         keys["fingerprint"] = [f"fp1:{packed.fingerprint.hex()}"]
-        keys["fingerprint_binned"] = [f"fb1:{packed.fingerprint_binned.hex()}"]
     if packed.profile != _NONE:
         keys["profile"] = [f"tp1:{packed.profile.hex()}"]
     if packed.slots:
@@ -95,15 +94,15 @@ def lookup_keys_batch(values: Sequence[bytes]) -> list[dict[LookupField, list[st
         entries.append(entry)
         if not columns.is_signed[at]:
             continue
-        scheme, hashes = f"ch{value[0]}:", value[_CONTENT_AT : _CONTENT_AT + 40].hex()
+        scheme, hashes = f"ch{value[0]}:", value[_CONTENT_AT : _CONTENT_AT + 32].hex()
         if value[1] & NO_WORDS:
             entry["content"] = [f"{scheme}none:{columns.ids[at]}"]
             continue
         entry["content"] = [scheme + hashes[:32]]
         if hashes[32:48] != _NONE_HEX and not weak[at]:
-            entry["fingerprint"], entry["fingerprint_binned"] = [f"fp1:{hashes[32:48]}"], [f"fb1:{hashes[48:64]}"]
-        if hashes[64:] != _NONE_HEX:
-            entry["profile"] = [f"tp1:{hashes[64:]}"]
+            entry["fingerprint"] = [f"fp1:{hashes[32:48]}"]
+        if hashes[48:] != _NONE_HEX:
+            entry["profile"] = [f"tp1:{hashes[48:]}"]
         if columns.slot_count[at]:
             entry["bands"] = next(band_rows)
         if is_full[at]:
@@ -141,7 +140,9 @@ def character_values(idf: NDArray[np.uint64], blocks: NDArray[np.uint8]) -> Hash
         (n, 32) values; none is 0 where the block says something.
     """
     slots = blocks.astype(np.uint64)
-    tables = (idf & np.uint64((1 << 32) - 1)) << np.uint64(32) | slots[:, noise.SLOTS] << np.uint64(24)
+    run = slots[:, noise.SLOTS]
+    table = np.where(run == noise.DENSE_RUN, np.uint64(0), idf & np.uint64((1 << 32) - 1))
+    tables = table << np.uint64(32) | run << np.uint64(24)
     values: Hashes = slots[:, noise.FIRST] | slots[:, noise.SECOND] << np.uint64(8) | _PAIRS | tables[:, None]
     return values
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures.schema import BANDS, SLOTS
-from ibidem_ingest.text.word_hash import C2, C4, Hashes, Places, Shingles, shingles, wh1
+from ibidem_ingest.text.word_hash import C2, C4, Hashes, Shingles, shingles, wh1
 
 BAND_ROWS = 3
 LEAST_FOR_CONTAINMENT = 10
@@ -245,80 +245,4 @@ def _own_minimum(hashes: Sequence[int], slot: int) -> int:
 
 def sketch_batch(documents: Shingles, k: int = SLOTS) -> Hashes:
     """Return the slots of several documents with all their 64 bits; all bits set in rows without shingles."""
-    if loops.IN_USE:
-        return loops.IN_USE.sketch(documents.hashes, documents.offsets, k, ROUND_MULTIPLIERS, SLOT_MULTIPLIERS)
-    hashes, counts = documents.hashes, np.diff(documents.offsets)
-    slots = np.full((counts.size, k), _EMPTY, np.uint64)
-    row = np.repeat(np.arange(counts.size) * k, counts)
-    _drop(slots, row, hashes, 0)
-    owner = np.arange(counts.size)
-    for number, multiplier in enumerate(ROUND_MULTIPLIERS, 1):
-        has_gaps = (slots.take(owner, axis=0) == np.uint64(_EMPTY)).any(axis=1) & (counts > 0)
-        if not has_gaps.any():
-            return slots
-        still = np.repeat(has_gaps, counts)
-        hashes, row, owner, counts = hashes[still], row[still], owner[has_gaps], counts[has_gaps]
-        _drop(slots, row, _rounds(hashes, multiplier), number)
-    _fill_empty(slots, documents)
-    return slots
-
-
-def _rounds(hashes: Hashes, multiplier: int) -> Hashes:
-    """Mix shingles again, as `_remix` does."""
-    values = hashes * np.uint64(multiplier)
-    values ^= values >> np.uint64(29)
-    values *= np.uint64(C4)
-    values ^= values >> np.uint64(32)
-    return values
-
-
-def _drop(slots: Hashes, row: Places, hashes: Hashes, number: int) -> None:
-    """Drop each value into its slot; slots filled in an earlier round hold smaller values and stay."""
-    place = hashes >> np.uint64(32)
-    place *= np.uint64(slots.shape[1])
-    place >>= np.uint64(32)
-    at = place.view(np.int64)
-    at += row
-    values = hashes >> np.uint64(3)
-    if number:
-        values |= np.uint64(number << 61)
-    np.minimum.at(slots.reshape(-1), at, values)
-
-
-def _fill_empty(slots: Hashes, documents: Shingles) -> None:
-    """Give slots that no round has filled the ordinary min-hash of their own function."""
-    counts = np.diff(documents.offsets)
-    is_empty = (slots == np.uint64(_EMPTY)) & (counts > 0)[:, None]
-    for document in np.flatnonzero(is_empty.any(axis=1) & (counts > _REPEATING)).tolist():
-        start, end = documents.offsets[document : document + 2]
-        hashes = np.unique(documents.hashes[start:end])
-        slot = np.flatnonzero(is_empty[document])
-        slots[document, slot] = _own_values(hashes, slot[:, None]).min(axis=1)
-        is_empty[document] = False
-    row, slot = np.nonzero(is_empty)
-    ends = counts.take(row).cumsum()
-    start = 0
-    while start < row.size:
-        offset = int(ends[start - 1]) if start else 0
-        end = max(start + 1, int(np.searchsorted(ends, offset + _AT_ONCE, "right")))
-        slots[row[start:end], slot[start:end]] = _own_minima(documents, row[start:end], slot[start:end])
-        start = end
-
-
-def _own_minima(documents: Shingles, row: Places, slot: Places) -> Hashes:
-    """Return the smallest value of a document's shingles under a slot's function, for pairs of document and slot."""
-    sizes = np.diff(documents.offsets).take(row)
-    begins = sizes.cumsum() - sizes
-    position = np.arange(sizes.sum()) - np.repeat(begins, sizes)
-    hashes = documents.hashes.take(np.repeat(documents.offsets.take(row), sizes) + position)
-    return np.minimum.reduceat(_own_values(hashes, np.repeat(slot, sizes)), begins)
-
-
-def _own_values(hashes: Hashes, slot: Places) -> Hashes:
-    """Return the values of shingles under their slots' own functions."""
-    values: Hashes = hashes * np.array(SLOT_MULTIPLIERS, np.uint64)[slot]
-    values ^= values >> np.uint64(32)
-    values *= np.uint64(C2)
-    values >>= np.uint64(3)
-    values |= np.uint64(_LAST)
-    return values
+    return loops.compiled().sketch(documents.hashes, documents.offsets, k, ROUND_MULTIPLIERS, SLOT_MULTIPLIERS)

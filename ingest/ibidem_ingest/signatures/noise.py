@@ -3,11 +3,13 @@
 Hardly a run of five words survives where letters are misread, but most runs of five characters do. So 64 slots of eight
 bits hold a min-hash over the runs of a text's letters and digits, without blanks (one permutation with several rounds:
 Li, Owen, Zhang 2012, "One permutation hashing"; rounds as in Dahlgaard, Knudsen, Thorup, FOCS 2017; b-bit min-hash:
-Li and König 2010). Long texts share a third of such runs by chance, so that from 1,000 tokens on runs have seven.
+Li and König 2010). Long texts share a third of such runs by chance, so that from 1,000 tokens on runs have seven. Where
+a letter is a syllable or a word (`dense`), a run has three.
 
 Shared characters alone say little: recurring notices share most of them and differ in names and figures. But two
 readings of a page differ in words that no list of words knows. Kept are how many distinct terms of the
-text are in no idf table, and a min-hash of eight slots over them; numbers have a sketch of their own. All arithmetic
+text are in no idf table, and a min-hash of eight slots over them; numbers have a sketch of their own. In a dense text
+pairs of letters take the place of terms: those that the list of `bigrams` does not know. All arithmetic
 is modulo 2^32 for runs and 2^64 for terms:
 
     run of n code points c1 … cn:   h = c1 · A^(n-1) + … + cn
@@ -17,12 +19,13 @@ is modulo 2^32 for runs and 2^64 for terms:
     slot j of terms, t = wh1 of each:   x = t · B[j];  x = x ⊕ (x >> 32);  x = x · C2;  the low 8 bits of the smallest
 
 The value, 76 bytes: 64 slots · length of the runs u8, and 128 more where the table has few terms · number of runs u8,
-as 8 · log2 rounded · unknown terms u16 · 8 slots of these. Zeros for a text of fewer than 50 tokens, and where no idf
-table speaks its language.
+as 8 · log2 rounded · unknown terms u16 · 8 slots of these. There is none for a text of fewer than 50 tokens, and none
+where no idf table speaks its language, unless it is dense.
 """
 
 import struct
 from collections.abc import Sequence
+from math import log2
 from typing import NamedTuple
 
 import numpy as np
@@ -30,6 +33,7 @@ from numpy.typing import NDArray
 
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.kernel import loops
+from ibidem_ingest.signatures import bigrams
 from ibidem_ingest.signatures.feature_set import RarestTerms, candidates
 from ibidem_ingest.signatures.minhash import SLOT_MULTIPLIERS
 from ibidem_ingest.text.tokens import TokenBatch
@@ -43,6 +47,9 @@ SHORTEST = 50
 SHORT_RUN, LONG_RUN, LONG = 5, 7, 1_000
 """Characters in a run, in a run of a long text, and the tokens from which on a text is long."""
 
+DENSE_RUN = 3
+"""Characters in a run of a dense text."""
+
 A, M1, M2 = 0x9E3779B1, 0x85EBCA6B, 0xC2B2AE35
 ROUNDS = 8
 APART = (5, 17)
@@ -52,11 +59,14 @@ FIRST = np.arange(0, SLOTS, 2)
 SECOND = (FIRST + APART[0]) % SLOTS
 """The slots of the 32 pairs that are look-up keys: each slot is in one."""
 
+UNKNOWN_BIGRAMS = 4.0
+"""How many times the share of unknown words is asked for of bigrams: of those that differ most are unknown."""
+
 NOISY = 0.02
 """The least share of unknown words, one of them in so many runs as a word has, of a text that may have been misread."""
 
-RUNS_OF_A_WORD = 7.0
-"""Runs that are lost, about, with a word that differs."""
+RUNS_OF_A_WORD, RUNS_OF_A_BIGRAM = 7.0, 1.5
+"""Runs that are lost, about, with a word that differs, and with a pair of letters in a dense text."""
 
 POOR, FEW_TERMS = 0x80, 100_000
 """The mark of a block that was made with an idf table of fewer terms than this: it does not know many good words."""
@@ -70,9 +80,8 @@ _COLUMNS = np.dtype(
 )
 """The same, for many blocks."""
 
-_VALUE = np.uint32((1 << 26) - 1)
-_EMPTY = np.uint32(0xFFFFFFFF)
-Letters = NDArray[np.uint32]
+_MASK = 0xFFFFFFFF
+_VALUE = (1 << 26) - 1
 Slots = NDArray[np.uint8]
 Blocks = NDArray[np.void]
 
@@ -100,9 +109,19 @@ class Noise(NamedTuple):
         return self.run >= POOR
 
     @property
+    def dense(self) -> bool:
+        """Whether pairs of letters take the place of terms."""
+        return self.run == DENSE_RUN
+
+    @property
+    def runs_of_a_term(self) -> float:
+        """Runs that are lost with a term, or a pair of letters, that differs."""
+        return RUNS_OF_A_BIGRAM if self.dense else RUNS_OF_A_WORD
+
+    @property
     def noisy(self) -> bool:
         """Whether the text has many unknown words for its length."""
-        return self.unknown * RUNS_OF_A_WORD >= NOISY * self.runs
+        return self.unknown * self.runs_of_a_term >= NOISY * self.runs
 
 
 def read(block: bytes) -> Noise:
@@ -115,42 +134,120 @@ def read(block: bytes) -> Noise:
     return Noise(slots, run, 2 ** (runs / 8), unknown, terms)
 
 
-def sign(tokens: Sequence[str], table: Table) -> bytes:
+def are_comparable(a: Noise, b: Noise) -> bool:
+    """Return whether two blocks have runs of one length, and one of them is noisy."""
+    return a.run == b.run > 0 and (a.noisy or b.noisy)
+
+
+def sign(tokens: Sequence[str], table: Table | None) -> bytes:
     """Sign one document.
 
     Args:
         tokens: In text order.
-        table: The idf table of their language.
+        table: The idf table of their language; None where there is none.
     """
-    if len(tokens) < SHORTEST:
+    run = _run(tokens)
+    letters = [ord(letter) for token in tokens for letter in token]
+    if not run or (table is None and run != DENSE_RUN) or len(letters) < run:
         return NONE
-    strange = candidates(tokens, table)[1]
-    letters = np.frombuffer("".join(tokens).encode("utf-32-le", "surrogatepass"), np.uint32)
-    runs = _sketch(LetterBatch(letters, np.array([letters.size]), np.array([len(tokens)])))
-    (block,) = rows(_blocks(runs, np.array(strange, np.uint64), np.array([0, len(strange)]), table))
-    return block
+    if run == DENSE_RUN or table is None:
+        unknown, poor = bigrams.unknown(tokens), 0
+    else:
+        unknown, poor = candidates(tokens, table)[1], POOR if table.size < FEW_TERMS else 0
+    hashes = _run_hashes(letters, run)
+    runs = min(0xFF, round(8 * log2(len(hashes))))
+    return (
+        _LAYOUT.pack(_slots(hashes), run | poor, runs, min(len(unknown), 0xFFFF), _term_slots(unknown))
+        if runs
+        else NONE
+    )
 
 
-def sign_blocks(batch: TokenBatch, rarest: RarestTerms, table: Table) -> Blocks:
+def _run(tokens: Sequence[str]) -> int:
+    """Return how many characters a run of a text has; 0 where it is too short."""
+    if len(tokens) < SHORTEST:
+        return 0
+    if bigrams.is_dense(tokens):
+        return DENSE_RUN
+    return SHORT_RUN if len(tokens) < LONG else LONG_RUN
+
+
+def _run_hashes(letters: Sequence[int], run: int) -> list[int]:
+    """Return the hash of the run that begins at each letter."""
+    hashes = []
+    for at in range(len(letters) - run + 1):
+        value = 0
+        for letter in letters[at : at + run]:
+            value = value * A + letter & _MASK
+        hashes.append(value)
+    return hashes
+
+
+def _mix(value: int) -> int:
+    """Mix the hash of a run for a round."""
+    value = (value ^ value >> 16) * M1 & _MASK
+    value = (value ^ value >> 13) * M2 & _MASK
+    return value ^ value >> 16
+
+
+def _slots(hashes: Sequence[int]) -> bytes:
+    """Return the 64 slots of a text's runs."""
+    slots: dict[int, int] = {}
+    for number in range(ROUNDS):
+        least: dict[int, int] = {}
+        for hash_ in hashes:
+            value = _mix(hash_ + number * A & _MASK)
+            slot, value = value >> 26, value & _VALUE
+            least[slot] = min(value, least.get(slot, value))
+        slots = least | slots
+        if len(slots) == SLOTS:
+            break
+    return bytes(slots.get(slot, 0) & 0xFF for slot in range(SLOTS))
+
+
+def _term_slots(unknown: Sequence[int]) -> bytes:
+    """Return the 8 slots of a text's unknown terms; zeros where there are none."""
+    return sketch_terms(np.array(unknown, np.uint64), np.array([0, len(unknown)])).tobytes()
+
+
+def sign_blocks(batch: TokenBatch, rarest: RarestTerms | None = None, table: Table | None = None) -> Blocks:
     """Sign several documents, as `sign` does each; zeros where a block says nothing.
 
     Args:
         batch: The tokens.
         rarest: Their terms, looked up in the idf table.
-        table: The table.
+        table: The table; None where there is none, as for `rarest`.
     """
+    blocks = np.zeros(len(batch), _COLUMNS)
     if not (batch.lengths >= SHORTEST).any():
-        return no_blocks(len(batch))
-    if loops.IN_USE:
-        runs = Runs(*loops.IN_USE.noise(batch.buffer, batch.starts, batch.ends, batch.offsets, SLOTS))
+        return blocks
+    slots, run, letters = loops.compiled().noise(batch.buffer, batch.starts, batch.ends, batch.offsets, SLOTS)
+    dense = run == DENSE_RUN
+    if rarest and table:
+        poor = np.where(dense, 0, POOR if table.size < FEW_TERMS else 0)
+        _fill(blocks, rarest.strange, rarest.strange_offsets)
     else:
-        runs = _sketch(_join_letters(batch))
-    return _blocks(runs, rarest.strange, rarest.strange_offsets, table)
+        run, poor = np.where(dense, run, 0), np.zeros_like(run)
+    if dense.any():
+        _fill(blocks, *bigrams.unknown_batch(batch, dense), dense)
+    blocks["slots"], blocks["run"] = slots, run | poor
+    runs = np.maximum(letters - run + 1, 1)
+    blocks["runs"] = np.where(run > 0, np.minimum(255, np.rint(8 * np.log2(runs))), 0)
+    blocks[blocks["runs"] == 0] = 0
+    return blocks
 
 
-def no_blocks(documents: int) -> Blocks:
-    """Return blocks that say nothing."""
-    return np.zeros(documents, _COLUMNS)
+def _fill(blocks: Blocks, terms: Hashes, offsets: Places, rows: NDArray[np.bool_] | slice = slice(None)) -> None:
+    """Write what is unknown in each document.
+
+    Args:
+        blocks: The blocks.
+        terms: Hashes of unknown terms, document by document.
+        offsets: Where each document's begin, and the end.
+        rows: Which documents.
+    """
+    blocks["unknown"][rows] = np.minimum(np.diff(offsets), 0xFFFF)[rows]
+    blocks["terms"][rows] = sketch_terms(terms, offsets)[rows]
 
 
 def rows(blocks: Blocks) -> list[bytes]:
@@ -197,78 +294,6 @@ def estimate_unknown(a: Noise, b: Noise) -> float:
     return estimate_difference(share, a.unknown, b.unknown)
 
 
-class LetterBatch(NamedTuple):
-    """Documents without blanks.
-
-    Args:
-        letters: Code points of all.
-        counts: Letters of each document.
-        lengths: Its tokens.
-    """
-
-    letters: Letters
-    counts: Places
-    lengths: Places
-
-
-class Runs(NamedTuple):
-    """The runs of characters of documents.
-
-    Args:
-        slots: (n, 64) slots.
-        run: (n,) characters in a run; 0 where there are none.
-        letters: (n,) letters and digits.
-    """
-
-    slots: Slots
-    run: Places
-    letters: Places
-
-
-def _join_letters(batch: TokenBatch) -> LetterBatch:
-    """Take the blanks out of a batch."""
-    text, sizes = batch.buffer.translate(None, b" "), batch.ends - batch.starts
-    if batch.buffer.isascii():
-        letters = np.frombuffer(text, np.uint8).astype(np.uint32)
-    else:
-        letters = np.frombuffer(
-            text.decode("utf-8", "surrogatepass").encode("utf-32-le", "surrogatepass"), "<u4"
-        ).astype(np.uint32, copy=False)
-        begins = np.frombuffer(batch.buffer, np.uint8) & 0xC0 != 0x80
-        blanks = np.diff(batch.starts, append=len(batch.buffer)) - sizes
-        sizes = np.add.reduceat(begins, batch.starts, dtype=np.int64) - blanks
-    counts = np.diff(np.concatenate(([0], sizes.cumsum())).take(batch.offsets))
-    return LetterBatch(letters, counts, batch.lengths)
-
-
-def _sketch(batch: LetterBatch) -> Runs:
-    """Sketch the runs of documents."""
-    letters, counts, lengths = batch
-    run = np.where(lengths < LONG, SHORT_RUN, LONG_RUN)
-    run[(lengths < SHORTEST) | (counts < run)] = 0
-    return Runs(sketch(letters, counts, run), run, counts)
-
-
-def _blocks(runs: Runs, strange: Hashes, offsets: Places, table: Table) -> Blocks:
-    """Make the blocks of documents.
-
-    Args:
-        runs: Their runs of characters.
-        strange: Hashes of unknown terms, document by document.
-        offsets: Where each document's begin, and the end.
-        table: The idf table.
-    """
-    run_counts = np.maximum(runs.letters - runs.run + 1, 1)
-    blocks = no_blocks(runs.run.size)
-    blocks["slots"] = runs.slots
-    blocks["run"] = runs.run | (POOR if table.size < FEW_TERMS else 0)
-    blocks["runs"] = np.where(runs.run > 0, np.minimum(255, np.rint(8 * np.log2(run_counts))), 0)
-    blocks["unknown"] = np.minimum(np.diff(offsets), 0xFFFF)
-    blocks["terms"] = sketch_terms(strange, offsets)
-    blocks[blocks["runs"] == 0] = 0
-    return blocks
-
-
 def sketch_terms(strange: Hashes, offsets: Places) -> Slots:
     """Return the 8 slots of each document's unknown terms; zeros where there are none."""
     slots = np.zeros((offsets.size - 1, OF_TERMS), np.uint8)
@@ -279,80 +304,3 @@ def sketch_terms(strange: Hashes, offsets: Places) -> Slots:
         values *= np.uint64(C2)
         slots[rows] = np.minimum.reduceat(values, offsets[:-1].take(rows), axis=0).astype(np.uint8)
     return slots
-
-
-def sketch(letters: Letters, counts: Places, run: Places) -> Slots:
-    """Return the 64 slots of each document.
-
-    Args:
-        letters: Code points of all, without blanks.
-        counts: Letters of each document.
-        run: Characters in a run of each; 0 for a document that is not signed.
-    """
-    hashes = _run_hashes(letters, counts, run)
-    runs = np.where(run > 0, counts - run + 1, 0)
-    first = counts.cumsum() - counts
-    values = _mix(hashes, 0)
-    at = np.repeat(np.arange(counts.size) * SLOTS, counts)
-    at += values >> np.uint32(26)
-    at[_tail_letters(first, counts, runs)] = counts.size * SLOTS  # one further slot, of no document
-    lowest = np.full(counts.size * SLOTS + 1, _EMPTY)
-    np.minimum.at(lowest, at, values)  # within a slot the bits above the value are the same
-    smallest = lowest[:-1].reshape(-1, SLOTS)
-    open_ = np.flatnonzero((smallest == _EMPTY).any(axis=1) & (run > 0))
-    for number in range(ROUNDS if open_.size else 0):
-        letter = np.concatenate([np.arange(at, at + size) for at, size in zip(first[open_], runs[open_], strict=True)])
-        minima = np.full((counts.size, SLOTS), _EMPTY)
-        _drop(minima, _mix(hashes[letter], number), np.repeat(open_, runs[open_]))
-        smallest = np.where(smallest == _EMPTY, minima, smallest)
-        open_ = open_[(smallest[open_] == _EMPTY).any(axis=1)]
-        if not open_.size:
-            break
-    slots = smallest.astype(np.uint8)
-    slots[smallest == _EMPTY] = 0
-    return slots
-
-
-def _tail_letters(first: Places, counts: Places, runs: Places) -> Places:
-    """Return the letters at which no run of their document begins: its last ones, and all where nothing is signed."""
-    sizes = counts - runs
-    ends = sizes.cumsum()
-    places: Places = np.arange(sizes.sum())
-    places -= np.repeat(ends - sizes - first - runs, sizes)
-    return places
-
-
-def _run_hashes(letters: Letters, counts: Places, run: Places) -> Letters:
-    """Return the hash of the run that begins at each letter; runs beyond a document's end are not looked at."""
-    points = np.concatenate((letters, np.zeros(LONG_RUN, np.uint32)))
-    size = letters.size
-    pair_hashes = points[:-1] * np.uint32(A)
-    pair_hashes += points[1:]
-    quad_hashes = pair_hashes[:-2] * np.uint32(A * A & 0xFFFFFFFF)
-    quad_hashes += pair_hashes[2:]
-    short_runs = quad_hashes[:size] * np.uint32(A)
-    short_runs += points[4 : size + 4]
-    is_long = run == LONG_RUN
-    if not is_long.any():
-        return short_runs
-    long_runs = quad_hashes[:size] * np.uint32(A * A * A & 0xFFFFFFFF)
-    long_runs += pair_hashes[4 : size + 4] * np.uint32(A)
-    long_runs += points[6 : size + 6]
-    return np.where(np.repeat(is_long, counts), long_runs, short_runs)
-
-
-def _mix(hashes: Letters, number: int) -> Letters:
-    values = hashes + np.uint32(number * A & 0xFFFFFFFF)
-    values ^= values >> np.uint32(16)
-    values *= np.uint32(M1)
-    values ^= values >> np.uint32(13)
-    values *= np.uint32(M2)
-    values ^= values >> np.uint32(16)
-    return values
-
-
-def _drop(smallest: Letters, values: Letters, owner: Places) -> None:
-    """Keep the smallest value that falls into each slot."""
-    at = owner * SLOTS
-    at += values >> np.uint32(26)
-    np.minimum.at(smallest.reshape(-1), at, values & _VALUE)

@@ -31,14 +31,24 @@ def equal_runs(blocks: Codes, a: Rows, b: Rows) -> tuple[Rows, Rows, Bools]:
     return equal.sum(axis=1), slot_pairs.sum(axis=1), (equal & second & third).any(axis=1)
 
 
+def runs_of_a_term(run: Codes) -> Figures:
+    """`noise.Noise.runs_of_a_term` for many blocks.
+
+    Args:
+        run: (n,) characters in a run.
+    """
+    return np.where(run == noise.DENSE_RUN, noise.RUNS_OF_A_BIGRAM, noise.RUNS_OF_A_WORD)
+
+
 def is_noisy(block: Codes) -> Bools:
-    """`noise.Noise.noisy` for many blocks.
+    """Return which blocks hold noise: `noise.Noise.noisy`, in columns.
 
     Args:
         block: (n, 76) noise blocks; one that says nothing is not noisy.
     """
     unknown = block[:, 66] + 256.0 * block[:, 67]
-    noisy: Bools = (block[:, 64] > 0) & (unknown * noise.RUNS_OF_A_WORD >= noise.NOISY * RUNS[block[:, 65]])
+    lost_runs = unknown * runs_of_a_term(block[:, 64])
+    noisy: Bools = (block[:, 64] > 0) & (lost_runs >= noise.NOISY * RUNS[block[:, 65]])
     return noisy
 
 

@@ -67,21 +67,9 @@ class NumberColumns(NamedTuple):
 def sign_batch(batch: TokenBatch, groups: TermGroups) -> NumberColumns:
     """Sketch the numbers of several documents, as `sign` does each."""
     words = groups.vocabulary
-    if loops.IN_USE:
-        pairs = (groups.word, groups.document)
-        counts, hashes, sizes = loops.IN_USE.numbers(pairs, words.shapes.has_digit, words.hashes, len(batch))
-        return NumberColumns(np.minimum(counts, MOST), hashes, sizes)
-    numbers = np.flatnonzero(words.shapes.has_digit.take(groups.word))
-    document = groups.document.take(numbers)
-    keys = document << 16 | (words.hashes.take(groups.word.take(numbers)) >> np.uint64(_SHIFT)).view(np.int64)
-    keys.sort()
-    keys = keys[np.diff(keys, prepend=-1) != 0]
-    bounds = np.searchsorted(keys, np.arange(len(batch) + 1) << 16)
-    sizes = np.minimum(np.diff(bounds), SKETCH)
-    sketch = np.zeros((len(batch), SKETCH), np.uint16)
-    mask = np.arange(SKETCH) < sizes[:, None]
-    sketch[mask] = keys.take((bounds[:-1, None] + np.arange(SKETCH))[mask]) & 0xFFFF
-    return NumberColumns(np.minimum(np.bincount(document, minlength=len(batch)), MOST), sketch, sizes)
+    pairs = (groups.word, groups.document)
+    counts, hashes, sizes = loops.compiled().numbers(pairs, words.shapes.has_digit, words.hashes, len(batch))
+    return NumberColumns(np.minimum(counts, MOST), hashes, sizes)
 
 
 def compare(a: Numbers, b: Numbers) -> float:

@@ -1,11 +1,13 @@
 """The packed value: everything that grouping needs of one document, in about 570 bytes.
 
 Little-endian, in this order: scheme u8; flags u8; length u32; distinct shingles u32; date from and to, two i32 (days
-since 1980-01-01, INT32_MIN none); idf table 8 bytes; content 16; strict fingerprint 8; binned 8; profile 8; source 4;
-guard 4 (the fields that must not differ); title 4 (of short texts); noise 76; numbers: count u8, 16 of u16; terms:
-count u8, 3 bytes each; slots: count u8, u16 each; id: length u16, UTF-8. Zeros mean that a hash is missing. The
-sketch of the numbers ascends; the rest is filling. A value of scheme 1 has neither title nor noise, and another
-content hash: it is read as if both were zeros.
+since 1980-01-01, INT32_MIN none); idf table 8 bytes; content 16; fingerprint 8; profile 8; source 4; guard 4 (the
+fields that must not differ); title 4; numbers: count u8, 16 of u16; terms: count u8, 3 bytes each; slots: count u8,
+u16 each; id: length u16, UTF-8; then blocks to the end. Zeros mean that a hash is missing. The sketch of the numbers
+ascends; the rest is filling.
+
+A block: name u8, version u8, size u16, then so many bytes; names ascend. There is one: `n`, the noise block. A block of
+another name or version is passed over, so that a later version may add one and this one still reads all else.
 
 Whoever may write a document may write this value, so it is checked as any input: what no text can have is refused,
 here, in `packed_columns` and in the plugin's `Packed` alike (`tests/plugin/verdicts.py`). That it is the document's own
@@ -13,7 +15,7 @@ only the engine can say: the id in it is a claim.
 """
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import NamedTuple
@@ -26,12 +28,9 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.signatures.numbers import SKETCH
 from ibidem_ingest.signatures.schema import FULL_SET, SLOTS, Signatures
 
-SCHEME = 2
-EARLIER = 1
-"""The scheme without title and noise, which is read and no longer written."""
-
-WEAK, NO_SET, NO_MINHASH, NO_WORDS, FULL, LONG = 1, 2, 4, 8, 16, 32
-KNOWN_FLAGS = WEAK | NO_SET | NO_MINHASH | NO_WORDS | FULL | LONG
+SCHEME = 3
+WEAK, NO_SET, NO_MINHASH, NO_WORDS, FULL, LONG, TITLED = 1, 2, 4, 8, 16, 32, 64
+KNOWN_FLAGS = WEAK | NO_SET | NO_MINHASH | NO_WORDS | FULL | LONG | TITLED
 NO_DATE = -(1 << 31)
 FIRST_DAY, LAST_DAY = ((day - EPOCH).days for day in (date.min, date.max))
 """All days that a date can name."""
@@ -40,12 +39,10 @@ TERM_BYTES = 3
 
 NOISE_BYTES = 76
 
-HEAD = struct.Struct(f"<BBIIii8s16s8s8s8s4s4s4s{NOISE_BYTES}sB16H")
-_ADDED, _ADDED_AT = bytes(4 + NOISE_BYTES), 74
-"""Fields that scheme 2 adds to scheme 1, and their place."""
-
-EARLIER_HEAD = HEAD.size - len(_ADDED)
-"""Bytes before the terms in a value of scheme 1."""
+HEAD = struct.Struct("<BBIIii8s16s8s8s4s4s4sB16H")
+BLOCK = struct.Struct("<BBH")
+NOISE_BLOCK = BLOCK.pack(ord("n"), 1, NOISE_BYTES)
+"""What a noise block begins with: its name, its version and its size."""
 
 _LENGTH = struct.Struct("<H")
 _SLOTS = struct.Struct(f"<B{SLOTS}H")
@@ -58,26 +55,26 @@ class Packed:
     """Signatures of one document, unpacked; bytes of zeros mean that a hash is missing.
 
     Args:
-        scheme: 2, or 1: content hashes of two schemes are never equal.
-        flags: `WEAK`, `NO_SET`, `NO_MINHASH`, `NO_WORDS`, `FULL`; `LONG`: it has long signatures.
+        scheme: 3.
+        flags: `WEAK`, `NO_SET`, `NO_MINHASH`, `NO_WORDS`, `FULL`; `LONG`: it has long signatures; `TITLED`: its title
+            counts, since the text is short.
         length: Number of tokens.
         shingles: Number of distinct shingles.
         date_from: First day of its date, in days since 1980-01-01; `NO_DATE` when unknown.
         date_to: Last day, or `NO_DATE`.
         idf: Name of the idf table, 8 bytes.
         content: Content hash, 16 bytes.
-        fingerprint: The first 8 bytes of the strict fingerprint.
-        fingerprint_binned: The first 8 bytes of the binned one.
+        fingerprint: The first 8 bytes of the fingerprint.
         profile: The first 8 bytes of the text profile.
         source: Hash of the source, 4 bytes.
         guard: Hash of the fields that must not differ, 4 bytes; zeros when none are named or one is missing.
-        title: Hash of a short text's title, 4 bytes; zeros for a longer text or without a title.
-        noise: Noise block, 76 bytes; zeros when there is none.
+        title: Hash of the title, 4 bytes; zeros without one.
         numbers: Count of distinct tokens with a digit, to 255.
         number_sketch: The (at most) 16 smallest of their hashes, ascending.
         terms: Feature set, ascending; empty when there is none.
         slots: 100 min-hash slots; empty without words.
         id: The document's id.
+        noise: Noise block, 76 bytes; zeros when there is none.
     """
 
     scheme: int
@@ -89,26 +86,26 @@ class Packed:
     idf: bytes
     content: bytes
     fingerprint: bytes
-    fingerprint_binned: bytes
     profile: bytes
     source: bytes
     guard: bytes
     title: bytes
-    noise: bytes
     numbers: int
     number_sketch: tuple[int, ...]
     terms: tuple[int, ...]
     slots: tuple[int, ...]
     id: str
+    noise: bytes
 
 
 class PackedParts(NamedTuple):
-    """A packed value cut into its four parts: the head, three bytes a term, two bytes a slot, the id."""
+    """A packed value cut into its parts: the head, three bytes a term, two bytes a slot, the id, the noise block."""
 
     head: bytes
     terms: bytes
     slots: bytes
     name: bytes
+    noise: bytes
 
 
 def pack(document: Document, signatures: Signatures, distinct: Sequence[str] = ()) -> bytes:
@@ -134,12 +131,10 @@ def pack(document: Document, signatures: Signatures, distinct: Sequence[str] = (
         bytes.fromhex(signatures.idf),
         leading_bytes(signatures.content, 16) if signatures.length else b"",
         leading_bytes(signatures.fingerprint, 8),
-        leading_bytes(signatures.fingerprint_binned, 8),
         leading_bytes(signatures.profile, 8),
         hash_value(document.source.encode()),
         guard(document, distinct),
         hash_value(signatures.title.encode()),
-        signatures.noise,
         signatures.numbers,
         *signatures.number_sketch,
         *_FILLING[len(signatures.number_sketch) :],
@@ -147,7 +142,8 @@ def pack(document: Document, signatures: Signatures, distinct: Sequence[str] = (
     terms = _three_bytes(signatures.terms)
     slots = _SLOTS.pack(SLOTS, *signatures.slots) if signatures.slots else b"\0"
     name = document.id.encode()
-    return b"%b%c%b%b%b%b" % (head, len(signatures.terms), terms, slots, _LENGTH.pack(len(name)), name)
+    noise = NOISE_BLOCK + signatures.noise if signatures.noise else b""
+    return b"%b%c%b%b%b%b%b" % (head, len(signatures.terms), terms, slots, _LENGTH.pack(len(name)), name, noise)
 
 
 def unpack(value: bytes) -> Packed | None:
@@ -166,46 +162,77 @@ def unpack(value: bytes) -> Packed | None:
     if terms != tuple(sorted(set(terms))):
         return None
     slots = struct.unpack(f"<{len(parts.slots) // 2}H", parts.slots)
-    fields = (*head, _sketch(head[-1], sketch), terms, slots, parts.name.decode())
+    fields = (*head, _sketch(head[-1], sketch), terms, slots, parts.name.decode(), parts.noise)
     packed = Packed(*fields)
     return packed if _is_possible(packed) else None
 
 
 def cut(value: bytes) -> PackedParts | None:
     """Cut a packed value into its parts; None when they do not fit together."""
-    value = lift_scheme(value)
-    if len(value) <= HEAD.size or value[0] not in (SCHEME, EARLIER) or value[1] & ~KNOWN_FLAGS:
+    name = _name_bounds(value)
+    if name is None or value[1] & ~KNOWN_FLAGS:
         return None
-    terms = value[HEAD.size] * TERM_BYTES
-    slots_at = HEAD.size + 1 + terms
-    slots = value[slots_at] * 2 if slots_at < len(value) else 0
-    name_at = slots_at + 1 + slots + _LENGTH.size
-    if name_at >= len(value) or _LENGTH.unpack_from(value, name_at - _LENGTH.size)[0] != len(value) - name_at:
+    noise = read_noise(value[name[1] :])
+    slots_at = HEAD.size + 1 + value[HEAD.size] * TERM_BYTES
+    if noise is None:
         return None
     parts = PackedParts(
         value[: HEAD.size],
         value[HEAD.size + 1 : slots_at],
-        value[slots_at + 1 : name_at - _LENGTH.size],
-        value[name_at:],
+        value[slots_at + 1 : name[0] - _LENGTH.size],
+        value[slice(*name)],
+        noise,
     )
     return parts if _fits(parts) and is_utf8(parts.name) else None
 
 
-def lift_scheme(value: bytes) -> bytes:
-    """Give a value of scheme 1 the places of scheme 2, with zeros in the new ones; it keeps its scheme."""
-    return value[:_ADDED_AT] + _ADDED + value[_ADDED_AT:] if value[:1] == b"\x01" else value
-
-
 def read_id(value: bytes) -> str:
     """Read the id alone, in a third of the time of `cut`; empty when it cannot be found."""
-    value = lift_scheme(value)
-    if len(value) <= HEAD.size or value[0] not in (SCHEME, EARLIER):
-        return ""
+    name = _name_bounds(value)
+    return value[slice(*name)].decode(errors="ignore") if name else ""
+
+
+def _name_bounds(value: bytes) -> tuple[int, int] | None:
+    """Return where the id begins and ends; None where the value ends before it, or is of another scheme."""
+    if len(value) <= HEAD.size or value[0] != SCHEME:
+        return None
     slots_at = HEAD.size + 1 + value[HEAD.size] * TERM_BYTES
-    name_at = slots_at + 1 + _LENGTH.size + (value[slots_at] * 2 if slots_at < len(value) else 0)
-    if name_at >= len(value) or _LENGTH.unpack_from(value, name_at - _LENGTH.size)[0] != len(value) - name_at:
-        return ""
-    return value[name_at:].decode(errors="ignore")
+    begin = slots_at + 1 + _LENGTH.size + (value[slots_at] * 2 if slots_at < len(value) else 0)
+    if begin >= len(value):
+        return None
+    end: int = begin + _LENGTH.unpack_from(value, begin - _LENGTH.size)[0]
+    return (begin, end) if begin < end <= len(value) else None
+
+
+def read_noise(blocks: bytes) -> bytes | None:
+    """Return the noise block among the blocks behind the id.
+
+    Args:
+        blocks: All bytes behind the id.
+
+    Returns:
+        The block's 76 bytes; zeros where there is none; None where the bytes are no blocks.
+
+    >>> read_noise(b"") == bytes(76), read_noise(b"no blocks") is None
+    (True, True)
+    """
+    noise, last = bytes(NOISE_BYTES), -1
+    for name, begin, content in _blocks(blocks):
+        if content is None or name <= last:
+            return None
+        noise = content if begin == NOISE_BLOCK else noise
+        last = name
+    return noise
+
+
+def _blocks(blocks: bytes) -> Iterator[tuple[int, bytes, bytes | None]]:
+    """Go through blocks: the name of each, its first four bytes, its content; None where it is cut off."""
+    at = 0
+    while at < len(blocks):
+        begin = blocks[at : at + BLOCK.size]
+        end = at + BLOCK.size + (BLOCK.unpack(begin)[2] if len(begin) == BLOCK.size else len(blocks))
+        yield begin[0], begin, blocks[at + BLOCK.size : end] if end <= len(blocks) else None
+        at = end
 
 
 def flags(signatures: Signatures) -> int:
@@ -217,6 +244,7 @@ def flags(signatures: Signatures) -> int:
         | NO_WORDS * (not signatures.length)
         | FULL * signatures.full
         | LONG * bool(signatures.long)
+        | TITLED * signatures.titled
     )
 
 
@@ -284,6 +312,7 @@ def _is_possible(packed: Packed) -> bool:
     return (
         has_words == (packed.shingles > 0) == any(packed.content) == bool(packed.slots)
         and (has_words or not packed.terms)
+        and (not packed.flags & TITLED or (has_words and any(packed.title)))
         and max(packed.shingles, packed.numbers) <= packed.length
         and _is_interval(packed.date_from, packed.date_to)
     )

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from ibidem_ingest.signatures.numbers import SKETCH
 from ibidem_ingest.signatures.packed import (
-    EARLIER,
     FIRST_DAY,
     FULL,
     KNOWN_FLAGS,
@@ -18,11 +17,14 @@ from ibidem_ingest.signatures.packed import (
     NO_MINHASH,
     NO_SET,
     NO_WORDS,
+    NOISE_BLOCK,
     NOISE_BYTES,
     SCHEME,
     TERM_BYTES,
+    TITLED,
     Packed,
     is_utf8,
+    read_noise,
     unpack,
 )
 from ibidem_ingest.signatures.packed_values import IdColumn, PackedValues, hold_high_octets
@@ -45,12 +47,10 @@ HEAD_COLUMNS = np.dtype(
         ("idf", "<u8"),
         ("content", "<u8", (2,)),
         ("fingerprint", "<u8"),
-        ("fingerprint_binned", "<u8"),
         ("profile", "<u8"),
         ("source", "<u4"),
         ("guard", "<u4"),
         ("title", "<u4"),
-        ("noise", "u1", (NOISE_BYTES,)),
         ("numbers", "u1"),
         ("number_sketch", "<u2", (SKETCH,)),
     ]
@@ -71,7 +71,7 @@ class PackedColumns:
         values: The packed values themselves.
         ids: The documents' ids; empty where not signed.
         is_signed: (n,) bool: whether the value is there, whole and of a known scheme: `unpack` of it is not None.
-        scheme: (n,) uint8: 2 or 1; 0 where not signed.
+        scheme: (n,) uint8: 3; 0 where not signed.
         flags: (n,) uint8: `WEAK`, `NO_SET` … of `packed`.
         length: (n,) int64, tokens.
         shingles: (n,) int64, distinct shingles.
@@ -80,7 +80,6 @@ class PackedColumns:
         idf: (n,) uint64, little-endian bytes of the idf table's name; 0 none.
         content: (n, 2) uint64; 0, 0 none.
         fingerprint: (n,) uint64; 0 none.
-        fingerprint_binned: (n,) uint64; 0 none.
         profile: (n,) uint64; 0 none.
         source: (n,) uint32; 0 none.
         guard: (n,) uint32; 0 none.
@@ -106,7 +105,6 @@ class PackedColumns:
     idf: Words
     content: Words
     fingerprint: Words
-    fingerprint_binned: Words
     profile: Words
     source: NDArray[np.uint32]
     guard: NDArray[np.uint32]
@@ -144,12 +142,11 @@ class PackedColumns:
             idf=rows["idf"].astype(np.uint64),
             content=rows["content"].astype(np.uint64),
             fingerprint=rows["fingerprint"].astype(np.uint64),
-            fingerprint_binned=rows["fingerprint_binned"].astype(np.uint64),
             profile=rows["profile"].astype(np.uint64),
             source=rows["source"].astype(np.uint32),
             guard=rows["guard"].astype(np.uint32),
             title=rows["title"].astype(np.uint32),
-            noise=rows["noise"].copy(),
+            noise=np.where(is_signed[:, None], buffer.noise, np.uint8(0)),
             numbers=rows["numbers"].copy(),
             number_sketch=_sketches(rows),
             term_count=np.where(is_signed, buffer.term_count, 0).astype(np.uint8),
@@ -203,6 +200,7 @@ class PackedBuffer:
         slot_count: (n,) int64, 0 or 100 where whole.
         slots: (n, 100) uint16; 0 where there are none.
         names: (n, 2) int64: where an id begins and ends.
+        noise: (n, 76) uint8; zeros where there is no noise block.
     """
 
     text: bytes
@@ -213,11 +211,11 @@ class PackedBuffer:
     slot_count: Whole
     slots: NDArray[np.uint16]
     names: Whole
+    noise: NDArray[np.uint8]
 
     @classmethod
     def cut(cls, values: PackedValues) -> "PackedBuffer":
         """Cut values that lie side by side; a missing one is empty."""
-        values = values.lift_schemes()
         octets, begin, length = values.octets, values.begin, np.maximum(values.size, 0)
         term_count = octets[begin + HEAD_COLUMNS.itemsize].astype(np.int64)
         slots_at = HEAD_COLUMNS.itemsize + 1 + term_count * TERM_BYTES
@@ -226,12 +224,15 @@ class PackedBuffer:
         inside = name_at < length
         mark = begin + np.where(inside, name_at, 2) - 2
         name_length = octets[mark] | octets[mark + 1].astype(np.int64) << 8
+        inside &= (name_length > 0) & (name_at + name_length <= length)
+        name_end = np.where(inside, name_at + name_length, length)
+        has_blocks, noise = _noise(values, name_end)
         heads = _cut(octets, begin, HEAD_COLUMNS.itemsize).view(HEAD_COLUMNS)[:, 0]
         slots = _cut(octets, begin + np.where(inside, slots_at + 1, 0), SLOTS * 2).view("<u2")
         return cls(
             text=values.text,
             is_whole=inside
-            & (name_length == length - name_at)
+            & has_blocks
             & _is_consistent(heads, term_count, slot_count)
             & _is_possible(heads, term_count, slot_count),
             heads=heads,
@@ -239,7 +240,8 @@ class PackedBuffer:
             terms=_cut(octets, begin + HEAD_COLUMNS.itemsize + 1, FULL_SET * TERM_BYTES),
             slot_count=slot_count,
             slots=np.where(slot_count[:, None] > 0, slots, np.uint16(0)),
-            names=np.stack((begin + name_at, begin + length), axis=1),
+            names=np.stack((begin + name_at, begin + name_end), axis=1),
+            noise=noise,
         )
 
     def readable(self, rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -262,11 +264,35 @@ def _cut(octets: NDArray[np.uint8], begin: Whole, size: int) -> NDArray[np.uint8
     return np.lib.stride_tricks.sliding_window_view(octets, size)[begin]
 
 
+def _noise(values: PackedValues, ends: Whole) -> tuple[NDArray[np.bool_], NDArray[np.uint8]]:
+    """Read the blocks behind the ids: nearly all values have a noise block there, and nothing else, or nothing.
+
+    Args:
+        values: The packed values.
+        ends: (n,) where each one's id ends.
+
+    Returns:
+        Whether the bytes behind it are blocks, and the noise block; zeros where there is none.
+    """
+    octets, begin, size = values.octets, values.begin, np.maximum(values.size, 0)
+    rest = size - ends
+    begins = _cut(octets, begin + np.where(rest > 0, ends, 0), len(NOISE_BLOCK))
+    alone = (rest == len(NOISE_BLOCK) + NOISE_BYTES) & (begins == np.frombuffer(NOISE_BLOCK, np.uint8)).all(axis=1)
+    noise = _cut(octets, begin + np.where(alone, ends + len(NOISE_BLOCK), 0), NOISE_BYTES)
+    noise[~alone] = 0
+    is_sound = alone | (rest == 0)
+    for row in np.flatnonzero(~is_sound).tolist():
+        block = read_noise(values.text[begin[row] + ends[row] : begin[row] + size[row]])
+        is_sound[row] = block is not None
+        noise[row] = np.frombuffer(block or bytes(NOISE_BYTES), np.uint8)
+    return is_sound, noise
+
+
 def _is_consistent(heads: Rows, term_count: Whole, slot_count: Whole) -> NDArray[np.bool_]:
     """Return for each value whether scheme, flags and length agree with the rest."""
     flags = heads["flags"]
     fitting: NDArray[np.bool_] = (
-        ((heads["scheme"] == SCHEME) | (heads["scheme"] == EARLIER))
+        (heads["scheme"] == SCHEME)
         & ((flags & (0xFF & ~KNOWN_FLAGS)) == 0)
         & (term_count <= FULL_SET)
         & ((slot_count == 0) | (slot_count == SLOTS))
@@ -287,6 +313,7 @@ def _is_possible(heads: Rows, term_count: Whole, slot_count: Whole) -> NDArray[n
         & (heads["content"].any(axis=1) == has_words)
         & ((slot_count > 0) == has_words)
         & (has_words | (term_count == 0))
+        & (((heads["flags"] & TITLED) == 0) | (has_words & (heads["title"] > 0)))
         & (np.maximum(heads["shingles"], heads["numbers"]) <= heads["length"])
         & (((first == NO_DATE) & (last == NO_DATE)) | ((first >= FIRST_DAY) & (first <= last) & (last <= LAST_DAY)))
     )

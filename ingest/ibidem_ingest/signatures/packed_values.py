@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import override
 
-from ibidem_ingest.signatures.packed import EARLIER, EARLIER_HEAD, HEAD, SCHEME, TERM_BYTES, lift_scheme
+from ibidem_ingest.signatures.packed import HEAD, NOISE_BLOCK, NOISE_BYTES, SCHEME, TERM_BYTES
 from ibidem_ingest.signatures.schema import FULL_SET, SLOTS
 
-ROOM = HEAD.size + 1 + FULL_SET * TERM_BYTES + 1 + SLOTS * 2 + 2
+ROOM = HEAD.size + 1 + FULL_SET * TERM_BYTES + 1 + SLOTS * 2 + 2 + len(NOISE_BLOCK) + NOISE_BYTES
 """Zeros behind the last value: so many bytes can be read from the beginning of each, however short it is."""
 
 MISSING = -1
@@ -85,26 +85,18 @@ class PackedValues(Sequence[bytes | None]):
         """The memory, byte by byte."""
         return np.frombuffer(self.text, np.uint8)
 
-    def lift_schemes(self) -> "PackedValues":
-        """The values with the places of scheme 2 (`packed.lift_scheme`): themselves where none is of scheme 1."""
-        first = self.octets[self.begin]
-        if not ((first == EARLIER) & (self.size > 0)).any():
-            return self
-        return PackedValues.join([value if value is None else lift_scheme(value) for value in self])
-
     @property
     def ids(self) -> "IdColumn":
         """The id in each value, as `packed.read_id` finds it."""
         octets, size = self.octets, np.maximum(self.size, 0)
-        scheme = octets[self.begin]
-        head = np.where(scheme == EARLIER, EARLIER_HEAD, HEAD.size)
-        slots_at = head + 1 + octets[self.begin + head].astype(np.int64) * TERM_BYTES
+        slots_at = HEAD.size + 1 + octets[self.begin + HEAD.size].astype(np.int64) * TERM_BYTES
         slots = octets[self.begin + np.minimum(slots_at, size)].astype(np.int64)
         start = slots_at + 1 + slots * 2 + 2
-        is_known: Bools = ((scheme == EARLIER) | (scheme == SCHEME)) & (start < size)
+        is_known: Bools = (octets[self.begin] == SCHEME) & (start < size)
         mark = self.begin + np.where(is_known, start, 2) - 2
-        is_known &= (octets[mark] | octets[mark + 1].astype(np.int64) << 8) == size - start
-        return IdColumn(self.text, np.where(is_known, self.begin + start, 0), np.where(is_known, size - start, 0))
+        length = octets[mark] | octets[mark + 1].astype(np.int64) << 8
+        is_known &= (length > 0) & (start + length <= size)
+        return IdColumn(self.text, np.where(is_known, self.begin + start, 0), np.where(is_known, length, 0))
 
 
 def end_places(size: Places) -> Places:

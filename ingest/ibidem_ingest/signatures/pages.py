@@ -29,12 +29,11 @@ Sketches = NDArray[np.uint16]
 Profiles = NDArray[np.uint64]
 
 
-def sign_batch(batch: TokenBatch, place: Places | None = None) -> tuple[Sketches, Profiles]:
+def sign_batch(batch: TokenBatch) -> tuple[Sketches, Profiles]:
     """Sign pages.
 
     Args:
         batch: The tokens of the pages, a document of the batch for each.
-        place: `terms.sort_tokens` of them, where it is known.
 
     Returns:
         (pages, 34) slots and (pages,) profiles; zeros for pages without signatures.
@@ -46,7 +45,7 @@ def sign_batch(batch: TokenBatch, place: Places | None = None) -> tuple[Sketches
     """
     cut = list(runs(batch.offsets))
     if len(cut) <= 1:
-        return _sign(batch, place)
+        return _sign(batch)
     sketches, profiles = np.zeros((len(batch), SLOTS), np.uint16), np.zeros(len(batch), np.uint64)
     for first, end in cut:
         part = batch.slice(first, end)
@@ -56,7 +55,7 @@ def sign_batch(batch: TokenBatch, place: Places | None = None) -> tuple[Sketches
 
 
 def runs(offsets: Places) -> Iterator[tuple[int, int]]:
-    """Cut pages into runs of so many tokens and pages at most, a longer page by itself.
+    """Split pages into runs with a maximum number of tokens and pages; a longer page is a run by itself.
 
     Args:
         offsets: (p + 1,) token offset of each page, and the end.
@@ -72,10 +71,10 @@ def runs(offsets: Places) -> Iterator[tuple[int, int]]:
         first = end
 
 
-def _sign(batch: TokenBatch, place: Places | None = None) -> tuple[Sketches, Profiles]:
+def _sign(batch: TokenBatch) -> tuple[Sketches, Profiles]:
     mask = batch.lengths >= LEAST_TOKENS
     sketches = minhash.sign_batch(Shingles.hash(batch.hashes, batch.offsets), SLOTS) * mask[:, None]
-    profiles = text_profile.sign_batch(batch, TermGroups.group(batch, place))
+    profiles = text_profile.sign_batch(batch, TermGroups.group(batch))
     return sketches.astype(np.uint16), np.array([int.from_bytes(each[:8]) for each in profiles], np.uint64) * mask
 
 

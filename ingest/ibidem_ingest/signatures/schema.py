@@ -3,10 +3,7 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
-SCHEMA = "2"
-LATER_KEYS = "c"
-"""Classes of look-up keys that schema 2 did not have at first: documents without them are signed again."""
-
+SCHEMA = "3"
 SLOTS = 100
 BANDS = 33
 FULL_SET = 60
@@ -20,9 +17,8 @@ class Signatures:
     Args:
         length: Number of tokens.
         shingles: Number of distinct five-token shingles.
-        content: `ch2:` and 32 hex digits; `ch2:none:<id>` for a text without words.
-        fingerprint: `fp1:` and the 40 hex digits of the strict fingerprint; empty when there is no candidate term.
-        fingerprint_binned: `fb1:` and 40 hex digits; empty when `fingerprint` is.
+        content: `ch3:` and 32 hex digits; `ch3:none:<id>` for a text without words.
+        fingerprint: `fp1:` and 40 hex digits; empty when there is no candidate term.
         weak: Whether the fingerprint is made of fewer than six terms, and so is never evidence.
         profile: `tp1:` and 32 hex digits; empty with fewer than five kept tokens.
         numbers: Count of distinct tokens that hold a digit, to 255.
@@ -31,7 +27,8 @@ class Signatures:
         full: Whether the feature set is full: 60 codes, all within the idf table's range.
         slots: 100 min-hash slots of 16 bits; empty for a text without words.
         idf: Name of the idf table: 16 hex digits; empty when no table speaks the document's language.
-        title: Tokens of the title, joined by one space, of a text with fewer than 20 tokens; empty for others.
+        title: Tokens of the title, joined by one space.
+        titled: Whether the title counts: that of a text with fewer than 20 tokens, which does not begin with it.
         noise: Noise block (76 bytes); empty when there is none.
         long: Long signatures, encoded (`longsignatures`); empty for a short text.
     """
@@ -40,7 +37,6 @@ class Signatures:
     shingles: int
     content: str
     fingerprint: str
-    fingerprint_binned: str
     weak: bool
     profile: str
     numbers: int
@@ -50,6 +46,7 @@ class Signatures:
     slots: tuple[int, ...]
     idf: str
     title: str = ""
+    titled: bool = False
     noise: bytes = b""
     long: bytes = b""
 
@@ -70,5 +67,5 @@ class StoredSignatures(NamedTuple):
     long: bytes = b""
 
 
-NONE = Signatures(0, 0, "", "", "", False, "", 0, (), (), False, (), "")  # noqa: FBT003 - two of thirteen in their order
+NONE = Signatures(0, 0, "", "", False, "", 0, (), (), False, (), "")  # noqa: FBT003 - two of twelve in their order
 """The signatures of a document that was not signed: empty."""

@@ -1,4 +1,7 @@
-"""All signatures of documents: in batches on numpy, or plainly where there is little text; the results are the same."""
+"""All signatures of documents: in batches by compiled loops, or plainly, one by one; the results are the same.
+
+Plain is the definition. It serves where there is little text, and where no compiler made the loops.
+"""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -11,6 +14,7 @@ from ibidem_ingest.document import PAGE_BREAK, Document
 from ibidem_ingest.errors import UsageError, short_repr
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
+from ibidem_ingest.kernel import loops
 from ibidem_ingest.language import add_languages
 from ibidem_ingest.signatures import content, feature_set, fingerprint, long_text, minhash, noise, numbers, text_profile
 from ibidem_ingest.signatures.feature_set import FeatureColumns, RarestTerms
@@ -18,9 +22,9 @@ from ibidem_ingest.signatures.fingerprint import FingerprintColumns
 from ibidem_ingest.signatures.long_text import LEAST_TOKENS, PagedTokens
 from ibidem_ingest.signatures.noise import Blocks
 from ibidem_ingest.signatures.packed import pack
-from ibidem_ingest.signatures.schema import LATER_KEYS, SCHEMA, Signatures, StoredSignatures
+from ibidem_ingest.signatures.schema import SCHEMA, Signatures, StoredSignatures
 from ibidem_ingest.signatures.signed_columns import SignedColumns
-from ibidem_ingest.text.terms import TermGroups, sort_tokens
+from ibidem_ingest.text.terms import TermGroups
 from ibidem_ingest.text.tokens import TokenBatch, tokens
 from ibidem_ingest.text.word_hash import Shingles, shingles, wh1
 
@@ -110,14 +114,13 @@ def sign_one(document: Document, table: Table | None) -> Signatures:
     figures = numbers.sign(words)
     fingerprints = fingerprint.sign(words, table) if table else fingerprint.NONE
     features = feature_set.sign(words, table) if table else feature_set.NONE
-    title = content.sign_title(words, document.title)
-    noise_block = noise.sign(words, table) if table else noise.NONE
+    title = content.sign_title(document.title)
+    is_titled = content.counts_title(words[: content.SHORT], title)
     return Signatures(
         length=len(words),
         shingles=len(set(hashes)),
-        content=content.sign(words, document.id, title),
-        fingerprint=fingerprints.strict,
-        fingerprint_binned=fingerprints.binned,
+        content=content.sign(words, document.id, title if is_titled else ""),
+        fingerprint=fingerprints.value,
         weak=fingerprints.weak,
         profile=text_profile.sign(words),
         numbers=figures.distinct,
@@ -127,13 +130,16 @@ def sign_one(document: Document, table: Table | None) -> Signatures:
         slots=minhash.stored_slots(minhash.sketch(hashes)),
         idf=table.name if table else "",
         title=title,
-        noise=noise_block,
+        titled=is_titled,
+        noise=noise.sign(words, table),
         long=encode_long(document, len(words)),
     )
 
 
 def sign_batch(documents: Sequence[Document], table: Table | None) -> list[Signatures]:
-    """Sign the documents of one idf table, or documents without a table."""
+    """Sign the documents of one idf table, or documents without a table: by the compiled loops, where there are any."""
+    if loops.IN_USE is None or _is_little(documents):
+        return [sign_one(document, table) for document in documents]
     return sign_columns(documents, table).rows()
 
 
@@ -141,25 +147,27 @@ def sign_columns(documents: Sequence[Document], table: Table | None) -> SignedCo
     """Sign documents as `sign_batch` does, and leave their signatures in columns."""
     page_tokens = PagedTokens.tokenize([document.text for document in documents])
     batch = page_tokens.batch
-    place = sort_tokens(batch)
-    groups = TermGroups.group(batch, place)
+    groups = TermGroups.group(batch)
     sequences = Shingles.hash(batch.hashes, batch.offsets)
-    titles = content.sign_titles(batch, [document.title for document in documents])
+    titles, is_titled = content.sign_titles(batch, [document.title for document in documents])
     fingerprints, features, noisy = _sign_by_idf(batch, groups, table)
     return SignedColumns(
         idf=table.name if table else "",
         names=[document.id for document in documents],
         lengths=batch.lengths,
         shingles=sequences.distinct(),
-        contents=content.sign_batch(batch, titles),
+        contents=content.sign_batch(
+            batch, [title if counts else "" for title, counts in zip(titles, is_titled, strict=True)]
+        ),
         titles=titles,
+        titled=is_titled,
         profiles=text_profile.sign_batch(batch, groups),
         numbers=numbers.sign_batch(batch, groups),
         slots=minhash.sign_batch(sequences),
         fingerprints=fingerprints,
         features=features,
         noise=noisy,
-        long=[each.encode() if each else b"" for each in long_text.sign_batch(page_tokens, groups, sequences, place)],
+        long=[each.encode() if each else b"" for each in long_text.sign_batch(page_tokens, groups, sequences)],
     )
 
 
@@ -182,7 +190,7 @@ def _sign_by_idf(
     """Make the signatures that need an idf table."""
     if table is None:
         size = len(batch)
-        return fingerprint.none_batch(size), feature_set.none_batch(size), noise.no_blocks(size)
+        return fingerprint.none_batch(size), feature_set.none_batch(size), noise.sign_blocks(batch)
     rarest = RarestTerms.look_up(batch, groups, table)
     return (
         fingerprint.sign_batch(batch, rarest),
@@ -206,7 +214,7 @@ def sign_and_pack(
 
 def _signed_batch(documents: Sequence[Document], tables: Tables) -> list[Signatures]:
     """Sign a batch, the documents of each idf table together."""
-    return _map_by_table(documents, tables, _sign_table)
+    return _map_by_table(documents, tables, sign_batch)
 
 
 def _map_by_table(
@@ -226,7 +234,7 @@ def _map_by_table(
 def _sign_and_pack(
     documents: Sequence[Document], table: Table | None, distinct: Sequence[str]
 ) -> list[tuple[StoredSignatures, bytes]]:
-    if _is_little(documents):
+    if loops.IN_USE is None or _is_little(documents):
         rows = [(document, sign_one(document, table)) for document in documents]
         return [(stored_signatures(each), pack(document, each, distinct)) for document, each in rows]
     columns = sign_columns(documents, table)
@@ -236,12 +244,6 @@ def _sign_and_pack(
 def stored_signatures(signatures: Signatures) -> StoredSignatures:
     """Return the signatures that engines store in addition to the packed value."""
     return StoredSignatures(signatures.length, signatures.content, signatures.idf, signatures.long)
-
-
-def _sign_table(documents: Sequence[Document], table: Table | None) -> list[Signatures]:
-    if _is_little(documents):
-        return [sign_one(document, table) for document in documents]
-    return sign_batch(documents, table)
 
 
 def _is_little(documents: Sequence[Document]) -> bool:
@@ -257,8 +259,7 @@ def digest(document: Document, table: str, schema: str = SCHEMA) -> str:
         schema: The signatures' schema.
 
     Returns:
-        32 hex digits: xxh3-128 of the canonical JSON (keys sorted, no spaces, UTF-8) of all fields, schema and table,
-        and of the classes of look-up keys that the schema had not at first.
+        32 hex digits: xxh3-128 of the canonical JSON (keys sorted, no spaces, UTF-8) of all fields, schema and table.
 
     >>> digest(Document("a", "We the People", version=1), "") == digest(Document("a", "We the People", version=2), "")
     True
@@ -273,7 +274,6 @@ def digest(document: Document, table: str, schema: str = SCHEMA) -> str:
         "language": document.language,
         "meta": document.meta if type(document.meta) is dict else dict(document.meta),
         "schema": schema,
-        "keys": LATER_KEYS,
         "table": table,
     }
     return xxhash.xxh3_128_hexdigest(orjson.dumps(record, option=orjson.OPT_SORT_KEYS))

@@ -22,9 +22,10 @@ from ibidem_ingest.signatures.packed import (
     NO_MINHASH,
     NO_SET,
     NO_WORDS,
-    NOISE_BYTES,
+    NOISE_BLOCK,
     SCHEME,
     TERM_BYTES,
+    TITLED,
     WEAK,
     guard,
     hash_value,
@@ -46,7 +47,8 @@ class SignedColumns:
         lengths: (n,) tokens.
         shingles: (n,) distinct shingles.
         contents: Content hashes; empty of a text without words.
-        titles: Titles of short texts.
+        titles: Tokens of the titles, joined by one space.
+        titled: Whether each title counts.
         profiles: Text profiles; empty for none.
         numbers: Numbers of all.
         slots: (n, 100) uint16; of a text without words, anything.
@@ -62,6 +64,7 @@ class SignedColumns:
     shingles: Places
     contents: Sequence[bytes]
     titles: Sequence[str]
+    titled: Sequence[bool]
     profiles: Sequence[bytes]
     numbers: NumberColumns
     slots: NDArray[np.uint16]
@@ -78,13 +81,14 @@ class SignedColumns:
             self.lengths.tolist(),
             self.shingles.tolist(),
             map(content.format_hash, self.contents, self.names),
-            *_columns(self.fingerprints.rows(), 3),
+            *_columns(self.fingerprints.rows(), 2),
             [text_profile.SCHEME + each.hex() if each else "" for each in self.profiles],
             *_columns(self.numbers.rows(), 2),
             *_columns(self.features.rows(), 2),
             [row if length else () for row, length in zip(slots, self.lengths.tolist(), strict=True)],
             [self.idf] * count,
             self.titles,
+            self.titled,
             noise.rows(self.noise),
             self.long,
         )
@@ -111,14 +115,17 @@ class SignedColumns:
         slots[:, 1:] = self.slots.astype("<u2").view(np.uint8)
         minima = slots.tobytes()
         names = [name.encode() for name in self.names]
-        rows = zip(names, counts.tolist(), (TERM_BYTES * counts.cumsum()).tolist(), self.lengths.tolist(), strict=True)
+        blocks = [NOISE_BLOCK + block if block else b"" for block in noise.rows(self.noise)]
+        ends = (TERM_BYTES * counts.cumsum()).tolist()
+        rows = zip(names, counts.tolist(), ends, self.lengths.tolist(), blocks, strict=True)
         values, head, slot = [], 0, 0
-        for name, count, end, length in rows:
+        for name, count, end, length, block in rows:
             minima_part = minima[slot : slot + width] if length else b"\0"
             term_bytes = terms[end - TERM_BYTES * count : end]
             name_length = len(name).to_bytes(2, "little")
             values.append(
-                b"%b%c%b%b%b%b" % (heads[head : head + size], count, term_bytes, minima_part, name_length, name)
+                b"%b%c%b%b%b%b%b"
+                % (heads[head : head + size], count, term_bytes, minima_part, name_length, name, block)
             )
             head, slot = head + size, slot + width
         return values
@@ -136,14 +143,12 @@ class SignedColumns:
             heads[name] = [numbers[date] for date in dates]
         heads["idf"] = int.from_bytes(bytes.fromhex(self.idf), "little")
         heads["content"] = _first_words(self.contents, content.SIZE)
-        heads["fingerprint"] = _first_words(self.fingerprints.strict, 8)[:, 0]
-        heads["fingerprint_binned"] = _first_words(self.fingerprints.binned, 8)[:, 0]
+        heads["fingerprint"] = _first_words(self.fingerprints.values, 8)[:, 0]
         heads["profile"] = _first_words(self.profiles, 8)[:, 0]
         heads["source"] = _hashes([document.source for document in documents])
         heads["title"] = _hashes(self.titles)
         if distinct:
             heads["guard"] = np.frombuffer(b"".join(guard(document, distinct) for document in documents), "<u4")
-        heads["noise"] = self.noise.view(np.uint8).reshape(-1, NOISE_BYTES)
         heads["numbers"], heads["number_sketch"] = self.numbers.distinct, self.numbers.sketch
         return heads
 
@@ -158,6 +163,7 @@ class SignedColumns:
             + NO_WORDS * none
             + FULL * self.features.full
             + LONG * is_long
+            + TITLED * np.array(self.titled, np.int64)
         )
         return flags
 

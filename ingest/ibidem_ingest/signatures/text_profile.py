@@ -13,13 +13,11 @@ order of its hash map). The option `log` makes frequent words move less (the Qiq
 from collections import Counter
 from collections.abc import Sequence
 
-import numpy as np
 import xxhash
 
 from ibidem_ingest.kernel import loops
-from ibidem_ingest.text.terms import TermGroups, Vocabulary, gather_slices
+from ibidem_ingest.text.terms import TermGroups
 from ibidem_ingest.text.tokens import TokenBatch
-from ibidem_ingest.text.word_hash import Places
 
 SCHEME = "tp1:"
 LOG_SCHEME = "tl1:"
@@ -70,22 +68,8 @@ def _write_lines(batch: TokenBatch, groups: TermGroups, *, log: bool) -> tuple[b
         The lines, where each document's begin and the end, and how many it has.
     """
     words = groups.vocabulary
-    if loops.IN_USE:
-        columns = (words.buffer, words.starts, words.ends, words.leading, words.shapes.characters)
-        return loops.IN_USE.profiles(columns, (groups.word, groups.document, groups.count), len(batch), log=log)
-    count = groups.count * (groups.vocabulary.shapes.characters >= LEAST_CHARACTERS).take(groups.word)
-    highest = np.zeros(len(batch), np.int64)
-    np.maximum.at(highest, groups.document, count)
-    step = np.where(highest > 1, 2, 1) if log else np.maximum((highest + 50) // 100, np.where(highest > 1, 2, 1))
-    positions = np.flatnonzero(count >= step.take(groups.document))
-    document, count = groups.document.take(positions), count.take(positions)
-    value = np.maximum(np.frexp(count)[1] - 1, 1) if log else count - count % step.take(document)
-    word = groups.word.take(positions)
-    order = _order(groups.vocabulary, document, value, word)
-    sizes = np.bincount(document, minlength=len(batch))
-    lines, ends = _lines(groups.vocabulary, value.take(order), word.take(order))
-    bounds = np.concatenate(([0], ends)).take(np.concatenate(([0], sizes.cumsum()))).tolist()
-    return lines, bounds, sizes.tolist()
+    columns = (words.buffer, words.starts, words.ends, words.leading, words.shapes.characters)
+    return loops.compiled().profiles(columns, (groups.word, groups.document, groups.count), len(batch), log=log)
 
 
 def compare(a: str, b: str) -> float:
@@ -107,51 +91,3 @@ def _value(count: int, highest: int, *, log: bool) -> int:
     if not log:
         return count // quantum(highest) * quantum(highest)
     return count.bit_length() - 1 if highest > 1 else 1
-
-
-def _order(vocabulary: Vocabulary, document: Places, value: Places, word: Places) -> Places:
-    """Order by document, value descending, then alphabetically: the bytes of UTF-8 sort as code points do."""
-    leading = vocabulary.leading.take(word).byteswap()
-    order = _stable_order(document, _stable_order(value.max(initial=0) - value, np.argsort(leading)))
-    document, value, leading = document.take(order), value.take(order), leading.take(order)
-    ties = leading[1:] == leading[:-1]
-    ties &= value[1:] == value[:-1]
-    ties &= document[1:] == document[:-1]
-    for start, end in _runs(ties):
-        order[start:end] = sorted(order[start:end].tolist(), key=lambda each: vocabulary.word(int(word[each])))
-    return order
-
-
-def _stable_order(key: Places, order: Places) -> Places:
-    """Sort an order by a key of small numbers, ascending and stable."""
-    sort_key = key.astype(np.uint16) if key.max(initial=0) < 1 << 16 else key  # 16 bits are sorted by radix
-    return order.take(np.argsort(sort_key.take(order), kind="stable"))
-
-
-def _runs(ties: "np.typing.NDArray[np.bool_]") -> list[tuple[int, int]]:
-    """Return the stretches in which each is tied to the one before."""
-    edges = np.flatnonzero(np.diff(np.concatenate(([False], ties, [False])).astype(np.int8)))
-    return [(start, end + 1) for start, end in edges.reshape(-1, 2).tolist()]
-
-
-def _lines(vocabulary: Vocabulary, value: Places, word: Places) -> tuple[bytes, Places]:
-    """Write `token value` lines, each with a newline behind.
-
-    Returns:
-        UTF-8 of all lines, and where each ends.
-    """
-    starts = vocabulary.starts.take(word)
-    sizes = vocabulary.ends.take(word) - starts + 1  # with the space that follows every token of a batch
-    digits = np.ones_like(sizes)
-    for power in range(1, len(str(value.max(initial=0)))):
-        digits += value >= 10**power
-    sizes += digits
-    sizes += 1
-    ends = sizes.cumsum()
-    text = gather_slices(vocabulary.buffer, starts, sizes)
-    text[ends - 1] = _NEWLINE
-    text[ends - 2] = _ZERO + value % 10
-    for place in range(1, int(digits.max(initial=1))):
-        rows = np.flatnonzero(digits > place)
-        text[ends.take(rows) - 2 - place] = _ZERO + value.take(rows) // 10**place % 10
-    return text.tobytes(), ends

@@ -122,13 +122,18 @@ def sign(tokens: Sequence[str]) -> UniqueWords:
     Args:
         tokens: In text order.
     """
-    counts = Counter(tokens)
-    words = [token for token in tokens if counts[token] == 1 and is_term(token)]
+    words = [tokens[place] for place in places(tokens).tolist()]
     if len(words) < LEAST_WORDS:
         return NONE
     leading = [token.encode()[:8] for token in words]
     rising = sum(a <= b for a, b in pairwise(leading))
     return UniqueWords(np.array([wh1(each) >> 32 for each in words], np.uint32), rising >= ALPHABETICAL * len(words))
+
+
+def places(tokens: Sequence[str]) -> Places:
+    """Return the places of the terms that occur once."""
+    counts = Counter(tokens)
+    return np.array([at for at, token in enumerate(tokens) if counts[token] == 1 and is_term(token)], np.int64)
 
 
 def sign_batch(batch: TokenBatch, groups: TermGroups) -> tuple[list[UniqueWords], list[Places]]:

@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib import resources
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -171,7 +170,11 @@ def tokens(text: str) -> list[str]:
     >>> tokens("The Court's ruling (No. 12-B) stands; 東京.")
     ['the', 'court', 's', 'ruling', 'no', '12', 'b', 'stands', '東', '京']
     """
-    text = join_broken_words(text)
+    return cut_tokens(join_broken_words(text))
+
+
+def cut_tokens(text: str) -> list[str]:
+    """Return the tokens of a text whose broken words are joined already, since to join twice would join more."""
     if text.isascii():
         return _ASCII_TOKEN.findall(text.lower())
     text = _normal_form(text)
@@ -212,7 +215,7 @@ class TokenBatch:
         (b' held  affirmed   12 u s c           ', [0, 2, 2, 6])
         """
         buffer, begins = _normal_buffer(texts, np.zeros(len(texts), bool) if is_joined is None else is_joined)
-        starts, ends = _stretches(buffer)
+        starts, ends = loops.compiled().tokens(buffer)
         hashes, leading = hash_tokens(buffer, starts, ends)
         return cls(buffer, starts, ends, hashes, leading, np.searchsorted(starts, begins))
 
@@ -249,28 +252,7 @@ class TokenBatch:
 
     def join_tokens(self) -> list[bytes]:
         """Return the tokens of each document, joined by one space, as UTF-8."""
-        if loops.IN_USE:
-            return loops.IN_USE.join_tokens(self.buffer, self.starts, self.ends, self.offsets)
-        octets = np.frombuffer(self.buffer, np.uint8)
-        mask = octets != _SPACE
-        mask[1:] |= mask[:-1]  # of several spaces in a row the first
-        text = octets[mask].tobytes()
-        rows, begin = [], 0
-        starts = np.append(self.starts, octets.size).take(self.offsets).tolist()
-        for start, end in pairwise(starts):
-            size = int(np.count_nonzero(mask[start:end]))
-            rows.append(text[begin : begin + max(0, size - 1)])
-            begin += size
-        return rows
-
-
-def _stretches(buffer: bytes) -> tuple[Places, Places]:
-    """Return the places of the words between the spaces of a buffer that begins and ends with one."""
-    if loops.IN_USE:
-        return loops.IN_USE.tokens(buffer)
-    space = np.frombuffer(buffer, np.uint8) == _SPACE
-    edges = np.flatnonzero(space[1:] != space[:-1])
-    return edges[0::2] + 1, edges[1::2] + 1
+        return loops.compiled().join_tokens(self.buffer, self.starts, self.ends, self.offsets)
 
 
 def _normal_form(text: str) -> str:
@@ -341,8 +323,7 @@ def _normal_buffer(texts: Sequence[str], is_joined: Flags) -> tuple[bytes, Place
     """
     if all(map(str.isascii, texts)):
         texts, raw = _with_joined_words(texts, is_joined)
-        buffer = loops.IN_USE.fold(raw) if loops.IN_USE else raw.translate(_ASCII_FOLD)
-        return buffer, _begins(texts)
+        return loops.compiled().fold(raw), _begins(texts)
     sources = (text if skip else join_broken_words(text) for text, skip in zip(texts, is_joined, strict=True))
     parts = [_normal_bytes(text) for text in sources]
     return b" ".join([b"", *parts, _TAIL]), _begins(parts)
@@ -363,7 +344,7 @@ def _with_joined_words(texts: Sequence[str], is_joined: Flags) -> tuple[Sequence
         The texts, and all of them in one buffer with a space before each.
     """
     raw = " ".join(["", *texts, _TAIL.decode()]).encode()
-    if loops.IN_USE and not loops.IN_USE.has_broken_words(raw):
+    if not loops.compiled().has_broken_words(raw):
         return texts, raw
     octets = np.frombuffer(raw, np.uint8)
     hyphen = octets[:-1] == ord("-")

@@ -29,9 +29,8 @@ anyway.
     key = letter, base32((value · C2 mod 2^64) >> 29)
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -45,9 +44,6 @@ C3 = 0xFF51AFD7ED558CCD
 C4 = 0xC4CEB9FE1A85EC53
 
 _MASK = (1 << 64) - 1
-_LONG = 64
-_BLOCK = 1 << 13
-_KEEP = np.array([(1 << (8 * n)) - 1 for n in range(9)], np.uint64)
 
 Hashes = NDArray[np.uint64]
 Places = NDArray[np.int64]
@@ -80,13 +76,6 @@ def finish_int(state: int) -> int:
     return state ^ state >> 29
 
 
-def finish(values: Hashes) -> Hashes:
-    """Apply `finish_int` to every value, in place."""
-    values *= np.uint64(C3)
-    values ^= values >> np.uint64(29)
-    return values
-
-
 def hash_tokens(buffer: bytes, starts: Places, ends: Places) -> tuple[Hashes, Hashes]:
     """Hash all tokens of a buffer.
 
@@ -100,64 +89,9 @@ def hash_tokens(buffer: bytes, starts: Places, ends: Places) -> tuple[Hashes, Ha
     """
     if loops.IN_USE:
         return loops.IN_USE.word_hashes(buffer, starts, ends)
-    hashes, leading = np.empty(starts.size, np.uint64), np.empty(starts.size, np.uint64)
-    for first in range(0, starts.size, _BLOCK):
-        block = slice(first, min(first + _BLOCK, starts.size))
-        origin = int(starts[first])
-        part = buffer[origin : int(ends[block.stop - 1]) + 8]
-        _hash_block(part, starts[block] - origin, ends[block] - origin, hashes[block], leading[block])
-    return hashes, leading
-
-
-def eight_bytes(buffer: bytes) -> Hashes:
-    """Return a view of the little-endian words of eight bytes that begin at every position of a buffer."""
-    return np.ndarray((len(buffer) - 7,), "<u8", buffer, 0, (1,))
-
-
-def further_words(words: Hashes, starts: Places, sizes: Places, limit: int) -> Iterator[tuple[Places, Hashes]]:
-    """Yield the bytes after the first eight of each token, eight bytes at a time.
-
-    Args:
-        words: The words of eight bytes at every position of a buffer.
-        starts: Position of each token.
-        sizes: Its bytes.
-        limit: Tokens of more bytes than this are left out.
-
-    Yields:
-        The tokens that are so long, and their next eight bytes, zeros behind the last.
-    """
-    tokens = np.flatnonzero(sizes > 8)
-    if tokens.size and sizes.max() > limit:
-        tokens = tokens[sizes.take(tokens) <= limit]
-    starts, sizes = starts.take(tokens), sizes.take(tokens)
-    while tokens.size:
-        starts += 8
-        sizes -= 8
-        yield tokens, words[starts] & _KEEP.take(sizes, mode="clip")
-        remainder = np.flatnonzero(sizes > 8)
-        tokens, starts, sizes = tokens.take(remainder), starts.take(remainder), sizes.take(remainder)
-
-
-def _hash_block(buffer: bytes, starts: Places, ends: Places, hashes: Hashes, leading: Hashes) -> None:
-    """Hash some tokens into `hashes`, and put their first eight bytes into `leading`."""
-    words = eight_bytes(buffer).astype(np.uint64)  # a copy: aligned gathers are faster than strided ones
-    sizes = ends - starts
-    words.take(starts, out=leading, mode="clip")  # with `out`, other modes would copy
-    leading &= _KEEP.take(sizes, mode="clip")
-    np.multiply(leading, np.uint64(C1), out=hashes)
-    hashes ^= hashes >> np.uint64(32)
-    for tokens, further in further_words(words, starts, sizes, _LONG):
-        mixed = hashes.take(tokens)
-        mixed *= np.uint64(C4)
-        mixed ^= mixed >> np.uint64(29)
-        mixed ^= further
-        mixed *= np.uint64(C2)
-        mixed ^= mixed >> np.uint64(31)
-        hashes[tokens] = mixed
-    finish(hashes)
-    if sizes.max() > _LONG:
-        for token in np.flatnonzero(sizes > _LONG).tolist():
-            hashes[token] = hash_bytes(buffer[starts[token] : ends[token]])
+    tokens = [buffer[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
+    leading = [int.from_bytes(token[:8], "little") for token in tokens]
+    return np.array([hash_bytes(token) for token in tokens], np.uint64), np.array(leading, np.uint64)
 
 
 SHINGLE = 5
@@ -204,60 +138,11 @@ class Shingles:
             hashes: `wh1` of all tokens.
             offsets: Token offset of each document and of the end.
         """
-        if loops.IN_USE:
-            return cls(loops.IN_USE.shingles(hashes, offsets), offsets)
-        mixed = _hash_all(hashes)
-        lengths = np.diff(offsets)
-        short_documents = np.flatnonzero((lengths > 0) & (lengths < SHINGLE))
-        ends = offsets[1:][lengths >= SHINGLE]
-        for back in range(1, SHINGLE):
-            mixed[ends - back] = mixed[ends - SHINGLE]
-        if short_documents.size:
-            mixed[_places(offsets, lengths, short_documents)] = np.repeat(
-                _hash_short(hashes, offsets, lengths, short_documents), lengths[short_documents]
-            )
-        return cls(mixed, offsets)
+        return cls(loops.compiled().shingles(hashes, offsets), offsets)
 
     def distinct(self) -> Places:
         """Count the distinct shingles of each document."""
-        if loops.IN_USE:
-            return loops.IN_USE.distinct(self.hashes, self.offsets)
-        hashes = self.hashes.copy()
-        counts = []
-        for start, end in pairwise(self.offsets.tolist()):
-            part = hashes[start:end]
-            part.sort()
-            counts.append(np.count_nonzero(part[1:] != part[:-1]) + (start < end))
-        return np.array(counts, np.int64)
-
-
-def _hash_all(hashes: Hashes) -> Hashes:
-    """Hash the five tokens that begin at every place, across documents too; zeros follow the end."""
-    size = hashes.size
-    pairs = hashes * np.uint64(A)
-    pairs[:-1] += hashes[1:]
-    sums = pairs * np.uint64(B)
-    sums[:-2] += pairs[2:]
-    sums *= np.uint64(C)
-    sums[: max(0, size - 4)] += hashes[4:]
-    sums ^= sums >> np.uint64(32)
-    return finish(sums)
-
-
-def _hash_short(hashes: Hashes, offsets: Places, lengths: Places, documents: Places) -> Hashes:
-    """Hash the one shingle of documents of one to four tokens."""
-    column = np.arange(SHINGLE)
-    mask = column < lengths[documents, None]
-    tokens = np.where(mask, hashes.take(np.where(mask, offsets[documents, None] + column, 0)), np.uint64(0))
-    return _hash_all(tokens.reshape(-1))[::SHINGLE]
-
-
-def _places(offsets: Places, lengths: Places, documents: Places) -> Places:
-    """Return the token offsets of some documents, one after the other."""
-    sizes = lengths[documents]
-    places: Places = np.repeat(offsets[documents] - sizes.cumsum() + sizes, sizes)
-    places += np.arange(places.size)
-    return places
+        return loops.compiled().distinct(self.hashes, self.offsets)
 
 
 Letter = Literal["b", "r", "c", "p", "q", "s"]

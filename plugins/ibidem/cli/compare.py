@@ -293,10 +293,7 @@ SIGNALS = {
         f"{signal['shared']} of {signal['of']} rare terms shared"
         + ("" if signal["full"] else " (not a full set, never evidence by default)")
     ),
-    "fingerprint": lambda signal: (
-        f"{yes(signal['equal'])}, binned {yes(signal['equal_binned'])}"
-        + (" (weak, never evidence)" if signal["weak"] else "")
-    ),
+    "fingerprint": lambda signal: yes(signal["equal"]) + (" (weak, never evidence)" if signal["weak"] else ""),
     "profile": lambda signal: yes(signal["equal"]),
     "characters": lambda signal: (
         f"{signal['shared']} of {signal['of']} samples equal, so about {percent(signal['estimate'])} of the "

@@ -37,7 +37,6 @@ SIGNATURES = {
     "numbers": "distinct words with a digit",
     "content": "",
     "fingerprint": "",
-    "fingerprint_binned": "",
     "profile": "",
     "idf": "",
 }

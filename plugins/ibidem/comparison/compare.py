@@ -225,7 +225,6 @@ def idf_signals(a: Packed, b: Packed) -> dict[str, Mapping[str, object]]:
     if any(a.fingerprint) and any(b.fingerprint):
         evidence["fingerprint"] = {
             "equal": a.fingerprint == b.fingerprint,
-            "equal_binned": a.fingerprint_binned == b.fingerprint_binned,
             "weak": bool((a.flags | b.flags) & WEAK),
         }
     return evidence

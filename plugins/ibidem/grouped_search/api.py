@@ -35,7 +35,7 @@ from ibidem_engines.query import Query
 from ibidem_engines.reindex import parse_marks
 from ibidem_engines.requests import RequestFlow
 from ibidem_engines.search import EngineSearch
-from ibidem_engines.stored_groups import Collapsed, Members, Order, Place
+from ibidem_engines.stored_groups import Collapsed, Members, Order, Place, group_set
 from ibidem_engines.stored_overrides import load_overrides
 
 
@@ -100,7 +100,7 @@ class EngineBackend(SearchBackend, StoredBackend):
 
     @override
     def settlement(self) -> Checkpoint:
-        self.settled = Checkpoint.read(self.engine)
+        self.settled = Checkpoint.read(group_set(self.engine, cached=True))
         return self.settled
 
     @override

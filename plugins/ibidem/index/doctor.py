@@ -341,8 +341,8 @@ def check_signing() -> Check:
     """Return whether the loops of signing were compiled at installation."""
     if loops.IN_USE:
         return Check("signing", ok=True, what="by compiled loops")
-    remedy = "to sign in about half the time, install a C compiler, then ibidem again"
-    return Check("signing", ok=True, what="by numpy alone: no compiled loops that fit this version", remedy=remedy)
+    remedy = "to sign many times as fast, install a C compiler, then ibidem again"
+    return Check("signing", ok=True, what="by plain Python: no compiled loops that fit this version", remedy=remedy)
 
 
 def check_readers() -> Iterator[Check]:

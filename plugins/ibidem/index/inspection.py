@@ -169,7 +169,6 @@ def packed_facts(packed: Packed) -> dict[str, object]:
     hashes = {
         "content": (f"ch{packed.scheme}", packed.content),
         "fingerprint": ("fp1", packed.fingerprint),
-        "fingerprint_binned": ("fb1", packed.fingerprint_binned),
         "profile": ("tp1", packed.profile),
     }
     return {

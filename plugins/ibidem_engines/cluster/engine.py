@@ -12,6 +12,7 @@ from ibidem_engines.cluster import index as layout
 from ibidem_engines.cluster import records as ledgers
 from ibidem_engines.cluster import write as writing
 from ibidem_engines.cluster.client import ClusterClient, Dialect
+from ibidem_engines.cluster.group_set import find_set
 from ibidem_engines.cluster.groups import ClusterGroups
 from ibidem_engines.cluster.health import PASSED_OVER, check_cluster, field_issue
 from ibidem_engines.cluster.index import Layout, refresh_index
@@ -56,16 +57,21 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
         cluster: The cluster.
         dialect: Dialect of OpenSearch or Elasticsearch.
         address: Where it is and what the index looks like.
-        index: Name of the index, or of an alias for reading.
+        index: Name of the index, or of an alias or a data stream.
+        kept: The name next to which records are kept, where that does not follow from the index's names.
     """
 
     parallel_writes = True
 
-    def __init__(self, cluster: ClusterClient, dialect: Dialect, address: Address, index: str) -> None:
+    def __init__(
+        self, cluster: ClusterClient, dialect: Dialect, address: Address, index: str, *, kept: str = ""
+    ) -> None:
         self.index = index
         self.fields = address.fields
         self._cluster = cluster
         self._dialect = dialect
+        self._address = address
+        self._kept = kept
         self._kind = address.layout
         self._version = ""
         self._layout_cache = TtlCache[str, Layout]()
@@ -73,6 +79,7 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
         self._plugin = TtlCache[str, bool]()
         self._cursor_keys = TtlCache[str, bytes]()
         self._counts = TtlCache[str, CountResult]()
+        self._sets = TtlCache[str, ClusterEngine]()
         self._ledgers = TtlCache[str, bool]()
 
     @property
@@ -182,7 +189,34 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
 
     @override
     def groups(self) -> ClusterGroups:
+        if self._readable().indices != (self.index,):  # an alias may have another index since
+            self._layout_cache.clear()
         return ClusterGroups(self._cluster, self.index, self._readable())
+
+    @override
+    def group_set(self, *, cached: bool = False, takes_over: bool = False) -> "ClusterEngine":
+        if cached and (found := self._sets.get(self.index)) is not None:
+            return found
+        if self._readable().indices != (self.index,):
+            self._layout_cache.clear()
+        layout = self._readable()
+        names = layout.names(self.index)
+        if names.sources == (self.index,):
+            return self
+        home = find_set(self._cluster, names, takes_over=takes_over)
+        if home in layout.filtered:
+            raise UsageError(
+                f"the alias {home!r} has a filter, which hides documents that others would join",
+                "settle groups by an alias of the same indexes without a filter",
+            )
+        return self._sets.put(self.index, self._of_set(home), ALIAS_S)
+
+    def _of_set(self, home: str) -> "ClusterEngine":
+        """Return the engine of a set, whose records are next to its name, however many indexes are behind that."""
+        if home == self._kept or (home == self.index and home in self._readable().indices):
+            return self
+        engine = ClusterEngine(self._cluster, self._dialect, self._address, home, kept=home)
+        return engine if home == self.index else engine.group_set()
 
     @override
     def close(self) -> None:
@@ -222,7 +256,7 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
         return LedgerStore(self._cluster, self._names(), self._ledgers)
 
     def _names(self) -> IndexNames:
-        return self._readable().names(self.index)
+        return self._readable().names(self.index).keep(self._kept)
 
     @override
     def cursor_key(self) -> bytes:
@@ -248,12 +282,25 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
         return self._layout_cache.put(self.index, index_layout, ALIAS_S if is_alias else INDEX_S)
 
     def _place(self) -> writing.WriteTarget:
-        """Give the place of writing, once the index has been found to be one that has our fields."""
-        index_layout = self._readable()
+        """Give the place of writing, once the index has been found to be one that has our fields.
+
+        The next index of an alias of several, or of a data stream, gets them here: its first writer may be this one.
+        """
+        if self._readable().indices != (self.index,):
+            self._layout_cache.clear()
+        if (index_layout := self._readable()).bare and index_layout.kinds:
+            layout.create(self._cluster, self.index, self._kind)
+            self._layout_cache.clear()
+            index_layout = self._readable()
         layout.check_writable(index_layout, self._cluster)
+        target = layout.write_index(index_layout, self.index, self._cluster)
         kind = "full" if "full" in index_layout.kinds else "lean"
         ledgers = LedgerStore(self._cluster, index_layout.names(self.index), self._ledgers)
-        return writing.WriteTarget(self._cluster, self.index, self.fields, kind, ledgers, self._write_mode)
+        indices = index_layout.indices
+        is_set = index_layout.is_set
+        return writing.WriteTarget(
+            self._cluster, target, self.fields, kind, ledgers, self._write_mode, indices, is_set=is_set
+        )
 
     def _check_server(self) -> str:
         """Refuse a server that is another product, or too old; returns its version."""

@@ -69,6 +69,10 @@ class ClusterGroups(StoredGroups):
         return self._parts
 
     @override
+    def uuids(self) -> Mapping[str, str]:
+        return self._layout.uuids
+
+    @override
     def newest(self, marks: Marks | None = None) -> dict[ShardRef, int]:
         return newest(self._cluster, self._parts, marks)
 
@@ -120,15 +124,29 @@ class ClusterGroups(StoredGroups):
 
     @override
     def members(
-        self, groups: Sequence[str], excluded_ids: Sequence[str] = (), *, lead: bool | None = None
+        self, groups: Sequence[str], excluded: Sequence[tuple[str, str]] = (), *, lead: bool | None = None
     ) -> Iterator[list[GroupedDocument]]:
+        slices = self._members(groups, excluded, lead=lead)
+        if len(self._layout.indices) == 1:
+            yield from slices
+            return
+        places = {index: place for place, index in enumerate(self._layout.indices)}  # no server sorts by these
+        members = [each for documents in slices for each in documents]
+        members.sort(key=lambda each: (places.get(each.name.index, len(places)), each.name.order))
+        for start in range(0, len(members), SLICE):
+            yield members[start : start + SLICE]
+
+    def _members(
+        self, groups: Sequence[str], excluded: Sequence[tuple[str, str]], *, lead: bool | None
+    ) -> Iterator[list[GroupedDocument]]:
+        """Go through the documents of some groups, by the numbers of their writes."""
         conditions: list[Clause] = [{"terms": {GROUP: list(groups)}}]
         if lead is not None:
             conditions.append(LEADS if lead else FOLLOWERS)
         body = _read(conditions, SLICE)
         body["sort"] = [{"_seq_no": "asc"}, {"_index": "asc"}, {"ibidem.id": "asc"}]
-        if excluded_ids:
-            body["query"]["bool"]["must_not"] = [dsl.ids_query(excluded_ids)]
+        if excluded:
+            body["query"]["bool"]["must_not"] = dsl.documents(excluded)
         while True:
             hits = self._search(Target(self.index), body)["hits"]["hits"]
             if not hits:

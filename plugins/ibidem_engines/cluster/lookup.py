@@ -35,7 +35,7 @@ SAMPLE_EVERY, FREQUENT = 10, 5
 """If a query has too many hits, every tenth is sampled; values that five samples share get a query of their own, and
 the rest are retried."""
 
-OWN_FIELD: frozenset[LookupField] = frozenset(("fingerprint", "fingerprint_binned", "profile"))
+OWN_FIELD: frozenset[LookupField] = frozenset(("fingerprint", "profile"))
 """Classes that have a field of their own in the layout `full`, and are among the keys in `lean`."""
 
 

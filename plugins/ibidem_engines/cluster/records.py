@@ -140,6 +140,14 @@ class LedgerStore:
         records = self.cluster.hold(_read_keys(self.names.sources, ledger, keys)) if keys else []
         return self.names.own_records(ledger, records)
 
+    def stored(self, ledger: Ledger, keys: Sequence[str]) -> list[StoredRecord]:
+        """Read the records of some keys next to each name, as they are now."""
+        return self.cluster.hold(_read_keys(self.names.sources, ledger, keys))
+
+    def remove(self, ledger: Ledger, records: Sequence[StoredRecord]) -> None:
+        """Remove records next to the names that they are stored under; those that are not there are passed over."""
+        run(self.cluster, [self._deletion(ledger, each) for each in records])
+
     def issues(self) -> Iterator[HealthIssue]:
         """Yield what is wrong with the names in records."""
         try:

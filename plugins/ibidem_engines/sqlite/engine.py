@@ -71,7 +71,7 @@ class SqliteEngine(CollapseEngine, ReindexableEngine):
         return sqlite_write.delete(self._file, ids, version, beats=beats)
 
     def refresh(self) -> None:
-        """Do nothing: writes are visible at once."""
+        """Do nothing, since writes are visible at once."""
 
     def info(self) -> Info:
         """Describe SQLite's version and the file."""
@@ -92,6 +92,10 @@ class SqliteEngine(CollapseEngine, ReindexableEngine):
     def groups(self) -> SqliteGroups:
         """Give the groups of the index."""
         return SqliteGroups(self._file)
+
+    @override
+    def group_set(self, *, cached: bool = False, takes_over: bool = False) -> "SqliteEngine":
+        return self
 
     def close(self) -> None:
         """Close the file; another call opens it again."""

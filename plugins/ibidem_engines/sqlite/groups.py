@@ -15,7 +15,7 @@ from ibidem_engines.reindex import Marks, Name, SeqNoRange, ShardRef
 from ibidem_engines.sqlite.file import Row, SqliteFile
 from ibidem_engines.sqlite.lookup import Finder
 from ibidem_engines.sqlite.read import Selection, choose, newest_place
-from ibidem_engines.sqlite.tables import as_json, lookup_values, stored_words, words
+from ibidem_engines.sqlite.tables import as_json, lookup_values, words
 from ibidem_engines.stored_groups import (
     Assignment,
     Collapsed,
@@ -83,6 +83,10 @@ class SqliteGroups(StoredGroups):
         return [ShardRef(self.index)]
 
     @override
+    def uuids(self) -> Mapping[str, str]:
+        return {}
+
+    @override
     def newest(self, marks: Marks | None = None) -> dict[ShardRef, int]:
         """Give the last assigned place, whether or not its document is still there."""
         with self._file.reading():
@@ -118,12 +122,11 @@ class SqliteGroups(StoredGroups):
 
     @override
     def members(
-        self, groups: Sequence[str], excluded_ids: Sequence[str] = (), *, lead: bool | None = None
+        self, groups: Sequence[str], excluded: Sequence[tuple[str, str]] = (), *, lead: bool | None = None
     ) -> Iterator[list[GroupedDocument]]:
         last_name, flags = 0, (0, 1) if lead is None else (int(lead), int(lead))
-        while rows := self._rows(
-            _OF_GROUPS, (as_json(list(groups)), last_name, as_json(list(excluded_ids)), *flags, SLICE)
-        ):
+        excluded_ids = as_json([name for index, name in excluded if index == self.index])
+        while rows := self._rows(_OF_GROUPS, (as_json(list(groups)), last_name, excluded_ids, *flags, SLICE)):
             yield rows
             last_name = rows[-1].name.order
 
@@ -179,13 +182,12 @@ def _search(keys: LeadKeys) -> SignatureLookup:
 def _move(file: SqliteFile, place: int) -> None:
     """Give a document the next place, inside the transaction that is open."""
     (packed, long_value) = file.run(_SIGNED, (place,)).fetchone()
-    old_words = stored_words(file, place, packed, long_value or b"") if packed else ""
     key = words(lookup_values(packed, long_value or b"")) if packed else ""
     (number,) = file.run(_NEXT).fetchone()
     for statement in _MOVED:
         file.run(statement, (number, place))
     if key:
-        file.run(_FORGET_KEYS, (place, old_words))
+        file.run(_FORGET_KEYS, (place, key))
         file.run(_KEYS, (number, key))
 
 

@@ -138,7 +138,7 @@ def as_json(value: object) -> str:
     return orjson.dumps(value).decode()
 
 
-MARKED: tuple[LookupField, ...] = ("content", "fingerprint", "fingerprint_binned", "profile", "bands")
+MARKED: tuple[LookupField, ...] = ("content", "fingerprint", "profile", "bands")
 """Classes of which most values are carried by one document; rare terms are shared by many, so marks would not help."""
 
 _PLAIN = re.compile(r"[0-9a-z:]+", re.ASCII)
@@ -174,21 +174,6 @@ def words(values: dict[LookupField, list[str]]) -> str:
 def word(value: str) -> str:
     """Write a value as one word: itself, or its hash when it holds what the tokenizer would cut (an id may)."""
     return value if _PLAIN.fullmatch(value) else f"x:{xxh3_128_hexdigest(value.encode())}"
-
-
-_CARRIED = 'select 1 from "ibidem.{index}.keys" where "ibidem.{index}.keys" match ? and rowid = ?'
-
-
-def stored_words(file: SqliteFile, place: int, packed: bytes, long_value: bytes) -> str:
-    """List the words of a row that is there: one that was written before has no keys of runs of characters.
-
-    A full-text table without content is damaged when other words are taken out than were put in.
-    """
-    values = lookup_values(packed, long_value)
-    characters, *_ = values.get("characters", [""])
-    if characters and not file.run(_CARRIED, (f'"{characters}"', place)).fetchone():
-        del values["characters"]
-    return words(values)
 
 
 COUNTERS = 8

@@ -21,7 +21,7 @@ from ibidem_engines.records import (
 )
 from ibidem_engines.sqlite import tables
 from ibidem_engines.sqlite.file import Row, SqliteFile
-from ibidem_engines.sqlite.tables import as_json, sketched_values, stored_words, words
+from ibidem_engines.sqlite.tables import as_json, lookup_values, sketched_values, words
 from ibidem_ingest.dates import interval
 from ibidem_ingest.signatures.content import group_name
 
@@ -282,9 +282,7 @@ def _remove(file: SqliteFile, places: Sequence[int]) -> None:
     if not places:
         return
     rows = file.run(_SIGNED, (as_json(list(places)),)).fetchall()
-    keys = [
-        (place, stored_words(file, place, packed, long_value or b"")) for place, packed, long_value in rows if packed
-    ]
+    keys = [(place, words(lookup_values(packed, long_value or b""))) for place, packed, long_value in rows if packed]
     file.run_many(_FORGET_KEYS, [(place, key) for place, key in keys if key])
     file.run_many('delete from "ibidem.{index}.texts" where rowid = ?', [(place,) for place in places])
     file.run_many(

@@ -527,7 +527,7 @@ class TestRequests:
         assert (often.copies, results.copies, once.copies) == (1_099, 1_099, 1)
         assert [hit.id for hit in once.hits] == ["q"]
         assert not once.capped
-        assert set(often.capped) == {"fingerprint", "fingerprint_binned", "profile", "bands"}
+        assert set(often.capped) == {"fingerprint", "profile", "bands"}
         assert "form0003" not in {hit.id for hit in often.hits}
 
     def test_over_several_shards_a_point_in_time_keeps_later_documents_out(self, address: str, kind: str) -> None:

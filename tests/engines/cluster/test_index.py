@@ -15,7 +15,7 @@ def test_an_index_says_what_it_was_made_for(kind: str) -> None:
 def test_look_up_values_are_words_of_one_text_without_doc_values_and_what_is_collapsible_has_them() -> None:
     properties = template("full")["mappings"]["properties"]["ibidem"]["properties"]
     assert properties["keys"] == {"type": "text", "analyzer": "whitespace", "index_options": "docs", "norms": False}
-    for name in ("content", "fingerprint", "fingerprint_binned", "profile", "group"):
+    for name in ("content", "fingerprint", "profile", "group"):
         assert properties[name] == {"type": "keyword"}
     assert properties["packed"] == properties["long"] == {"type": "binary", "doc_values": True}
 
@@ -23,7 +23,7 @@ def test_look_up_values_are_words_of_one_text_without_doc_values_and_what_is_col
 @pytest.mark.parametrize("kind", ["full", "lean"])
 def test_what_can_be_made_again_is_kept_out_of_the_source(kind: str) -> None:
     excludes = template(kind)["mappings"]["_source"]["excludes"]
-    hashes = ["fingerprint", "fingerprint_binned", "profile"] if kind == "full" else []
+    hashes = ["fingerprint", "profile"] if kind == "full" else []
     assert excludes == sorted(f"ibidem.{name}" for name in ["content", "keys", "long", "packed", *hashes])
 
 

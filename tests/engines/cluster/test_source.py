@@ -80,7 +80,7 @@ def test_a_missing_or_weak_signature_has_a_value_that_no_other_document_shares()
     own_part = orjson.loads(as_source(short, OWN, "full"))["ibidem"]
     assert own_part["profile"] == "tp1:none:short"
     own_part = orjson.loads(as_source(weak, OWN, "full"))["ibidem"]
-    assert (own_part["fingerprint"], own_part["fingerprint_binned"]) == ("fp1:none:weak", "fb1:none:weak")
+    assert own_part["fingerprint"] == "fp1:none:weak"
 
 
 def test_an_unsigned_record_claims_no_schema() -> None:
@@ -90,8 +90,8 @@ def test_an_unsigned_record_claims_no_schema() -> None:
 
 def test_the_lean_layout_repeats_no_hash_next_to_the_packed_value_but_that_of_the_content() -> None:
     own_part = orjson.loads(as_source(make_record("a"), OWN, "lean"))["ibidem"]
-    assert not own_part.keys() & {"fingerprint", "fingerprint_binned", "profile"}
-    assert len(own_part["keys"].split()) == 33 + 3
+    assert not own_part.keys() & {"fingerprint", "profile"}
+    assert len(own_part["keys"].split()) == 33 + 2
     own_part = orjson.loads(as_source(make_record("a"), OWN, "full"))["ibidem"]
     assert len(own_part["keys"].split()) == 33
 

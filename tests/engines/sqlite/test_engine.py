@@ -41,7 +41,7 @@ def library(url: str) -> Iterator[Engine]:
     [
         lambda engine, query: engine.search(query, 10),
         lambda engine, query: engine.fetch([("news", "a")], query),
-        lambda engine, query: engine.find([SignatureLookup({"content": ["ch2:00"]})], query),
+        lambda engine, query: engine.find([SignatureLookup({"content": ["ch3:00"]})], query),
     ],
     ids=["window", "fetch", "find"],
 )

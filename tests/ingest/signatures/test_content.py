@@ -14,9 +14,9 @@ texts = st.lists(st.text(st.sampled_from("aB é.,\n7漢"), max_size=20), max_siz
 @given(texts)
 def test_it_is_blake2b_of_the_tokens_joined_by_a_space(several: list[str]) -> None:
     expected = [
-        f"ch2:{blake2b(' '.join(tokens(text)).encode(), digest_size=16).hexdigest()}"
+        f"ch3:{blake2b(' '.join(tokens(text)).encode(), digest_size=16).hexdigest()}"
         if tokens(text)
-        else f"ch2:none:d{number}"
+        else f"ch3:none:d{number}"
         for number, text in enumerate(several)
     ]
     names = [f"d{number}" for number in range(len(several))]
@@ -26,12 +26,12 @@ def test_it_is_blake2b_of_the_tokens_joined_by_a_space(several: list[str]) -> No
 
 
 def test_a_title_is_hashed_behind_the_text() -> None:
-    expected = f"ch2:{blake2b(b'blah blah' + bytes((31,)) + b'rates rise', digest_size=16).hexdigest()}"
+    expected = f"ch3:{blake2b(b'blah blah' + bytes((31,)) + b'rates rise', digest_size=16).hexdigest()}"
     assert content.sign(["blah", "blah"], "a", "rates rise") == expected
     (hash_,) = content.sign_batch(TokenBatch.tokenize(["Blah, blah"]), ["rates rise"])
     assert content.format_hash(hash_, "a") == expected
     assert content.sign(["blah", "blah", "rates", "rise"], "a") != expected
-    assert content.sign([], "a", "rates rise") == "ch2:none:a"
+    assert content.sign([], "a", "rates rise") == "ch3:none:a"
 
 
 def test_case_punctuation_spaces_and_page_breaks_make_no_difference() -> None:

@@ -3,14 +3,13 @@
 from collections.abc import Sequence
 from hashlib import sha1
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.signatures import fingerprint
 from ibidem_ingest.signatures.feature_set import RarestTerms
-from ibidem_ingest.signatures.fingerprint import BINNED, STRICT, Fingerprint
+from ibidem_ingest.signatures.fingerprint import SCHEME, Fingerprint
 from ibidem_ingest.text.terms import TermGroups
 from ibidem_ingest.text.tokens import TokenBatch, tokens
 
@@ -23,33 +22,27 @@ def hexed(sequence: str) -> str:
     return sha1(sequence.encode(), usedforsecurity=False).hexdigest()
 
 
-def naive(text: str, bin_size: int = 25) -> Fingerprint:
+def naive(text: str) -> Fingerprint:
     words = text.split()
     rarest = sorted({word for word in words if word in WORDS}, key=lambda w: (WORDS.index(w) // 2, w))[:6]
     if not rarest:
-        return Fingerprint("", "", weak=True)
+        return Fingerprint("", weak=True)
     origin = min(words.index(word) for word in rarest)
-    offsets = [words.index(word) - origin for word in rarest]
-    binned = [(offset + bin_size - 1) // bin_size * bin_size for offset in offsets]
-    strict, rounded = (
-        " ".join(f"{word}:{offset}" for word, offset in zip(rarest, places, strict=True))
-        for places in (offsets, binned)
-    )
-    scheme = BINNED if bin_size == 25 else f"fb1.{bin_size}:"
-    return Fingerprint(STRICT + hexed(strict), scheme + hexed(rounded), len(rarest) < 6)
+    written = " ".join(f"{word}:{words.index(word) - origin}" for word in rarest)
+    return Fingerprint(SCHEME + hexed(written), len(rarest) < 6)
 
 
-@given(texts, st.sampled_from([10, 25]))
-def test_one_document_is_as_the_definition_says(text: str, bin_size: int) -> None:
-    assert fingerprint.sign(tokens(text), TABLE, bin_size) == naive(text, bin_size)
+@given(texts)
+def test_one_document_is_as_the_definition_says(text: str) -> None:
+    assert fingerprint.sign(tokens(text), TABLE) == naive(text)
 
 
-@given(st.lists(texts, min_size=1, max_size=8), st.sampled_from([10, 25]))
-def test_a_batch_is_as_one_by_one(several: Sequence[str], bin_size: int) -> None:
+@given(st.lists(texts, min_size=1, max_size=8))
+def test_a_batch_is_as_one_by_one(several: Sequence[str]) -> None:
     batch = TokenBatch.tokenize(several)
     rarest = RarestTerms.look_up(batch, TermGroups.group(batch), TABLE)
-    expected = [fingerprint.sign(tokens(text), TABLE, bin_size) for text in several]
-    assert fingerprint.sign_batch(batch, rarest, bin_size).rows() == expected
+    expected = [fingerprint.sign(tokens(text), TABLE) for text in several]
+    assert fingerprint.sign_batch(batch, rarest).rows() == expected
 
 
 def test_what_is_before_the_first_of_the_six_does_not_matter() -> None:
@@ -57,23 +50,14 @@ def test_what_is_before_the_first_of_the_six_does_not_matter() -> None:
     assert fingerprint.sign(tokens("of the of " + text), TABLE) == fingerprint.sign(tokens(text), TABLE)
 
 
-def test_a_word_put_between_changes_the_strict_fingerprint_only() -> None:
+def test_a_word_put_between_the_six_changes_the_fingerprint() -> None:
     value = fingerprint.sign(tokens(" ".join(WORDS[:6])), TABLE)
-    moved = fingerprint.sign(tokens(f"{WORDS[0]} of {' '.join(WORDS[1:6])}"), TABLE)
-    assert value.strict != moved.strict
-    assert value.binned == moved.binned
-
-
-@pytest.mark.parametrize(("offset", "end"), [(0, 0), (1, 25), (24, 25), (25, 25), (26, 50), (50, 50)])
-def test_an_offset_is_rounded_up_to_the_end_of_its_bin(offset: int, end: int) -> None:
-    words = [WORDS[0], *["of"] * (offset - 1), WORDS[1]] if offset else [WORDS[0]]
-    query = f"{WORDS[0]}:0 {WORDS[1]}:{end}" if offset else f"{WORDS[0]}:0"
-    assert fingerprint.sign(words, TABLE).binned == BINNED + hexed(query)
+    assert value != fingerprint.sign(tokens(f"{WORDS[0]} of {' '.join(WORDS[1:6])}"), TABLE)
 
 
 def test_terms_are_hashed_in_utf_8() -> None:
     table = Table.build("de", 99, {"gericht": 5.0, "öffentlich": 6.0}, "two words")
-    assert fingerprint.sign(["öffentlich", "gericht"], table).strict == STRICT + hexed("gericht:1 öffentlich:0")
+    assert fingerprint.sign(["öffentlich", "gericht"], table).value == SCHEME + hexed("gericht:1 öffentlich:0")
 
 
 def test_fewer_than_six_terms_make_a_weak_fingerprint() -> None:

@@ -10,7 +10,7 @@ from ibidem_ingest.signatures.packed import FULL, NO_MINHASH, NO_SET, NO_WORDS, 
 from support.windows import SampleWindow, example_settings, windows
 
 WHOLE = Packed(
-    scheme=2,
+    scheme=3,
     flags=FULL,
     length=900,
     shingles=896,
@@ -19,7 +19,6 @@ WHOLE = Packed(
     idf=bytes.fromhex("0123456789abcdef"),
     content=bytes(range(16)),
     fingerprint=b"\xab" * 8,
-    fingerprint_binned=b"\xcd" * 8,
     profile=b"\xef" * 8,
     source=bytes(4),
     guard=bytes(4),
@@ -40,9 +39,8 @@ def key(letter: str, value: int) -> str:
 
 def test_a_full_document_is_looked_up_by_everything() -> None:
     keys = lookup_keys(WHOLE)
-    assert keys["content"] == ["ch2:000102030405060708090a0b0c0d0e0f"]
+    assert keys["content"] == ["ch3:000102030405060708090a0b0c0d0e0f"]
     assert keys["fingerprint"] == ["fp1:abababababababab"]
-    assert keys["fingerprint_binned"] == ["fb1:cdcdcdcdcdcdcdcd"]
     assert keys["profile"] == ["tp1:efefefefefefefef"]
     assert keys["rare"][:2] == [key("r", 0x8967452301 << 24), key("r", 0x8967452301 << 24 | 1)]
     assert len(keys["rare"]) == 25
@@ -85,7 +83,7 @@ def test_a_set_with_pads_has_no_rarest_terms() -> None:
 
 def test_a_text_without_words_has_only_its_own_content() -> None:
     wordless = replace(WHOLE, flags=NO_WORDS | NO_SET | NO_MINHASH | WEAK, content=bytes(16), slots=(), terms=())
-    assert lookup_keys(wordless) == {"content": ["ch2:none:a"]}
+    assert lookup_keys(wordless) == {"content": ["ch3:none:a"]}
 
 
 def test_without_an_idf_table_there_is_no_fingerprint() -> None:

@@ -15,6 +15,7 @@ from ibidem_ingest.signatures.packed import (
     NO_MINHASH,
     NO_SET,
     NO_WORDS,
+    TITLED,
     WEAK,
     guard,
     hash_value,
@@ -29,9 +30,8 @@ STORY = Document("reut-17", "text", date="1987-02-26", source="Reuters", meta={"
 SIGNED = Signatures(
     length=812,
     shingles=808,
-    content="ch2:000102030405060708090a0b0c0d0e0f",
+    content="ch3:000102030405060708090a0b0c0d0e0f",
     fingerprint="fp1:" + "ab" * 20,
-    fingerprint_binned="fb1:" + "cd" * 20,
     weak=False,
     profile="tp1:" + "ef" * 16,
     numbers=3,
@@ -41,7 +41,7 @@ SIGNED = Signatures(
     slots=tuple(range(1000, 1100)),
     idf="0123456789abcdef",
 )
-WORDLESS = Signatures(0, 0, "ch2:none:reut-17", "", "", True, "", 0, (), (), False, (), "0123456789abcdef")
+WORDLESS = Signatures(0, 0, "ch3:none:reut-17", "", True, "", 0, (), (), False, (), "0123456789abcdef")
 
 
 @st.composite
@@ -57,9 +57,8 @@ def signatures(draw: st.DrawFn) -> Signatures:
     return Signatures(
         length=length,
         shingles=draw(st.integers(1, length)),
-        content=f"ch2:{digits(15)}01",
+        content=f"ch3:{digits(15)}01",
         fingerprint=f"fp1:{digits(20)}",
-        fingerprint_binned=f"fb1:{digits(20)}",
         weak=draw(st.booleans()),
         profile=f"tp1:{digits(16)}",
         numbers=draw(st.integers(len(sketch), min(length, 255))) if sketch else 0,
@@ -74,25 +73,25 @@ def signatures(draw: st.DrawFn) -> Signatures:
 def test_the_layout_is_the_published_one() -> None:
     value = pack(STORY, replace(SIGNED, title="fed adds reserves", noise=bytes(range(76))))
     expected = (
-        struct.pack("<BBIIii", 2, FULL, 812, 808, 2613, 2613)
+        struct.pack("<BBIIii", 3, FULL, 812, 808, 2613, 2613)
         + bytes.fromhex("0123456789abcdef")
         + bytes(range(16))
         + b"\xab" * 8
-        + b"\xcd" * 8
         + b"\xef" * 8
         + struct.pack("<I", xxhash.xxh32_intdigest(b"Reuters"))
         + bytes(4)
         + struct.pack("<I", xxhash.xxh32_intdigest(b"fed adds reserves"))
-        + bytes(range(76))
         + struct.pack("<B16H", 3, 0, 7, 65535, *[0] * 13)
         + struct.pack("<B", 60)
         + b"".join(struct.pack("<I", code)[:3] for code in range(5, 65))
         + struct.pack("<B100H", 100, *range(1000, 1100))
         + struct.pack("<H", 7)
         + b"reut-17"
+        + b"n\x01\x4c\x00"
+        + bytes(range(76))
     )
     assert value == expected
-    assert len(value) == 578
+    assert len(value) == 574
 
 
 @given(signatures(), st.sampled_from(["", "1987", "1987-02-26", "0001-01-01"]), st.text(min_size=1, max_size=20))
@@ -120,10 +119,9 @@ def test_what_was_packed_is_read(value: Signatures, date: str, name: str) -> Non
 
 @given(st.binary(max_size=700))
 @example(b"")
-@example(bytes(187))
+@example(bytes(103))
 @example(bytes(600))
-@example(b"\x01\x0e" + bytes(109))
-@example(b"\x02\x0e" + bytes(189))
+@example(b"\x03\x0e" + bytes(105))
 def test_no_value_can_break_the_reader(value: bytes) -> None:
     packed = unpack(value)
     assert packed is None or isinstance(packed.id, str)
@@ -147,7 +145,17 @@ def test_a_flipped_bit_never_breaks_the_reader(signed: Signatures, data: st.Data
 
 @pytest.mark.parametrize(
     ("place", "octet"),
-    [(0, 3), (1, 64 | FULL), (1, FULL | NO_SET), (1, NO_MINHASH), (1, NO_WORDS), (187, 61), (368, 99), (571, 0xFF)],
+    [
+        (0, 2),
+        (1, 128 | FULL),
+        (1, FULL | NO_SET),
+        (1, NO_MINHASH),
+        (1, NO_WORDS),
+        (1, TITLED | FULL),
+        (103, 61),
+        (284, 99),
+        (487, 0xFF),
+    ],
 )
 def test_what_does_not_fit_together_counts_as_unsigned(place: int, octet: int) -> None:
     value = bytearray(pack(STORY, SIGNED))
@@ -155,14 +163,29 @@ def test_what_does_not_fit_together_counts_as_unsigned(place: int, octet: int) -
     assert unpack(bytes(value)) is None
 
 
-@given(signatures())
-def test_a_value_of_the_first_scheme_is_read_without_title_and_noise(signed: Signatures) -> None:
-    value = pack(STORY, replace(signed, title="fed adds reserves", noise=bytes(range(76))))
-    earlier = b"\x01" + value[1:74] + value[154:]
-    now, earlier_value = unpack(value), unpack(earlier)
-    assert now is not None
-    assert earlier_value == replace(now, scheme=1, title=bytes(4), noise=bytes(76))
-    assert read_id(earlier) == "reut-17"
+NOISE = b"n\x01\x4c\x00" + bytes(range(76))
+
+
+@pytest.mark.parametrize(
+    ("blocks", "noise"),
+    [
+        (b"", bytes(76)),
+        (NOISE, bytes(range(76))),
+        (b"a\x01\x02\x00xy" + NOISE + b"z\x07\x00\x00", bytes(range(76))),
+        (b"n\x02\x4c\x00" + bytes(76), bytes(76)),
+        (b"n\x01\x4b\x00" + bytes(75), bytes(76)),
+    ],
+)
+def test_blocks_that_a_later_version_may_add_are_passed_over(blocks: bytes, noise: bytes) -> None:
+    packed = unpack(pack(STORY, SIGNED) + blocks)
+    assert packed is not None
+    assert packed.noise == noise
+
+
+@pytest.mark.parametrize("blocks", [b"n", NOISE[:-1], NOISE + b"x", NOISE + NOISE, b"z\x01\0\0" + NOISE])
+def test_bytes_behind_the_id_that_are_no_blocks_are_damage(blocks: bytes) -> None:
+    assert unpack(pack(STORY, SIGNED) + blocks) is None
+    assert read_id(pack(STORY, SIGNED) + blocks) == "reut-17"
 
 
 @each_verdict
@@ -172,7 +195,7 @@ def test_a_value_that_no_document_can_have_counts_as_unsigned(value: bytes, is_r
 
 def test_terms_that_do_not_ascend_count_as_damage() -> None:
     value = bytearray(pack(STORY, SIGNED))
-    value[188:191] = b"\xff\xff\xff"
+    value[104:107] = b"\xff\xff\xff"
     assert unpack(bytes(value)) is None
 
 

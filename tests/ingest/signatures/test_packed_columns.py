@@ -24,9 +24,8 @@ def values(draw: st.DrawFn) -> bytes | None:
     signatures = Signatures(
         length=seed + 20 if words else 0,
         shingles=seed + 1 if words else 0,
-        content=f"ch2:{numbers.bytes(16).hex()}" if words else "ch2:none:x",
+        content=f"ch3:{numbers.bytes(16).hex()}" if words else "ch3:none:x",
         fingerprint=f"fp1:{numbers.bytes(20).hex()}" if words else "",
-        fingerprint_binned=f"fb1:{numbers.bytes(20).hex()}" if words else "",
         weak=draw(st.booleans()),
         profile=f"tp1:{numbers.bytes(16).hex()}" if draw(st.booleans()) else "",
         numbers=figures,
@@ -38,10 +37,11 @@ def values(draw: st.DrawFn) -> bytes | None:
     )
     date = draw(st.sampled_from(["", "1987", "2001-09-30"]))
     if words:
-        signatures = replace(signatures, title=draw(st.sampled_from(["", "rates"])), noise=numbers.bytes(76))
+        signatures = replace(signatures, title=draw(st.sampled_from(["", "rates"])))
+        noise = draw(st.sampled_from([b"", numbers.bytes(76)]))
+        signatures = replace(signatures, noise=noise, titled=bool(signatures.title) and draw(st.booleans()))
     value = bytearray(pack(Document(f"é{seed}", "", date=date, source="Reuters", meta={"d": seed}), signatures, ["d"]))
-    if draw(st.booleans()):
-        value[:] = b"\x01" + value[1:74] + value[154:]
+    value += draw(st.sampled_from([b"", b"", b"z\x01\x02\x00ab", b"z\x01\x02\x00a"]))
     if draw(st.integers(0, 3)) == 0:
         value[draw(st.integers(0, len(value) - 1))] ^= 1 << draw(st.integers(0, 7))
     cut = draw(st.integers(0, 9)) == 0
@@ -68,7 +68,7 @@ def test_columns_hold_what_each_value_says(several: list[bytes | None]) -> None:
         assert columns.number_sketch[row].tolist() == sketch
         assert columns.slots[row].tolist() == list(packed.slots or [0] * 100)
         assert columns.content[row].tobytes() == packed.content
-        for name in ("idf", "fingerprint", "fingerprint_binned", "profile", "source", "guard", "title", "noise"):
+        for name in ("idf", "fingerprint", "profile", "source", "guard", "title", "noise"):
             assert getattr(columns, name)[row].tobytes() == getattr(packed, name)
         for name in ("scheme", "flags", "length", "shingles", "date_from", "date_to", "numbers"):
             assert getattr(columns, name)[row] == getattr(packed, name)
@@ -95,7 +95,7 @@ def test_an_empty_window_has_empty_columns() -> None:
 
 
 def test_flags_are_read_by_their_bits() -> None:
-    wordless = Signatures(0, 0, "ch2:none:a", "", "", True, "", 0, (), (), False, (), "")
+    wordless = Signatures(0, 0, "ch3:none:a", "", True, "", 0, (), (), False, (), "")
     columns = PackedColumns.decode([pack(Document("a", ""), wordless)])
     assert columns.flags.tolist() == [WEAK | NO_SET | NO_MINHASH | NO_WORDS]
 

@@ -94,12 +94,12 @@ def test_a_language_without_a_table_keeps_the_other_signatures(tables: Tables) -
     assert (signatures.fingerprint, signatures.terms, signatures.idf) == ("", (), "")
     assert len(signatures.slots) == 100
     assert signatures.profile.startswith("tp1:")
-    assert signatures.content.startswith("ch2:")
+    assert signatures.content.startswith("ch3:")
 
 
 def test_a_text_without_words_is_signed_as_such(tables: Tables) -> None:
     (signatures,) = sign([Document("scan-3", " \f… —")], tables)
-    assert signatures.content == "ch2:none:scan-3"
+    assert signatures.content == "ch3:none:scan-3"
     assert (signatures.length, signatures.shingles, signatures.slots) == (0, 0, ())
     assert unpack(pack(Document("scan-3", ""), signatures)) is not None
 

@@ -1,5 +1,5 @@
-"""Each test here is run with numpy alone and with the compiled loops."""
+"""Tests of the signatures of batches, which compiled loops make."""
 
-from support.signing_loops import way_of_signing
+from support.signing_loops import need_compiled_loops
 
-__all__ = ["way_of_signing"]
+__all__ = ["need_compiled_loops"]

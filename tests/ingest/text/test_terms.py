@@ -12,7 +12,6 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ibidem_ingest.text import terms
 from ibidem_ingest.text.terms import TermGroups, TokenShapes, first_and_count, has_digit, is_term
 from ibidem_ingest.text.tokens import TokenBatch, kind, tokens
 from ibidem_ingest.text.word_hash import wh1
@@ -35,7 +34,7 @@ def naive(token: str) -> tuple[int, bool, bool]:
 @example(["a" * 70 + "1", "é" * 40, "b" * 63 + "9", "c" * 200])
 def test_shapes_are_as_the_definition_says(texts: Sequence[str]) -> None:
     batch = TokenBatch.tokenize(texts)
-    shapes = TokenShapes.classify(batch.buffer, batch.starts, batch.ends, batch.leading)
+    shapes = TokenShapes.classify(batch.buffer, batch.starts, batch.ends)
     columns = zip(shapes.characters.tolist(), shapes.is_term.tolist(), shapes.has_digit.tolist(), strict=True)
     several = [batch.token(place) for place in range(batch.starts.size)]
     assert list(columns) == [naive(token) for token in several]
@@ -46,15 +45,13 @@ def test_shapes_are_as_the_definition_says(texts: Sequence[str]) -> None:
 def test_every_digit_in_every_place_is_seen(digit: str) -> None:
     several = ["/x:y`z{|"[:place].replace("/", "a") + digit + "abc" for place in range(8)]
     batch = TokenBatch.tokenize([token.replace(":", "b").replace("`", "c").replace("{", "d") for token in several])
-    assert TokenShapes.classify(batch.buffer, batch.starts, batch.ends, batch.leading).has_digit.all()
+    assert TokenShapes.classify(batch.buffer, batch.starts, batch.ends).has_digit.all()
 
 
 def test_a_selection_of_tokens_may_be_looked_at() -> None:
     batch = TokenBatch.tokenize(["twelve 12 fédération"])
     documents = np.array([2, 1])
-    shapes = TokenShapes.classify(
-        batch.buffer, batch.starts[documents], batch.ends[documents], batch.leading[documents]
-    )
+    shapes = TokenShapes.classify(batch.buffer, batch.starts[documents], batch.ends[documents])
     assert shapes.characters.tolist() == [10, 2]
 
 
@@ -75,13 +72,3 @@ def test_groups_are_the_distinct_tokens_of_each_document(several: Sequence[str])
             words[group]: (int(groups.first[group] - batch.offsets[document]), int(groups.count[group]))
             for group in np.flatnonzero(groups.document == document)
         } == expected
-
-
-def test_hashes_that_agree_in_their_top_bits_are_distinguished() -> None:
-    values = np.array([8, 9, 8, 9, 1 << 60, 8], np.uint64)
-    assert terms.sorted_places(values).tolist() == [0, 2, 5, 1, 3, 4]
-
-
-def test_tokens_are_put_in_the_order_of_hash_and_place() -> None:
-    hashes = np.array([5 << 40, 3 << 40, 5 << 40, 3 << 40], np.uint64)
-    assert terms.sorted_places(hashes).tolist() == [1, 3, 0, 2]

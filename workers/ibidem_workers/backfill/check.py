@@ -5,15 +5,12 @@ from dataclasses import dataclass, field
 
 from ibidem_core.settings import Settings
 from ibidem_engines.reindex import SourceDocument
-from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal
 from ibidem_ingest.idf.store import Tables
-from ibidem_ingest.signatures import content
 from ibidem_ingest.signatures.lookup_keys import content_key
-from ibidem_ingest.signatures.packed import EARLIER, pack, unpack
+from ibidem_ingest.signatures.packed import pack, unpack
 from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_ingest.signatures.sign import digest, sign_one
-from ibidem_ingest.text.tokens import tokens
 from ibidem_workers.backfill.batch import has_words, refusal
 from ibidem_workers.backfill.checkpoint import all_writes, read_all
 from ibidem_workers.backfill.run import check_fields, open_for_backfill
@@ -94,7 +91,7 @@ def _take(result: CheckResult, original: SourceDocument, tables: Tables, setting
         result.changed += 1
         if len(result.first_changed) < MOST_LISTED:
             result.first_changed.append((original.name.index, original.name.id))
-    elif has_words(original):
+    elif original.packed and (original.schema != SCHEMA or has_words(original)):
         result.unchanged += 1
         table = tables.of(original.document.language)
         result.outdated += (original.schema, original.idf) != (SCHEMA, table.name if table else "")
@@ -105,23 +102,18 @@ def _take(result: CheckResult, original: SourceDocument, tables: Tables, setting
 def is_changed(original: SourceDocument, tables: Tables, distinct: tuple[str, ...]) -> bool:
     """Return whether a signed document would have other signatures now; fields that are not signed may differ.
 
+    Of one that was signed with another schema nothing can be said: it is outdated.
+
     Args:
         original: The document.
         tables: The idf tables; where the document's is missing, only the words are compared.
         distinct: Fields that must not differ between duplicates.
     """
-    packed = unpack(original.packed) if original.packed else None
-    if packed is None or (original.schema == SCHEMA and original.digest == digest(original.document, original.idf)):
+    packed = unpack(original.packed) if original.packed and original.schema == SCHEMA else None
+    if packed is None or original.digest == digest(original.document, original.idf):
         return False
     table = tables.named(original.idf) if original.idf else None
-    if original.schema != SCHEMA or (original.idf and table is None):
-        return content_keys(original.document, packed.scheme) != [content_key(packed)]
-    return pack(original.document, sign_one(original.document, table), distinct) != original.packed
-
-
-def content_keys(document: Document, scheme: int) -> list[str]:
-    """Return the content key of a document, as packed values of a scheme have it."""
-    words = tokens(document.text)
-    if scheme == EARLIER:
-        return [content.sign_earlier(words, document.id)]
-    return [content.sign(words, document.id, content.sign_title(words, document.title))]
+    signatures = sign_one(original.document, table)
+    if original.idf and table is None:
+        return signatures.content != content_key(packed)
+    return pack(original.document, signatures, distinct) != original.packed

@@ -199,7 +199,7 @@ class Backfill:
         return {page.number for page in self.checkpoint.pages if page.deaths}
 
     def _resume_pages(self) -> list[tuple[BackfillBatch, ShardRef]]:
-        """Take up pages that an interrupted backfill handed out and did not account for."""
+        """Resume pages that an interrupted backfill started and did not report."""
         missing = []
         for page in list(self.checkpoint.pages):
             key = page_key(self.checkpoint.run, page.number)

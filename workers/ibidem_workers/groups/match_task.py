@@ -20,8 +20,9 @@ from ibidem_dedupe.overrides import Overrides
 from ibidem_engines.engine import Engine
 from ibidem_engines.group_checkpoint import parse_policy
 from ibidem_engines.reindex import Marks, parse_marks
-from ibidem_engines.stored_groups import StoredGroups, group_store
+from ibidem_engines.stored_groups import StoredGroups, group_set, group_store
 from ibidem_engines.stored_overrides import load_overrides
+from ibidem_ingest.errors import UsageError
 from ibidem_workers.groups.block import Row, Rules
 from ibidem_workers.groups.lookup_match import LookUpMatch, make_row
 
@@ -133,13 +134,14 @@ class MatchWorker:
         try:
             request = parse_record(MatchRequest, message)
             marks = parse_marks(request.marks)
+            self._engine = group_set(self._engine, cached=True)
             if request.index != self._engine.index or not self._is_awaited(request):
                 return False
             answer = self._match(request, marks)
             if answer is None or not self._is_awaited(request):
                 return False
             self._engine.put_records("runs", {request.key: asdict(answer)})
-        except (EngineError, ValueError) as error:
+        except (EngineError, UsageError, ValueError) as error:
             _log.warning("documents are not matched here, but by who asked for it: %s", error)
             return False
         return True

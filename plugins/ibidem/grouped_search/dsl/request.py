@@ -256,7 +256,7 @@ def fold_parameters(body: Mapping[str, Any], params: Mapping[str, str]) -> tuple
 
 
 def drop_inner_hits(part: Any) -> Any:
-    """Leave out the inner hits of a query: they are requested for the page's documents alone."""
+    """Remove a query's inner hits; they are requested for the documents of the page only."""
     if isinstance(part, list):
         return [drop_inner_hits(each) for each in part]
     if not isinstance(part, Mapping):

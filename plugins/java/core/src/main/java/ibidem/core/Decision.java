@@ -51,7 +51,7 @@ public final class Decision {
         if (a == null || b == null || !a.hasWords() || !b.hasWords() || differ(a.guard, b.guard)) {
             return NONE;
         }
-        boolean excluded = differ(a.title, b.title);
+        boolean excluded = titlesDiffer(a, b);
         if (a.sameContent(b) && !excluded) {
             return CONTENT;
         }
@@ -201,8 +201,17 @@ public final class Decision {
                 && Numbers.agree(a, b);
     }
 
+    /** Returns whether the titles of two short texts differ. */
+    private static boolean titlesDiffer(Packed a, Packed b) {
+        return a.titled() && b.titled() && a.title != b.title;
+    }
+
+    private static boolean sameList(Packed a, Packed b) {
+        return a.noise != null && a.noise.dense() || sameTable(a, b);
+    }
+
     private static Noise.Comparison compareNoise(Packed a, Packed b, Policy.Characters rule) {
-        return rule == null || !sameTable(a, b) || lengths(a, b) < rule.lengths() ? null : Noise.compare(a, b, rule);
+        return rule == null || !sameList(a, b) || lengths(a, b) < rule.lengths() ? null : Noise.compare(a, b, rule);
     }
 
     /** Decides on two documents, with the reason; null if they are no duplicates by packed values. */
@@ -234,7 +243,7 @@ public final class Decision {
         if (!a.hasWords()
                 || !b.hasWords()
                 || differ(a.guard, b.guard)
-                || differ(a.title, b.title)
+                || titlesDiffer(a, b)
                 || !within(a, b, policy.windowDays())) {
             return null;
         }

@@ -16,6 +16,12 @@ final class Noise {
     private static final int POOR = 0x80;
     private static final double NOISY = 0.02;
     private static final double RUNS_OF_A_WORD = 7.0;
+    private static final double RUNS_OF_A_BIGRAM = 1.5;
+    /** How many times the share of unknown words is asked for of bigrams. */
+    private static final double UNKNOWN_BIGRAMS = 4.0;
+    /** Characters in a run of a text in which a letter is a syllable or a word. */
+    private static final int DENSE_RUN = 3;
+
     private static final double CHANCE = 1.0 / 256;
     private static final int SECOND = 5;
     private static final int THIRD = 17;
@@ -33,6 +39,8 @@ final class Noise {
 
     private final double runs;
     private final int unknown;
+    /** Runs that are lost with a term, or a pair of letters, that differs. */
+    private final double runsOfTerm;
     /** Whether the text has many unknown words for its length. */
     final boolean noisy;
 
@@ -42,12 +50,18 @@ final class Noise {
         run = bytes[at + SLOTS] & 0xFF;
         runs = Math.pow(2, (bytes[at + SLOTS + 1] & 0xFF) / 8.0);
         unknown = bytes[at + SLOTS + 2] & 0xFF | (bytes[at + SLOTS + 3] & 0xFF) << 8;
-        noisy = unknown * RUNS_OF_A_WORD >= NOISY * runs;
+        runsOfTerm = dense() ? RUNS_OF_A_BIGRAM : RUNS_OF_A_WORD;
+        noisy = unknown * runsOfTerm >= NOISY * runs;
     }
 
     /** Reads a block; null where it says nothing. */
     static Noise read(byte[] bytes, int at) {
         return bytes[at + SLOTS] == 0 ? null : new Noise(bytes, at);
+    }
+
+    /** Returns whether pairs of letters take the place of terms, which needs no idf table. */
+    boolean dense() {
+        return run == DENSE_RUN;
     }
 
     /** Writes the keys of the bands of a value's block, one that begins at each slot; returns where they end. */
@@ -97,9 +111,10 @@ final class Noise {
         }
         double difference = difference(share, noise.runs, other.runs);
         double terms = noise.unknownIn(other);
-        double words = Math.max(1.0, difference / RUNS_OF_A_WORD);
+        double words = Math.max(1.0, difference / noise.runsOfTerm);
         double figures = difference(Numbers.share(a, b), a.numbers, b.numbers);
-        double least = rule.unknown() + rule.numbers() * (figures / words);
+        double least =
+                rule.unknown() * (noise.dense() ? UNKNOWN_BIGRAMS : 1) + rule.numbers() * (figures / words);
         boolean lift = terms * (noise.runs + other.runs) >= rule.lift() * difference * (noise.unknown + other.unknown);
         return terms / words >= least && lift ? new Comparison(equal, share, terms / words) : null;
     }

@@ -22,6 +22,7 @@ public final class Packed {
     static final int NO_WORDS = 8;
     static final int FULL = 16;
     static final int LONG = 32;
+    static final int TITLED = 64;
     static final int NO_DATE = Integer.MIN_VALUE;
     static final int SLOTS = 100;
     static final int BANDS = 33;
@@ -33,18 +34,17 @@ public final class Packed {
     private static final int FIRST_DAY = -722_814;
 
     private static final int LAST_DAY = 2_929_244;
-    private static final int KNOWN_FLAGS = WEAK | NO_SET | NO_MINHASH | NO_WORDS | FULL | LONG;
-    private static final int SCHEME = 2;
-    /** The scheme without title and noise, which is read and no longer written. */
-    private static final int EARLIER = 1;
-
+    private static final int KNOWN_FLAGS = WEAK | NO_SET | NO_MINHASH | NO_WORDS | FULL | LONG | TITLED;
+    private static final int SCHEME = 3;
     private static final int CONTENT_AT = 26;
-    private static final int TITLE_AT = 74;
-    private static final int NOISE = 76;
-    /** Bytes that scheme 2 has more than scheme 1. */
-    private static final int EXTRA_BYTES = 4 + NOISE;
+    private static final int NUMBERS_AT = 70;
+    private static final int HEAD = 103;
+    /** What a noise block begins with: its name, its version and its size. */
+    private static final int NOISE_BLOCK = 'n' | 1 << 8 | 76 << 16;
 
-    private static final int HEAD = 107;
+    /** Bytes of a block before its content. */
+    private static final int BLOCK = 4;
+
     /** All bits of four slots but the highest of each. */
     private static final long LOW_OF_SLOTS = 0x7FFF_7FFF_7FFF_7FFFL;
 
@@ -68,7 +68,7 @@ public final class Packed {
     final long profile;
     final int source;
     final int guard;
-    /** Hash of a short text's title; 0 for a longer text or without a title. */
+    /** Hash of the title; 0 without one. */
     final int title;
 
     final int numbers;
@@ -82,19 +82,18 @@ public final class Packed {
     final Bits bits;
 
     private final byte[] bytes;
-    private final int numbersAt;
     private final int slotCount;
     private final int slotsAt;
     private final String id;
 
-    private Packed(byte[] bytes, int slotsAt, int[] terms, String id) {
+    private Packed(byte[] bytes, int slotsAt, int[] terms, String id, Noise noise) {
         this.bytes = bytes;
         this.slotsAt = slotsAt + 1;
         this.slotCount = bytes[slotsAt] & 0xFF;
         this.terms = terms;
         this.id = id;
+        this.noise = noise;
         scheme = bytes[0];
-        numbersAt = TITLE_AT + extraBytes(scheme);
         flags = bytes[1] & 0xFF;
         length = u32(bytes, 2);
         shingles = u32(bytes, 6);
@@ -104,13 +103,12 @@ public final class Packed {
         contentLow = (long) WIDE.get(bytes, 26);
         contentHigh = (long) WIDE.get(bytes, 34);
         fingerprint = (long) WIDE.get(bytes, 42);
-        profile = (long) WIDE.get(bytes, 58);
-        source = (int) INT.get(bytes, 66);
-        guard = (int) INT.get(bytes, 70);
-        title = scheme == EARLIER ? 0 : (int) INT.get(bytes, TITLE_AT);
-        numbers = bytes[numbersAt] & 0xFF;
+        profile = (long) WIDE.get(bytes, 50);
+        source = (int) INT.get(bytes, 58);
+        guard = (int) INT.get(bytes, 62);
+        title = (int) INT.get(bytes, 66);
+        numbers = bytes[NUMBERS_AT] & 0xFF;
         sketchSize = sketchSize();
-        noise = scheme == EARLIER ? null : Noise.read(bytes, TITLE_AT + 4);
         bits = Bits.of(terms);
     }
 
@@ -123,15 +121,17 @@ public final class Packed {
         if (nameAt < 0 || (bytes[1] & 0xFF & ~KNOWN_FLAGS) != 0) {
             return null;
         }
-        int head = HEAD + extraBytes(bytes[0]);
-        int terms = bytes[head] & 0xFF;
-        int slotsAt = head + 1 + terms * TERM_BYTES;
-        if (!fits(bytes, terms, bytes[slotsAt] & 0xFF)) {
+        int terms = bytes[HEAD] & 0xFF;
+        int slotsAt = HEAD + 1 + terms * TERM_BYTES;
+        int blocksAt = nameAt + u16(bytes, nameAt - 2);
+        int noiseAt = noiseAt(bytes, blocksAt);
+        if (noiseAt < 0 || !fits(bytes, terms, bytes[slotsAt] & 0xFF)) {
             return null;
         }
-        int[] codes = codes(bytes, head + 1, terms);
-        String id = text(bytes, nameAt);
-        Packed packed = codes == null || id == null ? null : new Packed(bytes, slotsAt, codes, id);
+        int[] codes = codes(bytes, HEAD + 1, terms);
+        String id = text(bytes, nameAt, blocksAt);
+        Noise noise = noiseAt == 0 ? null : Noise.read(bytes, noiseAt);
+        Packed packed = codes == null || id == null ? null : new Packed(bytes, slotsAt, codes, id, noise);
         return packed != null && packed.isPossible() ? packed : null;
     }
 
@@ -142,19 +142,41 @@ public final class Packed {
      */
     public static String id(byte[] bytes) {
         int nameAt = nameAt(bytes);
-        return nameAt < 0 ? null : text(bytes, nameAt);
+        return nameAt < 0 ? null : text(bytes, nameAt, nameAt + u16(bytes, nameAt - 2));
     }
 
-    /** Returns where the id begins; -1 where the parts do not add up to the whole. */
+    /** Returns where the id begins; -1 where the value ends before the id does, or is of another scheme. */
     private static int nameAt(byte[] bytes) {
-        int head = bytes.length == 0 ? 0 : HEAD + extraBytes(bytes[0]);
-        if (bytes.length <= head || bytes[0] != SCHEME && bytes[0] != EARLIER) {
+        if (bytes.length <= HEAD || bytes[0] != SCHEME) {
             return -1;
         }
-        int slotsAt = head + 1 + (bytes[head] & 0xFF) * TERM_BYTES;
+        int slotsAt = HEAD + 1 + (bytes[HEAD] & 0xFF) * TERM_BYTES;
         int slots = slotsAt < bytes.length ? bytes[slotsAt] & 0xFF : 0;
         int nameAt = slotsAt + 1 + slots * 2 + 2;
-        return nameAt < bytes.length && u16(bytes, nameAt - 2) == bytes.length - nameAt ? nameAt : -1;
+        if (nameAt >= bytes.length) {
+            return -1;
+        }
+        int size = u16(bytes, nameAt - 2);
+        return size > 0 && nameAt + size <= bytes.length ? nameAt : -1;
+    }
+
+    /** Returns where the noise block's content begins, behind the id; 0 where there is none, -1 if there are no blocks. */
+    private static int noiseAt(byte[] bytes, int from) {
+        int noiseAt = 0;
+        int last = -1;
+        for (int at = from; at < bytes.length; ) {
+            int name = bytes[at] & 0xFF;
+            int end = at + BLOCK + (at + BLOCK <= bytes.length ? u16(bytes, at + 2) : bytes.length);
+            if (name <= last || end > bytes.length) {
+                return -1;
+            }
+            if ((int) INT.get(bytes, at) == NOISE_BLOCK) {
+                noiseAt = at + BLOCK;
+            }
+            last = name;
+            at = end;
+        }
+        return noiseAt;
     }
 
     /** Returns whether a text can have these figures. */
@@ -163,13 +185,10 @@ public final class Packed {
                 && hasWords() == ((contentLow | contentHigh) != 0)
                 && hasWords() == hasSlots()
                 && (hasWords() || terms.length == 0)
+                && (!titled() || hasWords() && title != 0)
                 && Math.max(shingles, numbers) <= length
                 && (dateFrom == NO_DATE && dateTo == NO_DATE
                         || FIRST_DAY <= dateFrom && dateFrom <= dateTo && dateTo <= LAST_DAY);
-    }
-
-    private static int extraBytes(int scheme) {
-        return scheme == EARLIER ? 0 : EXTRA_BYTES;
     }
 
     private static boolean fits(byte[] bytes, int terms, int slots) {
@@ -196,10 +215,10 @@ public final class Packed {
         return codes;
     }
 
-    /** Reads the id at the end; null where it is no UTF-8. */
-    private static String text(byte[] bytes, int at) {
-        int size = bytes.length - at;
-        for (int i = at; i < bytes.length; i++) {
+    /** Reads the id; null where it is no UTF-8. */
+    private static String text(byte[] bytes, int at, int end) {
+        int size = end - at;
+        for (int i = at; i < end; i++) {
             if (bytes[i] < 0) {
                 return decode(ByteBuffer.wrap(bytes, at, size));
             }
@@ -245,6 +264,11 @@ public final class Packed {
     /** Returns whether its text is long: it has signatures of its parts as well. */
     boolean isLong() {
         return (flags & LONG) != 0;
+    }
+
+    /** Returns whether its title counts, since the text is short. */
+    boolean titled() {
+        return (flags & TITLED) != 0;
     }
 
     boolean hasSlots() {
@@ -295,7 +319,7 @@ public final class Packed {
 
     /** Returns one of the ascending hashes of the numbers. */
     int number(int at) {
-        return u16(bytes, numbersAt + 1 + 2 * at);
+        return u16(bytes, NUMBERS_AT + 1 + 2 * at);
     }
 
     boolean strongFingerprint() {

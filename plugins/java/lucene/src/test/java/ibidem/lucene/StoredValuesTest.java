@@ -37,8 +37,8 @@ class StoredValuesTest {
         }
     };
 
-    /** Bytes of a value of scheme 2 before its terms. */
-    private static final int HEAD = 187;
+    /** Bytes of a value of scheme 3 before its terms. */
+    private static final int HEAD = 103;
 
     private final ByteBuffersDirectory directory = new ByteBuffersDirectory();
 
@@ -50,7 +50,7 @@ class StoredValuesTest {
     /** Makes a value without words that names a document. */
     private static byte[] packed(String id) {
         ByteArrayOutputStream value = new ByteArrayOutputStream();
-        value.write(2);
+        value.write(3);
         value.write(14);
         value.writeBytes(new byte[HEAD]); // the rest of the head, no terms, no slots
         value.write(id.length());

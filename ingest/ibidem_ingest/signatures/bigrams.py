@@ -1,0 +1,111 @@
+"""Bigrams of scripts in which a letter is a syllable or a word, and the list of those that occur in written language.
+
+A misread letter makes two pairs of letters that hardly any text has; that is what words in no list are to alphabets.
+A text is *dense* where more than half of its letters are Han, Kana, Hangul, Thai, Lao, Khmer or Burmese ones. Its
+bigrams are neighbouring dense letters; in Hangul, which writes spaces, only within a word.
+
+    t = wh1 of the two code points, little-endian, four bytes each;   a bigram is known where the bit t >> 42 is set
+
+The list, `bigrams1.z`, has 2^22 bits (zlib, RFC 1950); one bigram in some hundreds is taken for a known one by chance.
+It is made by `benchmarks/make_bigrams.py`, which names its sources; it is part of the schema, and never changed.
+"""
+
+import zlib
+from bisect import bisect
+from collections.abc import Iterator, Sequence
+from functools import cache
+from importlib import resources
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibidem_ingest.kernel import loops
+from ibidem_ingest.text.tokens import TokenBatch
+from ibidem_ingest.text.word_hash import Hashes, Places, hash_bytes
+
+LIST = "bigrams1.z"
+BITS = 22
+SHIFT = 64 - BITS
+RANGES = (
+    (0x0E00, 0x0F00),
+    (0x1000, 0x10A0),
+    (0x1780, 0x1800),
+    (0x3005, 0x3008),
+    (0x3040, 0x3100),
+    (0x31F0, 0x3200),
+    (0x3400, 0x4DC0),
+    (0x4E00, 0xA000),
+    (0xAC00, 0xD7A4),
+    (0xF900, 0xFB00),
+    (0x20000, 0x32400),
+)
+"""Code points of dense letters, from one up to another: Thai and Lao, Burmese, Khmer, Kana, Han, Hangul, more Han."""
+
+_EDGES = [edge for range_ in RANGES for edge in range_]
+_HANGUL = range(0xAC00, 0xD7A4)
+
+
+def is_dense_letter(letter: str) -> bool:
+    """Return whether a letter is a syllable or a word.
+
+    >>> [is_dense_letter(letter) for letter in "aя東한"]
+    [False, False, True, True]
+    """
+    return bisect(_EDGES, ord(letter)) % 2 == 1
+
+
+def is_dense(tokens: Sequence[str]) -> bool:
+    """Return whether more than half of the letters of a text are dense."""
+    dense = sum(is_dense_letter(letter) for token in tokens for letter in token)
+    return 2 * dense > sum(map(len, tokens))
+
+
+def bigrams(tokens: Sequence[str]) -> Iterator[str]:
+    """Go through the bigrams of a text.
+
+    >>> list(bigrams(["東", "京", "abc", "한국", "말"]))
+    ['東京', '한국']
+    """
+    before = " "
+    for token in tokens:
+        for at, letter in enumerate(token):
+            is_word = at > 0 or not (ord(before) in _HANGUL or ord(letter) in _HANGUL)
+            if is_word and is_dense_letter(before) and is_dense_letter(letter):
+                yield before + letter
+            before = letter
+
+
+def hash_bigram(bigram: str) -> int:
+    """Hash two letters."""
+    return hash_bytes(bigram.encode("utf-32-le"))
+
+
+@cache
+def known() -> NDArray[np.uint8]:
+    """Read the list, one bit for each value of the highest bits of a hash."""
+    return np.frombuffer(zlib.decompress(resources.files(__package__).joinpath(LIST).read_bytes()), np.uint8)
+
+
+def unknown(tokens: Sequence[str]) -> list[int]:
+    """Return the hashes of a text's distinct bigrams that are not in the list, ascending.
+
+    >>> unknown(["京", "京"]) == [hash_bigram("京京")]
+    True
+    """
+    hashes = {hash_bigram(bigram) for bigram in set(bigrams(tokens))}
+    bits = known()
+    return sorted(each for each in hashes if not bits[each >> SHIFT + 3] >> (each >> SHIFT & 7) & 1)
+
+
+def unknown_batch(batch: TokenBatch, dense: NDArray[np.bool_]) -> tuple[Hashes, Places]:
+    """Return the same for the dense documents of a batch.
+
+    Args:
+        batch: The tokens.
+        dense: (n,) which documents; the others have none.
+
+    Returns:
+        The hashes, document by document, and where each document's begin, and the end.
+    """
+    columns = (batch.buffer, batch.starts, batch.ends, batch.offsets)
+    return loops.compiled().unknown_bigrams(columns, dense.astype(np.uint8), known(), SHIFT)
