@@ -7,12 +7,11 @@ from typing_extensions import override
 
 from ibidem_core.address import Address
 from ibidem_core.errors import Permanent
-from ibidem_engines.cluster import dsl, groups, ledger_index, plugin, terms
+from ibidem_engines.cluster import dsl, group_set, groups, ledger_index, plugin, terms
 from ibidem_engines.cluster import index as layout
 from ibidem_engines.cluster import records as ledgers
 from ibidem_engines.cluster import write as writing
 from ibidem_engines.cluster.client import ClusterClient, Dialect
-from ibidem_engines.cluster.group_set import find_set
 from ibidem_engines.cluster.groups import ClusterGroups
 from ibidem_engines.cluster.health import PASSED_OVER, check_cluster, field_issue
 from ibidem_engines.cluster.index import Layout, refresh_index
@@ -175,7 +174,7 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
         names = found.names(self.index)
         issues = [*check_cluster(self._cluster, names.sources), *ledger_index.issues(self._cluster, names.sources)]
         if names.indices and not any(each.stops for each in issues):
-            issues += LedgerStore(self._cluster, names).issues()
+            issues += [*LedgerStore(self._cluster, names).issues(), *group_set.issues(self._cluster, names)]
         return [*issues, *([issue] if issue else [])]
 
     @override
@@ -203,7 +202,7 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
         names = layout.names(self.index)
         if names.sources == (self.index,):
             return self
-        home = find_set(self._cluster, names, takes_over=takes_over)
+        home = group_set.find_set(self._cluster, names, takes_over=takes_over)
         if home in layout.filtered:
             raise UsageError(
                 f"the alias {home!r} has a filter, which hides documents that others would join",
