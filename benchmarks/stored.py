@@ -34,6 +34,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import measured
 import stored_plan
 import stored_search
+import stored_sharing
 from generations import generations
 from ibidem.index.groups import index_groups
 from ibidem_engines.connect import open_engine
@@ -312,6 +313,32 @@ def search_part(arguments: argparse.Namespace, folder: str, documents: Sequence[
     ]
 
 
+def sharing_part(
+    arguments: argparse.Namespace, folder: str, documents: Sequence[Document], tables: Tables
+) -> list[str]:
+    """Measure settling that is shared with workers."""
+    path, new = Path(folder) / "sharing.sqlite", stored_sharing.NEW
+    engine = open_engine(f"sqlite:////{path}", stored_sharing.INDEX)
+    engine.create()
+    fill(engine, documents[:-new], tables)
+    settle(engine)
+    fill(engine, documents[-new:], tables)
+    engine.close()
+    brokers = {"RabbitMQ": os.environ["IBIDEM_TEST_RABBITMQ"], "Redis": os.environ["IBIDEM_TEST_REDIS"]}
+    del arguments
+    return [
+        f"{len(documents) - new:,} newswire stories in SQLite are settled, then {new:,} more by look-ups, in one",
+        "block, with workers on a queue; the groups are the same each time. Seconds of the processor. Who settles",
+        "waits for the workers here; without waiting it would match as many documents as one of them. `Serial`: all",
+        "else that it does alone: reading, deciding among the new documents, checking answers, writing joins and the",
+        "checkpoint. `Enough`: `serial` and the busiest of those that match: the time where each has a processor.",
+        "",
+        "| broker | workers | they match | serial, s | own match | busiest | workers | all | share | enough |",
+        "|---|---|---|---|---|---|---|---|---|---|",
+        *(f"| {each} |" for each in stored_sharing.rows(path, brokers)),
+    ]
+
+
 def plan_part(arguments: argparse.Namespace, folder: str, documents: Sequence[Document], tables: Tables) -> list[str]:
     """Compute the cost of a billion documents."""
     del arguments, folder, documents, tables
@@ -328,20 +355,10 @@ PARTS: Mapping[str, tuple[str, Part]] = {
     "agreement": ("Agreement and cost", agreement_part),
     "hot": ("A text with very many copies", hot_part),
     "growth": ("Growth", growth_part),
+    "sharing": ("Matching shared with workers", sharing_part),
     "search": ("A search", search_part),
     "plan": ("A billion documents", plan_part),
 }
-
-
-def write_part(title: str, lines: Sequence[str]) -> None:
-    """Write one part of the page, with when and how it was taken; the others stay."""
-    path = measured.FIGURES / "stored.md"
-    text = path.read_text(encoding="utf-8") if path.exists() else ""
-    parts = dict(each.split("\n", 1) for each in text.split("\n## ")[1:])
-    parts[title] = "\n".join(["", measured.conditions(), "", *lines])
-    order = [name for name, _ in PARTS.values() if name in parts]
-    body = "\n\n".join(f"## {name}\n{parts[name].rstrip()}" for name in order)
-    path.write_text(f"# Stored groups\n\n{body}\n", encoding="utf-8")
 
 
 def main() -> None:
@@ -366,7 +383,7 @@ def main() -> None:
             sys.stdout.write("\n".join([f"## {title}", "", *lines, ""]) + "\n")
             sys.stdout.flush()
             if arguments.write:
-                write_part(title, lines)
+                measured.write_part("stored", "Stored groups", [each for each, _ in PARTS.values()], title, lines)
 
 
 if __name__ == "__main__":

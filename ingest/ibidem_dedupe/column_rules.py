@@ -153,7 +153,7 @@ def similar_shingles(pairs: Pairs, policy: Policy) -> Bools:
 
 
 def eligible(columns: PackedColumns, rule: Terms, rows: Rows | slice = EVERY) -> Bools:
-    """Return which rows' feature sets may be compared at all: `pair_evidence.eligible`.
+    """Return which rows have a feature set long enough to compare: `pair_evidence.eligible`, in columns.
 
     Args:
         columns: The packed values.
@@ -226,7 +226,7 @@ def same_profile(pairs: Pairs, policy: Policy) -> Bools:
 
 
 def similar_characters(pairs: Pairs, policy: Policy) -> Bools:
-    """`pair_evidence.similar_characters` for many pairs."""
+    """Return which pairs share enough characters: `pair_evidence.similar_characters`, in columns."""
     mask = np.zeros(len(pairs.a), bool)
     rule = policy.characters
     if rule is None:

@@ -68,7 +68,7 @@ def screen(columns: PackedColumns, a: Rows, b: Rows, policy: Policy) -> Bools:
         columns.slot_count,
         columns.term_count,
         columns.noise,
-        is_noisy(columns.noise),
+        is_noisy(columns.noise) if characters else np.zeros(len(columns), bool),
         columns.slots,
         columns.terms,
         needed_by_size(terms.share if terms else 1.0),

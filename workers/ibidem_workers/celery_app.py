@@ -192,7 +192,12 @@ class RedisStream(Broker):
 
 
 def _transport_options(settings: Settings) -> dict[str, Any]:
-    return {"lease": settings.lease, "most": RAW * most_of_message(settings), "body_encoding": None}
+    return {
+        "lease": settings.lease,
+        "most": RAW * most_of_message(settings),
+        "queue": settings.queue,
+        "body_encoding": None,
+    }
 
 
 def _own_queue(settings: Settings) -> dict[str, Any]:

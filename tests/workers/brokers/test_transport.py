@@ -118,3 +118,27 @@ def test_a_server_that_is_not_there_is_noticed_at_once() -> None:
         pytest.raises(OperationalError),
     ):
         connection.ensure_connection(max_retries=1, interval_start=0)
+
+
+class EmptyQueue:
+    """A queue that notes whether it was waited on."""
+
+    def __init__(self, name: str, waits: list[tuple[str, bool]]) -> None:
+        self._name, self._waits = name, waits
+
+    def get(self, *, wait: bool = False) -> None:
+        self._waits.append((self._name, wait))
+
+    def close(self) -> None:
+        pass
+
+
+def test_of_two_queues_that_are_empty_only_the_one_of_batches_is_waited_on(tmp_path: Path) -> None:
+    options = {"lease": 60, "most": 1 << 20, "folder": str(tmp_path), "queue": "batches"}
+    with Connection("filesystem://", transport=files.Transport, transport_options=options) as connection:
+        channel, waits = connection.default_channel, []
+        channel._open = lambda name: EmptyQueue(name, waits)
+        for name in ("batches", "match", "batches", "match"):
+            with pytest.raises(Empty):
+                channel._get(name)
+    assert waits == [("batches", False), ("match", False), ("batches", True), ("match", False)]

@@ -175,7 +175,7 @@ class FileQueue:
         self._last_recovery = 0.0
         self.put, self.size, self.purge = folder.put, folder.count_waiting, folder.purge
 
-    def get(self) -> QueuedMessage | None:
+    def get(self, *, wait: bool = False) -> QueuedMessage | None:  # noqa: ARG002 - asking a folder again is cheap
         """Take a message under this process's lease."""
         self._lease = self._lease or self._folder.take_lease()
         self._recover_at_times()

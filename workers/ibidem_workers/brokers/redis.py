@@ -52,22 +52,22 @@ class Stream:
         """Publish a message."""
         self._client.xadd(self._name, _fields(message, 0))
 
-    def get(self) -> QueuedMessage | None:
-        """Take a message, first one whose lease has lapsed; wait a moment for one."""
+    def get(self, *, wait: bool = False) -> QueuedMessage | None:
+        """Take a message, first one whose lease has lapsed."""
         self._heart = self._heart or Heartbeat(self._beat, self._seconds)
         try:
-            entry = self._get()
+            entry = self._get(wait=wait)
         except ResponseError as error:
             if not str(error).startswith("NOGROUP"):
                 raise
             self._make_group()
-            entry = self._get()
+            entry = self._get(wait=wait)
         if entry is not None:
             self._message_ids.add(entry.name)
         return entry
 
-    def _get(self) -> QueuedMessage | None:
-        return self._claim_lapsed() or self._read_new(int(1_000 * MAX_WAIT))
+    def _get(self, *, wait: bool) -> QueuedMessage | None:
+        return self._claim_lapsed() or self._read_new(int(1_000 * MAX_WAIT) if wait else None)
 
     def _make_group(self) -> None:
         with contextlib.suppress(ResponseError):  # another made it

@@ -83,8 +83,12 @@ class QueueBackend(Protocol):
     def put(self, message: bytes) -> None:
         """Add a message; others see it whole or not at all."""
 
-    def get(self) -> QueuedMessage | None:
-        """Lease a message, first one whose lease has lapsed; None when the queue is empty."""
+    def get(self, *, wait: bool = False) -> QueuedMessage | None:
+        """Lease a message, first one whose lease has lapsed; None when the queue is empty.
+
+        Args:
+            wait: Whether to wait a moment for one, where that is cheaper than to ask again.
+        """
 
     def ack(self, entry: QueuedMessage) -> None:
         """Remove a message that was processed."""
@@ -121,6 +125,7 @@ class Channel(virtual.Channel):
         self._open, self._passing = open_queue, transient
         self._queues: dict[str, QueueBackend] = {}
         self._deliveries: dict[str, tuple[QueueBackend, QueuedMessage]] = {}
+        self._is_idle = False
 
     def _queue(self, name: str) -> QueueBackend:
         if name not in self._queues:
@@ -132,10 +137,13 @@ class Channel(virtual.Channel):
 
     def _get(self, queue: str, timeout: float | None = None) -> dict[str, Any]:  # noqa: ARG002 - the base class's name
         backend = self._queue(queue)
-        entry = backend.get()
+        options = self.connection.client.transport_options
+        # Of several queues one is waited on, once the others are empty: a message of that one comes at once.
+        entry = backend.get(wait=self._is_idle and queue == options.get("queue", queue))
+        self._is_idle = entry is None
         if entry is None:
             raise Empty
-        message = read_message(entry.message, self.connection.client.transport_options.get("most"))
+        message = read_message(entry.message, options.get("most"))
         if message is None:
             _log.warning("a message that no submitter has sent is given up: %s", entry.name)
             backend.reject(entry)

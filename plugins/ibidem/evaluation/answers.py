@@ -1,0 +1,53 @@
+"""Table of answers: the pairs that a person judged, one line each, with the columns `a, b, duplicate`."""
+
+import csv
+from collections.abc import Collection as Ids
+from pathlib import Path
+
+from ibidem.evaluation.labels import SHOWN, Pair, judge_once, order_pair, read_table
+from ibidem_ingest.errors import UsageError
+
+COLUMNS = ("a", "b", "duplicate")
+VERDICTS = {"1": True, "0": False}
+
+
+def read_answers(path: Path, ids: Ids[str]) -> dict[Pair, bool]:
+    """Read the answers that were given so far; none where there is no table yet.
+
+    Args:
+        path: The table.
+        ids: Ids of the documents.
+
+    Raises:
+        UsageError: It is no such table, contradicts itself, or names documents that are not there.
+    """
+    if not path.exists():
+        return {}
+    columns, rows = read_table(path)
+    if not set(COLUMNS) <= set(columns):
+        raise UsageError(
+            f"{path}: the columns {', '.join(columns)} are no answers",
+            f"name a new file, or a table with the columns {', '.join(COLUMNS)}",
+        )
+    judged = []
+    for where, row in rows:
+        if row["duplicate"] not in VERDICTS:
+            raise UsageError(f"{where}: duplicate is {row['duplicate']!r}", "it has to be 1 or 0")
+        judged.append((order_pair(row["a"], row["b"]), VERDICTS[row["duplicate"]], where))
+    known = set(ids)
+    if unknown := sorted({name for pair, _, _ in judged for name in pair} - known):
+        raise UsageError(
+            f"{path} names {len(unknown):,} ids that no document has: {', '.join(map(repr, unknown[:SHOWN]))}",
+            "name all documents that the answers are about, or remove these lines",
+        )
+    return judge_once(judged)
+
+
+def add_answer(path: Path, pair: Pair, *, is_duplicate: bool) -> None:
+    """Append an answer to the table, which is made with the first one."""
+    is_new = not path.exists()
+    with path.open("a", encoding="utf-8", newline="") as file:
+        table = csv.writer(file, lineterminator="\n")
+        if is_new:
+            table.writerow(COLUMNS)
+        table.writerow((*pair, int(is_duplicate)))
