@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ibidem.clients.wrap import wrap
     from ibidem.comparison.compare import Comparison, compare
     from ibidem.grouped_search.api import search
+    from ibidem.grouped_search.texts import TextGroup, group_texts
     from ibidem_core.settings import Settings
     from ibidem_dedupe.policy import Policy
     from ibidem_dedupe.request import DedupeRequest, parse_request
@@ -41,8 +42,10 @@ __all__ = [
     "Settings",
     "Signatures",
     "Tables",
+    "TextGroup",
     "UsageError",
     "compare",
+    "group_texts",
     "open_engine",
     "parse_query",
     "parse_request",
@@ -65,8 +68,10 @@ _HOMES = {
     "Settings": "ibidem_core.settings",
     "Signatures": "ibidem_ingest.signatures.schema",
     "Tables": "ibidem_ingest.idf.store",
+    "TextGroup": "ibidem.grouped_search.texts",
     "UsageError": "ibidem_ingest.errors",
     "compare": "ibidem.comparison.compare",
+    "group_texts": "ibidem.grouped_search.texts",
     "open_engine": "ibidem_engines.connect",
     "parse_query": "ibidem_engines.query",
     "parse_request": "ibidem_dedupe.request",

@@ -1,7 +1,7 @@
 """Progress of settling: one record next to the index, so that any process goes on where another stopped."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 
@@ -51,6 +51,7 @@ class Checkpoint:
         overrides: A hash of each manual decision that groups follow, by its key.
         policy: The figures that groups are settled by.
         everything: Whether all documents, and not the new ones alone, are still to be settled by these figures.
+        uuids: The engine's own identity of each index when it was last followed.
     """
 
     done: dict[str, int] = field(default_factory=dict)
@@ -61,6 +62,24 @@ class Checkpoint:
     overrides: dict[str, str] = field(default_factory=dict)
     policy: dict[str, object] = field(default_factory=lambda: policy_as_record(POLICY))
     everything: bool = False
+    uuids: dict[str, str] = field(default_factory=dict)
+
+    def follow_indices(self, parts: Iterable[ShardRef], uuids: Mapping[str, str]) -> bool:
+        """Forget how far indexes were settled that were deleted, or made anew; returns whether there were any.
+
+        Args:
+            parts: The parts that are there.
+            uuids: The identity of each index, where the engine knows one.
+        """
+        known = {**uuids, **self.uuids}
+        there = {str(part) for part in parts if known.get(part.index) == uuids.get(part.index)}
+        gone = {*self.done, *self.seen} - there
+        if self.pending is not None and self.pending.part not in there:
+            self.pending = None
+        self.done = {part: number for part, number in self.done.items() if part in there}
+        self.seen = {part: number for part, number in self.seen.items() if part in there}
+        self.uuids = dict(uuids)
+        return bool(gone)
 
     def settled_write(self, part: ShardRef) -> int:
         """Return the number of the last settled write of a part."""

@@ -5,14 +5,11 @@ these names, and the names of indexes inside them are those of the indexes thems
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ibidem_dedupe.overrides import pair_key
 from ibidem_engines.engine import Ledger
-
-OF_A_STREAM = ".ds-"
-"""Before the names of the indexes that a data stream is made of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,29 +35,41 @@ class IndexNames:
         asked: The names that it was reached by.
         indices: The indexes' own names; empty where there is none.
         aliases: The indexes behind each alias and data stream, as far as they are among `indices`.
+        streams: The data stream of each index that is of one.
+        kept: The name next to which records are written whatever the others are; empty: `home` follows from these.
     """
 
     asked: tuple[str, ...]
     indices: tuple[str, ...] = ()
     aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    streams: Mapping[str, str] = field(default_factory=dict)
+    kept: str = ""
 
     @property
     def home(self) -> str:
-        """The name next to which records are written.
+        """The name next to which records are written: a data stream's own, whatever else it is called.
 
         >>> IndexNames(("news",), ("news-2",), {"news": ("news-2",)}).home
         'news-2'
         >>> IndexNames(("news",), ("news-1", "news-2"), {"news": ("news-1", "news-2")}).home
         'news'
+        >>> IndexNames(("alias",), (".ds-logs-1",), {"logs": (".ds-logs-1",)}, {".ds-logs-1": "logs"}).home
+        'logs'
         """
-        is_one = len(self.indices) == 1 and not self.indices[0].startswith(OF_A_STREAM)
-        return self.indices[0] if is_one else self.asked[0]
+        if self.kept:
+            return self.kept
+        owners = {self.streams.get(index, index) for index in self.indices}
+        return owners.pop() if len(owners) == 1 else self.asked[0]
 
     @property
     def sources(self) -> tuple[str, ...]:
         """The names next to which records may be, the nearest first."""
-        own = (each for each in self.indices if not each.startswith(OF_A_STREAM))
+        own = (each for each in self.indices if each not in self.streams)
         return tuple(dict.fromkeys([*([self.home] if self.asked else ()), *self.asked, *own, *sorted(self.aliases)]))
+
+    def keep(self, home: str) -> "IndexNames":
+        """Return the same names with records next to one of them."""
+        return replace(self, kept=home)
 
     def covers(self, source: str, index: str) -> bool:
         """Return whether a name stands for an index."""

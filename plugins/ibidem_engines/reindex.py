@@ -92,6 +92,7 @@ class SourceDocument:
         order: Number of the write that it comes from now; that of its name, unless it was written since.
         engine_version: The engine's own count of writes to it.
         own_fields: Names of what ibidem added to it before.
+        group: Name of the group that it leads; empty where it leads none.
         raw: Its JSON as it is stored, where that is asked for.
     """
 
@@ -107,6 +108,7 @@ class SourceDocument:
     order: int
     engine_version: int = 0
     own_fields: tuple[str, ...] = ()
+    group: str = ""
     raw: bytes = b""
 
 

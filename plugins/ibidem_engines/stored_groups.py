@@ -16,6 +16,7 @@ from ibidem_engines.cursor import NOW, ReadView
 from ibidem_engines.engine import Engine, Hit
 from ibidem_engines.query import Query
 from ibidem_engines.reindex import Marks, Name, SeqNoRange, ShardRef
+from ibidem_ingest.signatures.content import group_name
 from ibidem_ingest.signatures.lookup_keys import LookupField
 
 
@@ -38,9 +39,18 @@ class GroupedDocument:
     state: tuple[int, int]
 
 
+def own_group(index: str, id_: str) -> str:
+    """Return the group name of one document alone, whatever other indexes hold its id.
+
+    >>> own_group("news-1", "a") != own_group("news-2", "a")
+    True
+    """
+    return group_name(f"{index}\0{id_}")
+
+
 @dataclass(frozen=True, slots=True)
 class Several:
-    """Values of a class of which several are needed.
+    """A lookup for documents that carry at least a minimum number of the given values.
 
     Args:
         values: The values.
@@ -102,12 +112,15 @@ class GroupCounts:
 
 
 class StoredGroups(Protocol):
-    """The groups of an index; errors are those of `Engine`."""
+    """The groups of an index, or of several that are one set; errors are those of `Engine`."""
 
     index: str
 
     def parts(self) -> list[ShardRef]:
-        """List the parts, each of which numbers its writes."""
+        """List the parts, each of which numbers its writes: by the time when their index was made, and by shard."""
+
+    def uuids(self) -> Mapping[str, str]:
+        """Return the engine's own identity of each index: another one was made anew under the same name."""
 
     def newest(self, marks: Marks | None = None) -> dict[ShardRef, int]:
         """Return for each part up to which number its writes are done, once these can all be read.
@@ -136,13 +149,13 @@ class StoredGroups(Protocol):
         """
 
     def members(
-        self, groups: Sequence[str], excluded_ids: Sequence[str] = (), *, lead: bool | None = None
+        self, groups: Sequence[str], excluded: Sequence[tuple[str, str]] = (), *, lead: bool | None = None
     ) -> Iterator[list[GroupedDocument]]:
         """Go through the documents of some groups in slices, in the order of writing.
 
         Args:
             groups: Names of groups.
-            excluded_ids: Ids of documents that are left out.
+            excluded: Index and id of documents that are left out.
             lead: Only leads, or only followers; None for both.
         """
 
@@ -167,11 +180,36 @@ class StoredGroups(Protocol):
         """
 
 
+def index_places(store: StoredGroups) -> dict[str, int]:
+    """Return the place of each index in the order in which documents are settled."""
+    indices = dict.fromkeys(part.index for part in store.parts())
+    return {index: place for place, index in enumerate(indices)}
+
+
 class WithGroups(Engine, Protocol):
     """An engine whose index stores groups."""
 
     def groups(self) -> StoredGroups:
         """Give the groups of the index."""
+
+    def group_set(self, *, cached: bool = False, takes_over: bool = False) -> Engine:
+        """Return the engine of all indexes whose groups are settled with those of this one, past any filter.
+
+        Its ledgers keep the progress of settling. An index alone is its own set.
+
+        Args:
+            cached: Whether what was found some seconds ago is believed.
+            takes_over: Whether groups that were settled index by index are to be settled as those of one set: the
+                progress of each is removed.
+
+        Raises:
+            UsageError: Groups of a part of the indexes are settled apart, or a filter hides documents.
+        """
+
+
+def group_set(engine: Engine, *, cached: bool = False, takes_over: bool = False) -> Engine:
+    """Return the engine of all indexes whose groups are settled together; see `WithGroups.group_set`."""
+    return cast("WithGroups", engine).group_set(cached=cached, takes_over=takes_over)
 
 
 def group_store(engine: Engine) -> StoredGroups:
@@ -316,29 +354,7 @@ class Place:
 
 
 class CollapseEngine(WithGroups, Protocol):
-    """An engine that collapses by stored groups."""
-
-    def collapse(  # noqa: PLR0913 - what a ranking is based on
-        self, query: Query, place: Place, size: int, *, settled: Marks, order: Order = "relevance", view: ReadView = NOW
-    ) -> Collapsed:
-        """Rank what matches, the best document of each group alone.
-
-        Args:
-            query: For what.
-            place: Start of the page.
-            size: How many groups.
-            settled: Up to which write of each part groups are settled.
-            order: How documents are ordered.
-            view: What it reads: that of an earlier ranking.
-
-        Raises:
-            UsageError: The place lies beyond what can be counted off.
-        """
-
-    def members(
-        self, query: Query, groups: Sequence[str], limit: int, *, order: Order = "relevance", view: ReadView = NOW
-    ) -> Members:
-        """Read the documents of some groups that match, so many of each, in rank order."""
+    """An engine that counts by stored groups."""
 
     def facets(self, query: Query, limit: int) -> Facets:
         """Count all that matches by source, language and year, as far as the fields are there.

@@ -244,7 +244,7 @@ class TestMembers:
         assert ids() == ["c", "a", "b"]
         assert ids(lead=False) == ["a", "b"]
         assert ids(lead=True) == ["c"]
-        assert ids(excluded_ids=["c", "b"]) == ["a"]
+        assert ids(excluded=[(engine.index, "c"), (engine.index, "b")]) == ["a"]
 
     def test_more_than_a_slice_are_gone_through(self, engine: Engine, groups: StoredGroups, record: Make) -> None:
         store(engine, *(record(f"{at:04}") for at in range(1_001)))

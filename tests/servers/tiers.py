@@ -24,6 +24,7 @@ THOROUGH: Mapping[str, str] = {
     "plugin/test_pipelines.py": "starts nodes of its own",
     "plugin/test_recipes.py": "runs the recipes of the plugin's page",
     "plugin/test_same_answers.py": "many seeds in clusters; Java's unit tests hold the golden pages",
+    "retrieval/test_frameworks.py": "installs other frameworks; LangChain's part is a doctest",
     "servers/test_compose.py": "reads the whole composition by another program",
     "snippets/": "runs the commands of every page of the documentation",
     "suites/test_suites.py": "the engines' own suites",

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from ibidem_dedupe.decision import decide
-from ibidem_dedupe.overrides import Override
+from ibidem_dedupe.overrides import DocumentRef, Override
 from ibidem_dedupe.policy import Policy
 from ibidem_ingest.signatures.lookup_keys import content_key
 from ibidem_ingest.signatures.packed import Packed, unpack
@@ -38,11 +38,16 @@ def follows(word: Override, values: dict[tuple[str, str], Packed | None]) -> boo
 
 def plain(rows: Sequence[Row], judged: Judge) -> dict[str, str]:
     """Take row after row; gives the lead of each by id."""
-    leads: list[Row] = []
-    groups: dict[str, str] = {}
+    return {name[1]: lead[1] for name, lead in leads(rows, judged).items()}
+
+
+def leads(rows: Sequence[Row], judged: Judge) -> dict[DocumentRef, DocumentRef]:
+    """Take row after row; gives the lead of each by index and id."""
+    before: list[Row] = []
+    groups: dict[DocumentRef, DocumentRef] = {}
     for row in rows:
-        lead = next((lead for lead in leads if judged(row, lead)), None)
+        lead = next((lead for lead in before if judged(row, lead)), None)
         if lead is None:
-            leads.append(row)
-        groups[row.name[1]] = lead.name[1] if lead else row.name[1]
+            before.append(row)
+        groups[row.name] = lead.name if lead else row.name
     return groups

@@ -4,7 +4,7 @@ Busy actions are retried, oversized requests are split, each action has an outco
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import orjson
@@ -13,6 +13,7 @@ from ibidem_core.errors import Permanent
 from ibidem_engines.cluster.client import BULK, ClusterClient, Failure, build_failure, find_fault, to_engine_error
 from ibidem_engines.cluster.dsl import Clause, ids_query
 from ibidem_engines.cluster.index import refresh_index
+from ibidem_engines.cluster.source import led_group
 from ibidem_engines.reindex import Marks, Name, SeqNoRange, ShardRef
 from ibidem_engines.requests import BUSY, WHOLE, quote_index
 
@@ -121,27 +122,45 @@ class StoredVersion:
         digest: Of its record.
         origin: Where it was read; empty when that is not known.
         state: Sequence number and primary term.
+        index: The index that holds it.
+        group: Name of the group that it leads; empty where it leads none.
+        others: Other indexes that hold a document with its id.
     """
 
     version: int | None
     digest: str
     state: tuple[int, int]
     origin: str = ""
+    index: str = ""
+    group: str = ""
+    others: tuple[str, ...] = ()
 
 
-def read_versions(cluster: ClusterClient, index: str, ids: Sequence[str]) -> dict[str, StoredVersion]:
-    """Read the present state of these ids, visible to searches or not."""
-    documents = get_many(cluster, index, ids, "ibidem.version,ibidem.record,ibidem.origin")
-    return {id_: _standing(each) for id_, each in documents.items()}
+def read_versions(cluster: ClusterClient, indices: Sequence[str], ids: Sequence[str]) -> dict[str, StoredVersion]:
+    """Read the present state of these ids, visible to searches or not.
+
+    Args:
+        cluster: The cluster.
+        indices: The indexes that may hold them; the first one that does is read.
+        ids: The ids.
+    """
+    stored_versions: dict[str, StoredVersion] = {}
+    parts = "ibidem.version,ibidem.record,ibidem.origin,ibidem.group,ibidem.lead"
+    for each in get_many(cluster, indices, ids, parts):
+        known = stored_versions.setdefault(each["_id"], _standing(each))
+        if known.index != each["_index"]:
+            stored_versions[each["_id"]] = replace(known, others=(*known.others, each["_index"]))
+    return stored_versions
 
 
-def get_many(cluster: ClusterClient, index: str, ids: Sequence[str], parts: str) -> dict[str, Mapping[str, Any]]:
-    """Read parts of documents by id; missing documents are left out."""
-    if not ids:
-        return {}
-    answer = cluster.ask("POST", f"/{index}/_mget", {"ids": list(ids)}, _source_includes=parts)
-    check_each(answer["docs"], cluster.label)
-    return {each["_id"]: each for each in answer["docs"] if each.get("found")}
+def get_many(cluster: ClusterClient, indices: Sequence[str], ids: Sequence[str], parts: str) -> list[Mapping[str, Any]]:
+    """Read parts of documents by id, index by index; missing documents are left out."""
+    found: list[Mapping[str, Any]] = []
+    for index in indices if ids else ():
+        answer = cluster.ask("POST", f"/{quote_index(index)}/_mget", {"ids": list(ids)}, _source_includes=parts)
+        check_each(answer["docs"], cluster.label)
+        found += [each for each in answer["docs"] if each.get("found")]
+    return found
 
 
 def check_each(docs: Iterable[Mapping[str, Any]], place: str) -> None:
@@ -159,7 +178,14 @@ def check_each(docs: Iterable[Mapping[str, Any]], place: str) -> None:
 def _standing(document: Mapping[str, Any]) -> StoredVersion:
     own_fields = document.get("_source", {}).get("ibidem", {})
     state = document["_seq_no"], document["_primary_term"]
-    return StoredVersion(own_fields.get("version"), own_fields.get("record", ""), state, own_fields.get("origin", ""))
+    return StoredVersion(
+        own_fields.get("version"),
+        own_fields.get("record", ""),
+        state,
+        own_fields.get("origin", ""),
+        document["_index"],
+        led_group(own_fields),
+    )
 
 
 MOST_BYTES = 8 << 20

@@ -4,7 +4,9 @@ Facets count all that matches by source, language and year, with the groups of e
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import orjson
@@ -38,6 +40,9 @@ from ibidem_ingest.signatures.packed import LONG as IS_LONG
 
 GROUP, LEAD = "ibidem.group", "ibidem.lead"
 SLICE = 1_000
+WRITE, WRITES = 500, 4
+"""Followers that are written at once, and how many such writes are under way at the same time."""
+
 UNSIGNED: Clause = {
     "bool": {
         "should": [{"bool": {"must_not": {"exists": {"field": "ibidem.schema"}}}}, {"term": {"ibidem.length": 0}}],
@@ -67,6 +72,10 @@ class ClusterGroups(StoredGroups):
     @override
     def parts(self) -> list[ShardRef]:
         return self._parts
+
+    @override
+    def uuids(self) -> Mapping[str, str]:
+        return self._layout.uuids
 
     @override
     def newest(self, marks: Marks | None = None) -> dict[ShardRef, int]:
@@ -120,15 +129,29 @@ class ClusterGroups(StoredGroups):
 
     @override
     def members(
-        self, groups: Sequence[str], excluded_ids: Sequence[str] = (), *, lead: bool | None = None
+        self, groups: Sequence[str], excluded: Sequence[tuple[str, str]] = (), *, lead: bool | None = None
     ) -> Iterator[list[GroupedDocument]]:
+        slices = self._members(groups, excluded, lead=lead)
+        if len(self._layout.indices) == 1:
+            yield from slices
+            return
+        places = {index: place for place, index in enumerate(self._layout.indices)}  # no server sorts by these
+        members = [each for documents in slices for each in documents]
+        members.sort(key=lambda each: (places.get(each.name.index, len(places)), each.name.order))
+        for start in range(0, len(members), SLICE):
+            yield members[start : start + SLICE]
+
+    def _members(
+        self, groups: Sequence[str], excluded: Sequence[tuple[str, str]], *, lead: bool | None
+    ) -> Iterator[list[GroupedDocument]]:
+        """Go through the documents of some groups, by the numbers of their writes."""
         conditions: list[Clause] = [{"terms": {GROUP: list(groups)}}]
         if lead is not None:
             conditions.append(LEADS if lead else FOLLOWERS)
         body = _read(conditions, SLICE)
         body["sort"] = [{"_seq_no": "asc"}, {"_index": "asc"}, {"ibidem.id": "asc"}]
-        if excluded_ids:
-            body["query"]["bool"]["must_not"] = [dsl.ids_query(excluded_ids)]
+        if excluded:
+            body["query"]["bool"]["must_not"] = dsl.documents(excluded)
         while True:
             hits = self._search(Target(self.index), body)["hits"]["hits"]
             if not hits:
@@ -150,6 +173,13 @@ class ClusterGroups(StoredGroups):
 
     @override
     def assign(self, changes: Sequence[Assignment]) -> list[bool]:
+        if len(changes) <= WRITE or any(each.lead for each in changes):
+            return self._assign(changes)
+        parts = (changes[at : at + WRITE] for at in range(0, len(changes), WRITE))
+        with ThreadPoolExecutor(WRITES) as threads:  # followers may be written in any order
+            return list(chain.from_iterable(threads.map(self._assign, parts)))
+
+    def _assign(self, changes: Sequence[Assignment]) -> list[bool]:
         with_long = [_place(each) for each in changes if _is_long(each.document.packed)]
         long_signatures = self._cluster.hold(long_values(Target(self.index), with_long)) if with_long else {}
         keys = lookup_keys_batch([each.document.packed for each in changes])

@@ -1,6 +1,6 @@
 """Index creation and metadata: whether an index exists, its layout and schema; refresh."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,6 +25,8 @@ _PARTS = ",".join(
         "*.mappings.properties.ibidem.properties.keys.type",
         "*.settings.index.number_of_shards",
         "*.settings.index.max_result_window",
+        "*.settings.index.creation_date",
+        "*.settings.index.uuid",
         "*.settings.index.search",
     )
 )
@@ -41,14 +43,18 @@ class Layout:
     """The layout of one index, or of several behind an alias.
 
     Args:
-        indices: Their own names; empty when there is none.
+        indices: Their own names, in the order in which they were made; empty when there is none.
         kinds: `full` and `lean`, as far as ibidem's fields are there; empty where nothing was ever signed.
         schemas: The signature schema of each index that has one.
         bare: Those without ibidem's fields.
-        shard_counts: How many primary shards each has.
+        shard_counts: How many primary shards each has, in the same order.
         most_hits: The largest window that all of them allow.
         pipelines: The search pipelines that they put behind every search.
         aliases: The indexes behind each of their aliases and data streams.
+        streams: The data stream of each index that is of one.
+        filtered: Aliases that show a part of an index only.
+        write_indices: The index that each alias of several writes to, where it has one.
+        uuids: The server's own identity of each index: another one was made anew under the same name.
     """
 
     indices: tuple[str, ...]
@@ -59,6 +65,10 @@ class Layout:
     most_hits: int
     pipelines: tuple[str, ...]
     aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    streams: Mapping[str, str] = field(default_factory=dict)
+    filtered: frozenset[str] = frozenset()
+    write_indices: Mapping[str, str] = field(default_factory=dict)
+    uuids: Mapping[str, str] = field(default_factory=dict)
 
     def names(self, *asked: str) -> IndexNames:
         """Return the names of the indexes.
@@ -66,7 +76,12 @@ class Layout:
         Args:
             asked: The names that they were reached by.
         """
-        return IndexNames(asked, self.indices, self.aliases)
+        return IndexNames(asked, self.indices, self.aliases, self.streams)
+
+    @property
+    def is_set(self) -> bool:
+        """Whether other indexes are, or will be, behind the same name."""
+        return len(self.indices) > 1 or bool(self.streams)
 
     @property
     def shards(self) -> int:
@@ -95,16 +110,28 @@ def read_layout(
     metadata = {name: _own_meta(each) for name, each in answer.items()}
     index_settings = {name: each.get("settings", {}).get("index", {}) for name, each in answer.items()}
     settings = list(index_settings.values())
+    indices = sorted(answer, key=lambda name: (int(index_settings[name].get("creation_date", 0)), name))
     return Layout(
-        indices=tuple(sorted(answer)),
+        indices=tuple(indices),
         kinds=frozenset(str(meta.get("layout", "full")) for meta in metadata.values() if meta),
         schemas={name: _schema(answer[name], meta) for name, meta in metadata.items() if meta},
         bare=tuple(sorted(name for name, meta in metadata.items() if not meta)),
-        shard_counts={name: int(each.get("number_of_shards", 1)) for name, each in sorted(index_settings.items())},
+        shard_counts={name: int(index_settings[name].get("number_of_shards", 1)) for name in indices},
         most_hits=min((int(each.get("max_result_window", MOST_HITS)) for each in settings), default=MOST_HITS),
         pipelines=tuple(sorted(filter(None, {_pipeline(each) for each in settings}))),
         aliases=_aliases(answer),
+        streams={name: str(each["data_stream"]) for name, each in answer.items() if "data_stream" in each},
+        filtered=frozenset(alias for _, alias, each in _each_alias(answer) if "filter" in each),
+        write_indices={alias: name for name, alias, each in _each_alias(answer) if each.get("is_write_index")},
+        uuids={name: str(each.get("uuid", "")) for name, each in index_settings.items()},
     )
+
+
+def _each_alias(metadata: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    """Yield each index with each of its aliases, and what is set for the two."""
+    for index, each in metadata.items():
+        for alias, properties in each.get("aliases", {}).items():
+            yield index, alias, properties
 
 
 def _aliases(metadata: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
@@ -154,6 +181,24 @@ def check_writable(layout: Layout, cluster: ClusterClient) -> None:
             f"{cluster.label}: index {', '.join(map(repr, layout.bare))} has no fields of ibidem yet",
             "add them with: ibidem backfill",
         )
+
+
+def write_index(layout: Layout, index: str, cluster: ClusterClient) -> str:
+    """Return where new documents go: the one index of a name, the write index of an alias, or the data stream.
+
+    Raises:
+        Permanent: An alias of several indexes has no write index.
+    """
+    if layout.streams:
+        return index
+    if len(layout.indices) == 1:
+        return layout.indices[0]
+    if index not in layout.write_indices:
+        raise Permanent(
+            f"{cluster.label}: the alias {index!r} of {', '.join(map(repr, layout.indices))} has no write index",
+            "set is_write_index for one of them, or name one in IBIDEM_INDEX",
+        )
+    return layout.write_indices[index]
 
 
 def create(cluster: ClusterClient, index: str, kind: str) -> None:

@@ -17,7 +17,8 @@ from ibidem_engines.cluster.ledger_index import LEDGERS, ledger_index, make_miss
 from ibidem_engines.cursor import KEY, new_key, read_key
 from ibidem_engines.engine import HealthIssue, Ledger
 from ibidem_engines.index_names import IndexNames, StoredRecord
-from ibidem_engines.requests import WHOLE, ApiRequest, RequestFlow, TtlCache
+from ibidem_engines.requests import WHOLE, ApiRequest, RequestFlow
+from ibidem_engines.ttl_cache import TtlCache
 from ibidem_ingest.document import MAX_ID_BYTES
 
 SLICE = 1_000
@@ -138,6 +139,14 @@ class LedgerStore:
         """Read records by key, as they are now."""
         records = self.cluster.hold(_read_keys(self.names.sources, ledger, keys)) if keys else []
         return self.names.own_records(ledger, records)
+
+    def stored(self, ledger: Ledger, keys: Sequence[str]) -> list[StoredRecord]:
+        """Read the records of some keys next to each name, as they are now."""
+        return self.cluster.hold(_read_keys(self.names.sources, ledger, keys))
+
+    def remove(self, ledger: Ledger, records: Sequence[StoredRecord]) -> None:
+        """Remove records next to the names that they are stored under; those that are not there are passed over."""
+        run(self.cluster, [self._deletion(ledger, each) for each in records])
 
     def issues(self) -> Iterator[HealthIssue]:
         """Yield what is wrong with the names in records."""

@@ -32,6 +32,7 @@ from ibidem_engines.cluster.reindex_target import ClusterReindexTarget
 from ibidem_engines.cluster.source import (
     Values,
     as_document,
+    led_group,
     own_fields,
     read_idf,
     read_version,
@@ -44,7 +45,7 @@ from ibidem_engines.cluster.source_values import objects, remove_member
 from ibidem_engines.cluster.whole_documents import check_whole, count_fields
 from ibidem_engines.cluster.write import refused_field
 from ibidem_engines.engine import Ledger, Outcome, Record, WriteStatus
-from ibidem_engines.index_names import OF_A_STREAM, IndexNames
+from ibidem_engines.index_names import IndexNames
 from ibidem_engines.records import UnstorableRecord, values_of_records
 from ibidem_engines.reindex import (
     FieldCounts,
@@ -59,7 +60,9 @@ from ibidem_engines.reindex import (
     Target,
 )
 from ibidem_engines.requests import WHOLE, Answer, quote_index
+from ibidem_engines.stored_groups import own_group
 from ibidem_ingest.errors import UsageError
+from ibidem_ingest.language import add_languages
 
 Failed = Callable[[Mapping[str, Any]], Exception]
 
@@ -99,9 +102,10 @@ def iter_raw_sources(text: str | bytes) -> Iterator[bytes]:
 def _source_document(hit: Mapping[str, Any], name: Name, fields: Fields, raw: bytes) -> SourceDocument:
     source = hit["_source"]
     own_part = own_fields(source)
+    (document,) = add_languages([as_document(name.id, source, fields)])  # as a document that is ingested
     return SourceDocument(
         name,
-        as_document(name.id, source, fields),
+        document,
         fault=text_fault(source, fields),
         version=read_version(source),
         digest=_text(own_part, "record"),
@@ -112,6 +116,7 @@ def _source_document(hit: Mapping[str, Any], name: Name, fields: Fields, raw: by
         order=write_order(hit["_seq_no"]),
         engine_version=hit["_version"],
         own_fields=tuple(own_part),
+        group=led_group(own_part),
         raw=raw,
     )
 
@@ -173,7 +178,7 @@ class ClusterReindexSource(ReindexSource):
         index_layout = self._layout
         if target == "place":
             layout.check_readable(index_layout, self.index, self._cluster)
-        elif target == "copy" and any(index.startswith(OF_A_STREAM) for index in index_layout.indices):
+        elif target == "copy" and index_layout.streams:
             raise UsageError(f"{self.index!r} is a data stream, which takes no copy's alias", "sign it in its place")
         elif target == "copy" and len(index_layout.indices) > 1:
             raise UsageError(
@@ -294,10 +299,11 @@ class ClusterReindexSource(ReindexSource):
     def _signing(self, document: SourceDocument, record: Record, values: Values) -> Action:
         """Give the action that adds signatures to a document: a whole write where its JSON was read."""
         name, kind = document.name, "full" if "full" in self._layout.kinds else "lean"
+        group = document.group or (own_group(name.index, name.id) if self._layout.is_set else "")
         if not document.raw or self.updates_in_part:
-            body = signed_part(record, kind, document.own_fields, values)
+            body = signed_part(record, kind, document.own_fields, values, group=group)
             return Action("update", name.index, name.id, body, document.state, name.routing)
-        body = with_signatures(document.raw, record, kind, values)
+        body = with_signatures(document.raw, record, kind, values, group=group)
         return Action("index", name.index, name.id, body, document.state, name.routing, skips_pipeline=True)
 
     @override
@@ -319,7 +325,7 @@ class ClusterReindexSource(ReindexSource):
 
     @override
     def unmark(self) -> bool:
-        """Take the note out of `_meta`; a server takes no field out of a mapping."""
+        """Remove ibidem's entry from `_meta`; a server cannot remove a field from a mapping."""
         layout.remove_note(self._cluster, self._layout.indices)
         self._layout_cache = None
         return True

@@ -1,4 +1,4 @@
-"""Conversion of records to and from `_source`, and of hits to stored documents with highlights."""
+"""Conversion between records and `_source`."""
 
 import base64
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -46,7 +46,7 @@ GROUPED = ("group", "lead")
 _NAMES = ("title", "text", "date", "source", "url", "language")
 
 
-def as_source(record: Record, fields: Fields, layout: str, values: Values | None = None) -> bytes:
+def as_source(record: Record, fields: Fields, layout: str, values: Values | None = None, *, group: str = "") -> bytes:
     """Write a record as JSON: the document under the index's own names, all of ours under `ibidem`.
 
     Args:
@@ -54,6 +54,7 @@ def as_source(record: Record, fields: Fields, layout: str, values: Values | None
         fields: Names of a document's fields in the index.
         layout: `full`, or `lean`: no hash but that of the content next to the packed value that repeats it.
         values: Its look-up values, where `values_of_records` has computed them for several records at once.
+        group: Name of the group that it leads until it is settled; empty: one made of its id.
 
     Raises:
         UnstorableRecord: Something in it cannot be stored.
@@ -66,14 +67,16 @@ def as_source(record: Record, fields: Fields, layout: str, values: Values | None
             set_path(source, getattr(fields, name), value)
     if document.meta:
         _put_meta(source, fields.meta, document.meta)
-    source[OURS] = _own_part(record, layout, values)
+    source[OURS] = _own_part(record, layout, values, group)
     try:
         return orjson.dumps(source)
     except TypeError as error:
         raise UnstorableRecord("meta", f"JSON cannot hold it: {error}") from error
 
 
-def signed_part(record: Record, layout: str, stored_names: Iterable[str], values: Values | None = None) -> bytes:
+def signed_part(
+    record: Record, layout: str, stored_names: Iterable[str], values: Values | None = None, *, group: str = ""
+) -> bytes:
     """Write the partial update that puts a document's signatures into it and touches nothing else.
 
     Args:
@@ -82,15 +85,16 @@ def signed_part(record: Record, layout: str, stored_names: Iterable[str], values
         stored_names: Fields that ibidem added before; those that it no longer has are unset, since an update merges.
             It leads a group of its own again, so that it is grouped by its new signatures.
         values: As in `as_source`.
+        group: As in `as_source`.
 
     Raises:
         UnstorableRecord: Something in it cannot be stored.
     """
     check_storable(record)
-    return orjson.dumps({"doc": {OURS: dict.fromkeys(stored_names) | _own_part(record, layout, values)}})
+    return orjson.dumps({"doc": {OURS: dict.fromkeys(stored_names) | _own_part(record, layout, values, group)}})
 
 
-def with_signatures(raw: bytes, record: Record, layout: str, values: Values | None = None) -> bytes:
+def with_signatures(raw: bytes, record: Record, layout: str, values: Values | None = None, *, group: str = "") -> bytes:
     """Write a document's signatures into its `_source`; every other byte of it stays as it is.
 
     Args:
@@ -98,12 +102,13 @@ def with_signatures(raw: bytes, record: Record, layout: str, values: Values | No
         record: Its signed record.
         layout: `full` or `lean`.
         values: As in `as_source`.
+        group: As in `as_source`.
 
     Raises:
         UnstorableRecord: Something in it cannot be stored.
     """
     check_storable(record)
-    return with_member(raw, OURS, orjson.dumps(_own_part(record, layout, values)))
+    return with_member(raw, OURS, orjson.dumps(_own_part(record, layout, values, group)))
 
 
 def version_update(record: Record, layout: str) -> bytes:
@@ -171,11 +176,16 @@ def filter_value(name: str, value: str) -> str:
     return value if len(value) <= LONGEST_VALUE else f"x:{xxh3_128_hexdigest(value.encode())}"
 
 
-def _own_part(record: Record, layout: str, clue_values: Values | None = None) -> dict[str, object]:
+def led_group(own_part: Mapping[str, object]) -> str:
+    """Read the name of the group that a document leads; empty where it leads none."""
+    return _text(own_part, "group") if own_part.get("lead") is True else ""
+
+
+def _own_part(record: Record, layout: str, clue_values: Values | None = None, group: str = "") -> dict[str, object]:
     """Fill the object `ibidem`."""
     document = record.document
     own_part: dict[str, object] = {"id": document.id, "version": record.version, "record": record.digest}
-    own_part |= {"group": group_name(document.id), "lead": True}
+    own_part |= {"group": group or group_name(document.id), "lead": True}
     if document.version is not None:
         own_part["given"] = True
     if document.origin:
@@ -294,9 +304,9 @@ def _text(source: Mapping[str, object], path: str) -> str:
 
 
 def _language(text: str) -> str:
-    """Read a language; one with a region counts as the language."""
+    """Read a language; one with a region counts as the language. Empty where the document names none."""
     code = text.replace("_", "-").partition("-")[0].lower()
-    return code if code.isalpha() and len(code) in (2, 3) else text or "en"
+    return code if code.isalpha() and len(code) in (2, 3) else text
 
 
 def _number(value: object) -> int | None:

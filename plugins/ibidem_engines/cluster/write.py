@@ -23,10 +23,12 @@ from ibidem_engines.cluster.bulk import (
 )
 from ibidem_engines.cluster.client import ClusterClient
 from ibidem_engines.cluster.records import LedgerStore
-from ibidem_engines.cluster.source import as_source, version_update
+from ibidem_engines.cluster.source import Values, as_source, version_update
 from ibidem_engines.engine import Outcome, Record, WriteStatus, next_version
 from ibidem_engines.ledger import Tombstone, read_entries
 from ibidem_engines.records import UnstorableRecord, clash, find_superseded, values_of_records, write_in_turns
+from ibidem_engines.stored_groups import own_group
+from ibidem_ingest.signatures.content import group_name
 
 _AT_FAULT = {WriteStatus.STALE: "version", WriteStatus.REFUSED: "id"}
 
@@ -56,11 +58,13 @@ class WriteTarget:
 
     Args:
         cluster: The cluster.
-        index: The index.
+        index: The index that new documents are written to, or the data stream.
         fields: Names of a document's fields in it.
         layout: `full` or `lean`.
         ledgers: The records next to the index.
         mode: Whether a write reads first.
+        indices: All indexes of the name, the newest last: a document is replaced where it is.
+        is_set: Whether other indexes may hold the same ids.
     """
 
     cluster: ClusterClient
@@ -69,10 +73,33 @@ class WriteTarget:
     layout: str
     ledgers: LedgerStore
     mode: WriteMode = field(default_factory=WriteMode)
+    indices: tuple[str, ...] = ()
+    is_set: bool = False
+
+    def group(self, id_: str, standing: StoredVersion | None = None) -> str:
+        """Return the name of the group that a document leads once it is written.
+
+        A lead keeps the name of its group, so that its followers are found.
+        """
+        if standing and standing.group:
+            return standing.group
+        if not self.is_set:
+            return group_name(id_)
+        newest = self.index if self.index in self.indices else self.indices[-1]
+        return own_group(standing.index if standing else newest, id_)
+
+    def source(self, record: Record, values: Values | None = None, standing: StoredVersion | None = None) -> bytes:
+        """Write a record as JSON."""
+        return as_source(record, self.fields, self.layout, values, group=self.group(record.document.id, standing))
 
     def standing(self, ids: Sequence[str]) -> dict[str, StoredVersion]:
         """Read the stored versions of these ids."""
-        return read_versions(self.cluster, self.index, ids)
+        return read_versions(self.cluster, self.indices or (self.index,), ids)
+
+    @property
+    def reads_first(self) -> bool:
+        """Whether a write reads what is stored: among several indexes only that tells where a document is."""
+        return len(self.indices) > 1 or not self.mode.expects_new
 
     def graves(self, ids: Sequence[str]) -> dict[str, int]:
         """Read the versions with which these ids were deleted."""
@@ -108,7 +135,7 @@ def _write_turn(place: WriteTarget, records: Sequence[Record]) -> list[Outcome]:
     for position, (record, values) in enumerate(zip(records, values_of_records(records), strict=True)):
         if position not in outcomes:
             try:
-                ready[position] = _Ready(record, as_source(record, place.fields, place.layout, values))
+                ready[position] = _Ready(record, place.source(record, values))
             except UnstorableRecord as unfit:
                 outcomes[position] = Outcome(record.document.id, WriteStatus.REFUSED, field=unfit.field, why=unfit.why)
     if ready:
@@ -127,18 +154,13 @@ def delete(place: WriteTarget, ids: Sequence[str], version: int, *, beats: bool)
         stored_versions = place.standing(remaining)
         versions = {id_: _version_of_deletion(stored_versions.get(id_), version, beats=beats) for id_ in remaining}
         fates = {id_: _fate_of_deletion(stored_versions.get(id_), versions[id_]) for id_ in remaining}
-        _bury(place, {id_: versions[id_] for id_ in remaining if fates[id_] is not WriteStatus.STALE})
+        _bury(place, {id_: versions[id_] for id_ in remaining if fates[id_] not in _AT_FAULT})
         deletions = [id_ for id_ in remaining if fates[id_] is WriteStatus.DELETED]
-        results = place.run([Action("delete", place.index, id_, state=stored_versions[id_].state) for id_ in deletions])
+        results = place.run([_deletion(id_, stored_versions[id_]) for id_ in deletions])
         conflicts = {id_ for id_, each in zip(deletions, results, strict=True) if each.status in (CONFLICT, MISSING)}
         for id_ in remaining:
             if id_ not in conflicts:
-                old_version = stored_versions[id_].version if id_ in stored_versions else None
-                stale = fates[id_] is WriteStatus.STALE
-                reason = f"version {version} is older than the one in the index, {old_version}" if stale else ""
-                outcomes[id_] = Outcome(
-                    id_, fates[id_], previous_version=old_version, field="version" if stale else "", why=reason
-                )
+                outcomes[id_] = _outcome_of_deletion(id_, fates[id_], stored_versions.get(id_), version)
         remaining = sorted(conflicts)
         if not remaining:
             return [outcomes[id_] for id_ in ids]
@@ -153,7 +175,7 @@ def _write(place: WriteTarget, ready: Mapping[int, _Ready]) -> dict[int, Outcome
     """
     outcomes: dict[int, Outcome] = {}
     remaining = dict(ready)
-    sent_again, first_round = place.cluster.resend_count, 0 if place.mode.expects_new else 1
+    sent_again, first_round = place.cluster.resend_count, 1 if place.reads_first else 0
     for turn in range(first_round, ROUNDS):
         ids = [each.id for each in remaining.values()]
         stored_versions, graves = place.standing(ids) if turn else {}, place.graves(ids)
@@ -194,6 +216,8 @@ def _decide(record: Record, entry: StoredVersion | None, grave: int | None, *, r
         grave: The version that is buried there.
         retry: Whether the response to an earlier try was lost: a stored document equal to the record is then from it.
     """
+    if entry and entry.others:
+        return WriteStatus.REFUSED, _several(entry)
     is_equal = entry is not None and entry.digest == record.digest
     if entry and not is_equal and (reason := clash(record, entry.origin)):
         return WriteStatus.REFUSED, reason
@@ -212,14 +236,17 @@ def _action(
     """Return the action of a decision; None when there is nothing to write."""
     standing = stored_versions.get(ready.id)
     if decision[0] is WriteStatus.UNCHANGED and standing and standing.version != ready.record.version:
-        return Action("update", place.index, ready.id, version_update(ready.record, place.layout), standing.state)
+        body = version_update(ready.record, place.layout)
+        return Action("update", standing.index, ready.id, body, standing.state)
     if decision[0] is not WriteStatus.INDEXED:
         return None
     if standing is None:
         return Action("create", place.index, ready.id, ready.source)
     if standing.digest == ready.record.digest:
         return None
-    return Action("index", place.index, ready.id, ready.source, standing.state)
+    is_same = place.group(ready.id, standing) == place.group(ready.id)
+    source = ready.source if is_same else place.source(ready.record, standing=standing)
+    return Action("index", standing.index, ready.id, source, standing.state)
 
 
 def _outcome(
@@ -273,7 +300,7 @@ def _check_tombstones(
             for id_ in stale
             if id_ in stored_versions and stored_versions[id_].digest == ready[indexed_positions[id_]].record.digest
         ]
-        place.run([Action("delete", place.index, id_, state=stored_versions[id_].state) for id_ in own_writes])
+        place.run([_deletion(id_, stored_versions[id_]) for id_ in own_writes])
     for id_, version in stale.items():
         position = indexed_positions[id_]
         reason = f"version {ready[position].record.version} was deleted with version {version}"
@@ -285,7 +312,29 @@ def _check_tombstones(
 def _fate_of_deletion(entry: StoredVersion | None, version: int) -> WriteStatus:
     if entry is None:
         return WriteStatus.MISSING
+    if entry.others:
+        return WriteStatus.REFUSED
     return WriteStatus.STALE if entry.version is not None and entry.version > version else WriteStatus.DELETED
+
+
+def _outcome_of_deletion(id_: str, fate: WriteStatus, entry: StoredVersion | None, version: int) -> Outcome:
+    old_version = entry.version if entry else None
+    reason = ""
+    if fate is WriteStatus.STALE:
+        reason = f"version {version} is older than the one in the index, {old_version}"
+    elif entry and fate is WriteStatus.REFUSED:
+        reason = _several(entry)
+    return Outcome(id_, fate, previous_version=old_version, field=_AT_FAULT.get(fate, ""), why=reason)
+
+
+def _several(entry: StoredVersion) -> str:
+    """Say that an id names several documents."""
+    indices = ", ".join((entry.index, *entry.others))
+    return f"it is in several indexes: {indices}; name one of them in IBIDEM_INDEX, or remove one"
+
+
+def _deletion(id_: str, entry: StoredVersion) -> Action:
+    return Action("delete", entry.index, id_, state=entry.state)
 
 
 def _version_of_deletion(entry: StoredVersion | None, version: int, *, beats: bool) -> int:

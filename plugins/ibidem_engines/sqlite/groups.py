@@ -83,6 +83,10 @@ class SqliteGroups(StoredGroups):
         return [ShardRef(self.index)]
 
     @override
+    def uuids(self) -> Mapping[str, str]:
+        return {}
+
+    @override
     def newest(self, marks: Marks | None = None) -> dict[ShardRef, int]:
         """Give the last assigned place, whether or not its document is still there."""
         with self._file.reading():
@@ -118,12 +122,11 @@ class SqliteGroups(StoredGroups):
 
     @override
     def members(
-        self, groups: Sequence[str], excluded_ids: Sequence[str] = (), *, lead: bool | None = None
+        self, groups: Sequence[str], excluded: Sequence[tuple[str, str]] = (), *, lead: bool | None = None
     ) -> Iterator[list[GroupedDocument]]:
         last_name, flags = 0, (0, 1) if lead is None else (int(lead), int(lead))
-        while rows := self._rows(
-            _OF_GROUPS, (as_json(list(groups)), last_name, as_json(list(excluded_ids)), *flags, SLICE)
-        ):
+        excluded_ids = as_json([name for index, name in excluded if index == self.index])
+        while rows := self._rows(_OF_GROUPS, (as_json(list(groups)), last_name, excluded_ids, *flags, SLICE)):
             yield rows
             last_name = rows[-1].name.order
 
@@ -225,7 +228,7 @@ YEARS = 10_000
 Rows = Iterable[tuple[int, str, bytes | None, float, str]]
 
 
-def collapse(  # noqa: PLR0913 - those of `CollapseEngine.collapse`
+def collapse(  # noqa: PLR0913 - those of `EngineSearch.collapse`
     file: SqliteFile, query: Query, place: Place, size: int, *, settled: Marks, order: Order, view: ReadView
 ) -> Collapsed:
     """Rank what matches, one hit for each stored group, and count groups and documents."""
@@ -237,7 +240,7 @@ def collapse(  # noqa: PLR0913 - those of `CollapseEngine.collapse`
     return Collapsed(_hits(file, heads), counts, best, view=ReadView(newest))
 
 
-def members(  # noqa: PLR0913, PLR0917 - those of `CollapseEngine.members`
+def members(  # noqa: PLR0913, PLR0917 - those of `EngineSearch.members`
     file: SqliteFile, query: Query, groups: Sequence[str], limit: int, order: Order, view: ReadView
 ) -> Members:
     """Find the members of stored groups that match, the best first, and the sizes of the groups."""

@@ -38,18 +38,6 @@ def test_columns_are_those_of_the_packed_values_wherever_they_are_kept(max_bytes
         assert arrays(stored.columns()) == arrays(PackedColumns.decode([each.packed for each in documents]))
 
 
-@pytest.mark.parametrize("max_bytes", [0, 1 << 20], ids=["in files", "in memory"])
-def test_rows_of_several_parts_are_put_into_the_order_of_their_writes(max_bytes: int) -> None:
-    one, other = grouped("ac", index="one"), grouped("b", index="other")
-    with StoredColumns(3, max_bytes) as stored:
-        stored.add([*one, *other])
-        stored.sort(3)
-        assert list(stored.names) == [("one", "a"), ("other", "b"), ("one", "c")]
-        assert stored.orders.tolist() == [1, 1, 2]
-        in_order = PackedColumns.decode([one[0].packed, other[0].packed, one[1].packed])
-        assert arrays(stored.columns()) == arrays(in_order)
-
-
 def test_a_document_is_found_by_its_name_and_the_number_of_its_write() -> None:
     with StoredColumns(3) as stored:
         stored.add(grouped("abc"))

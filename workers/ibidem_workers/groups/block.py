@@ -35,11 +35,6 @@ class Row:
     order: int
     value: bytes
 
-    @property
-    def rank(self) -> tuple[int, DocumentRef]:
-        """Sort key of rows."""
-        return self.order, self.name
-
 
 @dataclass(frozen=True, slots=True)
 class Join:

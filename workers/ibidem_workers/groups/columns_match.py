@@ -48,14 +48,14 @@ class ColumnsMatch:
 
         Args:
             stored: Room for all of them.
-            slices: The leads that are settled, then the new documents in the order of writing.
+            slices: The leads that are settled in the order of parts and their writes, then the new documents in the
+                order of writing.
             rules: The rules that they are settled by.
             go_on: Called between slices and blocks; what it raises ends the search.
         """
         leads, new = slices
         add(stored, leads, go_on)
         settled = len(stored)
-        stored.sort(settled)
         add(stored, new, go_on)
         columns = stored.columns()
         columns.length[_twins(stored, settled)] = 0

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from xxhash import xxh3_64_intdigest
 
 from ibidem_dedupe.column_rules import Bools
 from ibidem_dedupe.leader_clustering import Grouping, group
@@ -18,7 +19,7 @@ from ibidem_engines.stored_groups import Assignment, GroupedDocument, StoredGrou
 from ibidem_workers.groups.block import Rules
 from ibidem_workers.groups.columns_match import add, read_slices
 from ibidem_workers.groups.lookup_match import ref
-from ibidem_workers.groups.settle import Settler, fresh_name, start_group
+from ibidem_workers.groups.settle import Settler, fresh_name, own_name
 from ibidem_workers.groups.stored_columns import NO_GROUP, StoredColumns
 
 
@@ -33,6 +34,7 @@ class Regrouping:
         is_named: (n,) rows whose group's name is needed: leads that have followers.
         is_lead: (n,) rows that lead their group already, the first of it in the order of writing.
         names: Names of the groups of such leads, as far as they are known.
+        group_hashes: Hashes of the names of all groups.
     """
 
     stored: StoredColumns
@@ -41,6 +43,7 @@ class Regrouping:
     is_named: Bools
     is_lead: Bools
     names: dict[int, str] = field(default_factory=dict)
+    group_hashes: frozenset[int] = frozenset()
 
     @classmethod
     def find(
@@ -65,7 +68,8 @@ class Regrouping:
         grouping = group(columns, rules.policy, constraints, report=lambda _: go_on())
         is_named = np.zeros(len(stored), bool)
         is_named[grouping.lead[grouping.lead != np.arange(len(stored))]] = True
-        return cls(stored, grouping, bounds, is_named, first_leads(stored))
+        group_hashes = frozenset(np.unique(stored.groups[: len(stored)]).tolist())
+        return cls(stored, grouping, bounds, is_named, first_leads(stored), group_hashes=group_hashes)
 
     def write(self, store: StoredGroups, part: ShardRef, documents: Sequence[GroupedDocument]) -> None:
         """Write what changes of some documents, leads before those that follow them.
@@ -94,16 +98,21 @@ class Regrouping:
     def _lead(self, row: int, document: GroupedDocument) -> Assignment | None:
         """Return the assignment of a lead; None where it leads its group already."""
         is_lead = bool(self.is_lead[row])
-        name = document.group if is_lead else fresh_name(document)
+        name = document.group if is_lead else self._new_name(document)
         if self.is_named[row]:
             self.names[row] = name
         return None if is_lead else Assignment(document, name, lead=True, settled=True)
+
+    def _new_name(self, document: GroupedDocument) -> str:
+        """Return a name that no other document leads: its own where no group was called so when all were read."""
+        name = own_name(document)
+        return fresh_name(document) if xxh3_64_intdigest(name.encode()) in self.group_hashes else name
 
     def _join(self, row: int, document: GroupedDocument) -> Assignment | None:
         """Return the assignment of a follower; None where it follows its lead already."""
         name = self.names.get(int(self.grouping.lead[row]))
         if name is None:  # its lead has changed since it was read: the document is settled as a new one
-            return start_group(document)
+            return Assignment(document, self._new_name(document), lead=True)
         return Assignment(document, name, lead=False) if document.lead or document.group != name else None
 
 

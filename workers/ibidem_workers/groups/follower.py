@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import orjson
 from xxhash import xxh3_64_hexdigest
 
+from ibidem_core.errors import NoIndex, Unavailable
 from ibidem_dedupe.overrides import Overrides
 from ibidem_engines.engine import Engine
 from ibidem_engines.group_checkpoint import Checkpoint, parse_policy
@@ -24,7 +25,7 @@ from ibidem_engines.stored_overrides import load_overrides
 from ibidem_workers.groups.block import Rules
 from ibidem_workers.groups.columns_match import ColumnsMatch, count_leads, read_slices
 from ibidem_workers.groups.everything import settle_everything
-from ibidem_workers.groups.settle import Match, Settler, start_group
+from ibidem_workers.groups.settle import Match, Settler, start_groups
 from ibidem_workers.groups.shared_match import MatchQueue, SharedMatch
 from ibidem_workers.groups.stored_columns import MAX_BYTES, StoredColumns
 
@@ -90,15 +91,23 @@ class Follower:
 
     def step(self) -> bool:
         """Settle the documents that are new since the last time; returns whether there were any."""
-        checkpoint = Checkpoint.read(self.engine)  # before the refresh: searches then see all joins up to it
         store = group_store(self.engine)
+        try:
+            return self._step(store)
+        except (NoIndex, Unavailable):
+            if group_store(self.engine).parts() == store.parts():
+                raise
+            return True  # one of several indexes was deleted: what is there is settled by the next step
+
+    def _step(self, store: StoredGroups) -> bool:
+        checkpoint = Checkpoint.read(self.engine)  # before the refresh: searches then see all joins up to it
         overrides = Overrides(load_overrides(self.engine))
         has_changes = self._follow_changes(store, checkpoint)
         upto = store.newest()
         if not has_changes and marks_as_record(upto) == checkpoint.seen:
             return False
         if any(checkpoint.settled_write(part) > number for part, number in upto.items()):
-            checkpoint.done = {}  # another index was made under this name
+            checkpoint.done = {}  # another index was made under this name, where the engine tells no identity
         settler = Settler(store, Rules(parse_policy(checkpoint.policy), overrides))
         if checkpoint.everything:
             self._settle_everything(settler, checkpoint, upto)
@@ -195,10 +204,10 @@ class Follower:
         self.report(len(portion))
 
     def _follow_changes(self, store: StoredGroups, checkpoint: Checkpoint) -> bool:
-        """Follow deletions and manual decisions, which no write of a document shows."""
-        has_changes = False
+        """Follow deletions, of indexes too, and manual decisions, which no write of a document shows."""
+        has_changes = checkpoint.follow_indices(store.parts(), store.uuids())
         deletions = store.deletions()
-        if deletions != checkpoint.deletions:
+        if deletions != checkpoint.deletions or has_changes:
             inherit(store)
             checkpoint.deletions, has_changes = deletions, True
         overrides = override_hashes(self.engine)
@@ -250,6 +259,7 @@ def revisit(store: StoredGroups, names: Sequence[tuple[str, str]]) -> None:
     """Let documents be settled again; one that follows a lead leaves its group first."""
     store.newest()
     documents = store.read(sorted(set(names)))
-    changes = [Assignment(each, each.group, lead=True) if each.lead else start_group(each) for each in documents]
-    if changes:
+    leads = [each for each in documents if each.lead]
+    starts = start_groups(store, [each for each in documents if not each.lead])
+    if changes := [*(Assignment(each, each.group, lead=True) for each in leads), *starts]:
         store.assign(changes)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from ibidem_dedupe.overrides import DocumentRef
 from ibidem_engines.reindex import Marks
-from ibidem_engines.stored_groups import GroupedDocument, LeadKeys, StoredGroups
+from ibidem_engines.stored_groups import GroupedDocument, LeadKeys, StoredGroups, index_places
 from ibidem_ingest.signatures.lookup_keys import lookup_keys_batch
 from ibidem_ingest.signatures.packed import unpack
 from ibidem_workers.groups.block import Join, Row, Rules
@@ -50,9 +50,14 @@ class LookUpMatch:
     def _leads(self, rows: Sequence[Row]) -> list[Row]:
         """Look up the leads that rows may join: copies of a lead first, since these need no further look-up."""
         leads = self._find(rows, copies=True)
-        rest = self.rules.originals(sorted(leads, key=_rank), rows)
+        rest = self.rules.originals(self._sort(leads), rows)
         known = {lead.name: lead for lead in [*leads, *self._find(rest, copies=False)]}
-        return sorted(known.values(), key=_rank)
+        return self._sort(known.values())
+
+    def _sort(self, leads: Iterable[Row]) -> list[Row]:
+        """Put leads into the order of indexes and their writes."""
+        places = index_places(self.store)
+        return sorted(leads, key=lambda row: (places.get(row.name[0], len(places)), row.order, row.name))
 
     def _find(self, rows: Sequence[Row], *, copies: bool) -> list[Row]:
         """Look up settled leads, without those that have joined a group since."""
@@ -85,7 +90,3 @@ def make_row(document: GroupedDocument) -> Row:
 def ref(document: GroupedDocument) -> DocumentRef:
     """Return index and id of a document."""
     return document.name.index, document.name.id
-
-
-def _rank(row: Row) -> tuple[int, DocumentRef]:
-    return row.rank

@@ -8,9 +8,7 @@ no lead cannot be seen, so an answer holds only for the very texts, figures and 
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cache
 from hashlib import sha256
-from importlib.metadata import version
 
 import orjson
 
@@ -20,8 +18,10 @@ from ibidem_dedupe.overrides import Overrides
 from ibidem_engines.engine import Engine
 from ibidem_engines.group_checkpoint import parse_policy
 from ibidem_engines.reindex import Marks, parse_marks
-from ibidem_engines.stored_groups import StoredGroups, group_store
+from ibidem_engines.stored_groups import StoredGroups, group_set, group_store
 from ibidem_engines.stored_overrides import load_overrides
+from ibidem_ingest.distribution import installed_version
+from ibidem_ingest.errors import UsageError
 from ibidem_workers.groups.block import Row, Rules
 from ibidem_workers.groups.lookup_match import LookUpMatch, make_row
 
@@ -95,19 +95,14 @@ def digest(rows: Sequence[Row], rules: Rules) -> str:
         rows: The documents.
         rules: The rules that they are settled by.
     """
+    # Another version of the program may decide in another way.
     state = sha256(
-        orjson.dumps([_program(), asdict(rules.policy), [word.as_record() for word in rules.overrides.words]])
+        orjson.dumps([installed_version(), asdict(rules.policy), [word.as_record() for word in rules.overrides.words]])
     )
     for row in rows:
         state.update(orjson.dumps([*row.name, row.order, len(row.value)]))
         state.update(row.value)
     return state.hexdigest()
-
-
-@cache
-def _program() -> str:
-    """Return the version of the program: another one may decide in another way."""
-    return version("ibidem")
 
 
 class MatchWorker:
@@ -133,13 +128,14 @@ class MatchWorker:
         try:
             request = parse_record(MatchRequest, message)
             marks = parse_marks(request.marks)
+            self._engine = group_set(self._engine, cached=True)
             if request.index != self._engine.index or not self._is_awaited(request):
                 return False
             answer = self._match(request, marks)
             if answer is None or not self._is_awaited(request):
                 return False
             self._engine.put_records("runs", {request.key: asdict(answer)})
-        except (EngineError, ValueError) as error:
+        except (EngineError, UsageError, ValueError) as error:
             _log.warning("documents are not matched here, but by who asked for it: %s", error)
             return False
         return True

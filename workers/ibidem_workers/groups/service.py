@@ -7,8 +7,8 @@ from ibidem_core.errors import EngineError
 from ibidem_dedupe.policy import Policy
 from ibidem_engines.engine import Engine
 from ibidem_engines.group_checkpoint import Checkpoint, has_settled, policy_as_record
-from ibidem_engines.reindex import marks_as_record, parse_marks
-from ibidem_engines.stored_groups import group_store
+from ibidem_engines.reindex import Marks, marks_as_record, parse_marks
+from ibidem_engines.stored_groups import group_set, group_store
 from ibidem_workers.groups.follower import SIZE, Follower, Report, inherit, override_hashes
 from ibidem_workers.groups.lease import Lease
 from ibidem_workers.groups.shared_match import MatchQueue
@@ -35,6 +35,7 @@ def settle(
         memory: Bytes of columns that are held in memory.
         queue: Where workers are asked to match; None: nobody is asked.
     """
+    engine = group_set(engine)
     lease, deadline = Lease(engine), time.monotonic() + seconds
 
     def is_lost() -> bool:
@@ -64,11 +65,17 @@ def settle_all(
         memory: Bytes of columns that are held in memory.
         queue: Where workers are asked to match; None: nobody is asked.
     """
-    goal = group_store(engine).newest()
+    goal = group_store(group_set(engine)).newest()
     settle(engine, inf, report, memory=memory, queue=queue)
-    while not has_settled(engine, goal):
+    while not has_settled(together := group_set(engine), remaining(goal, together)):
         settle(engine, inf, report, memory=memory, queue=queue)
         time.sleep(PAUSE)
+
+
+def remaining(goal: Marks, engine: Engine) -> Marks:
+    """Return the numbers of the parts that are still there: an index may be deleted at any time."""
+    parts = group_store(engine).parts()
+    return {part: number for part, number in goal.items() if part in parts}
 
 
 DECISION_S = 5.0
@@ -82,6 +89,7 @@ def follow_decisions(engine: Engine, seconds: float = DECISION_S) -> bool:
     """
     deadline = time.monotonic() + seconds
     try:
+        engine = group_set(engine)
         while (checkpoint := Checkpoint.read(engine)).done and override_hashes(engine) != checkpoint.overrides:
             if time.monotonic() > deadline:
                 return False
@@ -94,10 +102,11 @@ def follow_decisions(engine: Engine, seconds: float = DECISION_S) -> bool:
 
 
 def is_settled(engine: Engine) -> bool:
-    """Return whether all documents are settled and all manual decisions followed."""
-    checkpoint = Checkpoint.read(engine)
-    marks = marks_as_record(group_store(engine).newest(parse_marks(checkpoint.seen)))
-    return marks == checkpoint.seen and override_hashes(engine) == checkpoint.overrides
+    """Return whether all documents of a set are settled and all manual decisions followed."""
+    checkpoint, store = Checkpoint.read(engine), group_store(engine)
+    marks = marks_as_record(store.newest(parse_marks(checkpoint.seen)))
+    is_same = marks == checkpoint.seen and store.uuids() == (checkpoint.uuids or store.uuids())
+    return is_same and override_hashes(engine) == checkpoint.overrides
 
 
 def regroup(  # noqa: PLR0913 - by name, as a caller of the library gives them
@@ -120,6 +129,7 @@ def regroup(  # noqa: PLR0913 - by name, as a caller of the library gives them
         size: Documents in a portion.
         memory: Bytes of columns that are held in memory.
     """
+    engine = group_set(engine, takes_over=everything)
     if not everything:
         inherit(group_store(engine))
     checkpoint = Checkpoint.read(engine)

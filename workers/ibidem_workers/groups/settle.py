@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from ibidem_dedupe.overrides import DocumentRef
 from ibidem_engines.reindex import Marks
-from ibidem_engines.stored_groups import Assignment, GroupedDocument, StoredGroups
+from ibidem_engines.stored_groups import Assignment, GroupedDocument, StoredGroups, index_places, own_group
 from ibidem_ingest.signatures.content import group_name
 from ibidem_workers.groups.block import Join, Row, Rules
 from ibidem_workers.groups.lookup_match import LookUpMatch, make_row, ref
@@ -38,6 +38,11 @@ class Settler:
     store: StoredGroups
     rules: Rules
     recent_joins: set[DocumentRef] = field(default_factory=set)
+    _places: Mapping[str, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Number the indexes."""
+        self._places = index_places(self.store)
 
     def settle(self, portion: Sequence[GroupedDocument], marks: Marks, plan: Plan, match: Match | None = None) -> None:
         """Settle a portion.
@@ -66,10 +71,10 @@ class Settler:
     def _settle(self, portion: Sequence[GroupedDocument], plan: Plan, match: Match, marks: Marks) -> None:
         followers = self._followers(portion)
         twins = self._twins(portion, followers)
-        twin_ids = {each.name.id for each in twins}
-        documents = {ref(each): each for each in portion if each.name.id not in twin_ids}
+        twin_names = {ref(each) for each in twins}
+        documents = {ref(each): each for each in portion if ref(each) not in twin_names}
         if twins:
-            self.store.assign([start_group(each) for each in twins])
+            self.store.assign(start_groups(self.store, twins))
         joins = match([make_row(each) for each in documents.values()], marks)
         self.write(joins, documents, plan, self._successions(joins, documents, followers))
 
@@ -105,7 +110,7 @@ class Settler:
     def _followers(self, portion: Sequence[GroupedDocument]) -> Mapping[str, list[GroupedDocument]]:
         """Read the followers of these documents; there are none unless a lead was written again."""
         followers: defaultdict[str, list[GroupedDocument]] = defaultdict(list)
-        names = [each.name.id for each in portion]
+        names = [ref(each) for each in portion]
         for members in self.store.members([each.group for each in portion if each.group], names):
             for each in members:
                 if ref(each) not in self.recent_joins:
@@ -115,14 +120,18 @@ class Settler:
     def _twins(
         self, portion: Sequence[GroupedDocument], followers: Mapping[str, Sequence[GroupedDocument]]
     ) -> list[GroupedDocument]:
-        """Return the documents whose group another document leads now, since they were written again."""
-        lead_groups = {group for group, members in followers.items() if any(each.lead for each in members)}
+        """Return the documents whose group one before them leads, such as one with their id in another index."""
+        lead_groups: set[str] = set()
         twins = []
         for each in portion:
-            if each.group in lead_groups or not each.group:
+            others = (self._rank(other) for other in followers.get(each.group, ()) if other.lead)
+            if each.group in lead_groups or not each.group or any(other < self._rank(each) for other in others):
                 twins.append(each)
             lead_groups.add(each.group)
         return twins
+
+    def _rank(self, document: GroupedDocument) -> tuple[int, int]:
+        return self._places.get(document.name.index, len(self._places)), document.name.order
 
     def _groups(
         self, joins: Sequence[Join], documents: Mapping[DocumentRef, GroupedDocument]
@@ -156,7 +165,7 @@ class Settler:
         joiners = {join.name for join in joins}
         changes: list[Assignment] = []
         for name, lead in documents.items():
-            members = followers.get(lead.group, [])
+            members = [each for each in followers.get(lead.group, ()) if not each.lead]
             if not members:
                 continue
             if name in joiners:
@@ -164,32 +173,55 @@ class Settler:
                 continue
             stay = self.rules.duplicates(make_row(lead), [make_row(each) for each in members])
             pairs = list(zip(members, stay, strict=True))
-            changes += split_group(lead, [each for each, stays in pairs if stays], [each for each, s in pairs if not s])
+            stayers, leavers = [each for each, stays in pairs if stays], [each for each, stays in pairs if not stays]
+            changes += split_group(self.store, lead, stayers, leavers)
         return changes
 
 
 def split_group(
-    lead: GroupedDocument, members: Sequence[GroupedDocument], leavers: Sequence[GroupedDocument]
+    store: StoredGroups,
+    lead: GroupedDocument,
+    members: Sequence[GroupedDocument],
+    leavers: Sequence[GroupedDocument],
 ) -> list[Assignment]:
     """Split a group; the name stays with the larger part.
 
     Args:
+        store: The index's groups.
         lead: The lead.
         members: Followers that still duplicate it.
         leavers: Followers that do not.
     """
     if len(leavers) <= len(members) + 1:
-        return [start_group(each) for each in leavers]
-    name = fresh_name(lead)
-    followers = [Assignment(each, name, lead=False) for each in members]
-    return [Assignment(leavers[0], lead.group, lead=True), Assignment(lead, name, lead=True), *followers]
+        return start_groups(store, leavers)
+    (start,) = start_groups(store, [lead])
+    followers = [Assignment(each, start.group, lead=False) for each in members]
+    return [Assignment(leavers[0], lead.group, lead=True), start, *followers]
 
 
-def start_group(document: GroupedDocument) -> Assignment:
-    """Let a document lead a group of its own, under a name that was never used."""
-    return Assignment(document, fresh_name(document), lead=True)
+def start_groups(store: StoredGroups, documents: Sequence[GroupedDocument]) -> list[Assignment]:
+    """Let each document lead a group of its own, under a name that no other document leads.
+
+    Its own name comes first: where it is written again, that is how its followers are found.
+    """
+    if not documents:
+        return []
+    own_names = {own_name(each): ref(each) for each in documents}
+    taken = {
+        each.group
+        for leads in store.members(list(own_names), lead=True)
+        for each in leads
+        if own_names[each.group] != ref(each)
+    }
+    names = [fresh_name(each) if own_name(each) in taken else own_name(each) for each in documents]
+    return [Assignment(each, name, lead=True) for each, name in zip(documents, names, strict=True)]
+
+
+def own_name(document: GroupedDocument) -> str:
+    """Return the group name of a document alone."""
+    return own_group(*ref(document))
 
 
 def fresh_name(document: GroupedDocument) -> str:
-    """Return a group name made of a document's id and the number of its write, which is never used twice."""
-    return group_name(f"{document.name.id}\0{document.name.order}")
+    """Return a group name made of a document's index, its id and the number of its write, which is never used twice."""
+    return group_name(f"{document.name.index}\0{document.name.id}\0{document.name.order}")

@@ -94,20 +94,6 @@ class StoredColumns(ExitStack):
         self.leads[rows] = [each.lead for each in documents]
         self.names.add(documents)
 
-    def sort(self, end: int) -> None:
-        """Put the first rows into the order of their writes, equal ones by index and id.
-
-        Args:
-            end: Number of rows that are sorted.
-        """
-        orders = self.orders[:end]
-        if (orders[1:] > orders[:-1]).all():
-            return
-        rows = np.array(sorted(range(end), key=lambda row: (orders[row], self.names[row])), np.int64)
-        for array in (self.orders, self.groups, self.leads, *self._arrays.values()):
-            array[:end] = array[rows]
-        self.names.reorder(rows.tolist())
-
     def columns(self) -> PackedColumns:
         """Return the rows that were added."""
         size = len(self)
@@ -145,11 +131,6 @@ class Names(Sequence[DocumentRef]):
             self._indices.append(last if last == each.name.index else each.name.index)
             self.ids.append(each.name.id)
 
-    def reorder(self, rows: Sequence[int]) -> None:
-        """Put the first names into another order."""
-        self.ids[: len(rows)] = [self.ids[row] for row in rows]
-        self._indices[: len(rows)] = [self._indices[row] for row in rows]
-
     def __len__(self) -> int:
         """Return the number of rows."""
         return len(self.ids)
@@ -161,7 +142,7 @@ class Names(Sequence[DocumentRef]):
 
     @override
     def __iter__(self) -> Iterator[DocumentRef]:
-        """Go through the names."""
+        """Iterate over the names."""
         return zip(self._indices, self.ids, strict=True)
 
 

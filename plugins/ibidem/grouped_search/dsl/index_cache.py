@@ -1,7 +1,7 @@
 """TTL cache of each client: index metadata for a minute, manual overrides for seconds."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from ibidem_dedupe.overrides import Override
 from ibidem_dedupe.parameters import Preset
@@ -14,8 +14,9 @@ from ibidem_engines.cursor import KEY as CURSOR_KEY
 from ibidem_engines.group_checkpoint import KEY, Checkpoint, checkpoint_of
 from ibidem_engines.index_names import IndexNames
 from ibidem_engines.ledger import read_entries
-from ibidem_engines.requests import ALIAS_S, INDEX_S, RequestFlow, TtlCache
+from ibidem_engines.requests import RequestFlow
 from ibidem_engines.stored_presets import read_preset
+from ibidem_engines.ttl_cache import ALIAS_S, INDEX_S, TtlCache
 from ibidem_ingest.errors import UsageError
 
 WORDS_S = 5.0
@@ -78,13 +79,13 @@ class IndexMetadataCache:
         """Return how far the groups of indexes are settled, and by which figures.
 
         Raises:
-            UsageError: Those of several are stored by other figures.
+            UsageError: They are settled apart.
         """
         key = cache_key(names)
         if (checkpoint := self.checkpoints.get(key)) is not None:
             return checkpoint
         entries = (yield from ledgers.read_record(names, "runs", KEY)) if names.sources else []
-        return self.checkpoints.put(key, merge_checkpoints(list(map(checkpoint_of, entries))), WORDS_S)
+        return self.checkpoints.put(key, only_checkpoint(list(map(checkpoint_of, entries))), WORDS_S)
 
     def presets(self, names: IndexNames) -> RequestFlow[Mapping[str, Preset]]:
         """Give the presets that are stored with indexes."""
@@ -114,19 +115,18 @@ class IndexMetadataCache:
         return self.records.put(key, SearchRecords(words, ledgers.first_cursor_key(keys.values())), WORDS_S)
 
 
-def merge_checkpoints(checkpoints: Sequence[Checkpoint]) -> Checkpoint:
-    """Put together how far the groups of several indexes are settled.
+def only_checkpoint(checkpoints: Sequence[Checkpoint]) -> Checkpoint:
+    """Return how far the groups of a search's indexes are settled.
 
     Raises:
-        UsageError: They are stored by other figures.
+        UsageError: They are of several sets: a group of one has nothing to do with a group of another.
     """
-    if any(each.policy != checkpoints[0].policy for each in checkpoints):
+    if len(checkpoints) > 1:
         raise UsageError(
-            "dedupe_by=stored does not go with indexes whose groups are stored by other figures",
-            "search each by itself, or settle them by the same: ibidem regroup --all",
+            "dedupe_by=stored does not go with indexes whose groups are settled apart",
+            "search each by itself, or settle them as one by an alias of all: ibidem regroup --all",
         )
-    marks = {part: number for each in checkpoints for part, number in each.done.items()}
-    return replace(checkpoints[0], done=marks) if checkpoints else Checkpoint()
+    return checkpoints[0] if checkpoints else Checkpoint()
 
 
 def read_names(index: str) -> list[str]:

@@ -1,0 +1,178 @@
+"""Set of indexes whose groups are settled as one: an index, or all indexes behind an alias or of a data stream.
+
+A set is known by the record of its progress, which is next to the name that stands for all of it. Where an alias gets a
+second index, as by a rollover, the record of the first one becomes that of the alias.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ibidem_engines.cluster.client import ClusterClient
+from ibidem_engines.cluster.index import read
+from ibidem_engines.cluster.records import LedgerStore
+from ibidem_engines.engine import HealthIssue
+from ibidem_engines.group_checkpoint import KEY, checkpoint_of
+from ibidem_engines.index_names import IndexNames, StoredRecord
+from ibidem_engines.reindex import parse_marks
+from ibidem_ingest.errors import UsageError
+
+LEASE = "groups/lease"
+AS_ONE = "compare their documents anew, as one set: ibidem regroup --all"
+
+
+@dataclass(frozen=True, slots=True)
+class GroupSet:
+    """A set, and what has to be done to the records of its progress.
+
+    Args:
+        home: The name next to which its progress is kept.
+        begins_with: The record that becomes that of the set; None where it has one, or begins anew.
+        superseded: Names next to which another record is removed.
+    """
+
+    home: str
+    begins_with: Any = None
+    superseded: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SettledNames:
+    """Records of progress next to the names of some indexes.
+
+    Args:
+        names: The names.
+        entries: The record next to each of them that has one.
+    """
+
+    names: IndexNames
+    entries: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, names: IndexNames, records: Iterable[StoredRecord]) -> "SettledNames":
+        """Make them of stored records."""
+        return cls(names, {each.source: each.entry for each in records})
+
+    @property
+    def wide(self) -> list[str]:
+        """Aliases and data streams whose indexes are settled as one."""
+        return sorted(source for source in self.entries if source not in self.names.indices)
+
+    @property
+    def own(self) -> list[str]:
+        """Indexes that are settled each by itself, in the order in which they were made."""
+        return [index for index in self.names.indices if index in self.entries]
+
+    def find(self) -> GroupSet:
+        """Find the set that the indexes are settled with.
+
+        Raises:
+            UsageError: Groups of a part of them are settled apart.
+        """
+        home = self._home()
+        if home in self.names.indices:
+            return GroupSet(home)
+        known = self._settled_indices(home)
+        apart = [index for index in self.own if index not in known]
+        if not apart or (len(self.names.indices) == 1 and home in self.entries):
+            return GroupSet(home, superseded=tuple(self.own))
+        if home not in self.entries and apart == [self.names.indices[0]]:
+            return GroupSet(home, self.entries[apart[0]], tuple(apart))
+        raise UsageError(f"groups of {_listing(apart)} behind {home!r} are settled index by index", AS_ONE)
+
+    def unite(self, within: Sequence[str]) -> GroupSet:
+        """Let all indexes be settled as one set.
+
+        Args:
+            within: Aliases and data streams that stand for no other index.
+
+        Raises:
+            UsageError: Groups of a part of them are settled with other indexes, or by other figures.
+        """
+        home = self.names.home
+        if outside := [source for source in self.wide if source not in (home, *within)]:
+            raise self._overlap(home, outside)
+        others = [source for source in self.entries if source != home]
+        figures = [checkpoint_of(self.entries[source]).policy for source in others]
+        if home not in self.entries and any(each != figures[0] for each in figures):
+            raise UsageError(
+                f"groups of {_listing(others)} are stored by other figures",
+                "store them by the same first, each by its name in IBIDEM_INDEX: ibidem regroup --all --preset NAME",
+            )
+        begins_with = self.entries[others[0]] if others and home not in self.entries else None
+        return GroupSet(home, begins_with, tuple(others))
+
+    def _home(self) -> str:
+        """Return the name that stands for the set.
+
+        Raises:
+            UsageError: Several do, or one that stands for a part of the indexes.
+        """
+        home, indices = self.names.home, self.names.indices
+        parts = [each for each in self.wide if not all(self.names.covers(each, index) for index in indices)]
+        if parts:
+            raise self._overlap(home, parts)
+        if len(indices) == 1 and home in self.own and not set(indices) & self._settled_indices(*self.wide):
+            return home
+        if len(self.wide) > 1:
+            raise UsageError(
+                f"groups of {_listing(indices)} are settled by several names: {_listing(self.wide)}",
+                "name one of them in IBIDEM_INDEX, and compare documents anew by it: ibidem regroup --all",
+            )
+        return self.wide[0] if self.wide else home
+
+    def _settled_indices(self, *sources: str) -> set[str]:
+        """Return the indexes of which the records next to some names know how far they are settled."""
+        done = [checkpoint_of(self.entries[source]).done for source in sources if source in self.entries]
+        return {part.index for marks in done for part in parse_marks(marks)}
+
+    def _overlap(self, home: str, sources: Sequence[str]) -> UsageError:
+        return UsageError(
+            f"groups of some indexes behind {home!r} are settled with those of {_listing(sources)}",
+            f"name {sources[0]!r} in IBIDEM_INDEX",
+        )
+
+
+def find_set(cluster: ClusterClient, names: IndexNames, *, takes_over: bool = False) -> str:
+    """Return the name of the set that indexes are settled with; its progress is next to that name afterwards.
+
+    Args:
+        cluster: The cluster.
+        names: The names of the indexes.
+        takes_over: Whether groups that were settled index by index are to be settled as those of one set.
+
+    Raises:
+        UsageError: As in `SettledNames`.
+    """
+    store = LedgerStore(cluster, names)
+    records = {each.source: each for each in store.stored("runs", [KEY])}
+    settled = SettledNames.of(names, records.values())
+    found = settled.unite(_within(cluster, settled)) if takes_over else settled.find()
+    if found.begins_with is not None:
+        LedgerStore(cluster, names.keep(found.home)).put("runs", {KEY: found.begins_with})
+    superseded = [records[source] for source in found.superseded]
+    store.remove("runs", [*superseded, *(StoredRecord(each.source, LEASE, None) for each in superseded)])
+    return found.home
+
+
+def issues(cluster: ClusterClient, names: IndexNames) -> Iterator[HealthIssue]:
+    """Yield why the groups of some indexes cannot be settled.
+
+    Args:
+        cluster: The cluster.
+        names: The names of the indexes.
+    """
+    try:
+        SettledNames.of(names, LedgerStore(cluster, names).stored("runs", [KEY])).find()
+    except UsageError as error:
+        yield HealthIssue("groups", error.what, error.remedy)
+
+
+def _within(cluster: ClusterClient, settled: SettledNames) -> list[str]:
+    """Return the settled aliases that stand for none but these indexes."""
+    indices = set(settled.names.indices)
+    return [source for source in settled.wide if indices.issuperset(read(cluster, source).indices)]
+
+
+def _listing(names: Sequence[str]) -> str:
+    return ", ".join(map(repr, names))

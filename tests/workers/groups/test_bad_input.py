@@ -1,0 +1,123 @@
+"""What others damage or take away while groups are settled: it is named, nothing else is lost, the next run goes on."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from ibidem_core.errors import EngineError, Permanent
+from ibidem_engines.connect import open_engine
+from ibidem_engines.engine import Engine, Record
+from ibidem_engines.group_checkpoint import Checkpoint
+from ibidem_engines.stored_groups import Assignment, group_store
+from ibidem_workers.groups import follower
+from ibidem_workers.groups.follower import Follower
+from servers.indices import remove_indices
+from workers.groups.test_service import check, groups, index, plain, regroup, signed, stored
+from workers.groups.test_shared_match import Workers
+
+WAYS = {"columns": (1, 20), "look-ups": (10_000, 20), "workers": (1, -1)}
+"""From how many new documents on leads are read into columns, and how many leads a document then may have."""
+
+
+def damaged(records: list[Record]) -> list[Record]:
+    """Records of which some hold packed values that this version does not read, the first of a family among them."""
+    changes = {0: b"damaged", 3: b"", 5: b"\x09" + records[5].packed[1:], 7: records[7].packed[:-3]}
+    return [replace(each, packed=changes.get(at, each.packed)) for at, each in enumerate(records)]
+
+
+def settle(engine: Engine, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    many, leads = WAYS[way]
+    monkeypatch.setattr(follower, "LEADS_PER_DOCUMENT", leads)
+    Follower(engine, size=4, many=many, queue=Workers(engine)).catch_up()
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_document_whose_packed_value_cannot_be_read_is_a_group_of_its_own(
+    way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    records = damaged(signed(5))
+    with index() as engine:
+        engine.write(records[:12])
+        settle(engine, way, monkeypatch)
+        engine.write(records[12:])
+        settle(engine, way, monkeypatch)
+        found = groups(engine)
+        assert len(found) == len(records)
+        assert found == plain(engine)
+        assert all(found[records[at].document.id] == records[at].document.id for at in (0, 3, 5, 7))
+        check(engine)
+
+
+def test_a_lead_that_leaves_between_match_and_writing_is_joined_by_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = signed(5)[0]
+    names = ("first", "second", "copy")
+    records = [replace(first, document=replace(first.document, id=name)) for name in names]
+    with index() as engine:
+        engine.write(records)
+        store = group_store(engine)
+        read, left = type(store).read, []
+
+        def leaves(self: object, ids: object, upto: object = None) -> object:
+            if not left and upto is None:  # the leads are read once more before documents join them
+                left.append(store.assign([Assignment(stored_first, "elsewhere", lead=False)]))
+            return read(self, ids, upto)  # type: ignore[arg-type] # handed on as it came
+
+        stored_first = stored(engine)[0]
+        settler = Follower(engine, size=1, many=10_000)
+        settler.catch_up()
+        engine.write([replace(records[2], version=2, digest="another")])
+        stored_first = stored(engine)[0]
+        monkeypatch.setattr(type(store), "read", leaves)
+        settler.catch_up()
+        monkeypatch.undo()
+        assert left == [[True]]
+        regroup(engine, everything=True)
+        assert groups(engine) == plain(engine)
+
+
+@pytest.fixture
+def own_index(opensearch: str) -> Iterator[Engine]:
+    """An index of a server that this test alone uses."""
+    engine = open_engine(opensearch, f"gone-{uuid4().hex}")
+    engine.create()
+    yield engine
+    engine.close()
+    remove_indices(opensearch, engine.index)
+
+
+@pytest.mark.server("opensearch")
+@pytest.mark.parametrize("way", WAYS)
+def test_an_index_that_is_deleted_while_it_is_settled_is_named_and_one_that_is_made_again_is_settled(
+    own_index: Engine, opensearch: str, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    many, leads = WAYS[way]
+    monkeypatch.setattr(follower, "LEADS_PER_DOCUMENT", leads)
+    own_index.write(signed(5))
+
+    def delete(_: int) -> None:
+        remove_indices(opensearch, own_index.index)
+
+    with pytest.raises(EngineError, match=own_index.index):
+        Follower(own_index, delete, size=2, many=many, queue=Workers(own_index)).catch_up()
+    engine = open_engine(opensearch, own_index.index)
+    engine.create()
+    engine.write(signed(5))
+    settle(engine, way, monkeypatch)
+    assert groups(engine) == plain(engine)
+    engine.close()
+
+
+def test_settling_goes_on_where_a_folder_had_no_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with index() as engine:
+        engine.write(signed(5))
+        with monkeypatch.context() as patch:
+            patch.setattr("tempfile.tempdir", str(tmp_path / "nowhere"))
+            with pytest.raises(Permanent, match="nowhere") as caught:
+                Follower(engine, many=1, memory=0).catch_up()
+        assert "TMPDIR" in caught.value.remedy
+        assert Checkpoint.read(engine).done == {}
+        Follower(engine, many=1, memory=0).catch_up()
+        assert groups(engine) == plain(engine)
