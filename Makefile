@@ -74,6 +74,7 @@ docs: install
 figures: install
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[bench]"
 	$(BIN)/python benchmarks/quality.py --collections $(COLLECTIONS)
+	$(BIN)/python benchmarks/splits.py --collections $(COLLECTIONS)
 	$(BIN)/python benchmarks/noise.py --collections $(COLLECTIONS)
 	$(BIN)/python benchmarks/stability.py --collections $(COLLECTIONS)
 	$(BIN)/python benchmarks/speed.py --collections $(COLLECTIONS)
