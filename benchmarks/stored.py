@@ -333,7 +333,7 @@ def sharing_part(
         "else that it does alone: reading, deciding among the new documents, checking answers, writing joins and the",
         "checkpoint. `Enough`: `serial` and the busiest of those that match: the time where each has a processor.",
         "",
-        "| broker | workers | they match | serial, s | own match | busiest | workers | all | share | enough |",
+        "| broker | workers | they match | serial, s | own match | busiest | of workers | all | share | enough |",
         "|---|---|---|---|---|---|---|---|---|---|",
         *(f"| {each} |" for each in stored_sharing.rows(path, brokers)),
     ]
