@@ -59,8 +59,8 @@ FIRST = np.arange(0, SLOTS, 2)
 SECOND = (FIRST + APART[0]) % SLOTS
 """The slots of the 32 pairs that are look-up keys: each slot is in one."""
 
-UNKNOWN_BIGRAMS = 4.0
-"""How many times the share of unknown words is asked for of bigrams: of those that differ most are unknown."""
+UNKNOWN_BIGRAMS = 0.5
+"""What share of the unknown words asked for is asked for of bigrams: a misread letter often makes one that is known."""
 
 NOISY = 0.02
 """The least share of unknown words, one of them in so many runs as a word has, of a text that may have been misread."""

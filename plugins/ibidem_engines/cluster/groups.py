@@ -4,7 +4,9 @@ Facets count all that matches by source, language and year, with the groups of e
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import orjson
@@ -40,6 +42,9 @@ from ibidem_ingest.signatures.packed import LONG as IS_LONG
 GROUP, LEAD = "ibidem.group", "ibidem.lead"
 SLICE = 1_000
 REMEDY = "settle the others with: ibidem backfill --groups"
+WRITE, WRITES = 500, 4
+"""Followers that are written at once, and how many such writes are under way at the same time."""
+
 UNSIGNED: Clause = {
     "bool": {
         "should": [{"bool": {"must_not": {"exists": {"field": "ibidem.schema"}}}}, {"term": {"ibidem.length": 0}}],
@@ -172,6 +177,13 @@ class ClusterGroups(StoredGroups):
     def assign(self, changes: Sequence[Assignment]) -> list[bool]:
         if self._layout.is_set:
             self._check_indices()
+        if len(changes) <= WRITE or any(each.lead for each in changes):
+            return self._assign(changes)
+        parts = (changes[at : at + WRITE] for at in range(0, len(changes), WRITE))
+        with ThreadPoolExecutor(WRITES) as threads:  # followers may be written in any order
+            return list(chain.from_iterable(threads.map(self._assign, parts)))
+
+    def _assign(self, changes: Sequence[Assignment]) -> list[bool]:
         with_long = [_place(each) for each in changes if _is_long(each.document.packed)]
         long_signatures = self._cluster.hold(long_values(Target(self.index), with_long)) if with_long else {}
         keys = lookup_keys_batch([each.document.packed for each in changes])
