@@ -20,7 +20,7 @@ is modulo 2^32 for runs and 2^64 for terms:
 
 The value, 76 bytes: 64 slots · length of the runs u8, and 128 more where the table has few terms · number of runs u8,
 as 8 · log2 rounded · unknown terms u16 · 8 slots of these. There is none for a text of fewer than 50 tokens, and none
-where no idf table speaks its language, unless it is dense.
+where no idf table speaks its language, unless it is dense; and none for `source_code`.
 """
 
 import struct
