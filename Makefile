@@ -74,10 +74,11 @@ docs: install
 figures: install
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[bench]"
 	$(BIN)/python benchmarks/quality.py --collections $(COLLECTIONS)
+	$(BIN)/python benchmarks/splits.py --collections $(COLLECTIONS)
 	$(BIN)/python benchmarks/noise.py --collections $(COLLECTIONS)
 	$(BIN)/python benchmarks/stability.py --collections $(COLLECTIONS)
 	$(BIN)/python benchmarks/speed.py --collections $(COLLECTIONS)
-	$(BIN)/python benchmarks/waits.py --collections $(COLLECTIONS) --server opensearch elasticsearch --write
+	$(BIN)/python benchmarks/waits.py --collections $(COLLECTIONS) --write
 	$(MAKE) plugin
 	$(BIN)/python benchmarks/search.py --collections $(COLLECTIONS) --write
 	$(BIN)/python benchmarks/books.py --collections $(COLLECTIONS)

@@ -1,21 +1,10 @@
-"""Cost of signatures on OpenSearch and Elasticsearch: of a load and on disk; `search.py` measures searches.
+"""Indexes on OpenSearch and Elasticsearch with and without signatures, loaded and measured on disk."""
 
-    python benchmarks/clusters.py [--collections FOLDER] [--stories N]
-
-The servers are those in IBIDEM_TEST_OPENSEARCH and IBIDEM_TEST_ELASTICSEARCH, or started as the tests start them, with
-small heaps. Load: elapsed seconds of one process in requests of 500 documents, read and signed before, with the
-processor time of this process; compared with the client's `helpers.bulk` of the same documents without signatures.
-Disk: after a flush, a wait until the server keeps no history for copies of the shard, and a merge into one segment.
-"""
-
-import argparse
 import json
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -25,15 +14,11 @@ import opensearchpy.helpers
 from ibidem_engines.cluster.index import template
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record
-from ibidem_engines.records import records
 from ibidem_ingest.document import Document
-from ibidem_ingest.idf.store import Tables
-from ibidem_ingest.readers import read
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 from servers.indices import ask, remove_indices
-from servers.session import Servers
 
 BATCH = 500
 BARE = "measured-bare"
@@ -52,13 +37,6 @@ CLIENTS: dict[str, Any] = {
 def batches(stories: Sequence[Record]) -> Iterator[Sequence[Record]]:
     """Cut stories into requests."""
     return (stories[at : at + BATCH] for at in range(0, len(stories), BATCH))
-
-
-def measure_seconds(work: Callable[[], object]) -> tuple[float, float]:
-    """Measure elapsed seconds and the processor seconds of this process."""
-    begin, processor = time.perf_counter(), time.process_time()
-    work()
-    return time.perf_counter() - begin, time.process_time() - processor
 
 
 MIN_HASH = "min_hash"
@@ -117,17 +95,6 @@ def load(engine: Engine, stories: Sequence[Record]) -> None:
         engine.write(batch)
 
 
-def measure_loads(url: str, stories: Sequence[Record]) -> None:
-    """Print the cost of a load with and without signatures; the indexes stay."""
-    bare, processor = measure_seconds(lambda: load_bare(url, stories))
-    print(f"  {'helpers.bulk, bare':22}{bare:6.1f} s  (own {processor:.1f} s)")
-    for kind in LAYOUTS[url.partition("+")[0]]:
-        engine = make_engine(url, kind)
-        took, processor = measure_seconds(lambda engine=engine: load(engine, stories))
-        print(f"  {f'written, {kind}':22}{took:6.1f} s  (own {processor:.1f} s)  {bare / took:.2f} of bare")
-        engine.close()
-
-
 def make_engine(url: str, kind: str, name: str = "") -> Engine:
     """Make an empty index."""
     name = name or f"measured-{kind}"
@@ -135,15 +102,6 @@ def make_engine(url: str, kind: str, name: str = "") -> Engine:
     engine = open_engine(f"{url}/?layout={kind}", name)
     engine.create()
     return engine
-
-
-def measure_disk(url: str, count: int) -> None:
-    """Print the bytes that signatures add to a document on disk."""
-    kinds = {BARE: "bare"} | {f"measured-{kind}": kind for kind in LAYOUTS[url.partition("+")[0]]}
-    sizes = disk_bytes(url, list(kinds))
-    for name, size in sizes.items():
-        growth = "" if name == BARE else f"  {(size - sizes[BARE]) / count:6.0f} bytes a document more"
-        print(f"  {f'on disk, {kinds[name]}':22}{size / 1e6:6.1f} MB{growth}")
 
 
 def disk_bytes(url: str, names: Sequence[str]) -> dict[str, int]:
@@ -187,33 +145,3 @@ def wait_for(is_done: Callable[[], bool], otherwise: str) -> None:
             return
         time.sleep(1)
     raise TimeoutError(f"{otherwise} after {PATIENCE} seconds")
-
-
-def main() -> None:
-    """Print all figures."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--collections", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--stories", type=int, default=None)
-    options = parser.parse_args()
-    source = read([options.collections / "reuters21578" / "docs.jsonl.xz"])
-    documents = [each for each in islice(source, options.stories) if isinstance(each, Document)]
-    servers = Servers(["opensearch", "elasticsearch"])
-    with tempfile.TemporaryDirectory() as folder:
-        tables = Tables(Path(folder))
-        stories = [
-            record for at in range(0, len(documents), 400) for record in records(documents[at : at + 400], tables)
-        ]
-    try:
-        for kind in ("opensearch", "elasticsearch"):
-            url = servers.url(kind)
-            print(f"{kind}, {len(stories)} stories")
-            measure_loads(url, stories)
-            measure_disk(url, len(stories))
-            for name in (BARE, "measured-full", "measured-lean"):
-                remove_indices(url, name)
-    finally:
-        servers.stop()
-
-
-if __name__ == "__main__":
-    main()

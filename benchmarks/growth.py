@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from grouping import PAGES, stories, values
 from ibidem.grouped_search.api import search
 from ibidem_core.settings import Settings
 from ibidem_dedupe.leader_clustering import group
@@ -24,6 +23,7 @@ from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.sign import sign
 from ingest import through_the_queue
 from signing import documents
+from stories import PAGES, stories, values
 
 TIMES = (1, 3, 10)
 QUERIES = ("bank", "trade", "oil prices", "shares", "said year", "market")

@@ -1,30 +1,20 @@
-"""Speed of ingest through the file queue into SQLite: newswire, books, pages, 200,000 pages and stories.
+"""Ingest of a collection through the file queue into SQLite, and a bare load of the same texts into an FTS5 table.
 
-    python benchmarks/ingest.py [--collections FOLDER] [--books] [--pages] [--large] [--workers N]
-
-Newswire: 21,577 stories. The clock runs from the moment when the first worker says that it takes messages to the moment
-when the account of the last batch is read; reading, validating, cutting and sending all lie within it. The workers'
-start (imports, idf table) is printed separately; modules are compiled, as in an installation after its first start.
-
-Books: 98 with 19,557 pages, so that long signatures are made. Pages: 92,428, a document each. Each with the peak
-memory of the largest process, which is a worker.
-
-Large: pages and newswire, again under new ids until there are 200,000; compared with a bare load of the same texts
-into an FTS5 table of title and text, one process, transactions of 500, reading included in both.
+The clock runs from the moment when the first worker says that it takes messages to the moment when the account of the
+last batch is read; reading, validating, cutting and sending all lie within it. Modules are compiled, as in an
+installation after its first start. The bare load is one process, with transactions of 500, reading included.
 """
 
-import argparse
 import os
 import resource
 import sqlite3
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass, replace
-from itertools import count, islice
+from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from ibidem_core.settings import Settings
@@ -37,9 +27,6 @@ from ibidem_workers.runs import RunMonitor, summary
 from ibidem_workers.submit import Submission
 
 NEWSWIRE = Path("reuters21578/docs.jsonl.xz")
-PAGES = Path("philtrans_pages_scale/docs.jsonl.xz")
-BOOKS = Path("ecco_tcp_pages/docs.jsonl.xz")
-LARGE = 200_000
 ROWS = 500
 
 Source = Callable[[], Iterator[Document | Refusal]]
@@ -69,26 +56,6 @@ class Cost:
 def newswire(collections: Path) -> Iterator[Document | Refusal]:
     """Read the stories."""
     yield from read([collections / NEWSWIRE])
-
-
-def books(collections: Path) -> Iterator[Document | Refusal]:
-    """Read the books."""
-    yield from read([collections / BOOKS])
-
-
-def pages(collections: Path) -> Iterator[Document | Refusal]:
-    """Read the pages."""
-    yield from read([collections / PAGES])
-
-
-def large(collections: Path) -> Iterator[Document | Refusal]:
-    """Read pages and stories again and again under new ids, until there are enough."""
-    items = (
-        replace(item, id=f"{item.id}-{turn}") if turn and isinstance(item, Document) else item
-        for turn in count()
-        for item in read([collections / PAGES, collections / NEWSWIRE])
-    )
-    yield from islice(items, LARGE)
 
 
 def compile_modules() -> None:
@@ -146,38 +113,3 @@ def bare_load(source: Source, folder: Path) -> float:
             connection.executemany("insert into texts(title, text) values (?, ?)", rows)
             connection.execute("commit")
     return time.monotonic() - began
-
-
-def report(name: str, cost: Cost, bare: float) -> None:
-    """Print the figures of one collection."""
-    read_ = cost.summary["read"]
-    print(f"{name}: {read_:,} documents, {os.cpu_count()} cores")
-    print(f"  workers' start           {cost.start:7.2f} s")
-    print(f"  queue, workers, SQLite   {cost.run:7.2f} s   (sent after {cost.send:.2f} s)")
-    print(f"  processor time           {cost.processor:7.2f} s   (all processes, the workers' start included)")
-    print(f"  peak memory of a worker  {cost.peak:7.0f} MB")
-    print(f"  bare FTS5 load           {bare:7.2f} s")
-    print(f"  ratio                    {cost.run / bare:7.2f}")
-    print(f"  account                  { {key: cost.summary[key] for key in ('indexed', 'refused', 'duplicates')} }")
-
-
-def main() -> None:
-    """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--collections", type=Path, default=Path("../shared/data"), help="folder of the collections")
-    parser.add_argument("--books", action="store_true", help="also books, with signatures of pages")
-    parser.add_argument("--pages", action="store_true", help="also 92,428 pages")
-    parser.add_argument("--large", action="store_true", help="also 200,000 documents (some minutes)")
-    parser.add_argument("--workers", type=int, default=0, help="worker processes; 0: one for each core")
-    options = parser.parse_args()
-    sources = {"books": (options.books, books), "pages": (options.pages, pages), "large": (options.large, large)}
-    selection = [("newswire", newswire)] + [(name, source) for name, (size, source) in sources.items() if size]
-    for name, source in selection:
-        with tempfile.TemporaryDirectory() as folder:
-            bare = bare_load(lambda source=source: source(options.collections), Path(folder))
-            cost = through_the_queue(lambda source=source: source(options.collections), Path(folder), options.workers)
-            report(name, cost, bare)
-
-
-if __name__ == "__main__":
-    main()

@@ -4,7 +4,7 @@ import os
 import platform
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -25,6 +25,24 @@ def write(name: str, title: str, lines: Iterable[str]) -> Path:
     path = FIGURES / f"{name}.md"
     path.write_text("\n".join([f"# {title}", "", conditions(), "", *lines]).rstrip() + "\n", encoding="utf-8")
     return path
+
+
+def write_part(name: str, title: str, order: Sequence[str], part: str, lines: Sequence[str]) -> None:
+    """Write one part of a page, with when and how it was taken; the others stay.
+
+    Args:
+        name: Of the page.
+        title: Its heading.
+        order: Headings of its parts in their order.
+        part: Heading of the part.
+        lines: Its figures, in Markdown.
+    """
+    path = FIGURES / f"{name}.md"
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    parts = dict(each.split("\n", 1) for each in text.split("\n## ")[1:])
+    parts[part] = "\n".join(["", conditions(), "", *lines])
+    body = "\n\n".join(f"## {each}\n{parts[each].rstrip()}" for each in order if each in parts)
+    path.write_text(f"# {title}\n\n{body}\n", encoding="utf-8")
 
 
 def conditions() -> str:

@@ -21,7 +21,6 @@ from itertools import islice
 from pathlib import Path
 
 from clusters import BARE, disk_bytes, load, load_bare, make_engine
-from grouping import NEWSWIRE, stories
 from ibidem_engines.engine import Record
 from ibidem_engines.records import records
 from ibidem_ingest.idf.store import Tables
@@ -30,6 +29,7 @@ from measured import write
 from processor import TimeCost, measure_cost
 from servers.indices import remove_indices
 from servers.session import Servers
+from stories import NEWSWIRE, stories
 
 INDEXES = {
     "the documents alone": BARE,

@@ -1,10 +1,10 @@
 """Pairs of duplicates by other methods: datasketch, SimHash and Solr's TextProfileSignature.
 
-Words are runs of letters and digits in lower case, for all of them. datasketch: min-hash of 128 permutations over
-shingles of five words; pairs that `MinHashLSH` returns and whose estimate reaches the threshold. SimHash (Charikar
-2002; the package simhash): 64 bits over shingles of three words with their counts, pairs at most so many bits apart (3
-is the figure of Manku, Jain and Das Sarma 2007), found by comparing all. Solr: equal signatures, as its documentation
-gives them (quantRate 0.01, minTokenLen 2); there is no library for it in Python.
+Words are runs of letters and digits in lower case, and each Han character, for all of them. datasketch: min-hash of
+128 permutations over shingles of five words; pairs that `MinHashLSH` returns and whose estimate reaches the
+threshold. SimHash (Charikar 2002; the package simhash): 64 bits over shingles of three words with their counts, pairs
+at most so many bits apart (3 is the figure of Manku, Jain and Das Sarma 2007), found by comparing all. Solr: equal
+signatures, as its documentation gives them (quantRate 0.01, minTokenLen 2); there is no library for it in Python.
 """
 
 import re
@@ -20,7 +20,9 @@ from simhash import Simhash
 from ibidem.evaluation.labels import Pair, order_pair
 from ibidem_ingest.document import Document
 
-WORD = re.compile(r"\w+")
+WORD = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]|(?:(?![\u3400-\u9fff\uf900-\ufaff])\w)+")
+"""A Han character, or a run of other letters and digits."""
+
 PERMUTATIONS = 128
 THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 BITS = (3, 6, 9, 12)
@@ -50,6 +52,16 @@ def datasketch_pairs(names: Sequence[str], hashes: Sequence[MinHash], threshold:
     pairs = set()
     for at, (name, each) in enumerate(zip(names, hashes, strict=True)):
         pairs |= {order_pair(name, names[to]) for to in index.query(each) if each.jaccard(hashes[to]) >= threshold}
+        index.insert(at, each, check_duplication=False)
+    return pairs
+
+
+def estimated_pairs(names: Sequence[str], hashes: Sequence[MinHash]) -> dict[Pair, float]:
+    """Find pairs with datasketch's index at the lowest threshold, each with its estimate."""
+    index = MinHashLSH(threshold=min(THRESHOLDS), num_perm=PERMUTATIONS)
+    pairs = {}
+    for at, (name, each) in enumerate(zip(names, hashes, strict=True)):
+        pairs |= {order_pair(name, names[to]): each.jaccard(hashes[to]) for to in index.query(each)}
         index.insert(at, each, check_duplication=False)
     return pairs
 

@@ -229,7 +229,7 @@ def tune_row(truth: Truth, collection: Collection) -> Row:
         {pair for pair in pairs if half_ids.issuperset(pair)}
         for pairs in (truth.pairs - truth.unjudged, truth.unjudged)
     )
-    choice = choose_figures(half, *pair_sets)
+    choice = choose_figures(half, *pair_sets, whole=len(truth.ids))
     figures = choice.chosen if choice.improves else Figures()
     return Row.measure(f"ibidem tune on the first half: {figures}", truth, [found_pairs(collection, figures.policy)])
 

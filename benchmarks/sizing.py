@@ -26,8 +26,6 @@ from pathlib import Path
 
 from clusters import FILTERS, LAYOUTS, MIN_HASH, disk_bytes, load_bare, make_engine
 from clusters import batches as requests
-from engine import bare_load
-from grouping import stories
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Record
 from ibidem_engines.records import records
@@ -40,6 +38,7 @@ from measured import write
 from processor import TimeCost, measure_cost
 from servers.indices import remove_indices
 from servers.session import Servers
+from stories import stories
 
 KINDS = {
     "reuters21578": ("newswire stories", 100),
@@ -118,6 +117,22 @@ class Cost:
         cells = " | ".join("" if size is None else f"{size:,.0f} GB" for size in sizes)
         hours = self.seconds * self.millions * 1e6 / 3600
         return f"| {self.millions} million {self.kind} | {cells} | {hours:,.1f} h |"
+
+
+ROWS = 400
+"""Documents of a transaction."""
+
+
+def bare_load(path: Path, stories: Sequence[Record]) -> None:
+    """Load title and text into an FTS5 table, a transaction for each batch."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("pragma journal_mode = wal")
+        connection.execute("create virtual table stories using fts5(title, text)")
+        for start in range(0, len(stories), ROWS):
+            rows = [(each.document.title, each.document.text) for each in stories[start : start + ROWS]]
+            connection.execute("begin")
+            connection.executemany("insert into stories values (?, ?)", rows)
+            connection.execute("commit")
 
 
 def first_documents(path: Path, limit: int) -> list[Document]:

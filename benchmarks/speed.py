@@ -27,7 +27,6 @@ from itertools import combinations
 from pathlib import Path
 
 from clusters import BARE, BATCH, FILTERS, load, load_bare, make_engine
-from grouping import NEWSWIRE, stories, values
 from growth import disk_growth, format_seconds, memory_growth
 from ibidem_dedupe.leader_clustering import group
 from ibidem_dedupe.policy import Policy
@@ -43,6 +42,7 @@ from processor import TimeCost, measure_cost
 from servers.indices import remove_indices
 from servers.session import Servers
 from signing import datasketch_minhash, documents, gaoya_minhash, our_minhash, rensa_minhash
+from stories import NEWSWIRE, stories, values
 
 SIGNED = 500
 WINDOW = 500

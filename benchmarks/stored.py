@@ -362,17 +362,6 @@ PARTS: Mapping[str, tuple[str, Part]] = {
 }
 
 
-def write_part(title: str, lines: Sequence[str]) -> None:
-    """Write one part of the page, with when and how it was taken; the others stay."""
-    path = measured.FIGURES / "stored.md"
-    text = path.read_text(encoding="utf-8") if path.exists() else ""
-    parts = dict(each.split("\n", 1) for each in text.split("\n## ")[1:])
-    parts[title] = "\n".join(["", measured.conditions(), "", *lines])
-    order = [name for name, _ in PARTS.values() if name in parts]
-    body = "\n\n".join(f"## {name}\n{parts[name].rstrip()}" for name in order)
-    path.write_text(f"# Stored groups\n\n{body}\n", encoding="utf-8")
-
-
 def main() -> None:
     """Measure, and print or write the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -395,7 +384,7 @@ def main() -> None:
             sys.stdout.write("\n".join([f"## {title}", "", *lines, ""]) + "\n")
             sys.stdout.flush()
             if arguments.write:
-                write_part(title, lines)
+                measured.write_part("stored", "Stored groups", [each for each, _ in PARTS.values()], title, lines)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,8 @@
 """What a user waits for: whole commands as the README has them, in pairs; written to docs/figures/waits.md.
 
-    python benchmarks/waits.py [--collections FOLDER] [--rounds N] [--server NAME …] [--write]
+    python benchmarks/waits.py [--collections FOLDER] [--rounds N] [--server [NAME …]] [--write]
+
+Without names after `--server` no server is measured; without the option both are.
 
 Each command runs as a process of its own from its first line to its exit, in an empty folder and with no option: its
 start, the start of its workers, reading, detecting languages, signing, writing, settling of groups and its summary are
@@ -206,8 +208,10 @@ def main() -> None:
     """Print the figures and keep them."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--collections", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--server", choices=("opensearch", "elasticsearch"), nargs="*", default=[])
+    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument(
+        "--server", choices=("opensearch", "elasticsearch"), nargs="*", default=("opensearch", "elasticsearch")
+    )
     parser.add_argument("--write", action="store_true", help="keep the figures in docs/figures/waits.md")
     arguments = parser.parse_args()
     compile_modules()

@@ -195,7 +195,7 @@ class Address:
         return [f"{self.scheme}://{name}:{port}" for name, port in self.hosts]
 
     def for_caller(self, headers: Sequence[tuple[str, str]], timeout: float) -> "Address":
-        """Return the address with another's rights: his headers, and nothing of the user that was in it.
+        """Return the address with a caller's headers in place of its own credentials.
 
         Args:
             headers: Names and values.

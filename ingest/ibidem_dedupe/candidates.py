@@ -17,10 +17,11 @@ from ibidem_dedupe.column_rules import EVERY, Bools, Rows, eligible
 from ibidem_dedupe.policy import Policy, Terms, min_shared_terms
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures import noise
+from ibidem_ingest.signatures.minhash import BAND_ROWS, band_rows
 from ibidem_ingest.signatures.noise_columns import is_noisy
 from ibidem_ingest.signatures.packed import LONG, WEAK
 from ibidem_ingest.signatures.packed_columns import NO_TERM, PackedColumns
-from ibidem_ingest.signatures.schema import BANDS
+from ibidem_ingest.signatures.schema import SLOTS
 
 Hashes = NDArray[np.uint64]
 Numbers = NDArray[np.int32]
@@ -99,9 +100,10 @@ def profile_index(columns: PackedColumns, _: Policy, words: Bools) -> Iterator[K
     yield shared_keys(columns.profile[:, None], words & (columns.profile != 0))
 
 
-def min_hash_index(columns: PackedColumns, _: Policy, words: Bools) -> Iterator[KeyIndex]:
+def min_hash_index(columns: PackedColumns, policy: Policy, words: Bools) -> Iterator[KeyIndex]:
     """Find who shares a band of the min-hash."""
-    yield from band_index(columns.slots, words & (columns.slot_count > 0))
+    height = band_rows(policy.slots.equal if policy.slots else SLOTS)
+    yield from band_index(columns.slots, words & (columns.slot_count > 0), height)
 
 
 def contained_index(columns: PackedColumns, _: Policy, words: Bools) -> Iterator[KeyIndex]:
@@ -120,21 +122,23 @@ def fold_hash(content: Hashes) -> Hashes:
     return keys
 
 
-def band_index(slots: NDArray[np.uint16], has_slots: NDArray[np.bool_]) -> Iterator[KeyIndex]:
-    """Find who shares a band of three slots, some bands at a time.
+def band_index(slots: NDArray[np.uint16], has_slots: NDArray[np.bool_], height: int = BAND_ROWS) -> Iterator[KeyIndex]:
+    """Find who shares a band of slots, some bands at a time.
 
     Args:
         slots: (n, 100) min-hash slots.
         has_slots: (n,) whether the row has them.
+        height: Slots in a band: two or three.
     """
+    count = SLOTS // height
     rows = np.flatnonzero(has_slots)
     at_once = max(1, ENTRIES // max(1, len(slots)))
-    for first in range(0, BANDS, at_once):
-        last = min(BANDS, first + at_once)
+    for first in range(0, count, at_once):
+        last = min(count, first + at_once)
         if loops.IN_USE:
-            keys = loops.IN_USE.band_keys(slots, rows, (first, last))
+            keys = loops.IN_USE.band_keys(slots, rows, (first, last), height)
         else:
-            keys = bands(slots[rows, 3 * first : 3 * last])
+            keys = bands(slots[rows, height * first : height * last], height)
         yield drop_singletons(keys.ravel(), np.repeat(rows, last - first), len(has_slots))
 
 
@@ -214,20 +218,20 @@ def slot_index(slots: NDArray[np.uint16], has_slots: NDArray[np.bool_]) -> Itera
         yield shared_keys(slice_ | number, has_slots)
 
 
-def bands(slots: NDArray[np.uint16]) -> Hashes:
-    """Return the keys of bands: three slots and the band's number.
+def bands(slots: NDArray[np.uint16], height: int = BAND_ROWS) -> Hashes:
+    """Return the keys of bands: two or three slots and the band's number.
 
     Args:
-        slots: (n, 3 b) slots.
+        slots: (n, height · b) slots.
+        height: Slots in a band.
 
     Returns:
         (n, b) keys.
     """
     wide_slots = slots.astype(np.uint64)
-    number = np.arange(slots.shape[1] // 3, dtype=np.uint64) << np.uint64(48)
-    keys: Hashes = (
-        wide_slots[:, 0::3] | wide_slots[:, 1::3] << np.uint64(16) | wide_slots[:, 2::3] << np.uint64(32) | number
-    )
+    keys: Hashes = np.arange(slots.shape[1] // height, dtype=np.uint64) << np.uint64(48) | wide_slots[:, 0::height]
+    for row in range(1, height):
+        keys |= wide_slots[:, row::height] << np.uint64(16 * row)
     return keys
 
 

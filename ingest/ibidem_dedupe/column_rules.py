@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ibidem_dedupe.policy import Policy, Terms, min_shared_terms
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures import noise
-from ibidem_ingest.signatures.minhash import LEAST_FOR_CONTAINMENT, correct_for_chance
+from ibidem_ingest.signatures.minhash import LEAST_FOR_CONTAINMENT, band_rows, correct_for_chance
 from ibidem_ingest.signatures.noise_columns import (
     ESTIMATES,
     NoiseFigures,
@@ -23,7 +23,7 @@ from ibidem_ingest.signatures.noise_columns import (
 from ibidem_ingest.signatures.numbers import FEW, LEAST_SHARE, SKETCH
 from ibidem_ingest.signatures.packed import FULL, LONG, NO_DATE, TITLED, WEAK
 from ibidem_ingest.signatures.packed_columns import NO_NUMBER, NO_TERM, PackedColumns
-from ibidem_ingest.signatures.schema import BANDS, FULL_SET, SLOTS
+from ibidem_ingest.signatures.schema import FULL_SET, SLOTS
 
 Bools = NDArray[np.bool_]
 Rows = NDArray[np.int64]
@@ -139,19 +139,21 @@ def similar_shingles(pairs: Pairs, policy: Policy) -> Bools:
     if policy.slots is None:
         return mask
     with_slots = np.flatnonzero((columns.slot_count[pairs.a] > 0) & (columns.slot_count[pairs.b] > 0))
+    height = band_rows(policy.slots.equal)
     if loops.IN_USE:
         rows = pairs.a[with_slots], pairs.b[with_slots]
-        mask[with_slots] = loops.IN_USE.similar_slots(columns.slots, rows, policy.slots.equal, BANDS)
+        bands = (SLOTS // height, height)
+        mask[with_slots] = loops.IN_USE.similar_slots(columns.slots, rows, policy.slots.equal, bands)
         return mask
     equal = columns.slots[pairs.a[with_slots]] == columns.slots[pairs.b[with_slots]]
     positions = np.flatnonzero(equal.view(np.uint8).sum(axis=1, dtype=np.uint8) >= policy.slots.equal)
-    bands = equal[positions, : 3 * BANDS]
-    mask[with_slots[positions]] = (bands[:, 0::3] & bands[:, 1::3] & bands[:, 2::3]).any(axis=1)
+    equal_bands = equal[positions, : SLOTS // height * height].reshape(-1, SLOTS // height, height).all(axis=2)
+    mask[with_slots[positions]] = equal_bands.any(axis=1)
     return mask
 
 
 def eligible(columns: PackedColumns, rule: Terms, rows: Rows | slice = EVERY) -> Bools:
-    """Return which rows' feature sets may be compared at all: `pair_evidence.eligible`.
+    """Return which rows have a feature set long enough to compare: `pair_evidence.eligible`, in columns.
 
     Args:
         columns: The packed values.
@@ -224,7 +226,7 @@ def same_profile(pairs: Pairs, policy: Policy) -> Bools:
 
 
 def similar_characters(pairs: Pairs, policy: Policy) -> Bools:
-    """`pair_evidence.similar_characters` for many pairs."""
+    """Return which pairs share enough characters: `pair_evidence.similar_characters`, in columns."""
     mask = np.zeros(len(pairs.a), bool)
     rule = policy.characters
     if rule is None:
@@ -247,7 +249,8 @@ def similar_characters(pairs: Pairs, policy: Policy) -> Bools:
     words = np.maximum(1.0, runs / runs_of_a_term(run[subset.a]))
     least_share = rule.unknown * np.where(run[subset.a] == noise.DENSE_RUN, noise.UNKNOWN_BIGRAMS, 1.0)
     min_unknown = least_share + rule.numbers * (subset.numbers_differing / words)
-    often = terms * (a.runs + b.runs) >= rule.lift * runs * (a.unknown + b.unknown)
+    lift = np.where(run[subset.a] == noise.DENSE_RUN, 0.0, rule.lift)
+    often = terms * (a.runs + b.runs) >= lift * runs * (a.unknown + b.unknown)
     mask[selection] = (terms / words >= min_unknown) & often
     return mask
 

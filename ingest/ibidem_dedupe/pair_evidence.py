@@ -114,7 +114,8 @@ def similar_shingles(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Ev
     if policy.slots is None or not a.slots or len(a.slots) != len(b.slots):
         return None
     equal = minhash.equal_slots(a.slots, b.slots)
-    if equal < policy.slots.equal or not minhash.shares_band(a.slots, b.slots):
+    rows = minhash.band_rows(policy.slots.equal)
+    if equal < policy.slots.equal or not minhash.shares_band(a.slots, b.slots, rows):
         return None
     share = equal / len(a.slots)
     figures = {"shared": equal, "of": len(a.slots), "estimate": round(minhash.correct_for_chance(share), 3)}
@@ -179,9 +180,8 @@ def similar_characters(a: Packed, b: Packed, policy: Policy, guards: Guards) -> 
     least_share = rule.unknown * (noise.UNKNOWN_BIGRAMS if noise_a.dense else 1)
     minimum = least_share + rule.numbers * (differing_numbers(unpack_numbers(a), unpack_numbers(b)) / words)
     unknown = terms / words
-    if unknown < minimum or terms * (noise_a.runs + noise_b.runs) < rule.lift * runs * (
-        noise_a.unknown + noise_b.unknown
-    ):
+    lift = 0.0 if noise_a.dense else rule.lift
+    if unknown < minimum or terms * (noise_a.runs + noise_b.runs) < lift * runs * (noise_a.unknown + noise_b.unknown):
         return None
     figures = {"shared": equal, "of": noise.SLOTS, "estimate": round(share, 3), "unknown": round(min(1.0, unknown), 2)}
     return build_evidence("near", "characters", share, figures, guards)

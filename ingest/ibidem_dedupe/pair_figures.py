@@ -23,7 +23,7 @@ from ibidem_ingest.signatures.noise_columns import (
     equal_runs,
     estimate_difference,
 )
-from ibidem_ingest.signatures.numbers import agree, compare, differing_numbers
+from ibidem_ingest.signatures.numbers import FEW, LEAST_SHARE, agree, compare, differing_numbers
 from ibidem_ingest.signatures.packed import NO_DATE, Packed
 from ibidem_ingest.signatures.schema import BANDS, SLOTS
 
@@ -174,7 +174,8 @@ def _run_columns(pairs: Pairs, equal: NDArray[np.bool_]) -> Sequence[Figures]:
     shared = _ESTIMATES[count]
     a, b = pairs.columns.shingles[pairs.a], pairs.columns.shingles[pairs.b]
     common = shared * (a + b) / (1 + shared)
-    bands = equal[:, : 3 * BANDS].reshape(-1, BANDS, 3).all(axis=2).sum(axis=1)
+    first, second, third = (equal[:, at : 3 * BANDS : 3] for at in range(3))
+    bands = (first & second & third).sum(axis=1)
     contained = [np.minimum(1.0, common / size) for size in (np.minimum(a, b), np.maximum(a, b))]
     return shared, *contained, bands / BANDS, _CHANGED[count]
 
@@ -229,10 +230,12 @@ def _number_columns(pairs: Pairs, runs: Figures) -> Sequence[Figures]:
     shared, union = common_numbers(columns.number_sketch, pairs.a, pairs.b)
     shortest = np.minimum(columns.length[pairs.a], columns.length[pairs.b])
     fewest: Rows = np.minimum(columns.numbers[pairs.a], columns.numbers[pairs.b]).astype(np.int64)
-    differing = pairs.numbers_differing
+    share = np.where(union > 0, shared / np.maximum(1, union), 1.0)
+    counts = columns.numbers.astype(np.float64)
+    differing = estimate_difference(share, counts[pairs.a], counts[pairs.b])
     return (
-        pairs.numbers_agree.astype(np.float64),
-        np.where(union > 0, shared / np.maximum(1, union), 1.0),
+        ((fewest < FEW) | (share >= LEAST_SHARE)).astype(np.float64),
+        share,
         _logarithms(1 + differing),
         np.minimum(1.0, differing / ((1 - runs) * shortest + 1)),
         _logarithms(1 + fewest),

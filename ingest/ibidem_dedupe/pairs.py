@@ -316,7 +316,7 @@ def expand_pairs(entries: KeyIndex, postings: CandidateRanges, size: int) -> Ite
 
     Args:
         entries: Index of the keys that rows hold.
-        postings: With whom to pair each entry.
+        postings: Which entries each entry is paired with.
         size: Number of rows.
 
     Yields:

@@ -140,7 +140,7 @@ _PASSWORD = 4
 
 
 class Unreadable(Exception):
-    """A file, or the rest of one, that cannot be read; its reader makes a refusal of it.
+    """A file, or the rest of it, cannot be read; the reader reports it as a refusal.
 
     Args:
         why: The fault, and what would be right.

@@ -3,19 +3,22 @@
 One file for each engine; `tests/engines/test_contract.py` runs over all of them.
 """
 
-import os
-import shutil
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from ibidem_engines.cursor import NOW, ReadView
 from ibidem_engines.query import Filter, Query
+from ibidem_engines.requests import RequestFlow
 from ibidem_ingest.document import Document
 from ibidem_ingest.signatures.lookup_keys import LookupField
 from ibidem_ingest.signatures.schema import Signatures, StoredSignatures
+
+if TYPE_CHECKING:
+    from ibidem_engines.search import EngineSearch
+
+T = TypeVar("T")
 
 Ledger = Literal["runs", "dead", "tombstones", "overrides", "alerts", "presets"]
 
@@ -260,6 +263,12 @@ class Engine(Protocol):
         the newer version wins, else the later. Replacements may be written after new documents.
         """
 
+    def searching(self, query: Query | None = None) -> "EngineSearch":
+        """Return what a query reads, as flows of requests; without one everything matches."""
+
+    def run(self, flow: RequestFlow[T]) -> T:
+        """Send the requests of a flow, wait for their answers, and return what comes of it."""
+
     def search(self, query: Query, size: int, view: ReadView = NOW, exclude: Collection[str] = ()) -> Ranking:
         """Rank what matches and return the first `size` hits with packed signatures only.
 
@@ -268,6 +277,7 @@ class Engine(Protocol):
         Documents with one of the content hashes in `exclude` are left out of hits and total; all others are ranked as
         they are with them.
         """
+        return self.run(self.searching(query).window(size, view, exclude))
 
     def fetch(self, ids: Sequence[tuple[str, str]], query: Query | None = None) -> list[StoredDocument]:
         """Read documents by (index, id), in this order; deleted documents are left out.
@@ -275,18 +285,22 @@ class Engine(Protocol):
         Where the index's name is an alias, it means every index behind it. With a query its words are marked, and in a
         cluster documents that do not match it, or that a filter of the alias excludes, are left out.
         """
+        return self.run(self.searching(query).fetch(ids))
 
     def dates(self, ids: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
         """Read the dates of documents by (index, id), in ISO 8601, signed or not.
 
         Documents without a date that is understood are left out.
         """
+        return self.run(self.searching().dates(ids))
 
     def find(self, searches: Sequence[SignatureLookup], query: Query | None = None) -> list[LookupResult]:
         """Look up signature values, an answer for each search; with a query, only among what matches it."""
+        return self.run(self.searching(query).find(searches))
 
     def long_signatures(self, ids: Sequence[tuple[str, str]]) -> dict[tuple[str, str], bytes]:
         """Read the long signatures of documents by (index, id); documents without any are left out."""
+        return self.run(self.searching().long_signatures(ids))
 
     def suggest(self, words: Sequence[str]) -> dict[str, str]:
         """Find for each word that no title or text holds the term of the index that is spelled nearly so.
@@ -341,32 +355,3 @@ class Engine(Protocol):
 
     def cursor_key(self) -> bytes:
         """Return the key of cursors that `create` has made; empty where there is none, or it may not be read."""
-
-
-FULL = 0.9
-"""Share of a disk that is used from which it counts as nearly full; servers move shards away from there on."""
-
-
-def file_issues(path: Path) -> Iterator[HealthIssue]:
-    """Look at the folder and the disk of an index in a file."""
-    folder = next(each for each in (path.parent, *path.parent.absolute().parents) if each.exists())
-    if not folder.is_dir():
-        yield HealthIssue("folder", f"{folder} is no folder", "name another file in IBIDEM_ENGINE", stops=True)
-        return
-    for each in (folder, *([path] if path.exists() else [])):
-        if not os.access(each, os.W_OK):
-            yield HealthIssue("folder", f"{each} cannot be written", "allow it, or name another file in IBIDEM_ENGINE")
-    disk = shutil.disk_usage(folder)
-    if is_full(disk.total, disk.free):
-        yield disk_issue(f"the disk of {folder}", disk.total, disk.free)
-
-
-def is_full(size: int, free: int) -> bool:
-    """Return whether a disk of so many bytes is nearly full."""
-    return free < (1 - FULL) * size
-
-
-def disk_issue(disk: str, size: int, free: int) -> HealthIssue:
-    """Return the issue of a disk that is nearly full."""
-    message = f"{disk} is nearly full: {free / 1e9:.1f} of {size / 1e9:.1f} GB are left"
-    return HealthIssue("disk", message, "make room, or give it a larger disk")

@@ -1,15 +1,13 @@
-"""Hits of a ranking: in columns, from which each is made when it is asked for, or grouped by a plugin."""
+"""Hits of a ranking in columns, from which each is made when it is asked for."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, overload
+from typing import overload
 
 import numpy as np
 from typing_extensions import override
 
-from ibidem_engines.cursor import NOW, ReadView
-from ibidem_engines.engine import Engine, Hit, StoredDocument
-from ibidem_engines.query import Query
+from ibidem_engines.engine import Hit
 from ibidem_ingest.signatures.packed_values import IdColumn, PackedValues
 
 
@@ -126,59 +124,3 @@ class HitNames(Sequence[tuple[str, str]]):
             return HitNames(self.hits[row])
         hit = self.hits[row]
         return hit.index, hit.id
-
-
-@dataclass(frozen=True, slots=True)
-class PluginNode:
-    """A node of a cluster, with the versions of engine and plugin.
-
-    Args:
-        name: The node's name.
-        engine: Version of the engine.
-        plugin: Version of the plugin; empty where it has none.
-    """
-
-    name: str
-    engine: str
-    plugin: str
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class GroupedHits:
-    """A page that the plugin grouped.
-
-    Args:
-        hits: As the server gives them, each with its `_dedupe`.
-        documents: The documents that are still there, by index and id.
-        account: Counts of what the page is based on.
-        total: Number of documents that match.
-        best: The highest score.
-        view: As in `Ranking`.
-    """
-
-    hits: Sequence[dict[str, Any]]
-    documents: Mapping[tuple[str, str], StoredDocument]
-    account: dict[str, Any]
-    total: int
-    best: float | None
-    view: ReadView
-
-
-class PluginEngine(Engine, Protocol):
-    """An engine that a plugin may be installed in."""
-
-    def search_grouped(
-        self, query: Query, options: Mapping[str, object], first: int, size: int, view: ReadView = NOW
-    ) -> GroupedHits | None:
-        """Let the plugin search and group; None where not every node has it.
-
-        Args:
-            query: For what; not in the engine's own language.
-            options: How to group, as the plugin reads it.
-            first: How many groups come before the page's.
-            size: Groups on the page.
-            view: As in `search`.
-        """
-
-    def plugin_nodes(self) -> list[PluginNode]:
-        """List the nodes, each with the plugin that it has; none where the caller may not know them."""

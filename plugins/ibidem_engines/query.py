@@ -233,7 +233,7 @@ def _clean(text: str) -> str:
 
 
 def _encodable(text: str) -> str:
-    """Put a question mark for halves of characters, which UTF-8 cannot hold."""
+    """Replace lone surrogates, which UTF-8 cannot encode, by question marks."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 

@@ -233,7 +233,7 @@ class _Reader:
             group.all_of.append([part])
 
     def _term(self, piece: Token, field: str) -> Term | None:
-        """Read the words of a piece, without punctuation around them; None when there are none."""
+        """Parse the words of a piece, without surrounding punctuation; None if it has none."""
         if field not in ("", *WORD_FIELDS):
             return Term(piece.text.strip(), field)
         words = piece.text.strip(_EDGES)
@@ -264,7 +264,7 @@ def _flat(group: Group) -> Group:
 
 
 def _alternatives(part: Term | Group) -> list[Term | Group]:
-    """Return the parts of which a part asks for any one; none for a group that asks for more."""
+    """Return the alternatives of a disjunction; none for any other group."""
     if isinstance(part, Term):
         return [part]
     return part.all_of[0] if len(part.all_of) == 1 and not part.none_of else []

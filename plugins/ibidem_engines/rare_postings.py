@@ -32,7 +32,7 @@ LAST_PLACE = 0xFFFFFFFF
 
 
 class RarePostings:
-    """The leads that carry rare terms, by number: its place, or the number of its write."""
+    """The leads that carry each rare term."""
 
     def __init__(self) -> None:
         self._runs: list[Words] = []

@@ -1,52 +1,12 @@
 """Sans-I/O request flows: a generator yields requests and is sent the responses, for sync and async clients alike.
 
-So one piece of code serves the engines, clients of others, waiting or not, and the gateway. A cache holds what was read
-of a cluster for some seconds, so that a flow need not ask again. A throttle bounds the write requests under way:
-fewer at once after each that found the server busy, more again as they are answered; additive increase, multiplicative
-decrease (Chiu and Jain, 1989, Computer Networks 17).
+So one piece of code serves the engines, clients of others, waiting or not, and the gateway.
 """
 
-import threading
-from collections.abc import Awaitable, Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from time import monotonic
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 from urllib.parse import quote
-
-Key = TypeVar("Key")
-Value = TypeVar("Value")
-
-INDEX_S = 60.0
-"""Seconds for which it is believed that an index is what it was: another may take its place behind an alias."""
-
-ALIAS_S = 5.0
-"""Seconds for which it is believed which indexes are behind an alias."""
-
-
-class TtlCache(Generic[Key, Value]):
-    """Values by key, each until its time is over."""
-
-    def __init__(self) -> None:
-        self._entries: dict[Key, tuple[float, Value]] = {}
-
-    def __len__(self) -> int:
-        return len(self._entries)
-
-    def get(self, key: Key) -> Value | None:
-        """Return a value; None if it is missing or too old."""
-        expiry, value = self._entries.get(key, (0.0, None))
-        return value if monotonic() < expiry else None
-
-    def put(self, key: Key, value: Value, seconds: float = INDEX_S) -> Value:
-        """Keep a value, and return it."""
-        self._entries[key] = monotonic() + seconds, value
-        return value
-
-    def clear(self) -> None:
-        """Forget everything."""
-        self._entries.clear()
-
 
 T = TypeVar("T")
 
@@ -83,8 +43,14 @@ def answer_to(ask: ApiRequest) -> RequestFlow[Any]:
     return (yield ask)
 
 
+def answered(result: T) -> RequestFlow[T]:
+    """Return a flow that sends no requests, since its result is there."""
+    return result
+    yield
+
+
 def run_offline(flow: RequestFlow[T]) -> T:
-    """Run a flow that sends no requests, since its backend answers directly."""
+    """Run a flow that sends no requests."""
     return run_sync(flow, _refuse)
 
 
@@ -214,50 +180,3 @@ class Transport(Protocol):
 
 
 BUSY = 429
-MOST = 64.0
-"""Requests at once from which none is held back; more threads than that no process has."""
-
-
-class Throttle:
-    """Bounds the write requests of a process that are under way at the same time.
-
-    `rejections` counts requests that a busy server rejected.
-
-    >>> throttle = Throttle()
-    >>> with throttle(), throttle():
-    ...     throttle.reject()
-    >>> throttle.limit, throttle.rejections
-    (1.0, 1)
-    >>> with throttle():
-    ...     pass
-    >>> throttle.limit
-    2.0
-    """
-
-    def __init__(self) -> None:
-        self.limit, self.rejections = MOST, 0
-        self._under_way = 0
-        self._condition = threading.Condition()
-
-    @contextmanager
-    def __call__(self) -> Iterator[None]:
-        """Wait until one more request may be sent, and count it while the block sends it."""
-        with self._condition:
-            self._condition.wait_for(lambda: self._under_way + 1 <= self.limit)
-            self._under_way += 1
-            rejections = self.rejections
-        try:
-            yield
-            with self._condition:
-                if self.rejections == rejections:
-                    self.limit = min(MOST, self.limit + 1 / self.limit)
-        finally:
-            with self._condition:
-                self._under_way -= 1
-                self._condition.notify_all()
-
-    def reject(self) -> None:
-        """Note that the server was busy: from now on half as many requests are sent at once, and at least one."""
-        with self._condition:
-            self.rejections += 1
-            self.limit = max(1.0, self._under_way // 2)

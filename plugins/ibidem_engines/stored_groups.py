@@ -50,7 +50,7 @@ def own_group(index: str, id_: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Several:
-    """Values of a class of which several are needed.
+    """A lookup for documents that carry at least a minimum number of the given values.
 
     Args:
         values: The values.
@@ -354,29 +354,7 @@ class Place:
 
 
 class CollapseEngine(WithGroups, Protocol):
-    """An engine that collapses by stored groups."""
-
-    def collapse(  # noqa: PLR0913 - what a ranking is based on
-        self, query: Query, place: Place, size: int, *, settled: Marks, order: Order = "relevance", view: ReadView = NOW
-    ) -> Collapsed:
-        """Rank what matches, the best document of each group alone.
-
-        Args:
-            query: For what.
-            place: Start of the page.
-            size: How many groups.
-            settled: Up to which write of each part groups are settled.
-            order: How documents are ordered.
-            view: What it reads: that of an earlier ranking.
-
-        Raises:
-            UsageError: The place lies beyond what can be counted off.
-        """
-
-    def members(
-        self, query: Query, groups: Sequence[str], limit: int, *, order: Order = "relevance", view: ReadView = NOW
-    ) -> Members:
-        """Read the documents of some groups that match, so many of each, in rank order."""
+    """An engine that counts by stored groups."""
 
     def facets(self, query: Query, limit: int) -> Facets:
         """Count all that matches by source, language and year, as far as the fields are there.

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import cast
 
 import pytest
 
@@ -21,7 +20,7 @@ from ibidem_engines.engine import (
     WriteStatus,
 )
 from ibidem_engines.query import Filter, Query, parse_query
-from ibidem_engines.stored_groups import CollapseEngine, Order, Place
+from ibidem_engines.stored_groups import Order, Place
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.lookup_keys import LONG_CLUES, LookupField, long_clues, lookup_keys
@@ -890,7 +889,7 @@ class TestDates:
     ) -> None:
         dates = {"day": "1987-03-17", "evening": EVENING, "morning": MORNING, "next": "1987-03-18", "none": ""}
         store(engine, *(record(name, f"grain {name}", date=date) for name, date in dates.items()))
-        page = cast("CollapseEngine", engine).collapse(parse_query("grain"), Place(0), 10, settled={}, order=order)
+        page = engine.run(engine.searching(parse_query("grain")).collapse(Place(0), 10, settled={}, order=order))
         assert [head.hit.id for head in page.heads] == expected
 
 

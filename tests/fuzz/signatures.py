@@ -27,7 +27,7 @@ from ibidem_ingest.text.tokens import TokenBatch, tokens
 from ibidem_ingest.text.word_hash import wh1
 from support.books import page
 
-MAGIC = b"ibidem-idf1\n"
+MAGIC = b"ibidem-idf2\n"
 STORY = (
     "The export duty on wheat was raised by the ministry on Monday, officials said in the capital; traders who had "
     "expected it sold before, and prices in Chicago fell by 12 cents to 3.45 dollars a bushel."

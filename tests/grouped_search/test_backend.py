@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from ibidem.grouped_search.api import search
-from ibidem.grouped_search.backend import PageRequest, build_lookup, cursor_codec, start_place
+from ibidem.grouped_search.backend import PageRequest, cursor_codec, start_place
+from ibidem.grouped_search.scope import build_lookup
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.request import parse_request
 from ibidem_engines.cursor import Cursor, CursorCodec, NextPage, ReadView

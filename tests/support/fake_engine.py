@@ -2,10 +2,13 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from ibidem_engines.cursor import NOW, ReadView
-from ibidem_engines.engine import Engine, Hit, LookupResult, Ranking, SignatureLookup, StoredDocument
+from ibidem_engines.engine import Engine, Hit, LookupResult, Ranking, SignatureLookup, StoredDocument, T
 from ibidem_engines.query import Filter, Query
+from ibidem_engines.requests import RequestFlow, answered, run_offline
+from ibidem_engines.search import EngineSearch
 from ibidem_ingest.document import Document
 from ibidem_ingest.signatures.lookup_keys import LookupField, lookup_keys
 from ibidem_ingest.signatures.packed import unpack
@@ -20,6 +23,29 @@ def hit_keys(hit: Hit) -> Mapping[LookupField, Sequence[str]]:
     return lookup_keys(value) if value is not None else {}
 
 
+@dataclass(frozen=True)
+class FakeSearch(EngineSearch):
+    """One query to an engine that answers at once."""
+
+    engine: Engine
+    query: Query | None
+
+    def window(self, size: int, view: ReadView = NOW, exclude: Collection[str] = ()) -> RequestFlow[Ranking]:
+        return answered(self.engine.search(self.query or PAGE, size, view, exclude))
+
+    def grouped(self, options: Mapping[str, object], start: int, size: int, view: ReadView = NOW) -> RequestFlow[None]:
+        return answered(None)
+
+    def fetch(self, ids: Sequence[tuple[str, str]]) -> RequestFlow[list[StoredDocument]]:
+        return answered(self.engine.fetch(ids, self.query))
+
+    def find(self, searches: Sequence[SignatureLookup]) -> RequestFlow[list[LookupResult]]:
+        return answered(self.engine.find(searches, self.query))
+
+    def long_signatures(self, ids: Sequence[tuple[str, str]]) -> RequestFlow[dict[tuple[str, str], bytes]]:
+        return answered(self.engine.long_signatures(ids))
+
+
 class FakeEngine(Engine):
     """An engine whose ranking is given; `beyond` are documents that do not match."""
 
@@ -30,6 +56,12 @@ class FakeEngine(Engine):
         self.others = [Hit("news", f"other-{hit.id}", 0.0, hit.packed) for hit in (beyond or SampleWindow([])).hits]
         self.words: dict[str, dict[str, object]] = {}
         self.asked: Counter[str] = Counter()
+
+    def searching(self, query: Query | None = None) -> FakeSearch:
+        return FakeSearch(self, query)
+
+    def run(self, flow: RequestFlow[T]) -> T:
+        return run_offline(flow)
 
     def search(self, query: Query, size: int, view: ReadView = NOW, exclude: Collection[str] = ()) -> Ranking:
         self.asked["window"] += 1

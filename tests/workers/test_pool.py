@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from faults.environment import wait_for
+from faults.kill import living
 from ibidem_core.settings import Settings
 from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
@@ -80,3 +82,17 @@ def test_workers_end_with_their_pool(settings: Settings) -> None:
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
     assert queue(settings).workers() == 0
+
+
+@pytest.mark.slow
+def test_workers_are_started_anew_when_their_starter_is_killed(settings: Settings) -> None:
+    with Pool(settings.changed(concurrency=1), quiet=True) as pool:
+        watch(pool)
+        (pid,) = pool.pids
+        assert pool._starter is not None
+        pool._starter.kill()
+        pool._starter.wait()
+        pool.check()
+        watch(pool)
+        assert pool.pids != [pid]
+        assert wait_for(lambda: not living(pid), 60)

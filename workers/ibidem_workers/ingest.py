@@ -13,6 +13,7 @@ from ibidem_core.retry import retry_unavailable
 from ibidem_core.settings import Settings, load
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
+from ibidem_engines.stored_groups import group_set
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, UsageError, short_repr
 from ibidem_ingest.idf.store import Tables
@@ -112,6 +113,8 @@ def ingest_documents(  # noqa: PLR0913 - the options of one command, each by its
     try:
         engine.create()
         _check_shards(engine)
+        if wait:
+            group_set(engine)  # groups that cannot be settled are refused before anything is written
         check_tables(engine, Tables(settings.tables))
         connect_broker(settings)
         if wait:

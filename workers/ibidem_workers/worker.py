@@ -116,7 +116,7 @@ def load_modules() -> None:
 
 
 def work(settings: Settings, number: int) -> int:
-    """Take messages and carry them out until asked to end.
+    """Process messages until asked to end.
 
     Args:
         settings: Where from and to.
@@ -214,7 +214,7 @@ def register_match(app: Celery, engine: Engine) -> None:
     match_worker = MatchWorker(engine)
 
     def match(request: Mapping[str, object]) -> None:
-        """Match documents for who settles groups."""
+        """Match documents on behalf of the process that settles groups."""
         if not _asked_to_end():
             match_worker.answer(request)
 

@@ -6,7 +6,6 @@ Source of the format: the docstring of `wordfreq.read_cBpack`.
 """
 
 import gzip
-import unicodedata
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,13 +14,14 @@ import msgpack
 
 from ibidem_ingest.errors import TableError
 from ibidem_ingest.idf.table import Table
+from ibidem_ingest.text.folding import fold
 from ibidem_ingest.text.terms import LEAST_LETTERS, is_term
+from ibidem_ingest.text.tokens import normal_form
 
 DOCUMENTS = 3_100_000
 WORDS = 800
 _HEADER = {"format": "cB", "version": 1}
 _LIST = {"bs": "sh", "hr": "sh", "no": "nb", "sr": "sh", "tl": "fil"}  # codes of ISO 639-1, and wordfreq's for the same
-_SIGMA, _FINAL_SIGMA = "\u03c3", "\u03c2"
 _UNSPACED = {"ja", "km", "lo", "my", "th", "zh"}
 
 
@@ -46,7 +46,7 @@ def build_general(language: str) -> Table | None:
     for centibels, bucket in zip(reversed(range(len(buckets))), reversed(buckets), strict=True):
         documents = DOCUMENTS * (1 - (1 - 10 ** (-centibels / 100)) ** WORDS)
         for word in _terms(bucket):
-            counts.setdefault(word, documents)  # a word that is there twice is as rare as the list says last
+            counts[word] = min(DOCUMENTS, counts.get(word, 0.0) + documents)  # words that differ in marks are one
     return Table.build(language, DOCUMENTS, counts, f"wordfreq {language} best")
 
 
@@ -56,7 +56,7 @@ def is_one_term(word: str) -> bool:
     >>> is_one_term("paral"), is_one_term("paraŀlel")
     (True, False)
     """
-    return is_term(word) and unicodedata.is_normalized("NFKC", word) and word == word.lower()
+    return is_term(word) and normal_form(word) == word
 
 
 def _find_list(language: str) -> Path | None:
@@ -78,15 +78,11 @@ def _read(path: Path) -> list[list[str]]:
 
 
 def _terms(bucket: Sequence[str]) -> Iterator[str]:
-    """Yield the terms among words."""
+    """Yield the terms among words, folded as tokens are."""
     # Of hundreds of thousands of words nearly all are ASCII, for which a call each would take half of the time.
     for word in bucket:
         if word.isascii():
             if len(word) >= LEAST_LETTERS and word.isalpha() and word.islower():
                 yield word
-        elif is_one_term(fixed := _fix_final_sigma(word)):
-            yield fixed
-
-
-def _fix_final_sigma(word: str) -> str:
-    return word[:-1] + _FINAL_SIGMA if word.endswith(_SIGMA) else word
+        elif is_one_term(folded := fold(word)):
+            yield folded

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from ibidem_ingest.errors import TableError
 from ibidem_ingest.idf.general import build_general
-from ibidem_ingest.idf.table import Table, write_whole
+from ibidem_ingest.idf.table import Table, is_earlier, write_whole
 from ibidem_ingest.private import make_folder
 from ibidem_ingest.text.terms import is_term
 from ibidem_ingest.text.tokens import tokens
@@ -82,7 +82,7 @@ class Tables:
         """
         if name not in self._by_name:
             path = self._path(name)
-            if not _NAME.fullmatch(name) or not path.exists():
+            if not _NAME.fullmatch(name) or not path.exists() or is_earlier(path):
                 return None
             table = Table.open(path)
             if table.name != name:
@@ -96,7 +96,8 @@ class Tables:
         Raises:
             TableError: A table's file is damaged.
         """
-        names = sorted(path.stem for path in self.folder.glob("*.idf") if _NAME.fullmatch(path.stem))
+        paths = self.folder.glob("*.idf")
+        names = sorted(path.stem for path in paths if _NAME.fullmatch(path.stem) and not is_earlier(path))
         tables = [table for name in names if (table := self.named(name))]
         return sorted(tables, key=lambda table: (table.language, table.name))
 
@@ -121,7 +122,14 @@ class Tables:
         name = self._read_pointer(language)
         if name == _NONE:
             return None
-        return self.named(name) or self._build(language)
+        return self._fold(name) or self.named(name) or self._build(language)
+
+    def _fold(self, name: str) -> Table | None:
+        """Make the current table out of one that an earlier version counted, once; None where it is not one."""
+        folded = Table.fold(self._path(name)) if _NAME.fullmatch(name) else None
+        if folded:
+            self.use(folded)
+        return folded
 
     def _read_pointer(self, language: str) -> str:
         """Return the table name in the language's pointer; empty where there is none."""

@@ -3,7 +3,7 @@
 A signature is only as stable as the table behind it (Conrad 2003, section 6.2), so a table is built once and never
 changed, and its name is stored with every signature.
 
-The file: the line `ibidem-idf1`, the length of the header in 8 hex digits and a line break, the header in JSON, blanks
+The file: the line `ibidem-idf2`, the length of the header in 8 hex digits and a line break, the header in JSON, blanks
 up to a multiple of 8 bytes; then, each filled up to a multiple of 8 bytes, the document counts (float64, ascending),
 the look-up slots (uint64, `lookup`), the ends of the terms (int64) and the terms themselves (UTF-8, in the order of
 ranks). The header holds scheme, language, documents, origin, name, the sizes of the four parts and their xxh3-64. At
@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from ibidem_ingest.errors import TableError
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.private import make_folder
+from ibidem_ingest.text.folding import fold
 from ibidem_ingest.text.word_hash import Hashes, Places, hash_tokens
 
 ABSENT: Final = (1 << 24) - 1
@@ -112,13 +113,15 @@ def write_whole(path: Path, parts: Iterable[bytes]) -> None:
         raise TableError(f"cannot write {path}: {error.strerror or error}", remedy) from error
 
 
-SCHEME = "idf1"
+SCHEME, EARLIER = "idf2", "idf1"
+"""The scheme, and the one whose terms have marks (`text.folding`): a table of that one is folded once."""
+
 HIGHEST = 0.8
 LEAST_DOCUMENTS = 5
 _TRIED = 1_000
 """Terms that are looked up at opening, to see that the file was written with the same hash."""
 
-_MAGIC = b"ibidem-idf1\n"
+_MAGIC = b"ibidem-%b\n"
 _PART_TYPES = {"counts": "<f8", "slots": "<u8", "ends": "<i8", "letters": "u1"}
 _REMEDY = "delete the file; a default table is built again at the next use"
 
@@ -237,7 +240,7 @@ class Table:
                 "checksum": _checksum(blocks),
             }
         )
-        start = _MAGIC + b"%08x\n" % len(header) + header
+        start = _MAGIC % SCHEME.encode() + b"%08x\n" % len(header) + header
         write_whole(path, [start + b" " * (-len(start) % 8), *blocks])
 
     @classmethod
@@ -258,6 +261,28 @@ class Table:
             raise TableError(f"the idf table {path} is damaged ({error})", _REMEDY) from error
         return table
 
+    @classmethod
+    def fold(cls, path: Path) -> "Table | None":
+        """Make a table out of one of the scheme before, whose terms have marks; None for any other file.
+
+        Documents that hold a term in two forms are counted twice, as far as there are so many documents.
+
+        Raises:
+            TableError: The file is of that scheme, and damaged.
+        """
+        if not is_earlier(path):
+            return None
+        try:
+            parts = _parse(np.fromfile(path, np.uint8), EARLIER)
+        except (ValueError, KeyError, TypeError) as error:
+            raise TableError(f"the idf table {path} is damaged ({error})", _REMEDY) from error
+        letters, ends = parts["letters"].tobytes(), parts["ends"].tolist()
+        counts: dict[str, float] = {}
+        for start, end, count in zip([0, *ends], ends, parts["counts"].tolist(), strict=False):
+            term = fold(letters[start:end].decode())
+            counts[term] = min(parts["documents"], counts.get(term, 0.0) + count)
+        return cls.build(parts["language"], parts["documents"], counts, parts["origin"])
+
     def _check(self) -> None:
         if self.name != _name(self.language, self.documents, self.counts, self.ends, self.letters):
             raise ValueError("its name is not that of its contents")
@@ -266,15 +291,26 @@ class Table:
             raise ValueError("its terms are hashed in another way")
 
 
-def _parse(file: NDArray[np.uint8]) -> dict[str, Any]:
+def is_earlier(path: Path) -> bool:
+    """Return whether a file is a table of the scheme before."""
+    try:
+        with path.open("rb") as file:
+            magic = _MAGIC % EARLIER.encode()
+            return file.read(len(magic)) == magic
+    except OSError:
+        return False
+
+
+def _parse(file: NDArray[np.uint8], scheme: str = SCHEME) -> dict[str, Any]:
     """Read header and parts, and check them."""
-    start = len(_MAGIC) + 9
-    if file[: len(_MAGIC)].tobytes() != _MAGIC:
+    magic = _MAGIC % scheme.encode()
+    start = len(magic) + 9
+    if file[: len(magic)].tobytes() != magic:
         raise ValueError("it does not begin as one")
-    end = start + int(file[len(_MAGIC) : start - 1].tobytes(), 16)
+    end = start + int(file[len(magic) : start - 1].tobytes(), 16)
     header = orjson.loads(file[start:end].tobytes())
     body = file[end + -end % 8 :]
-    if header["scheme"] != SCHEME or header["checksum"] != _checksum([body.data]):
+    if header["scheme"] != scheme or header["checksum"] != _checksum([body.data]):
         raise ValueError("checksum or scheme differ")
     return {
         "name": str(header["name"]),

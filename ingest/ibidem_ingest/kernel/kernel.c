@@ -538,7 +538,7 @@ i64 ibidem_noise(const u8 *buffer, const i64 *starts, const i64 *ends, const i64
         i64 spelled = spell(buffer + starts[first], buffer + ends[end - 1], letters);
         i64 wide = size < LONG ? SHORT_RUN : LONG_RUN, dense = 0;
         for (i64 at = 0; at < spelled; at++) dense += is_dense(letters[at]);
-        if (2 * dense > spelled) wide = DENSE_RUN;
+        if (3 * dense > spelled) wide = DENSE_RUN;
         counts[document] = spelled;
         if (spelled < wide) continue;
         run[document] = wide;
@@ -741,13 +741,13 @@ i64 ibidem_fingerprints(const u8 *buffer, const i64 *starts, const i64 *ends, co
 
 /* candidates.py */
 
-/* The keys of `last - first` bands from the band `first` on, of each row of min-hash slots. */
-i64 ibidem_band_keys(const u16 *slots, i64 width, const i64 *rows, i64 size, i64 first, i64 last, u64 *keys) {
+/* The keys of `last - first` bands of `high` slots, two or three, from the band `first` on, of each row of min-hash slots. */
+i64 ibidem_band_keys(const u16 *slots, i64 width, const i64 *rows, i64 size, i64 first, i64 last, i64 high, u64 *keys) {
     for (i64 at = 0; at < size; at++) {
         const u16 *its = slots + rows[at] * width;
         for (i64 band = first; band < last; band++)
-            *keys++ = (u64)its[3 * band] | (u64)its[3 * band + 1] << 16 | (u64)its[3 * band + 2] << 32 |
-                      (u64)(band - first) << 48;
+            *keys++ = (u64)its[high * band] | (u64)its[high * band + 1] << 16 |
+                      (high < 3 ? 0 : (u64)its[high * band + 2] << 32) | (u64)(band - first) << 48;
     }
     return 0;
 }
@@ -988,17 +988,18 @@ i64 ibidem_pairs(const i64 *row, const u8 *faint, const i64 *first, const i64 *t
 
 /* pair_rules.py */
 
-/* How many slots of two rows are equal, and whether all three of one of the first `bands` are. */
+/* Which rows have `least` equal slots, and all `high` of one of the first `bands`. */
 WIDE i64 ibidem_equal_slots(const u16 *slots, i64 width, const i64 *a, const i64 *b, i64 pairs, i64 least, i64 bands,
-                            u8 *similar) {
+                            i64 high, u8 *similar) {
     for (i64 pair = 0; pair < pairs; pair++) {
         const u16 *one = slots + a[pair] * width, *other = slots + b[pair] * width;
         u16 equal = 0;
         for (i64 slot = 0; slot < width; slot++) equal = (u16)(equal + (one[slot] == other[slot]));
         u8 band = 0;
         if (equal >= least)
-            for (i64 slot = 0; slot < 3 * bands && !band; slot += 3)
-                band = one[slot] == other[slot] && one[slot + 1] == other[slot + 1] && one[slot + 2] == other[slot + 2];
+            for (i64 slot = 0; slot < high * bands && !band; slot += high)
+                band = one[slot] == other[slot] && one[slot + 1] == other[slot + 1] &&
+                       (high < 3 || one[slot + 2] == other[slot + 2]);
         similar[pair] = band;
     }
     return 0;

@@ -232,12 +232,12 @@ class Loops(Library):
         self._call("ibidem_profiles", *words, *groups, groups[0].size, documents, int(log), text, bounds, counts)
         return text[: bounds[-1]].tobytes(), bounds.tolist(), counts.tolist()
 
-    def band_keys(self, slots: Array, rows: Places, bands: tuple[int, int]) -> Hashes:
+    def band_keys(self, slots: Array, rows: Places, bands: tuple[int, int], band_rows: int) -> Hashes:
         """Run `candidates.bands` in compiled code for some rows, from the first band up to the last."""
         _check(rows, len(slots))
         first, last = bands
         keys = np.empty((rows.size, last - first), np.uint64)
-        self._call("ibidem_band_keys", slots, slots.shape[1], rows, rows.size, first, last, keys)
+        self._call("ibidem_band_keys", slots, slots.shape[1], rows, rows.size, first, last, band_rows, keys)
         return keys
 
     def run_keys(self, blocks: Octets, rows: Places, slots: tuple[int, int], distances: tuple[int, int]) -> Hashes:
@@ -312,11 +312,20 @@ class Loops(Library):
         count = self._call("ibidem_pairs", *entries, entries[0].size, partners, size, minimum, pairs)
         return pairs[:count]
 
-    def similar_slots(self, slots: Array, pairs: tuple[Places, Places], minimum: int, bands: int) -> NDArray[np.bool_]:
-        """Return which pairs of rows have so many equal slots, and one equal band of three."""
+    def similar_slots(
+        self, slots: Array, pairs: tuple[Places, Places], minimum: int, bands: tuple[int, int]
+    ) -> NDArray[np.bool_]:
+        """Return which pairs of rows have so many equal slots, and one equal band.
+
+        Args:
+            slots: (n, 100) min-hash slots.
+            pairs: Rows.
+            minimum: How many equal slots.
+            bands: How many bands, and the slots of each.
+        """
         _check(pairs, len(slots))
         similar = np.empty(pairs[0].size, np.uint8)
-        self._call("ibidem_equal_slots", slots, slots.shape[1], *pairs, similar.size, minimum, bands, similar)
+        self._call("ibidem_equal_slots", slots, slots.shape[1], *pairs, similar.size, minimum, *bands, similar)
         return similar.view(bool)
 
     def shared_values(self, values: Array, pairs: tuple[Places, Places], filling: int) -> Places:

@@ -7,7 +7,8 @@ import io
 import lzma
 import sys
 import zlib
-from collections.abc import Iterator
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -105,9 +106,9 @@ class PiecesStream(io.RawIOBase):
                 "meant to, unpack it first"
             )
 
+    @abstractmethod
     def _advance(self) -> bool:
-        """Decompress the next piece, which may come to nothing; False at the end of the file."""
-        raise NotImplementedError
+        """Decompress the next piece, which may be empty; returns False at the end of the file."""
 
 
 class GzipStream(PiecesStream):
@@ -171,7 +172,11 @@ class XzStream(PiecesStream):
         return True
 
 
-_STREAMS = {".gz": GzipStream, ".xz": XzStream, ".zst": ZstdStream}
+_STREAMS: Mapping[str, Callable[["io.BufferedReader[Any]"], PiecesStream]] = {
+    ".gz": GzipStream,
+    ".xz": XzStream,
+    ".zst": ZstdStream,
+}
 
 
 @contextmanager

@@ -144,7 +144,7 @@ IdFrom = Literal["path", "name", "hash"]
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Options for reading files.
+    """Options for reading files: formats, suffixes, identifiers.
 
     Args:
         format: The format of files without a known suffix; None: such files are passed over.

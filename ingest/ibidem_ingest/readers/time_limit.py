@@ -23,10 +23,13 @@ class TimeLimit:
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
-        self.restart()
+        self._restart()
 
     def restart(self) -> None:
-        """Begin to count again: a document was read."""
+        """Begin to count again with the next check: a document was read. Reading the clock takes as long as a line."""
+        self._found = True
+
+    def _restart(self) -> None:
         self._began, self._elsewhere, self._found = time.thread_time(), 0.0, False
 
     def note(self, seconds: float, *, found: bool) -> None:
@@ -46,7 +49,7 @@ class TimeLimit:
             Unreadable: It has.
         """
         if self._found:
-            self.restart()
+            self._restart()
         if time.thread_time() - self._began + self._elsewhere > self._seconds:
             raise Unreadable(
                 f"{self._seconds:g} seconds of reading gave no document; correct what it holds, or raise "

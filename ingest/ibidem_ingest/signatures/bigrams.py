@@ -1,7 +1,7 @@
 """Bigrams of scripts in which a letter is a syllable or a word, and the list of those that occur in written language.
 
 A misread letter makes two pairs of letters that hardly any text has; that is what words in no list are to alphabets.
-A text is *dense* where more than half of its letters are Han, Kana, Hangul, Thai, Lao, Khmer or Burmese ones. Its
+A text is *dense* where more than a third of its letters are Han, Kana, Hangul, Thai, Lao, Khmer or Burmese ones. Its
 bigrams are neighbouring dense letters; in Hangul, which writes spaces, only within a word.
 
     t = wh1 of the two code points, little-endian, four bytes each;   a bigram is known where the bit t >> 42 is set
@@ -55,9 +55,9 @@ def is_dense_letter(letter: str) -> bool:
 
 
 def is_dense(tokens: Sequence[str]) -> bool:
-    """Return whether more than half of the letters of a text are dense."""
+    """Return whether more than a third of the letters of a text are dense: a Latin word among them has many letters."""
     dense = sum(is_dense_letter(letter) for token in tokens for letter in token)
-    return 2 * dense > sum(map(len, tokens))
+    return 3 * dense > sum(map(len, tokens))
 
 
 def bigrams(tokens: Sequence[str]) -> Iterator[str]:

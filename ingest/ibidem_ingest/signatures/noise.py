@@ -20,7 +20,7 @@ is modulo 2^32 for runs and 2^64 for terms:
 
 The value, 76 bytes: 64 slots · length of the runs u8, and 128 more where the table has few terms · number of runs u8,
 as 8 · log2 rounded · unknown terms u16 · 8 slots of these. There is none for a text of fewer than 50 tokens, and none
-where no idf table speaks its language, unless it is dense.
+where no idf table speaks its language, unless it is dense; and none for `source_code`.
 """
 
 import struct
@@ -59,8 +59,8 @@ FIRST = np.arange(0, SLOTS, 2)
 SECOND = (FIRST + APART[0]) % SLOTS
 """The slots of the 32 pairs that are look-up keys: each slot is in one."""
 
-UNKNOWN_BIGRAMS = 4.0
-"""How many times the share of unknown words is asked for of bigrams: of those that differ most are unknown."""
+UNKNOWN_BIGRAMS = 0.5
+"""What share of the unknown words asked for is asked for of bigrams: a misread letter often makes one that is known."""
 
 NOISY = 0.02
 """The least share of unknown words, one of them in so many runs as a word has, of a text that may have been misread."""

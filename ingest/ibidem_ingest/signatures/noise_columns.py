@@ -41,7 +41,7 @@ def runs_of_a_term(run: Codes) -> Figures:
 
 
 def is_noisy(block: Codes) -> Bools:
-    """`noise.Noise.noisy` for many blocks.
+    """Return which blocks hold noise: `noise.Noise.noisy`, in columns.
 
     Args:
         block: (n, 76) noise blocks; one that says nothing is not noisy.

@@ -55,7 +55,7 @@ def sign_batch(batch: TokenBatch) -> tuple[Sketches, Profiles]:
 
 
 def runs(offsets: Places) -> Iterator[tuple[int, int]]:
-    """Cut pages into runs of so many tokens and pages at most, a longer page by itself.
+    """Split pages into runs with a maximum number of tokens and pages; a longer page is a run by itself.
 
     Args:
         offsets: (p + 1,) token offset of each page, and the end.

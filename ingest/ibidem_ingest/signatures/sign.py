@@ -24,6 +24,7 @@ from ibidem_ingest.signatures.noise import Blocks
 from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.schema import SCHEMA, Signatures, StoredSignatures
 from ibidem_ingest.signatures.signed_columns import SignedColumns
+from ibidem_ingest.signatures.source_code import is_source_code
 from ibidem_ingest.text.terms import TermGroups
 from ibidem_ingest.text.tokens import TokenBatch, tokens
 from ibidem_ingest.text.word_hash import Shingles, shingles, wh1
@@ -131,7 +132,7 @@ def sign_one(document: Document, table: Table | None) -> Signatures:
         idf=table.name if table else "",
         title=title,
         titled=is_titled,
-        noise=noise.sign(words, table),
+        noise=noise.NONE if is_source_code(document.text) else noise.sign(words, table),
         long=encode_long(document, len(words)),
     )
 
@@ -151,6 +152,7 @@ def sign_columns(documents: Sequence[Document], table: Table | None) -> SignedCo
     sequences = Shingles.hash(batch.hashes, batch.offsets)
     titles, is_titled = content.sign_titles(batch, [document.title for document in documents])
     fingerprints, features, noisy = _sign_by_idf(batch, groups, table)
+    noisy[[is_source_code(document.text) for document in documents]] = 0
     return SignedColumns(
         idf=table.name if table else "",
         names=[document.id for document in documents],

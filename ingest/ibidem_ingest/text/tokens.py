@@ -1,10 +1,11 @@
-"""Tokenizer `tok1`: a plain version for short texts, and a batched one without an object per word.
+"""Tokenizer `tok2`: a plain version for short texts, and a batched one without an object per word.
 
 Words broken at the end of a line or page are joined, characters unknown to Unicode 14.0 become blanks; then NFKC, lower
-case, NFKC. A token is a run of letters, marks and digits that begins with a letter or digit; a *single* character is a
-token of its own, with the marks behind it: characters of scripts that write no space between words (Han, Hiragana,
-Katakana, Thai, Lao, Khmer, Myanmar, by script, or common to the first three by script extension). The table of
-characters is in `tok1.tsv`, pinned at Unicode 14.0, since Python versions differ.
+case, NFKC, and letters that differ in marks alone are made one (`folding`). A token is a run of letters, marks and
+digits that begins with a letter or digit; a *single* character is a token of its own, with the marks behind it:
+characters of scripts that write no space between words (Han, Hiragana, Katakana, Thai, Lao, Khmer, Myanmar, by script,
+or common to the first three by script extension). The table of characters is in `tok2.tsv`, pinned at Unicode 14.0,
+since Python versions differ.
 """
 
 import re
@@ -18,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem_ingest.kernel import loops
+from ibidem_ingest.text.folding import fold
 from ibidem_ingest.text.word_hash import Hashes, Places, hash_tokens
 
 UNASSIGNED, OTHER, MARK, LETTER, LOWER, DIGIT, SINGLE, SINGLE_DIGIT = map(ord, "?-MLlDSs")
@@ -31,7 +33,7 @@ def kinds() -> NDArray[np.uint8]:
         1,114,112 kinds, read-only; surrogates count as unassigned.
     """
     table = np.full(0x110000, UNASSIGNED, np.uint8)
-    for line in resources.files(__package__).joinpath("tok1.tsv").read_text("ascii").splitlines():
+    for line in resources.files(__package__).joinpath("tok2.tsv").read_text("ascii").splitlines():
         if not line.startswith("#"):
             first, last, kind = line.split("\t")
             table[int(first, 16) : int(last, 16) + 1] = ord(kind)
@@ -158,7 +160,6 @@ _TAIL = b" " * 9
 _SIMPLE_BELOW = 0x3000
 _NOT_SIMPLE = 0xFFFFFFFF
 _JAMO = range(0x1100, 0x1200)
-_SIGMA = 0x3A3
 
 Flags = NDArray[np.bool_]
 CodePoints = NDArray[np.uint32]
@@ -177,7 +178,7 @@ def cut_tokens(text: str) -> list[str]:
     """Return the tokens of a text whose broken words are joined already, since to join twice would join more."""
     if text.isascii():
         return _ASCII_TOKEN.findall(text.lower())
-    text = _normal_form(text)
+    text = normal_form(text)
     return [text[match.start() : match.end()] for match in _TOKEN.finditer(character_kinds(text))]
 
 
@@ -255,13 +256,13 @@ class TokenBatch:
         return loops.compiled().join_tokens(self.buffer, self.starts, self.ends, self.offsets)
 
 
-def _normal_form(text: str) -> str:
-    """Blank out characters unknown to Unicode 14.0, so that all Python versions agree; then normalise by NFKC."""
+def normal_form(text: str) -> str:
+    """Blank out characters unknown to Unicode 14.0, so that all Python versions agree; then normalise and fold."""
     points = code_points(text)
     unknown = kinds().take(points) == UNASSIGNED
     if unknown.any():
         text = np.where(unknown, _SPACE, points).astype("<u4").tobytes().decode("utf-32-le")
-    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).lower())
+    return fold(unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).lower()))
 
 
 def _normal_bytes(text: str) -> bytes:
@@ -273,7 +274,7 @@ def _normal_bytes(text: str) -> bytes:
         characters = _simple_fold().take(points)
         if characters.max() < _NOT_SIMPLE:
             return _utf8(characters)
-    return _utf8(_separate(code_points(_normal_form(text))))
+    return _utf8(_separate(code_points(normal_form(text))))
 
 
 def _utf8(points: CodePoints) -> bytes:
@@ -287,15 +288,15 @@ def _simple_fold() -> CodePoints:
     Returns:
         The one character that it becomes, a space for separators, or `_NOT_SIMPLE`.
     """
-    fold = np.full(_SIMPLE_BELOW, _NOT_SIMPLE, np.uint32)
+    characters = np.full(_SIMPLE_BELOW, _NOT_SIMPLE, np.uint32)
     for point in range(_SIMPLE_BELOW):
-        normal = _normal_form(chr(point))
+        normal = normal_form(chr(point))
         shapes = set(character_kinds(normal))
-        if shapes <= {OTHER, UNASSIGNED}:
-            fold[point] = _SPACE
-        elif len(normal) == 1 and shapes <= {LETTER, LOWER, DIGIT} and point != _SIGMA and point not in _JAMO:
-            fold[point] = ord(normal)
-    return fold
+        if normal and shapes <= {OTHER, UNASSIGNED}:
+            characters[point] = _SPACE
+        elif len(normal) == 1 and shapes <= {LETTER, LOWER, DIGIT} and point not in _JAMO:
+            characters[point] = ord(normal)
+    return characters
 
 
 def _separate(points: CodePoints) -> CodePoints:

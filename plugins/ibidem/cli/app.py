@@ -14,6 +14,7 @@ An error is one message on standard error and an exit code:
 | 141 | the reader of the output went away (a closed pipe) |
 """
 
+import gc
 import os
 import signal
 import sys
@@ -142,6 +143,9 @@ COMMANDS = {
 }
 """Every command in the order of the help, with its one line there; its module carries the same name."""
 
+COLLECTED_AFTER = 50_000
+"""Objects after which the garbage collector looks for cycles; reading a file makes many, nearly all without any."""
+
 COMPLETION = "_IBIDEM_COMPLETE"
 
 
@@ -203,6 +207,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def start(typed: list[str]) -> None:
     """Build the application with the command that was typed, and run it."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # nothing here multiplies matrices, and its threads wait busily
     first = next((word for word in typed if not word.startswith("-")), "")
     app = build(list(COMMANDS) if COMPLETION in os.environ else [first])
+    gc.freeze()  # imported objects are never garbage, and to scan them takes a twentieth of an ingest
+    gc.set_threshold(COLLECTED_AFTER)
     app(typed, prog_name="ibidem")

@@ -5,6 +5,7 @@ from contextlib import suppress
 from typing import Annotated
 
 import typer
+from rich.text import Text
 
 from ibidem.cli.app import Sigterm
 from ibidem.cli.console import messages
@@ -13,6 +14,7 @@ from ibidem_core.errors import Unavailable
 from ibidem_core.redaction import redact
 from ibidem_core.settings import load
 from ibidem_engines.connect import open_engine
+from ibidem_ingest.errors import UsageError
 from ibidem_workers.celery_app import CeleryMatchQueue
 from ibidem_workers.groups.service import settle
 from ibidem_workers.pool import Pool
@@ -35,10 +37,16 @@ def run(
         f"{settings.workers} at work on {redact(settings.broker)}, queue {settings.queue}; Ctrl-C ends them"
     )
     with suppress(Sigterm), Pool(settings) as pool:
-        engine, queue = open_engine(settings.address, settings.index), CeleryMatchQueue(settings)
+        engine, queue, refusal = open_engine(settings.address, settings.index), CeleryMatchQueue(settings), ""
         while True:
             pool.check()
             if pool.is_ready:
-                with suppress(Unavailable):  # the workers tell it, and wait for it
+                try:
                     settle(engine, SETTLES, memory=settings.settle_bytes, queue=queue)
+                except Unavailable:  # the workers tell it, and wait for it
+                    pass
+                except UsageError as error:
+                    if str(error) != refusal:  # documents are taken in all the same
+                        messages().print(Text(f"groups are not settled: {error}"))
+                    refusal = str(error)
             time.sleep(LOOK_EVERY)

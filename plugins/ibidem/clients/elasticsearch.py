@@ -133,7 +133,7 @@ class DedupeElasticsearch(ElasticsearchClient, SyncClient):
 
 
 class AsyncDedupeElasticsearch(ElasticsearchClient, AsyncClient):
-    """Wrapped `AsyncElasticsearch`."""
+    """`AsyncElasticsearch` whose searches take `dedupe`."""
 
 
 VERSION = "ibidem_version"

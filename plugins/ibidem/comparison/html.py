@@ -50,7 +50,7 @@ class Part:
 
     @property
     def colour(self) -> int:
-        """Number of its colour."""
+        """Number of the colour that marks it."""
         return self.passage % COLOURS
 
 

@@ -186,7 +186,7 @@ class Entry:
 
     @property
     def colour(self) -> int:
-        """Number of its colour."""
+        """Number of the colour that marks it."""
         return self.anchors[0] % COLOURS
 
 

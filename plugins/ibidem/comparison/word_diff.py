@@ -1,6 +1,6 @@
 """Words of two texts: their offsets, and which differ.
 
-Offsets: the tokens of `tok1` and the page breaks with their character offsets in the text.
+Offsets: the tokens of `tok2` and the page breaks with their character offsets in the text.
 Signing needs no places; showing two texts side by side does. A text is cut at white space into chunks, and a chunk runs
 on over the end of a line or page after a hyphen, where a broken word may be joined; so no token crosses two chunks.
 
@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from ibidem.grouped_search.explanations import page_range
 from ibidem_ingest.document import PAGE_BREAK
+from ibidem_ingest.text.folding import fold
 from ibidem_ingest.text.tokens import tokens
 
 _BREAK = r"[ \t]*\r?\n[ \t]*|[ \t]*(?:\r?\n[ \t]*)?\f[ \t]*(?:\r?\n[ \t]*)?"
@@ -49,7 +50,7 @@ class Words:
     """The tokens of a text and the characters that each of them covers.
 
     Args:
-        tokens: As `tok1` cuts them.
+        tokens: As `tok2` cuts them.
         starts: Offset of each token's first character.
         ends: Offset behind each token's last character.
     """
@@ -91,7 +92,7 @@ def _tokens(chunk: str) -> tuple[str, ...]:
 
 
 def _places(chunk: str, inside: tuple[str, ...]) -> list[tuple[int, int]]:
-    text_form = chunk.lower() if chunk.isascii() else unicodedata.normalize("NFKC", chunk).lower()
+    text_form = chunk.lower() if chunk.isascii() else fold(unicodedata.normalize("NFKC", chunk).lower())
     places: list[tuple[int, int]] = []
     reached = 0
     for token in inside:

@@ -51,7 +51,7 @@ class EngineRefusal(Exception):
 
 
 class CallerCache:
-    """Index metadata for each caller, as far as he may read it."""
+    """Index metadata for each caller, as far as its rights go."""
 
     def __init__(self) -> None:
         self._caches: OrderedDict[Caller, IndexMetadataCache] = OrderedDict()
@@ -158,7 +158,7 @@ class DedupeProxy:
         return read
 
     def _headers(self, form: str) -> list[tuple[str, str]]:
-        """Return the caller's headers, and the forms of what is sent and answered: those of the version he speaks."""
+        """Return the caller's headers and media types, for the version of the API that it speaks."""
         headers = [(name, value) for name, value in rewrite_headers(self.headers, form) if name not in _OF_THE_ANSWER]
         return [*headers, ("accept", media_type(self.headers, JSON))]
 

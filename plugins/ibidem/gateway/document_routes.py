@@ -85,7 +85,7 @@ def groups(engine: CallersEngine, parameters: LevelParameters) -> Response:
 
 @document_router.get("/doctor")
 def doctor(caller: WithCaller, context: WithContext, _: NoParameters) -> Response:
-    """Tell every setting and what answers, as `ibidem doctor --json` does, to those whom the engine lets in."""
+    """Return every setting and check, as `ibidem doctor --json` does, to callers that the engine admits."""
     settings = context.settings
 
     def open_index() -> Engine:

@@ -1,18 +1,17 @@
 """Prometheus metrics: requests, duration of each stage of a search, groups, unsigned documents, errors."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from contextvars import ContextVar
 from time import perf_counter
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
 from ibidem.grouped_search.api import SearchResult, search_window
 from ibidem_dedupe.request import DedupeRequest
-from ibidem_engines.cursor import NOW, ReadView
-from ibidem_engines.engine import Engine, Ranking, StoredDocument
+from ibidem_engines.engine import Engine
 from ibidem_engines.query import Query
-from ibidem_engines.stored_groups import Collapsed, CollapseEngine, Order
+from ibidem_engines.stored_groups import Order
 
 Stage = Literal["window", "grouping", "fetch"]
 
@@ -73,46 +72,6 @@ class Metrics:
         self.unsigned.inc(account["unsigned"])
 
 
-class TimedEngine:
-    """An engine whose window and fetch are timed; all else is its own.
-
-    Args:
-        engine: The engine.
-    """
-
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-        self.window_s = 0.0
-        self.fetch_s = 0.0
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._engine, name)
-
-    def search(self, query: Query, size: int, view: ReadView = NOW, exclude: Collection[str] = ()) -> Ranking:
-        """Search, and add up the time."""
-        began = perf_counter()
-        try:
-            return self._engine.search(query, size, view, exclude)
-        finally:
-            self.window_s += perf_counter() - began
-
-    def collapse(self, *arguments: Any, **options: Any) -> Collapsed:
-        """Search by stored groups, and add up the time."""
-        began = perf_counter()
-        try:
-            return cast("CollapseEngine", self._engine).collapse(*arguments, **options)
-        finally:
-            self.window_s += perf_counter() - began
-
-    def fetch(self, ids: Sequence[tuple[str, str]], query: Query | None = None) -> list[StoredDocument]:
-        """Fetch, and add up the time."""
-        began = perf_counter()
-        try:
-            return self._engine.fetch(ids, query)
-        finally:
-            self.fetch_s += perf_counter() - began
-
-
 def timed_search(  # noqa: PLR0913, PLR0917 - those of `search`, and where to count
     engine: Engine,
     query: Query,
@@ -138,14 +97,11 @@ def timed_search(  # noqa: PLR0913, PLR0917 - those of `search`, and where to co
         order: How the hits of the window are ordered.
         facets: Whether to count what the window may be narrowed to.
     """
-    watched = TimedEngine(engine)
     began = perf_counter()
-    result = search_window(
-        cast("Engine", watched), query, request, page, size, tables=tables, order=order, facets=facets
-    )
+    result = search_window(engine, query, request, page, size, tables=tables, order=order, facets=facets)
     took = perf_counter() - began
-    metrics.took("window", watched.window_s)
-    metrics.took("fetch", watched.fetch_s)
-    metrics.took("grouping", took - watched.window_s - watched.fetch_s)
+    for stage in ("window", "fetch"):
+        metrics.took(stage, result.seconds.get(stage, 0.0))
+    metrics.took("grouping", took - sum(result.seconds.values()))
     metrics.count_search(result.response["dedupe"])
     return result

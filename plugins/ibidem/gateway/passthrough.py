@@ -222,7 +222,7 @@ ROUTE = SimpleNamespace(path="/{path}")
 
 @dataclass(slots=True)
 class Passthrough:
-    """Answers what nothing else answers.
+    """Forwards every request that no other route takes.
 
     Args:
         context: Settings, caches and metrics that every request may use.

@@ -89,14 +89,14 @@ CLOSED = 499
 
 
 async def cancel_on_disconnect(request: Request, work: Coroutine[None, None, Answer]) -> Answer:
-    """Do something for a client, and stop when he goes away or the time is over.
+    """Await some work; cancel it if the client disconnects.
 
     Args:
-        request: His request, its body read.
-        work: What is done for him.
+        request: The client's request, its body read.
+        work: What answers it.
 
     Raises:
-        HttpError: He went away.
+        HttpError: The client disconnected.
     """
     doing, leaving = asyncio.ensure_future(work), asyncio.ensure_future(wait_for_disconnect(request))
     try:
@@ -116,7 +116,7 @@ async def wait_for_disconnect(request: Request) -> None:
 
 
 class IndexesConvertor(StringConvertor):
-    """Reads the names of indexes out of a path: a stroke may be in a date, as in `<logs-{now/d}>`."""
+    """Reads index names from a path; date math such as `<logs-{now/d}>` may hold a slash."""
 
     regex = INDEXES
 
@@ -125,10 +125,10 @@ register_url_convertor("indexes", IndexesConvertor())
 
 
 async def check_path(request: Request) -> None:
-    """Refuse a path that the engine would part otherwise than it was parted here.
+    """Reject a path that the engine would split differently from this router.
 
     Raises:
-        HttpError: A stroke that is written `%2F` outside a date, or one within a date that is not.
+        HttpError: `%2F` outside date math, or an unescaped slash within it.
     """
     raw = request.scope["raw_path"].decode("ascii")
     parts = [DATE_MATH.sub("", unquote(part)) for part in raw.removeprefix("/").split("/")]

@@ -33,7 +33,7 @@ RIGHTS = ("authorization", "es-security-runas-user", "es-secondary-authorization
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """A caller as the engine will know him.
+    """A caller, as the engine identifies it: by the headers that grant rights.
 
     Args:
         headers: Those of `RIGHTS` that were sent, with their values.
@@ -80,7 +80,7 @@ class Engines:
         self._lock = Lock()
 
     def get(self, caller: Caller, index: str) -> Engine:
-        """Return the engine that knows a caller by his own headers alone; what the address says of a user is left out.
+        """Return the engine with the caller's credentials alone; those in the address are left out.
 
         Args:
             caller: User who asks.

@@ -1,21 +1,14 @@
 """`search`: one request for the window, one for the page's documents, one for duplicates beyond the window."""
 
 import sys
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from time import perf_counter
-from typing import TYPE_CHECKING, cast
 
 from typing_extensions import override
 
-from ibidem.grouped_search.backend import (
-    PageRequest,
-    Portion,
-    SearchBackend,
-    check_scope,
-    cursor_codec,
-    document_ref,
-)
+from ibidem.grouped_search.backend import PageRequest, Portion, SearchBackend, cursor_codec, document_ref
 from ibidem.grouped_search.date_order import sort_hits
 from ibidem.grouped_search.notes import count_lacking, query_notes
 from ibidem.grouped_search.page import check_page, grouped_page
@@ -27,6 +20,7 @@ from ibidem.grouped_search.plugin_request import (
     with_current_tables,
 )
 from ibidem.grouped_search.response import DUPLICATES, Json, to_hit, to_source
+from ibidem.grouped_search.scope import check_scope
 from ibidem.grouped_search.stats import Facets, count_facets, ungrouped_stats
 from ibidem.grouped_search.stored import StoredBackend, stored_page
 from ibidem.grouped_search.window import Window
@@ -39,17 +33,15 @@ from ibidem_engines.group_checkpoint import Checkpoint
 from ibidem_engines.hits import HitNames
 from ibidem_engines.query import Query
 from ibidem_engines.reindex import parse_marks
-from ibidem_engines.requests import RequestFlow, run_offline
-from ibidem_engines.stored_groups import Collapsed, CollapseEngine, Members, Order, Place, group_set
+from ibidem_engines.requests import RequestFlow
+from ibidem_engines.search import EngineSearch
+from ibidem_engines.stored_groups import Collapsed, Members, Order, Place, group_set
 from ibidem_engines.stored_overrides import load_overrides
-
-if TYPE_CHECKING:
-    from ibidem_engines.hits import PluginEngine
 
 
 @dataclass(slots=True)
 class EngineBackend(SearchBackend, StoredBackend):
-    """A ranking of an engine.
+    """A query to an engine, with its documents as they are shown.
 
     Args:
         engine: Engine that is searched.
@@ -59,6 +51,7 @@ class EngineBackend(SearchBackend, StoredBackend):
         order: How the hits of a window are ordered.
         settled: How far groups are settled.
         undated: How many documents of the window have no date, where dates decide on the order.
+        seconds: How long rankings and documents were read, by `window` and `fetch`.
     """
 
     engine: Engine
@@ -68,15 +61,16 @@ class EngineBackend(SearchBackend, StoredBackend):
     order: Order = "relevance"
     settled: Checkpoint = field(default_factory=Checkpoint)
     undated: int = 0
+    seconds: dict[str, float] = field(default_factory=dict)
 
     @override
     def window(self, depth: int, exclude: Collection[str] = ()) -> RequestFlow[Ranking]:
-        yield from ()
-        ranking = self.engine.search(self.query, depth, self.view, exclude)
+        with self._timed("window"):
+            ranking = yield from self._search.window(depth, self.view, exclude)
         self.view = ranking.view
         if self.order == "relevance":
             return ranking
-        dates = self.engine.dates(HitNames(ranking.hits))
+        dates = yield from self._search.dates(HitNames(ranking.hits))
         self.undated = len(ranking.hits) - len(dates)
         return replace(ranking, hits=sort_hits(ranking.hits, dates, self.order))
 
@@ -86,27 +80,23 @@ class EngineBackend(SearchBackend, StoredBackend):
 
     @override
     def find(self, searches: Sequence[SignatureLookup], *, whole_index: bool) -> RequestFlow[list[LookupResult]]:
-        yield from ()
-        return self.engine.find(searches, filters_only(self.query) if whole_index else self.query)
+        return (self._unranked if whole_index else self._search).find(searches)
 
     @override
     def long_signatures(self, names: Sequence[DocumentRef]) -> RequestFlow[Mapping[DocumentRef, bytes]]:
-        yield from ()
-        return self.engine.long_signatures(names)
+        return self._search.long_signatures(names)
 
     @override
     def fetch(
         self, hits: Sequence[Hit], outside: Collection[DocumentRef] = ()
     ) -> RequestFlow[Mapping[DocumentRef, Json]]:
-        yield from ()
         names = [document_ref(hit) for hit in hits]
-        matching = [name for name in names if name not in outside]
-        others = [name for name in names if name in outside]
-        documents = [*self._fetch(matching, self.query), *self._fetch(others, filters_only(self.query))]
+        documents: list[StoredDocument] = []
+        with self._timed("fetch"):
+            for search, own in ((self._search, False), (self._unranked, True)):
+                if some := [name for name in names if (name in outside) is own]:
+                    documents += yield from search.fetch(some)
         return {(each.index, each.document.id): to_source(each) for each in documents}
-
-    def _fetch(self, names: Sequence[DocumentRef], query: Query) -> Sequence[StoredDocument]:
-        return self.engine.fetch(names, query) if names else ()
 
     @override
     def settlement(self) -> Checkpoint:
@@ -115,27 +105,37 @@ class EngineBackend(SearchBackend, StoredBackend):
 
     @override
     def collapse(self, place: Place, size: int) -> RequestFlow[Collapsed]:
-        yield from ()
-        engine, marks = cast("CollapseEngine", self.engine), parse_marks(self.settled.done)
-        page = engine.collapse(self.query, place, size, settled=marks, order=self.order, view=self.view)
+        marks = parse_marks(self.settled.done)
+        with self._timed("window"):
+            page = yield from self._search.collapse(place, size, settled=marks, order=self.order, view=self.view)
         self.view = page.view
         return page
 
     @override
     def members(self, groups: Sequence[str], limit: int) -> RequestFlow[Members]:
-        yield from ()
-        engine = cast("CollapseEngine", self.engine)
-        return engine.members(self.query, groups, limit, order=self.order, view=self.view)
+        return self._search.members(groups, limit, order=self.order, view=self.view)
 
     @override
     def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, Hit]]:
-        yield from ()
-        members = cast("CollapseEngine", self.engine).groups().members(groups, lead=True)
-        return {
-            each.group: Hit(each.name.index, each.name.id, 0.0, each.packed or None)
-            for batch in members
-            for each in batch
-        }
+        return self._search.leads(groups)
+
+    @property
+    def _search(self) -> EngineSearch:
+        return self.engine.searching(self.query)
+
+    @property
+    def _unranked(self) -> EngineSearch:
+        """All that the caller's filters let in."""
+        return self.engine.searching(Query(typed=self.query.typed, filters=self.query.filters))
+
+    @contextmanager
+    def _timed(self, stage: str) -> Iterator[None]:
+        """Note how long a stage takes."""
+        began = perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[stage] = self.seconds.get(stage, 0.0) + perf_counter() - began
 
 
 def search(  # noqa: PLR0913 - the public face: what to search, and by name how to page
@@ -177,11 +177,13 @@ class SearchResult:
         response: The response.
         window: The hits that were grouped; None when dedupe is off, or where the plugin inside the cluster grouped.
         facets: Facets of the window, if requested.
+        seconds: How long rankings and documents were read, by `window` and `fetch`.
     """
 
     response: Json
     window: Window | None
     facets: Facets = field(default_factory=Facets)
+    seconds: Mapping[str, float] = field(default_factory=dict)
 
 
 def search_window(  # noqa: PLR0913 - those of `search`, and the order
@@ -226,7 +228,7 @@ def search_window(  # noqa: PLR0913 - those of `search`, and the order
     answer = find_page(source, page_request, overrides, facets=facets)
     following = Cursor(answer.view, answer.next_page)
     account = answer.account | notes(source, page_request, answer) | {"cursor": codec.encode(following)}
-    return SearchResult(to_response(answer, account, start_time), answer.window, answer.facets)
+    return SearchResult(to_response(answer, account, start_time), answer.window, answer.facets, source.seconds)
 
 
 def find_page(
@@ -239,13 +241,14 @@ def find_page(
         and page_request.portion is None
         and page_request.may_leave_out
     )
-    answer = group_by_plugin(source, page_request, facets=facets) if plugin_allowed else None
+    run = source.engine.run
+    answer = run(group_by_plugin(source, page_request, facets=facets)) if plugin_allowed else None
     if answer is not None:
         return answer
     if overrides is None and page_request.request.mode != "off":
         overrides = load_overrides(source.engine)
     source.words = list(overrides or ())
-    return group_here(source, page_request, facets=facets)
+    return run(group_here(source, page_request, facets=facets))
 
 
 def notes(source: EngineBackend, page_request: PageRequest, answer: "Answer") -> Json:
@@ -301,12 +304,12 @@ def to_response(answer: Answer, account: Json, start_time: float) -> Json:
     }
 
 
-def group_here(source: EngineBackend, page_request: PageRequest, *, facets: bool) -> Answer:
+def group_here(source: EngineBackend, page_request: PageRequest, *, facets: bool) -> RequestFlow[Answer]:
     """Return a page that is grouped here, from a window or from stored groups, or the engine's own list."""
     if page_request.request.mode == "off":
-        return list_here(source, page_request)
-    stored_answer = run_offline(stored_page(source, page_request)) if page_request.request.by == "stored" else None
-    page = stored_answer.page if stored_answer is not None else run_offline(grouped_page(source, page_request))
+        return (yield from list_here(source, page_request))
+    stored_answer = (yield from stored_page(source, page_request)) if page_request.request.by == "stored" else None
+    page = stored_answer.page if stored_answer is not None else (yield from grouped_page(source, page_request))
     counts = count_facets(page.window) if facets else Facets()
     result = replace(
         build_answer(source, page.ranking, page.hits, page.account | {"by": "client"}),
@@ -318,15 +321,15 @@ def group_here(source: EngineBackend, page_request: PageRequest, *, facets: bool
     )
 
 
-def list_here(source: EngineBackend, page_request: PageRequest) -> Answer:
+def list_here(source: EngineBackend, page_request: PageRequest) -> RequestFlow[Answer]:
     """Return the engine's own list, untouched."""
     start = page_request.start
     depth = (
         min(page_request.deepest, start + page_request.size) if source.order == "relevance" else page_request.deepest
     )
-    ranking = run_offline(source.window(depth))
+    ranking = yield from source.window(depth)
     hits = ranking.hits[start : start + page_request.size]
-    documents = run_offline(source.fetch(hits))
+    documents = yield from source.fetch(hits)
     account = ungrouped_stats(ranking.hits, len(hits), page_request.request, ranking.total)
     json_hits = [to_hit(hit, documents.get((hit.index, hit.id)), hit.score) for hit in hits]
     return build_answer(source, ranking, json_hits, account)
@@ -338,13 +341,14 @@ def build_answer(source: EngineBackend, ranking: Ranking, hits: list[Json], acco
     return Answer(hits, account, max(ranking.total, len(ranking.hits)), best, source.view)
 
 
-def group_by_plugin(source: EngineBackend, page_request: PageRequest, *, facets: bool) -> Answer | None:
+def group_by_plugin(source: EngineBackend, page_request: PageRequest, *, facets: bool) -> RequestFlow[Answer | None]:
     """Let the plugin inside the cluster search and group; None without a plugin, or if it lacks an option."""
-    engine, query, request, size = source.engine, source.query, page_request.request, page_request.size
-    if not hasattr(engine, "search_grouped") or query.native is not None or not decides(request):
+    request, size = page_request.request, page_request.size
+    if source.query.native is not None or not decides(request):
         return None
     parameters = plugin_request(request) | ({"facets": True} if facets else {})
-    page = cast("PluginEngine", engine).search_grouped(query, parameters, page_request.start, size, source.view)
+    search = source.engine.searching(source.query)
+    page = yield from search.grouped(parameters, page_request.start, size, source.view)
     if page is None or not is_read_as_here(page.account, request, size):
         return None
     hits = [plugin_hit(hit, page.documents) for hit in page.hits]
@@ -363,8 +367,3 @@ def plugin_hit(hit: Json, documents: Mapping[DocumentRef, StoredDocument]) -> Js
         return result
     duplicates = [plugin_hit(each, documents) for each in inner["hits"]["hits"]]
     return result | {"inner_hits": {DUPLICATES: {"hits": inner["hits"] | {"hits": duplicates}}}}
-
-
-def filters_only(query: Query) -> Query:
-    """Return a query that asks for nothing but the caller's filters."""
-    return Query(typed=query.typed, filters=query.filters)

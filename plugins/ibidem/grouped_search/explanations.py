@@ -264,7 +264,7 @@ def advice(response: Response) -> list[str]:
 
 
 def note_lines(account: Mapping[str, Any]) -> list[str]:
-    """Say what was not understood of a query, what its filters leave out unasked, and what its order could not place.
+    """Return a line for each note on a query: parts that were ignored, documents that filters or the order leave out.
 
     >>> note_lines({"without_language": 1, "undated": 2})
     ['1 more result has no language, so a condition on it leaves it out', '2 results have no known date and come last']

@@ -9,8 +9,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from ibidem.grouped_search.backend import PageRequest, ScopeMatches, SearchBackend, append_matches, look_up_duplicates
+from ibidem.grouped_search.backend import PageRequest, SearchBackend
 from ibidem.grouped_search.response import Group, Json, Pages, ResponseRenderer, build_groups
+from ibidem.grouped_search.scope import ScopeMatches, append_matches, look_up_duplicates
 from ibidem.grouped_search.stats import LateDocument, late_members, response_stats
 from ibidem.grouped_search.window import Window
 from ibidem_dedupe.overrides import DocumentRef, Override

@@ -16,7 +16,7 @@ from ibidem_core.redaction import redact
 from ibidem_core.settings import Settings
 from ibidem_core.settings_table import settings_rows
 from ibidem_engines.engine import Engine, HealthIssue, Info
-from ibidem_engines.hits import PluginEngine, PluginNode
+from ibidem_engines.engine_plugin import PluginEngine, PluginNode
 from ibidem_ingest import distribution
 from ibidem_ingest.distribution import install_command
 from ibidem_ingest.document import Document

@@ -78,8 +78,8 @@ class Takedown:
 def find_copies(engine: Engine, ids: Sequence[str]) -> Takedown:
     """Find all documents with the same words and figures in the same order as some.
 
-    Those that have the same content hash are found by it, and their texts compared: somebody may have made a text for
-    the hash of another, to have that deleted with his own.
+    Those that have the same content hash are found by it, and their texts compared: a text may have been made to
+    collide with another one's hash, so that both are deleted.
 
     Args:
         engine: Engine that holds them.
@@ -201,7 +201,7 @@ def remove_override(
         select: Chooses the words that someone may know of; all of them by default.
 
     Raises:
-        MissingDocument: Nothing was said of them that he may know of.
+        MissingDocument: There is no decision on them that the caller may read.
     """
     overrides = select(engine, [word for word in load_overrides(engine) if {word.a[1], word.b[1]} == {a, b}])
     if not overrides:

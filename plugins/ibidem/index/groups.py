@@ -112,7 +112,7 @@ class IndexGroups:
                 yield Member(self.names[lead][1], index, name, counts[lead], kind)
 
     def as_json(self, titles: Mapping[DocumentRef, str] | None = None) -> dict[str, object]:
-        """Return what `ibidem groups --json` prints.
+        """Return the report as `ibidem groups --json` prints it.
 
         Args:
             titles: Titles of the leads of the largest groups.

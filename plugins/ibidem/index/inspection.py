@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ibidem.grouped_search.backend import build_lookup, cut_fields
 from ibidem.grouped_search.explanations import relation_name
+from ibidem.grouped_search.scope import build_lookup, cut_fields
 from ibidem.grouped_search.window import Window
 from ibidem.index.documents import fetch_hits
 from ibidem_dedupe.overrides import DocumentRef, Override

@@ -16,7 +16,8 @@ import orjson
 
 from ibidem_core.errors import EngineError, NoIndex, Permanent, Unavailable
 from ibidem_core.redaction import redact_text
-from ibidem_engines.requests import BUSY, ApiRequest, RequestFlow, T, Throttle, Transport, run_sync
+from ibidem_engines.requests import BUSY, ApiRequest, RequestFlow, T, Transport, run_sync
+from ibidem_engines.throttle import Throttle
 
 UNREACHABLE, TIMEOUT, CERTIFICATE, OTHER_PRODUCT, UNREADABLE = (
     "unreachable",

@@ -103,7 +103,7 @@ class ClusterCollapse:
         extras: Mapping[str, Any] | None = None,
         cache: CountCache | None = None,
     ) -> RequestFlow[tuple[Mapping[str, Any], Collapsed]]:
-        """Read a part of the collapsed ranking; see `CollapseEngine.collapse`.
+        """Read a part of the collapsed ranking; see `EngineSearch.collapse`.
 
         Args:
             place: Start of the page.
@@ -180,7 +180,7 @@ class ClusterCollapse:
         return answer["hits"]["hits"], Members(hits, sizes)
 
     def members(self, groups: Sequence[str], limit: int) -> RequestFlow[Members]:
-        """Read documents of some groups; see `CollapseEngine.members`."""
+        """Read documents of some groups; see `EngineSearch.members`."""
         if not groups:
             return Members((), {})
         limit = min(limit, MOST_MEMBERS, self.layout.most_hits)

@@ -4,13 +4,14 @@ A set is known by the record of its progress, which is next to the name that sta
 second index, as by a rollover, the record of the first one becomes that of the alias.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ibidem_engines.cluster.client import ClusterClient
 from ibidem_engines.cluster.index import read
 from ibidem_engines.cluster.records import LedgerStore
+from ibidem_engines.engine import HealthIssue
 from ibidem_engines.group_checkpoint import KEY, checkpoint_of
 from ibidem_engines.index_names import IndexNames, StoredRecord
 from ibidem_engines.reindex import parse_marks
@@ -46,6 +47,11 @@ class SettledNames:
 
     names: IndexNames
     entries: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, names: IndexNames, records: Iterable[StoredRecord]) -> "SettledNames":
+        """Make them of stored records."""
+        return cls(names, {each.source: each.entry for each in records})
 
     @property
     def wide(self) -> list[str]:
@@ -140,13 +146,26 @@ def find_set(cluster: ClusterClient, names: IndexNames, *, takes_over: bool = Fa
     """
     store = LedgerStore(cluster, names)
     records = {each.source: each for each in store.stored("runs", [KEY])}
-    settled = SettledNames(names, {source: each.entry for source, each in records.items()})
+    settled = SettledNames.of(names, records.values())
     found = settled.unite(_within(cluster, settled)) if takes_over else settled.find()
     if found.begins_with is not None:
         LedgerStore(cluster, names.keep(found.home)).put("runs", {KEY: found.begins_with})
     superseded = [records[source] for source in found.superseded]
     store.remove("runs", [*superseded, *(StoredRecord(each.source, LEASE, None) for each in superseded)])
     return found.home
+
+
+def issues(cluster: ClusterClient, names: IndexNames) -> Iterator[HealthIssue]:
+    """Yield why the groups of some indexes cannot be settled.
+
+    Args:
+        cluster: The cluster.
+        names: The names of the indexes.
+    """
+    try:
+        SettledNames.of(names, LedgerStore(cluster, names).stored("runs", [KEY])).find()
+    except UsageError as error:
+        yield HealthIssue("groups", error.what, error.remedy)
 
 
 def _within(cluster: ClusterClient, settled: SettledNames) -> list[str]:

@@ -5,8 +5,9 @@ from typing import Any
 
 from ibidem_core.address import OURS, Fields
 from ibidem_engines.cluster.client import ClusterClient
-from ibidem_engines.engine import HealthIssue, disk_issue, is_full
-from ibidem_engines.requests import ApiRequest, answer_to, quote_index
+from ibidem_engines.disk import disk_issue, is_full
+from ibidem_engines.engine import HealthIssue
+from ibidem_engines.requests import ApiRequest, RequestFlow, answer_to, quote_index
 
 PASSED_OVER = (403, 404, 400)
 """Statuses of those who may not look, and of servers that do not know what is asked."""
@@ -114,17 +115,16 @@ LIKELY: Mapping[str, Sequence[str]] = {
 """Others' names of a title and a text, the likeliest first."""
 
 
-def field_issue(cluster: ClusterClient, index: str, fields: Fields) -> HealthIssue | None:
+def field_issue(index: str, fields: Fields) -> RequestFlow[HealthIssue | None]:
     """Name the fields of titles and texts that an index lacks; None where it has both, or no field at all.
 
     Args:
-        cluster: The cluster.
         index: The index or alias.
         fields: Names of a document's fields in the settings.
     """
-    request = ApiRequest("GET", f"/{quote_index(index)}/_mapping", passed_over=FORBIDDEN_OR_MISSING)
+    answer = yield ApiRequest("GET", f"/{quote_index(index)}/_mapping", passed_over=FORBIDDEN_OR_MISSING)
     paths: dict[str, str] = {}
-    for each in cluster.hold(answer_to(request)).values():
+    for each in answer.values():
         paths |= dict(_flat(each.get("mappings", {})))
     missing = [name for name in LIKELY if getattr(fields, name) not in paths]
     if not missing or not paths:

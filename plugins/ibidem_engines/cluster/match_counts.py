@@ -1,21 +1,22 @@
 """All that matches a search, counted by a search of its own; what was counted holds while the same writes match.
 
-Counts are cached under the number, maximum and sum of the matching sequence numbers: any write, regrouping or deletion
-changes that key. The three are asked for with the hits of each page, so only the first page of a ranking has its groups
-counted.
+Counts are cached under the number, maximum and sum of the matching sequence numbers of each index: any write,
+regrouping or deletion changes that key. The three are asked for with the hits of each page, so only the first page of a
+ranking has its groups counted.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ibidem_engines.cluster.client import build_failure
 from ibidem_engines.cluster.dsl import ALL, Clause
-from ibidem_engines.cluster.groups import GROUP, LEADS, UNSIGNED
+from ibidem_engines.cluster.groups import FOLLOWERS, GROUP, LEADS, UNSIGNED
 from ibidem_engines.cluster.index import Layout
 from ibidem_engines.reindex import Marks, ShardRef
-from ibidem_engines.requests import WHOLE, ApiRequest, RequestFlow, Target, TtlCache
+from ibidem_engines.requests import WHOLE, ApiRequest, RequestFlow, Target
 from ibidem_engines.stored_groups import MOST_GROUPS, MatchCounts
+from ibidem_engines.ttl_cache import TtlCache
 
 OWN = "ibidem_groups"
 """Name of the aggregation that counts all matches."""
@@ -27,6 +28,9 @@ MOST_KEPT = 1_000
 """The most searches of which counts are kept."""
 
 WRITES: Clause = {"writes": {"stats": {"field": "_seq_no"}}}
+WRITES_BY_INDEX: Clause = {**WRITES, "indices": {"terms": {"field": "_index", "size": 10_000}, "aggs": WRITES}}
+"""Each index numbers its own writes: one in place of another's with its number shows in neither sum."""
+
 _SIZES = "groups>_count"
 _WITHOUT_BUCKETS = {"filter_path": f"-responses.aggregations.**{OWN}.groups.buckets"}
 
@@ -39,17 +43,20 @@ class Writes:
         number: How many there are.
         newest: The highest of their numbers; -1 where nothing matches.
         total: The sum of their numbers.
+        indices: The same of each of several indexes, by its name.
     """
 
     number: int
     newest: int
     total: float
+    indices: Mapping[str, "Writes"] = field(default_factory=dict)
 
     @classmethod
     def read(cls, counts: Mapping[str, Any]) -> "Writes":
         """Read them from an answer's own aggregation."""
         writes = counts["writes"]
-        return cls(writes["count"], -1 if writes["max"] is None else int(writes["max"]), writes["sum"])
+        indices = {each["key"]: cls.read(each) for each in counts.get("indices", {}).get("buckets", ())}
+        return cls(writes["count"], -1 if writes["max"] is None else int(writes["max"]), writes["sum"], indices)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +123,11 @@ class MatchCounter:
 
     def writes(self) -> Clause:
         """Write the aggregation that shows whether the same writes match as before."""
-        return {OWN: filter_aggregations(self.body, WRITES)}
+        return {OWN: filter_aggregations(self.body, self._writes)}
+
+    @property
+    def _writes(self) -> Clause:
+        return WRITES_BY_INDEX if len(self.layout.indices) > 1 else WRITES
 
     def count(self, *searches: Mapping[str, Any]) -> RequestFlow[tuple[Sequence[Mapping[str, Any]], CountResult]]:
         """Count, and answer searches at the same time.
@@ -143,7 +154,7 @@ class MatchCounter:
             "unsigned": {"filter": UNSIGNED},
             "short": {"filter": {"range": {"ibidem.length": {"gte": 1, "lt": 5}}}},
             "tables": {"terms": {"field": "ibidem.idf", "size": 100}},
-            **WRITES,
+            **self._writes,
         }
         if self.layout.shards == 1:
             aggs["several"] = {"terms": {"field": GROUP, "size": MOST_NAMED, "min_doc_count": 2}}
@@ -161,17 +172,19 @@ class MatchCounter:
         return {**parts, "size": 0, "track_total_hits": False, "aggs": {OWN: filter_aggregations(self.body, aggs)}}
 
     def _read(self, counts: Mapping[str, Any]) -> RequestFlow[MatchCounts]:
-        """Read the counts; too many groups to count one by one are estimated."""
+        """Read the counts; too many groups of two or more to count one by one are estimated."""
         documents, ungrouped_count = int(counts["doc_count"]), int(counts["ungrouped"]["doc_count"])
         several, members = int(counts["sizes"]["count"]), int(counts["sizes"]["sum"] or 0)
         remainder = int(counts["groups"]["sum_other_doc_count"])
         exact = several < MOST_GROUPS and not (remainder and self.layout.shards > 1)
         groups = documents - ungrouped_count - (members - several)
-        if not exact:
-            groups = min(documents - ungrouped_count, (yield from self._estimate()))
         unsettled_count = (
             (yield from self._count_unsettled()) if self._has_shards else int(counts["unsettled"]["doc_count"])
         )
+        if not exact:
+            counted = (yield from self._count_by_leads(documents - ungrouped_count)) if self.layout.shards > 1 else None
+            exact = counted is not None and not unsettled_count
+            groups = min(documents - ungrouped_count, (yield from self._estimate())) if counted is None else counted
         return MatchCounts(
             documents=documents,
             groups=groups + ungrouped_count,
@@ -182,6 +195,27 @@ class MatchCounter:
             short_count=int(counts["short"]["doc_count"]),
             tables={each["key"]: int(each["doc_count"]) for each in counts["tables"]["buckets"] if each["key"]},
         )
+
+    def _count_by_leads(self, documents: int) -> RequestFlow[int | None]:
+        """Count the groups of several shards, of which each would have to list all: those of leads, and others' groups.
+
+        Args:
+            documents: How many documents with a group match.
+
+        Returns:
+            How many groups; None where followers are of too many to be listed.
+        """
+        names = {"terms": {"field": GROUP, "size": MOST_GROUPS, "shard_size": MOST_GROUPS}}
+        listing = self._body({"followers": {"filter": FOLLOWERS, "aggs": {"groups": names}}})
+        (answer,) = check_answers((yield self.target.searches([listing]))["responses"])
+        followers = answer["aggregations"][OWN]["followers"]
+        if followers["groups"]["sum_other_doc_count"]:
+            return None
+        groups = [each["key"] for each in followers["groups"]["buckets"]]
+        led = self._body({"led": {"filter": {"bool": {"filter": [LEADS, {"terms": {GROUP: groups}}]}}}})
+        (answer,) = check_answers((yield self.target.searches([led]))["responses"])
+        leads = documents - int(followers["doc_count"])
+        return leads + len(groups) - int(answer["aggregations"][OWN]["led"]["doc_count"])
 
     def _estimate(self) -> RequestFlow[int]:
         """Let the server estimate the groups."""

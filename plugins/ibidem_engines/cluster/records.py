@@ -17,7 +17,8 @@ from ibidem_engines.cluster.ledger_index import LEDGERS, ledger_index, make_miss
 from ibidem_engines.cursor import KEY, new_key, read_key
 from ibidem_engines.engine import HealthIssue, Ledger
 from ibidem_engines.index_names import IndexNames, StoredRecord
-from ibidem_engines.requests import WHOLE, ApiRequest, RequestFlow, TtlCache
+from ibidem_engines.requests import WHOLE, ApiRequest, RequestFlow
+from ibidem_engines.ttl_cache import TtlCache
 from ibidem_ingest.document import MAX_ID_BYTES
 
 SLICE = 1_000

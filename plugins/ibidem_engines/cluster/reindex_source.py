@@ -62,6 +62,7 @@ from ibidem_engines.reindex import (
 from ibidem_engines.requests import WHOLE, Answer, quote_index
 from ibidem_engines.stored_groups import own_group
 from ibidem_ingest.errors import UsageError
+from ibidem_ingest.language import add_languages
 
 Failed = Callable[[Mapping[str, Any]], Exception]
 
@@ -101,9 +102,10 @@ def iter_raw_sources(text: str | bytes) -> Iterator[bytes]:
 def _source_document(hit: Mapping[str, Any], name: Name, fields: Fields, raw: bytes) -> SourceDocument:
     source = hit["_source"]
     own_part = own_fields(source)
+    (document,) = add_languages([as_document(name.id, source, fields)])  # as a document that is ingested
     return SourceDocument(
         name,
-        as_document(name.id, source, fields),
+        document,
         fault=text_fault(source, fields),
         version=read_version(source),
         digest=_text(own_part, "record"),
@@ -323,7 +325,7 @@ class ClusterReindexSource(ReindexSource):
 
     @override
     def unmark(self) -> bool:
-        """Take the note out of `_meta`; a server takes no field out of a mapping."""
+        """Remove ibidem's entry from `_meta`; a server cannot remove a field from a mapping."""
         layout.remove_note(self._cluster, self._layout.indices)
         self._layout_cache = None
         return True

@@ -152,7 +152,7 @@ class SettledLeads:
         self._filters[-1].learn(values)
 
     def _may_carry(self, values: Marks) -> NDArray[np.bool_]:
-        """Return which values any lead may carry; the filter grows by larger ones (Almeida et al. 2007)."""
+        """Return which values some lead may carry, by a scalable Bloom filter (Almeida et al. 2007)."""
         may_carry = np.zeros(len(values), bool)
         for each in self._filters:
             may_carry |= each.counts(values) > 0

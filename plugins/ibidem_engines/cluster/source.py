@@ -1,4 +1,4 @@
-"""Conversion of records to and from `_source`, and of hits to stored documents with highlights."""
+"""Conversion between records and `_source`."""
 
 import base64
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -304,9 +304,9 @@ def _text(source: Mapping[str, object], path: str) -> str:
 
 
 def _language(text: str) -> str:
-    """Read a language; one with a region counts as the language."""
+    """Read a language; one with a region counts as the language. Empty where the document names none."""
     code = text.replace("_", "-").partition("-")[0].lower()
-    return code if code.isalpha() and len(code) in (2, 3) else text or "en"
+    return code if code.isalpha() and len(code) in (2, 3) else text
 
 
 def _number(value: object) -> int | None:

@@ -1,35 +1,26 @@
 """Engine protocol over one SQLite file with full-text search (FTS5, bm25), safe for many processes."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from typing_extensions import override
 
-from ibidem_engines.cursor import KEY, NOW, ReadView, read_key
-from ibidem_engines.engine import (
-    HealthIssue,
-    Hit,
-    Info,
-    Ledger,
-    LookupResult,
-    Outcome,
-    Ranking,
-    Record,
-    SignatureLookup,
-    StoredDocument,
-    file_issues,
-)
+from ibidem_engines.cursor import KEY, read_key
+from ibidem_engines.disk import file_issues
+from ibidem_engines.engine import HealthIssue, Hit, Info, Ledger, Outcome, Record, T
 from ibidem_engines.query import Filter, Query
-from ibidem_engines.reindex import Marks, ReindexableEngine
+from ibidem_engines.reindex import ReindexableEngine
+from ibidem_engines.requests import RequestFlow, run_offline
 from ibidem_engines.sqlite import read, tables
 from ibidem_engines.sqlite import write as sqlite_write
 from ibidem_engines.sqlite.file import LONGEST, SqliteFile
-from ibidem_engines.sqlite.groups import SqliteGroups, collapse, facets, members
+from ibidem_engines.sqlite.groups import SqliteGroups, facets
 from ibidem_engines.sqlite.lookup import Finder
 from ibidem_engines.sqlite.reindex import SqliteReindexSource
-from ibidem_engines.stored_groups import Collapsed, CollapseEngine, Facets, Members, Order, Place
+from ibidem_engines.sqlite.search import SqliteSearch
+from ibidem_engines.stored_groups import CollapseEngine, Facets
 
 
 class SqliteEngine(CollapseEngine, ReindexableEngine):
@@ -59,25 +50,13 @@ class SqliteEngine(CollapseEngine, ReindexableEngine):
         """Store records in one transaction."""
         return sqlite_write.write(self._file, records)
 
-    def search(self, query: Query, size: int, view: ReadView = NOW, exclude: Collection[str] = ()) -> Ranking:
-        """Rank what matches by bm25, the title counting double."""
-        return read.window(self._file, query, size, view, exclude)
-
-    def fetch(self, ids: Sequence[tuple[str, str]], query: Query | None = None) -> list[StoredDocument]:
-        """Read documents, with one passage each."""
-        return read.fetch(self._file, ids, query)
+    @override
+    def searching(self, query: Query | None = None) -> SqliteSearch:
+        return SqliteSearch(self._file, self._finder, query)
 
     @override
-    def dates(self, ids: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
-        return read.dates(self._file, ids)
-
-    def find(self, searches: Sequence[SignatureLookup], query: Query | None = None) -> list[LookupResult]:
-        """Look up signature values."""
-        return self._finder.find(searches, query)
-
-    def long_signatures(self, ids: Sequence[tuple[str, str]]) -> dict[tuple[str, str], bytes]:
-        """Read the long signatures of documents."""
-        return read.long_signatures(self._file, ids)
+    def run(self, flow: RequestFlow[T]) -> T:
+        return run_offline(flow)
 
     def suggest(self, words: Sequence[str]) -> dict[str, str]:
         """Look up spellings in the terms of the file."""
@@ -92,7 +71,7 @@ class SqliteEngine(CollapseEngine, ReindexableEngine):
         return sqlite_write.delete(self._file, ids, version, beats=beats)
 
     def refresh(self) -> None:
-        """Do nothing: writes are visible at once."""
+        """Do nothing, since writes are visible at once."""
 
     def info(self) -> Info:
         """Describe SQLite's version and the file."""
@@ -105,18 +84,6 @@ class SqliteEngine(CollapseEngine, ReindexableEngine):
     @override
     def reindex_source(self) -> SqliteReindexSource:
         return SqliteReindexSource(self._file)
-
-    @override
-    def collapse(
-        self, query: Query, place: Place, size: int, *, settled: Marks, order: Order = "relevance", view: ReadView = NOW
-    ) -> Collapsed:
-        return collapse(self._file, query, place, size, settled=settled, order=order, view=view)
-
-    @override
-    def members(
-        self, query: Query, groups: Sequence[str], limit: int, *, order: Order = "relevance", view: ReadView = NOW
-    ) -> Members:
-        return members(self._file, query, groups, limit, order, view)
 
     @override
     def facets(self, query: Query, limit: int) -> Facets:

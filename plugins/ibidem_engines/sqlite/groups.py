@@ -228,7 +228,7 @@ YEARS = 10_000
 Rows = Iterable[tuple[int, str, bytes | None, float, str]]
 
 
-def collapse(  # noqa: PLR0913 - those of `CollapseEngine.collapse`
+def collapse(  # noqa: PLR0913 - those of `EngineSearch.collapse`
     file: SqliteFile, query: Query, place: Place, size: int, *, settled: Marks, order: Order, view: ReadView
 ) -> Collapsed:
     """Rank what matches, one hit for each stored group, and count groups and documents."""
@@ -240,7 +240,7 @@ def collapse(  # noqa: PLR0913 - those of `CollapseEngine.collapse`
     return Collapsed(_hits(file, heads), counts, best, view=ReadView(newest))
 
 
-def members(  # noqa: PLR0913, PLR0917 - those of `CollapseEngine.members`
+def members(  # noqa: PLR0913, PLR0917 - those of `EngineSearch.members`
     file: SqliteFile, query: Query, groups: Sequence[str], limit: int, order: Order, view: ReadView
 ) -> Members:
     """Find the members of stored groups that match, the best first, and the sizes of the groups."""

@@ -1,4 +1,4 @@
-"""Ranking, reading, scanning and spelling suggestions in SQLite, and the translation of queries to FTS5."""
+"""Rank, read and scan the documents of an SQLite file, by queries as `fts_query` translates them."""
 
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -9,99 +9,14 @@ import orjson
 from ibidem_engines.cursor import ReadView
 from ibidem_engines.engine import Hit, Info, Ranking, StoredDocument
 from ibidem_engines.highlighting import mark, passage, searched_phrases
-from ibidem_engines.query import Filter, Phrase, Query, Words, days
+from ibidem_engines.query import Filter, Query
 from ibidem_engines.spelling import MOST_WORDS, spellings
 from ibidem_engines.sqlite.file import LAYOUT, SqliteFile, Value
+from ibidem_engines.sqlite.fts_query import conditions, expression
 from ibidem_engines.sqlite.tables import as_json, word
 from ibidem_ingest.dates import iso_date
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
-
-_META = """exists (select 1 from json_each(d.meta) m where m.key = ? and (
-    case m.type when 'true' then 'true' when 'false' then 'false' else cast(m.value as text) end = ?
-    or m.type = 'array' and exists (select 1 from json_each(m.value) e where cast(e.value as text) = ?)))"""
-
-
-@dataclass(frozen=True, slots=True)
-class Conditions:
-    """The conditions on a document, for `where … and …` with the documents table as `d`.
-
-    Args:
-        sql: Conditions, each with `and` before it; empty when there are none.
-        values: Values of its question marks.
-    """
-
-    sql: str
-    values: tuple[Value, ...]
-
-
-def expression(query: Query | None) -> str:
-    """Write the words of a query as an FTS5 expression; empty when no word is asked for.
-
-    >>> from ibidem_engines.query import parse_query
-    >>> expression(parse_query('grain OR wheat "export duty" -rice'))
-    '("grain" OR "wheat") AND ("export duty") NOT ("rice")'
-    """
-    if query is None:
-        return ""
-    if query.native is not None:
-        raise UsageError(
-            "SQLite has no query language of its own to hand a native query to",
-            "type words, or set IBIDEM_ENGINE to a server that understands it",
-        )
-    return _match_expression(query)
-
-
-def conditions(query: Query | None) -> Conditions:
-    """Write a query's filters as conditions, and its exclusions where no word is asked for."""
-    if query is None:
-        return Conditions("", ())
-    by_field: dict[str, list[Conditions]] = {}
-    for condition in query.filters:
-        by_field.setdefault(condition.field, []).append(_condition(condition))
-    exclusions = [_condition(condition) for condition in query.excluded]
-    sql = "".join(f" and ({' or '.join(each.sql for each in group)})" for group in by_field.values())
-    values = tuple(value for group in by_field.values() for each in group for value in each.values)
-    sql += "".join(f" and not coalesce({each.sql}, 0)" for each in exclusions)
-    values += tuple(value for each in exclusions for value in each.values)
-    if query.none_of and not query.all_of:
-        sql += ' and d.place not in (select rowid from "ibidem.{index}.texts" where "ibidem.{index}.texts" match ?)'
-        values += (_join_or(query.none_of),)
-    return Conditions(sql, values)
-
-
-def _match_expression(words: Query | Words) -> str:
-    """Write what must and must not occur; empty where nothing must."""
-    expression = " AND ".join(_join_or(entry) for entry in words.all_of)
-    return f"{expression} NOT {_join_or(words.none_of)}" if expression and words.none_of else expression
-
-
-def _join_or(parts: Sequence[Phrase | Words]) -> str:
-    """Join parts."""
-    expressions = (_phrase(each) if isinstance(each, Phrase) else f"({_match_expression(each)})" for each in parts)
-    return f"({' OR '.join(expressions)})"
-
-
-def _phrase(phrase: Phrase) -> str:
-    """Write a phrase; inside quotation marks no character but the mark itself means anything to FTS5."""
-    column = f"{phrase.field} : " if phrase.field else ""
-    text = phrase.text.replace('"', " ").replace("\0", " ")
-    return f'{column}"{text}"{" *" if phrase.prefix else ""}'
-
-
-def _condition(filter_: Filter) -> Conditions:
-    if filter_ == Filter("date", ""):
-        return Conditions("d.first is null", ())
-    if filter_.field == "date":
-        first, last = days(filter_.value)
-        return Conditions(
-            "(d.last >= ? or ? is null) and (d.first <= ? or ? is null) and d.first is not null",
-            (first, first, last, last),
-        )
-    if filter_.field in ("id", "source", "language"):
-        return Conditions(f"d.{filter_.field} = ?", (filter_.value,))
-    return Conditions(_META, (filter_.field.removeprefix("meta."), filter_.value, filter_.value))
-
 
 MOST_HITS = 10_000
 MARGIN = 200

@@ -44,3 +44,21 @@ def test_a_packed_value_that_another_program_damaged_counts_as_none() -> None:
 
 def _never(_: object) -> Exception:
     raise AssertionError
+
+
+def test_a_document_that_names_no_language_is_signed_by_the_one_of_its_text() -> None:
+    text = "Der Mieter hat die Miete am ersten Tag jedes Monats im Voraus und ohne Aufforderung zu zahlen."
+    doc = {"_index": "news", "_id": "a", "found": True, "_version": 3, "_seq_no": 7, "_primary_term": 1}
+    found = {}
+    for language in ("", "en", "pt-BR"):
+        source = {"body": text} | ({"language": language} if language else {})
+        answer = json.dumps({"docs": [doc | {"_source": source}]})
+        (document,) = read_documents(
+            Answer(json.loads(answer), answer),
+            {("news", "a"): Name("news", "a", 7)},
+            parse_fields("text=body,meta="),
+            _never,
+            raw=True,
+        )
+        found[language] = document.document.language
+    assert found == {"": "de", "en": "en", "pt-BR": "pt"}

@@ -32,7 +32,7 @@ def test_greek_words_are_found_as_texts_spell_them() -> None:
     terms = [table.term(rank) for rank in range(table.size)]
     batch = TokenBatch.tokenize(terms)
     assert table.ranks(batch.hashes).tolist() == list(range(table.size))
-    assert "όπως" in terms
+    assert "οπωσ" in terms
 
 
 def test_a_language_is_known_by_its_code_of_iso_639() -> None:

@@ -4,6 +4,7 @@ An idle index costs it one request a look (`LOOK_S`), which reads the number of 
 settled in a thread, so that documents written meanwhile do not wait for their signatures.
 """
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -14,9 +15,12 @@ from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_engines.reindex import ReindexSource, parse_marks
+from ibidem_ingest.errors import UsageError
 from ibidem_workers.backfill.run import Backfill, Report, open_for_backfill, start_in_place
 from ibidem_workers.celery_app import CeleryMatchQueue
 from ibidem_workers.groups.service import settle
+
+_log = logging.getLogger(__name__)
 
 LOOK_S = 0.25
 """Seconds between two looks for new writes."""
@@ -107,6 +111,7 @@ class _Settler(threading.Thread):
         self._settings, self._queue = settings, CeleryMatchQueue(settings)
         self._has_work, self._has_ended = threading.Event(), threading.Event()
         self._error: Exception | None = None
+        self._refusal = ""
 
     def run(self) -> None:
         """Settle, until told to end."""
@@ -143,6 +148,10 @@ class _Settler(threading.Thread):
                 self._has_work.set()  # there may be more
         except Unavailable:
             self._has_ended.wait(CHECK_S)  # the follower, which asks the same engine, says so
+        except UsageError as error:
+            if str(error) != self._refusal:  # documents are signed all the same
+                _log.warning("groups are not settled: %s", error)
+            self._refusal = str(error)
         except Exception as error:  # noqa: BLE001 - it is raised where the follower looks next
             self._error = error
             self._has_ended.set()

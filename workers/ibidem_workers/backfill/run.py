@@ -14,6 +14,7 @@ from ibidem_engines.engine import Engine
 from ibidem_engines.group_checkpoint import count_joined
 from ibidem_engines.ledger import read_key
 from ibidem_engines.reindex import Marks, Name, ReindexSource, SeqNoRange, ShardRef, marks_as_record, parse_marks
+from ibidem_engines.stored_groups import group_set
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers.backfill.batch import BackfillBatch, BackfillContext, BatchOutcome, page_key
@@ -199,7 +200,7 @@ class Backfill:
         return {page.number for page in self.checkpoint.pages if page.deaths}
 
     def _resume_pages(self) -> list[tuple[BackfillBatch, ShardRef]]:
-        """Take up pages that an interrupted backfill handed out and did not account for."""
+        """Resume pages that an interrupted backfill started and did not report."""
         missing = []
         for page in list(self.checkpoint.pages):
             key = page_key(self.checkpoint.run, page.number)
@@ -275,6 +276,7 @@ def backfill_in_place(settings: Settings, report: Report = lambda *_: None) -> s
     """
     with open_for_backfill(settings) as (engine, source):
         backfill = start_in_place(engine, source, settings, report)
+        group_set(engine)  # groups that cannot be settled are refused before anything is written
         backfill.run()
         queue = CeleryMatchQueue(settings)
         retry_unavailable(lambda: settle_all(engine, memory=settings.settle_bytes, queue=queue), settings.patience)

@@ -102,7 +102,8 @@ class Follower:
         try:
             return self._step(store)
         except (NoIndex, Unavailable):
-            if group_store(self.engine).parts() == store.parts():
+            now = group_store(self.engine)
+            if (now.parts(), now.uuids()) == (store.parts(), store.uuids()):
                 raise
             return True  # one of several indexes was deleted: what is there is settled by the next step
 

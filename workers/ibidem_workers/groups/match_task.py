@@ -8,9 +8,7 @@ no lead cannot be seen, so an answer holds only for the very texts, figures and 
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cache
 from hashlib import sha256
-from importlib.metadata import version
 
 import orjson
 
@@ -22,6 +20,7 @@ from ibidem_engines.group_checkpoint import parse_policy
 from ibidem_engines.reindex import Marks, parse_marks
 from ibidem_engines.stored_groups import StoredGroups, group_set, group_store
 from ibidem_engines.stored_overrides import load_overrides
+from ibidem_ingest.distribution import installed_version
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.groups.block import Row, Rules
 from ibidem_workers.groups.lookup_match import LookUpMatch, make_row
@@ -96,19 +95,14 @@ def digest(rows: Sequence[Row], rules: Rules) -> str:
         rows: The documents.
         rules: The rules that they are settled by.
     """
+    # Another version of the program may decide in another way.
     state = sha256(
-        orjson.dumps([_program(), asdict(rules.policy), [word.as_record() for word in rules.overrides.words]])
+        orjson.dumps([installed_version(), asdict(rules.policy), [word.as_record() for word in rules.overrides.words]])
     )
     for row in rows:
         state.update(orjson.dumps([*row.name, row.order, len(row.value)]))
         state.update(row.value)
     return state.hexdigest()
-
-
-@cache
-def _program() -> str:
-    """Return the version of the program: another one may decide in another way."""
-    return version("ibidem")
 
 
 class MatchWorker:

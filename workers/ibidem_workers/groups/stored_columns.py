@@ -142,7 +142,7 @@ class Names(Sequence[DocumentRef]):
 
     @override
     def __iter__(self) -> Iterator[DocumentRef]:
-        """Go through the names."""
+        """Iterate over the names."""
         return zip(self._indices, self.ids, strict=True)
 
 

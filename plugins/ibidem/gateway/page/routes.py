@@ -64,7 +64,7 @@ class One(StrictQuery):
 
 
 class Two(Pair):
-    """Two documents, and the figures of the decision on them."""
+    """Two documents, and the policy by which they are compared."""
 
     preset: str = Field(default="", description=f"{', '.join(PRESETS)}.")
     similarity: str = Field(default="", max_length=10, description="Least share of common text, in percent.")

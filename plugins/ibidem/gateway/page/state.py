@@ -270,7 +270,7 @@ def read_query(parameters: QueryParams) -> ListQuery:
 
 
 def read_leniently(parameters: QueryParams) -> PageState:
-    """Read as much of an address as can be understood, for a page that says what cannot.
+    """Parse what is valid in a URL, for a page that reports what is not.
 
     Args:
         parameters: Of the query string.

@@ -14,8 +14,9 @@ from ibidem_engines.cursor import KEY as CURSOR_KEY
 from ibidem_engines.group_checkpoint import KEY, Checkpoint, checkpoint_of
 from ibidem_engines.index_names import IndexNames
 from ibidem_engines.ledger import read_entries
-from ibidem_engines.requests import ALIAS_S, INDEX_S, RequestFlow, TtlCache
+from ibidem_engines.requests import RequestFlow
 from ibidem_engines.stored_presets import read_preset
+from ibidem_engines.ttl_cache import ALIAS_S, INDEX_S, TtlCache
 from ibidem_ingest.errors import UsageError
 
 WORDS_S = 5.0

@@ -8,7 +8,6 @@ from typing import Any
 
 from xxhash import xxh3_64_hexdigest
 
-from ibidem.grouped_search.backend import check_scope
 from ibidem.grouped_search.dsl.filter_path import FILTER_PATH
 from ibidem.grouped_search.dsl.unsupported import (
     children,
@@ -21,6 +20,7 @@ from ibidem.grouped_search.dsl.unsupported import (
     refuse_target,
 )
 from ibidem.grouped_search.response import Json
+from ibidem.grouped_search.scope import check_scope
 from ibidem_dedupe.parameters import DEEPEST
 from ibidem_dedupe.request import DedupeRequest
 from ibidem_engines.cluster.dsl import ALL, Clause
@@ -256,7 +256,7 @@ def fold_parameters(body: Mapping[str, Any], params: Mapping[str, str]) -> tuple
 
 
 def drop_inner_hits(part: Any) -> Any:
-    """Leave out the inner hits of a query: they are requested for the page's documents alone."""
+    """Remove a query's inner hits; they are requested for the documents of the page only."""
     if isinstance(part, list):
         return [drop_inner_hits(each) for each in part]
     if not isinstance(part, Mapping):

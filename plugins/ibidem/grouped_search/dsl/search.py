@@ -132,7 +132,7 @@ class DslBackend(SearchBackend):
         return bool(self.search.ranking.get("rescore"))
 
     def _is_pointwise(self) -> bool:
-        """Return whether the score of a document depends on it alone, so that others can be left out."""
+        """Return whether each document's score is independent of the other documents."""
         has_pipeline = self.layout.pipelines or "search_pipeline" in self.search.target.params
         return not (self._ranks_as_a_whole() or has_pipeline or self._is_rescored())
 

@@ -135,8 +135,9 @@ public final class Decision {
         if (least == null || !a.hasSlots() || !b.hasSlots() || a.equalSlots(b) < least) {
             return false;
         }
-        for (int band = 0; band < Packed.BANDS; band++) {
-            if (a.band(band) == b.band(band)) {
+        boolean low = Packed.hasLowBands(least);
+        for (int band = 0; band < (low ? Packed.LOW_BANDS : Packed.BANDS); band++) {
+            if (low ? a.lowBand(band) == b.lowBand(band) : a.band(band) == b.band(band)) {
                 return true;
             }
         }

@@ -63,7 +63,9 @@ public final class Grouping {
         compared = new int[size];
         Arrays.fill(compared, Multimap.END);
         content = new Multimap(size);
-        bands = shared(loose.slots() != null, Packed.BANDS, Packed::putBands, packed -> true);
+        bands = Packed.hasLowBands(loose.slots())
+                ? shared(true, Packed.LOW_BANDS, Packed::putLowBands, packed -> true)
+                : shared(loose.slots() != null, Packed.BANDS, Packed::putBands, packed -> true);
         prints = multimap(loose.fingerprint() != null, size);
         profiles = multimap(loose.profile() != null, size);
         lengths = multimap(loose.terms() != null, size);

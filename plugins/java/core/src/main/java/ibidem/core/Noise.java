@@ -17,8 +17,8 @@ final class Noise {
     private static final double NOISY = 0.02;
     private static final double RUNS_OF_A_WORD = 7.0;
     private static final double RUNS_OF_A_BIGRAM = 1.5;
-    /** How many times the share of unknown words is asked for of bigrams. */
-    private static final double UNKNOWN_BIGRAMS = 4.0;
+    /** What share of the unknown words asked for is asked for of bigrams. */
+    private static final double UNKNOWN_BIGRAMS = 0.5;
     /** Characters in a run of a text in which a letter is a syllable or a word. */
     private static final int DENSE_RUN = 3;
 
@@ -115,7 +115,8 @@ final class Noise {
         double figures = difference(Numbers.share(a, b), a.numbers, b.numbers);
         double least =
                 rule.unknown() * (noise.dense() ? UNKNOWN_BIGRAMS : 1) + rule.numbers() * (figures / words);
-        boolean lift = terms * (noise.runs + other.runs) >= rule.lift() * difference * (noise.unknown + other.unknown);
+        double times = noise.dense() ? 0 : rule.lift();
+        boolean lift = terms * (noise.runs + other.runs) >= times * difference * (noise.unknown + other.unknown);
         return terms / words >= least && lift ? new Comparison(equal, share, terms / words) : null;
     }
 

@@ -27,6 +27,11 @@ public final class Packed {
     static final int SLOTS = 100;
     static final int BANDS = 33;
     static final int BAND_ROWS = 3;
+    static final int LOW_BANDS = 50;
+    private static final int LOW_BAND_ROWS = 2;
+    /** Equal slots below which bands of two are compared. */
+    private static final int LOW_SLOTS = 44;
+
     static final int FULL_SET = 60;
     static final int SKETCH = 16;
 
@@ -299,6 +304,25 @@ public final class Packed {
             into[at + band] = band(band);
         }
         return at + bands;
+    }
+
+    /** Returns whether bands of two slots are compared where so many equal slots are asked for; null asks for none. */
+    static boolean hasLowBands(Integer least) {
+        return least != null && least < LOW_SLOTS;
+    }
+
+    /** Writes the keys of the bands of two slots; returns where they end. */
+    int putLowBands(long[] into, int at) {
+        int bands = hasSlots() ? LOW_BANDS : 0;
+        for (int band = 0; band < bands; band++) {
+            into[at + band] = lowBand(band);
+        }
+        return at + bands;
+    }
+
+    /** Returns the key of a band of two slots, and the band's number. */
+    long lowBand(int band) {
+        return (int) INT.get(bytes, slotsAt + 2 * LOW_BAND_ROWS * band) & 0xFFFFFFFFL | (long) band << 48;
     }
 
     /** Counts the slots that both have alike, four at once; both have slots. */

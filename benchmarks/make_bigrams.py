@@ -1,0 +1,78 @@
+"""Make the list of bigrams that `ibidem_ingest.signatures.bigrams` ships.
+
+    apt-get download libreoffice-help-zh-cn … libreoffice-l10n-th … installation-guide-amd64 …
+    for package in *.deb; do dpkg -x "$package" FOLDER; done
+    python benchmarks/make_bigrams.py FOLDER
+
+Sources: the help and the messages of LibreOffice in Chinese, Japanese, Korean, Thai and Khmer (packages
+libreoffice-help-… and libreoffice-l10n-…, MPL 2.0), Debian's installation guide in Chinese, Japanese and Korean
+(GPL 2), and the lists of Chinese, Japanese and Korean words of the Python package `wordfreq` (CC BY-SA 4.0). A list of
+which pairs of letters occur is no copy of them. Counted are the bigrams of texts that occur twice or more, and those
+within words.
+"""
+
+import argparse
+import gettext
+import html
+import re
+import zlib
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from ibidem_ingest.idf.general import _find_list, _read
+from ibidem_ingest.signatures import bigrams
+from ibidem_ingest.text.tokens import tokens
+
+RAREST_WORDS = 620
+"""Words of a frequency below 10^-6.2 are not taken."""
+
+LEAST = 1
+"""How often a bigram of texts occurs at least."""
+
+
+def pages(folder: Path) -> Iterator[str]:
+    """Read pages in HTML, without their marks."""
+    for path in sorted(folder.rglob("*.html")):
+        text = path.read_text(encoding="utf-8", errors="replace")
+        text = re.sub(r"(?s)<(script|style|head)\b.*?</\1>", " ", text)
+        yield html.unescape(re.sub(r"<[^>]+>", " ", text))
+
+
+def messages(folder: Path) -> Iterator[str]:
+    """Read translated messages."""
+    for path in sorted(folder.rglob("*.mo")):
+        with path.open("rb") as file:
+            catalog: dict[object, object] = vars(gettext.GNUTranslations(file))["_catalog"]
+        yield from (text for text in catalog.values() if isinstance(text, str))
+
+
+def words() -> Iterator[str]:
+    """Read words."""
+    for language in ("zh", "ja", "ko"):
+        path = _find_list(language)
+        yield from (word for bucket in (_read(path) if path else [])[:RAREST_WORDS] for word in bucket)
+
+
+def main() -> None:
+    """Write the list into the package."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("folder", type=Path)
+    folder = options.parse_args().folder
+    counts: Counter[str] = Counter()
+    for texts in (pages(folder), messages(folder)):
+        for text in texts:
+            counts.update(bigrams.bigrams(tokens(text)))
+    known = {bigram for bigram, count in counts.items() if count >= LEAST}
+    known.update(bigram for word in words() for bigram in bigrams.bigrams(tokens(word)))
+    bits = np.zeros(1 << bigrams.BITS, np.uint8)
+    bits[[bigrams.hash_bigram(bigram) >> bigrams.SHIFT for bigram in known]] = 1
+    data = zlib.compress(np.packbits(bits, bitorder="little").tobytes(), 9)
+    Path(bigrams.__file__).with_name(bigrams.LIST).write_bytes(data)
+    print(f"{len(known):,} bigrams, {bits.mean():.2%} of the bits, {len(data):,} bytes")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,171 @@
+"""Figures chosen on one half of labelled sets and judged on the other, for ibidem and others alike.
+
+    python benchmarks/splits.py [--collections FOLDER] [--splits N] [COLLECTION …]
+
+Each collection's duplicate sets are divided by a hash, in eight ways. On the first half `ibidem tune --learn` chooses
+thresholds and learns a rule, told how large the whole is; datasketch and SimHash get the threshold that is best there
+(0.3 to 0.9; 3 to 12 bits). All are judged on the second half: a pair counts in the half of its first document. Given
+are the mean F1 of the splits, and the lowest and the highest. Without a choice: ibidem's default figures and presets,
+datasketch at 0.7 with runs of five words, as text-dedup sets it, and SimHash at 3 bits. `recommended` is what `tune
+--learn` says to use. Signatures, and candidates of datasketch at 0.3, are the same for all splits.
+"""
+
+import argparse
+import statistics
+import tempfile
+import zlib
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ibidem.evaluation.evaluate import (
+    Collection,
+    filter_documents,
+    found_pairs,
+    sign_collection,
+    split_refusals,
+)
+from ibidem.evaluation.labels import Pair, PairFigures, components
+from ibidem.evaluation.tune import choose_figures
+from ibidem_dedupe.policy import Policy
+from ibidem_ingest.document import Document
+from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.readers import read
+from ibidem_ingest.signatures.packed_columns import PackedColumns
+from measured import write
+from peers import BITS, THRESHOLDS, estimated_pairs, min_hashes, simhash_pairs
+from quality import COLLECTIONS, LabelledCollection, Truth
+
+SPLITS = 8
+CHOSEN = tuple(each for each in COLLECTIONS if each.level == "near" and not each.titles)
+"""Collections with enough sets to choose on; newswire by its labels as they are."""
+
+TEXT_DEDUP = 0.7
+MANKU = 3
+Found = Mapping[float, set[Pair]]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Splits:
+    """A collection that is divided several ways.
+
+    Args:
+        target: The collection.
+        collection: Its signed documents.
+        truth: Its ground truth.
+        scores: F1 on the second half, by method.
+    """
+
+    target: LabelledCollection
+    collection: Collection
+    truth: Truth
+    scores: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+
+    def halve(self, split: int) -> set[str]:
+        """Return the documents of the second half of a split; the first split is that of quality.md."""
+        ids = self.truth.ids
+        salt = f"{split} " if split else ""
+        parts = components(ids, self.truth.pairs)
+        return {name for name, part in zip(ids, parts, strict=True) if zlib.crc32((salt + ids[part]).encode()) & 1}
+
+    def judge(self, half: set[str], pairs: set[Pair]) -> float:
+        """Return the F1 of pairs on a half."""
+        true, found = (
+            {pair for pair in each - self.truth.unjudged if pair[0] in half} for each in (self.truth.pairs, pairs)
+        )
+        return PairFigures.measure(true, found).f1
+
+    def add(self, method: str, half: set[str], pairs: set[Pair]) -> None:
+        """Note what a method reaches on a half."""
+        self.scores[method].append(self.judge(half, pairs))
+
+    def add_own(self, second: set[str], known: dict[Policy, set[Pair]]) -> None:
+        """Note what ibidem reaches, by default and by what it chooses on the first half."""
+        choice = choose_figures(*self.first_half(second), learn=True, whole=len(self.truth.ids))
+        policies = {"ibidem, default": Policy(), "ibidem tune": choice.chosen.policy}
+        if self.target.preset:
+            policies[f"ibidem, preset {self.target.preset}"] = self.target.policy
+        if choice.learned:
+            policies["ibidem tune --learn"] = Policy.from_rule(choice.learned.rule)
+        policies["ibidem, as recommended"] = choice.policy
+        for method, policy in policies.items():
+            if policy not in known:
+                known[policy] = found_pairs(self.collection, policy)
+            self.add(method, second, known[policy])
+
+    def first_half(self, second: set[str]) -> tuple[Collection, set[Pair], set[Pair]]:
+        """Return the documents of the first half, with the labels of pairs inside it."""
+        rows = [row for row, name in enumerate(self.truth.ids) if name not in second]
+        ids = [self.truth.ids[row] for row in rows]
+        columns = PackedColumns.decode([self.collection.columns.values[row] for row in rows])
+        judged, unjudged = (
+            {pair for pair in pairs if not second.intersection(pair)}
+            for pairs in (self.truth.pairs - self.truth.unjudged, self.truth.unjudged)
+        )
+        return Collection(ids, columns, {}, frozenset(), 0), judged, unjudged
+
+    def add_peer(self, method: str, found: Found, usual: float, second: set[str]) -> None:
+        """Note what another method reaches at its usual threshold, and at the best one of the first half."""
+        first = set(self.truth.ids) - second
+        best = max(found, key=lambda threshold: self.judge(first, found[threshold]))
+        self.add(f"{method} at {usual}", second, found[usual])
+        self.add(f"{method}, tuned", second, found[best])
+
+    def lines(self) -> Iterator[str]:
+        """Yield the table, and what it says."""
+        yield "| method | F1, mean | lowest | highest |\n|---|---|---|---|"
+        for method, scores in self.scores.items():
+            yield f"| {method} | {statistics.mean(scores):.3f} | {min(scores):.3f} | {max(scores):.3f} |"
+        means = {method: statistics.mean(scores) for method, scores in self.scores.items()}
+        peer = max((name for name in means if not name.startswith("ibidem")), key=lambda name: means[name])
+        own = means["ibidem, as recommended"]
+        verdict = "better than" if own > means[peer] else "NOT better than"
+        yield f"\nAs recommended {own:.3f} is {verdict} {peer}, {means[peer]:.3f}.\n"
+
+
+def peers(documents: Sequence[Document], ids: Sequence[str]) -> tuple[Found, Found]:
+    """Find the pairs of datasketch and of SimHash at every threshold."""
+    estimates = estimated_pairs(ids, min_hashes(documents, 1))
+    minhash = {at: {pair for pair, estimate in estimates.items() if estimate >= at} for at in THRESHOLDS}
+    simhash = simhash_pairs(documents)
+    return minhash, {float(bits): simhash[bits] for bits in BITS}
+
+
+def section(target: LabelledCollection, folder: Path, tables: Tables, count: int) -> Iterator[str]:
+    """Measure a collection and yield the lines of its section."""
+    documents = list(filter_documents(split_refusals([], read([folder / "docs.jsonl.xz"])), target.filters, set()))
+    collection = sign_collection(documents, tables)
+    splits = Splits(target, collection, Truth.build(folder, target, collection.ids))
+    minhash, simhash = peers(documents, collection.ids)
+    known: dict[Policy, set[Pair]] = {}
+    for split in range(count):
+        second = splits.halve(split)
+        splits.add_own(second, known)
+        splits.add_peer("datasketch", minhash, TEXT_DEDUP, second)
+        splits.add_peer("SimHash", simhash, MANKU, second)
+    yield f"## {target.name}{target.truth}\n"
+    yield f"{len(documents):,} documents, {len(splits.truth.pairs - splits.truth.unjudged):,} pairs, {count} splits.\n"
+    yield from splits.lines()
+
+
+def main() -> None:
+    """Print the figures and write the page."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("names", nargs="*", metavar="COLLECTION", help="all when none is named")
+    options.add_argument("--collections", type=Path, default=Path("../shared/data"))
+    options.add_argument("--splits", type=int, default=SPLITS)
+    arguments = options.parse_args()
+    lines = [(__doc__ or "").partition("\n\nEach ")[2].join(("Each ", "")).strip(), ""]
+    with tempfile.TemporaryDirectory() as folder:
+        for target in CHOSEN:
+            if not arguments.names or target.name in arguments.names:
+                for line in section(target, arguments.collections / target.name, Tables(folder), arguments.splits):
+                    print(line, flush=True)
+                    lines.append(line)
+    if not arguments.names:
+        write("splits", "Figures chosen on one half and judged on the other", lines)
+
+
+if __name__ == "__main__":
+    main()

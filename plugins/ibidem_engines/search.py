@@ -1,0 +1,74 @@
+"""Protocol of a search: what an engine reads for one query, each as a flow of requests.
+
+Whoever waits runs a flow by `Engine.run`, at the outermost edge; SQLite sends no requests, and has its answers at once.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from ibidem_engines.cursor import NOW, ReadView
+from ibidem_engines.requests import RequestFlow
+from ibidem_engines.stored_groups import Collapsed, Members, Order, Place
+
+if TYPE_CHECKING:
+    from ibidem_engines.engine import Hit, LookupResult, Ranking, SignatureLookup, StoredDocument
+    from ibidem_engines.engine_plugin import GroupedHits
+    from ibidem_engines.reindex import Marks
+
+
+class EngineSearch(Protocol):
+    """One query to an engine; the methods have the errors of `Engine`.
+
+    Where the query is None, everything matches, and nothing can be ranked.
+    """
+
+    def window(self, size: int, view: ReadView = NOW, exclude: Collection[str] = ()) -> RequestFlow["Ranking"]:
+        """Rank what matches; see `Engine.search`."""
+
+    def grouped(
+        self, options: Mapping[str, object], start: int, size: int, view: ReadView = NOW
+    ) -> RequestFlow["GroupedHits | None"]:
+        """Let a plugin inside the engine search and group; None where not every node has it.
+
+        Args:
+            options: How to group, as the plugin reads it.
+            start: How many groups come before the page's.
+            size: Groups on the page.
+            view: As in `window`.
+        """
+
+    def fetch(self, ids: Sequence[tuple[str, str]]) -> RequestFlow[list["StoredDocument"]]:
+        """Read documents by (index, id); see `Engine.fetch`."""
+
+    def dates(self, ids: Sequence[tuple[str, str]]) -> RequestFlow[dict[tuple[str, str], str]]:
+        """Read the dates of documents; see `Engine.dates`."""
+
+    def find(self, searches: Sequence["SignatureLookup"]) -> RequestFlow[list["LookupResult"]]:
+        """Look up signature values among what matches; see `Engine.find`."""
+
+    def long_signatures(self, ids: Sequence[tuple[str, str]]) -> RequestFlow[dict[tuple[str, str], bytes]]:
+        """Read long signatures; see `Engine.long_signatures`."""
+
+    def collapse(
+        self, place: Place, size: int, *, settled: "Marks", order: Order = "relevance", view: ReadView = NOW
+    ) -> RequestFlow[Collapsed]:
+        """Rank what matches, the best document of each stored group alone.
+
+        Args:
+            place: Start of the page.
+            size: How many groups.
+            settled: Up to which write of each part groups are settled.
+            order: How documents are ordered.
+            view: What it reads: that of an earlier ranking.
+
+        Raises:
+            UsageError: The place lies beyond what can be counted off.
+        """
+
+    def members(
+        self, groups: Sequence[str], limit: int, *, order: Order = "relevance", view: ReadView = NOW
+    ) -> RequestFlow[Members]:
+        """Read the documents of some stored groups that match, so many of each, in rank order."""
+
+    def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, "Hit"]]:
+        """Read the leads of some stored groups, whether or not they match."""

@@ -1,0 +1,79 @@
+"""Search of an index in an SQLite file: a flow without requests, since the file answers at once."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from typing_extensions import override
+
+from ibidem_engines.cursor import NOW, ReadView
+from ibidem_engines.engine import Hit, LookupResult, Ranking, SignatureLookup, StoredDocument
+from ibidem_engines.query import Query
+from ibidem_engines.reindex import Marks
+from ibidem_engines.requests import RequestFlow, answered
+from ibidem_engines.search import EngineSearch
+from ibidem_engines.sqlite import groups, read
+from ibidem_engines.sqlite.file import SqliteFile
+from ibidem_engines.sqlite.lookup import Finder
+from ibidem_engines.stored_groups import Collapsed, Members, Order, Place
+
+
+@dataclass(frozen=True, slots=True)
+class SqliteSearch(EngineSearch):
+    """One query to a file; ranked by bm25, the title counting double.
+
+    Args:
+        file: File of the index.
+        finder: Look-ups in it.
+        query: For what; None: for everything.
+    """
+
+    file: SqliteFile
+    finder: Finder
+    query: Query | None = None
+
+    @property
+    def _ranked(self) -> Query:
+        return Query() if self.query is None else self.query
+
+    @override
+    def window(self, size: int, view: ReadView = NOW, exclude: Collection[str] = ()) -> RequestFlow[Ranking]:
+        return answered(read.window(self.file, self._ranked, size, view, exclude))
+
+    @override
+    def grouped(self, options: Mapping[str, object], start: int, size: int, view: ReadView = NOW) -> RequestFlow[None]:
+        return answered(None)
+
+    @override
+    def fetch(self, ids: Sequence[tuple[str, str]]) -> RequestFlow[list[StoredDocument]]:
+        return answered(read.fetch(self.file, ids, self.query))
+
+    @override
+    def dates(self, ids: Sequence[tuple[str, str]]) -> RequestFlow[dict[tuple[str, str], str]]:
+        return answered(read.dates(self.file, ids))
+
+    @override
+    def find(self, searches: Sequence[SignatureLookup]) -> RequestFlow[list[LookupResult]]:
+        return answered(self.finder.find(searches, self.query))
+
+    @override
+    def long_signatures(self, ids: Sequence[tuple[str, str]]) -> RequestFlow[dict[tuple[str, str], bytes]]:
+        return answered(read.long_signatures(self.file, ids))
+
+    @override
+    def collapse(
+        self, place: Place, size: int, *, settled: Marks, order: Order = "relevance", view: ReadView = NOW
+    ) -> RequestFlow[Collapsed]:
+        return answered(groups.collapse(self.file, self._ranked, place, size, settled=settled, order=order, view=view))
+
+    @override
+    def members(
+        self, names: Sequence[str], limit: int, *, order: Order = "relevance", view: ReadView = NOW
+    ) -> RequestFlow[Members]:
+        return answered(groups.members(self.file, self._ranked, names, limit, order, view))
+
+    @override
+    def leads(self, names: Sequence[str]) -> RequestFlow[Mapping[str, Hit]]:
+        documents = [each for batch in groups.SqliteGroups(self.file).members(names, lead=True) for each in batch]
+        return answered(
+            {each.group: Hit(each.name.index, each.name.id, 0.0, each.packed or None) for each in documents}
+        )
