@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from backfill import REGROUP
 from measured import FIGURES, write
+from stored_plan import tables
 
 DOCUMENTS = 10_000_000
 HOUR = 3_600
@@ -39,6 +40,12 @@ def read_sizes() -> tuple[float, float, float]:
     return full_bytes, lean_bytes, number(cells["signing"].split()[0])
 
 
+def columns_ms() -> float:
+    """Read the time of settling a document with leads in columns, of the most documents that were measured, in ms."""
+    growth = [row for row in tables(FIGURES / "stored.md") if "ms a document" in row]
+    return number(growth[-1]["ms a document"])
+
+
 def lines() -> Iterator[str]:
     """Yield the page."""
     plain_rate, sign_rate, group_rate = rates()
@@ -49,7 +56,9 @@ def lines() -> Iterator[str]:
     yield "| what | takes |"
     yield "|---|---|"
     yield f"| `ibidem backfill`, reading, signing and writing | {DOCUMENTS / sign_rate / HOUR:.1f} h |"
-    yield f"| settling their groups after that | {DOCUMENTS / group_rate / HOUR:.1f} h |"
+    look_ups = DOCUMENTS / group_rate / HOUR
+    yield f"| settling their groups after that, by one process, each lead looked up | {look_ups:.1f} h |"
+    yield f"| the same in SQLite, leads in columns, one processor | {DOCUMENTS * columns_ms() / 1e3 / HOUR:.1f} h |"
     yield f"| signing alone, one processor | {DOCUMENTS * sign_ms / 1e3 / HOUR:.1f} h |"
     yield f"| a plain load of all documents by `_bulk` | {DOCUMENTS / plain_rate / HOUR:.1f} h |"
     yield f"| signatures in the layout `full` | {DOCUMENTS * full_bytes / 1e9:.0f} GB |"

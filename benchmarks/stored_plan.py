@@ -6,11 +6,11 @@ from pathlib import Path
 
 import measured
 from backfill import REGROUP
+from ibidem_workers.groups.stored_columns import ROW_BYTES
 
 BILLION = 1_000_000_000
 SHARD_GB = 40
 WORKERS = 16
-INDEXES = 16
 
 Row = Mapping[str, str]
 
@@ -57,11 +57,25 @@ def plan() -> Iterator[str]:
         write_s = number(row["signed and written, s"]) / documents
         load, wrote = write_s * BILLION / 3_600, f"{1e3 * write_s:.1f} ms"
         yield f"signing and writing to {row['engine']}, {WORKERS} workers | {load / WORKERS:,.0f} h | {wrote} a story"
-    rate = next(
-        number(row["documents a second"])
-        for row in tables(measured.FIGURES / "backfill.md")
-        if row.get("work") == REGROUP
-    )
-    settle = BILLION / rate / 3_600
-    yield f"settling groups, more leads than memory holds | {settle:,.0f} h | {rate:,.0f} documents a second"
-    yield f"the same in {INDEXES} indexes, each by a process of its own | {settle / INDEXES:,.0f} h | the same"
+    yield from settling()
+
+
+def settling() -> Iterator[str]:
+    """Yield the rows on settling."""
+    figures = list(tables(measured.FIGURES / "stored.md"))
+    backfill = tables(measured.FIGURES / "backfill.md")
+    rate = next(number(row["documents a second"]) for row in backfill if row.get("work") == REGROUP)
+    hours = BILLION / rate / 3_600
+    yield f"settling groups, leads looked up, by one process | {hours:,.0f} h | {rate:,.0f} documents a second"
+    shares = [number(row["share"]) / 100 for row in figures if row.get("they match", "0") != "0"]
+    share = max(shares)
+    serial = f"the most of {len(shares)} runs: {share:.0%} of the processor time"
+    yield f"of it what no worker can do | {hours * share:,.0f} h | {serial}"
+    shared_hours = hours * (share + (1 - share) / WORKERS)
+    yield f"settling groups, {WORKERS} workers help | {shared_hours:,.0f} h | both of these"
+    grown = [row for row in figures if "ms a document" in row][-1]
+    columns_hours = number(grown["ms a document"]) * BILLION / 3.6e6
+    of = f"{grown['ms a document']} ms a document of {grown['documents']}"
+    yield f"settling groups, leads in columns, one processor | {columns_hours:,.0f} h | {of}"
+    gigabytes = ROW_BYTES * BILLION / 1e9
+    yield f"memory and temporary files of that | {gigabytes:,.0f} GB and more | {ROW_BYTES} bytes a document"

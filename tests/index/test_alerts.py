@@ -4,9 +4,13 @@ import pytest
 
 from ibidem.index import alerts
 from ibidem.index.alerts import Alert, list_reports, read_alert, run, save
+from ibidem_dedupe.parameters import Preset
+from ibidem_dedupe.policy import Policy
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record
+from ibidem_engines.stored_presets import save_preset
 from ibidem_ingest.errors import UsageError
+from support.learned_rules import make_rule
 
 ALERT = Alert("said", "said")
 
@@ -38,6 +42,17 @@ def test_of_very_many_the_latest_are_kept(engine: Engine, monkeypatch: pytest.Mo
 def test_an_alert_is_read_as_it_was_kept() -> None:
     alert = Alert("a.b-c_1", "export duty", ("source=AP",), (("dedupe_level", "near"),))
     assert read_alert(alert.as_record()) == alert
+
+
+def test_an_alert_groups_by_a_preset_of_the_index_and_by_none_that_is_not_there(engine: Engine) -> None:
+    alert = Alert("ours", "said", (), (("dedupe_preset", "ours"),))
+    with pytest.raises(UsageError, match="'ours' is not known"):
+        save(engine, alert)
+    assert alerts.alerts(engine) == []
+    save_preset(engine, "ours", Preset(Policy.from_rule(make_rule()), "learned"))
+    save(engine, alert)
+    assert run(engine, alert)
+    assert alert.request(engine).policy.learned == make_rule()
 
 
 @pytest.mark.parametrize("name", ["", "a:b", "a/b", "x" * 101])

@@ -17,6 +17,7 @@ from ibidem_dedupe.request import DedupeRequest, parse_request
 from ibidem_engines.engine import Engine, Hit
 from ibidem_engines.ledger import read_ledger
 from ibidem_engines.query import Query, parse_query
+from ibidem_engines.stored_presets import lookup_presets
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import MissingDocument, UsageError
 
@@ -49,15 +50,24 @@ class Alert:
                 f"alert name {self.name!r} is not allowed", f"use letters, digits, - _ and ., at most {LONGEST_NAME}"
             )
         self.to_query()
-        self.request()
+        parse_request(dict(self.dedupe), mode="indent", later=True)
 
     def to_query(self) -> Query:
         """Return the query of the search, parsed."""
         return parse_query(self.query, self.filters)
 
-    def request(self) -> DedupeRequest:
-        """Return how it is grouped."""
-        return parse_request(dict(self.dedupe), mode="indent")
+    def request(self, engine: Engine) -> DedupeRequest:
+        """Return how it is grouped.
+
+        Args:
+            engine: The index, which may have the preset.
+
+        Raises:
+            UsageError: The index has no such preset.
+        """
+        options = dict(self.dedupe)
+        presets = lookup_presets(engine, options.get("dedupe_preset"))
+        return parse_request(options, mode="indent", presets=presets)
 
     def as_record(self) -> dict[str, object]:
         """Return what is kept of it, and what `ibidem alerts list --json` prints."""
@@ -88,6 +98,7 @@ class AlertReport:
 
 def save(engine: Engine, alert: Alert) -> None:
     """Keep an alert; one of the same name is replaced, and what it reported stays reported."""
+    alert.request(engine)
     engine.put_records("alerts", {f"{SAVED}{alert.name}": alert.as_record()})
 
 
@@ -152,7 +163,7 @@ def find_new(engine: Engine, alert: Alert) -> list[Document]:
 
 def find_unreported(engine: Engine, alert: Alert) -> tuple[list[AlertReport], list[Hit]]:
     """Return what was reported before, and the hits that duplicate none of it."""
-    request = alert.request()
+    request = alert.request(engine)
     reports = list_reports(engine, alert.name)
     reported_names = {(each.index, each.id) for each in reports}
     ranking = engine.search(alert.to_query(), request.window)

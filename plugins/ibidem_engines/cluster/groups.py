@@ -13,11 +13,12 @@ import orjson
 from typing_extensions import override
 
 from ibidem_core.address import OURS, Fields
+from ibidem_core.errors import NoIndex
 from ibidem_engines.cluster import dsl
 from ibidem_engines.cluster.bulk import Action, newest, primaries, run, write_order
 from ibidem_engines.cluster.client import ClusterClient
 from ibidem_engines.cluster.dsl import PACKED, Clause, packed_options
-from ibidem_engines.cluster.index import Layout
+from ibidem_engines.cluster.index import Layout, read
 from ibidem_engines.cluster.lead_lookup import LeadLookUp
 from ibidem_engines.cluster.ranking import long_values, read_binary
 from ibidem_engines.cluster.settled_leads import MOST, KeyMarks, SettledLeads
@@ -40,6 +41,7 @@ from ibidem_ingest.signatures.packed import LONG as IS_LONG
 
 GROUP, LEAD = "ibidem.group", "ibidem.lead"
 SLICE = 1_000
+REMEDY = "settle the others with: ibidem backfill --groups"
 WRITE, WRITES = 500, 4
 """Followers that are written at once, and how many such writes are under way at the same time."""
 
@@ -173,6 +175,8 @@ class ClusterGroups(StoredGroups):
 
     @override
     def assign(self, changes: Sequence[Assignment]) -> list[bool]:
+        if self._layout.is_set:
+            self._check_indices()
         if len(changes) <= WRITE or any(each.lead for each in changes):
             return self._assign(changes)
         parts = (changes[at : at + WRITE] for at in range(0, len(changes), WRITE))
@@ -188,6 +192,17 @@ class ClusterGroups(StoredGroups):
             for each, own_keys in zip(changes, keys, strict=True)
         ]
         return [not outcome.reason and outcome.status < 300 for outcome in run(self._cluster, actions)]
+
+    def _check_indices(self) -> None:
+        """Refuse to write where an index was deleted: a server would make it again, empty, for a partial update.
+
+        Raises:
+            NoIndex: One was deleted, or made anew.
+        """
+        uuids = read(self._cluster, self.index).uuids
+        for index, uuid in self._layout.uuids.items():
+            if uuids.get(index) != uuid:
+                raise NoIndex(f"{self._cluster.label}: index {index!r} was deleted while groups were settled", REMEDY)
 
     @override
     def counts(self) -> GroupCounts:

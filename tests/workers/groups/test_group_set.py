@@ -1,7 +1,7 @@
 """Groups of all indexes behind an alias, or of a data stream: those of one plain pass over all of their documents."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from itertools import count
@@ -20,7 +20,7 @@ from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record, WriteStatus
 from ibidem_engines.group_checkpoint import KEY, POLICY, Checkpoint
 from ibidem_engines.query import parse_query
-from ibidem_engines.stored_groups import GroupedDocument, StoredGroups, group_set, group_store
+from ibidem_engines.stored_groups import Assignment, GroupedDocument, StoredGroups, group_set, group_store
 from ibidem_engines.stored_overrides import load_overrides
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.groups.follower import Follower
@@ -158,6 +158,20 @@ class Ending:
         return self._store.assign(changes)  # type: ignore[arg-type]
 
 
+class Deleting:
+    """Groups of several indexes of which one is deleted before groups are written."""
+
+    def __init__(self, store: StoredGroups, delete: Callable[[], object]) -> None:
+        self._store, self._delete = store, delete
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._store, name)
+
+    def assign(self, changes: list[Assignment]) -> object:
+        self._delete()
+        return self._store.assign(changes)
+
+
 def test_groups_reach_over_a_rollover_in_the_middle_of_settling_that_is_cut(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -236,6 +250,23 @@ def test_where_an_index_is_deleted_followers_in_others_choose_new_leads(cluster:
     settle_all(engine)
     assert groups(engine)[third, "d"] == (second, "b")
     assert Checkpoint.read(group_set(engine)).done.keys() == {f"{second}/0", f"{third}/0"}
+
+
+def test_an_index_that_is_deleted_while_groups_are_settled_is_not_made_again(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = cluster.add(1), cluster.add(2)
+    fill(cluster.by(first), [make_record("a", TEXT), make_record("b", f"{TEXT} more")])
+    fill(cluster.by(second), [make_record("c", TEXT), make_record("d", f"{TEXT} again")])
+    engine = cluster.by()
+
+    def open_store(each: Engine) -> StoredGroups:
+        return Deleting(group_store(each), lambda: cluster.ask("DELETE", f"/{first}?ignore_unavailable=true"))  # type: ignore[return-value]
+
+    monkeypatch.setattr("ibidem_workers.groups.follower.group_store", open_store)
+    settle_all(engine)
+    assert groups(engine) == {(second, "c"): (second, "c"), (second, "d"): (second, "c")}
+    assert cluster.ask("GET", f"/{first}?ignore_unavailable=true") == {}
 
 
 @pytest.mark.parametrize("cluster", KINDS[:1], indirect=True)  # the tests' Elasticsearch has no data streams

@@ -260,3 +260,15 @@ def test_a_request_that_nobody_waits_for_or_that_is_damaged_is_left_alone(change
         assert not worker.answer(request_of(engine, rows, marks) | changes)
         assert engine.get_record("runs", f"{OPEN}/0") is None
         assert worker.answer(request_of(engine, rows, marks))
+
+
+def test_leads_are_looked_up_where_memory_does_not_hold_what_lies_beside_their_columns(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with index() as engine:
+        engine.write(signed(5))
+        workers = Workers(engine)
+        monkeypatch.setattr("ibidem_workers.groups.follower.HELD_BYTES", 1 << 60)
+        Follower(engine, size=4, many=1, queue=workers).catch_up()
+        assert workers.answered
+        assert groups(engine) == plain(engine)

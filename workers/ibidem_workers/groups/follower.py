@@ -7,6 +7,7 @@ Where few documents are new beside the index, the leads that they may join are l
 new, all leads are read once into columns. Both find the same joins.
 """
 
+import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -43,6 +44,12 @@ MANY = 2_000
 
 LEADS_PER_DOCUMENT = 20
 """Leads that are read into columns in about the time of one look-up: an estimate; groups do not depend on it."""
+
+HELD_BYTES = 500
+"""Bytes of a document that are held beside its columns: its id, its group, the keys that it shares."""
+
+MEMORY_PART = 4
+"""That part of the machine's memory may be held beside columns, where the setting does not allow more."""
 
 REFRESH = 20
 """Portions after which searches are brought up to date."""
@@ -95,7 +102,8 @@ class Follower:
         try:
             return self._step(store)
         except (NoIndex, Unavailable):
-            if group_store(self.engine).parts() == store.parts():
+            now = group_store(self.engine)
+            if (now.parts(), now.uuids()) == (store.parts(), store.uuids()):
                 raise
             return True  # one of several indexes was deleted: what is there is settled by the next step
 
@@ -136,10 +144,15 @@ class Follower:
         count = settler.store.count_leads(new) if new.upto - new.after >= self.many and not self.stop() else 0
         if count < self.many:
             self._settle_in_portions(settler, checkpoint, new, self.size, self.stop)
-        elif settler.store.counts().groups - count <= LEADS_PER_DOCUMENT * count:
+        elif self._are_for_columns(settler.store.counts().groups, count):
             self._settle_by_columns(settler, checkpoint, new)
         else:
             self._settle_with_workers(settler, checkpoint, new)
+
+    def _are_for_columns(self, leads: int, new: int) -> bool:
+        """Return whether so many new leads are worth it to read all leads, and memory holds what is beside columns."""
+        held = max(self.memory, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // MEMORY_PART)
+        return leads - new <= LEADS_PER_DOCUMENT * new and leads * HELD_BYTES <= held
 
     def _settle_with_workers(self, settler: Settler, checkpoint: Checkpoint, new: SeqNoRange) -> None:
         """Settle new documents whose leads are looked up, with the help of workers where there is a queue."""

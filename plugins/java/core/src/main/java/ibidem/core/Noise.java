@@ -113,8 +113,7 @@ final class Noise {
         double terms = noise.unknownIn(other);
         double words = Math.max(1.0, difference / noise.runsOfTerm);
         double figures = difference(Numbers.share(a, b), a.numbers, b.numbers);
-        double least =
-                rule.unknown() * (noise.dense() ? UNKNOWN_BIGRAMS : 1) + rule.numbers() * (figures / words);
+        double least = rule.unknown() * (noise.dense() ? UNKNOWN_BIGRAMS : 1) + rule.numbers() * (figures / words);
         double times = noise.dense() ? 0 : rule.lift();
         boolean lift = terms * (noise.runs + other.runs) >= times * difference * (noise.unknown + other.unknown);
         return terms / words >= least && lift ? new Comparison(equal, share, terms / words) : null;
