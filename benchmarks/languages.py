@@ -4,7 +4,7 @@
     for package in *.deb; do dpkg -x "$package" FOLDER; done
     python benchmarks/languages.py --collections FOLDER [--texts N]
 
-Texts of Debian's packages in thirteen languages, cut into pieces of 300 words: *prose*, the help of a desktop and a
+Texts of Debian's packages in sixteen languages, cut into pieces of 300 words: *prose*, the help of a desktop and a
 handbook (gnome-user-docs, debian-handbook); *manuals*, pages of manpages-de, -fr, -es … that share whole paragraphs
 about options, authors and licences. Pieces of fewer than 50 words and those left untranslated are not taken, and one
 half of the others by a hash. So many of the letters of a copy are read as others, of Latin letters as recognition
@@ -38,9 +38,12 @@ from ibidem_ingest.text.tokens import tokens
 from measured import write
 from noise import CONFUSED, figures
 
-LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl", "sv", "pl", "ru", "el", "zh", "ja")
+LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl", "sv", "pl", "ru", "el", "ar", "hi", "zh", "ja", "ko")
 HELP = {"en": "C", "pt": "pt_BR", "zh": "zh_CN"}
-HANDBOOK = {"en": "en-US", "pt": "pt-BR", "zh": "zh-CN", "el": "el-GR", "sv": "sv-SE", "ja": "ja-JP"}
+HANDBOOK = {"en": "en-US", "pt": "pt-BR", "zh": "zh-CN", "el": "el-GR", "sv": "sv-SE", "ja": "ja-JP"} | {
+    "ko": "ko-KR",
+    "ar": "ar-MA",
+}
 MANUALS = {"pt": "pt_BR", "zh": "zh_CN"}
 RATES = (0.05, 0.1)
 WORDS = 300
