@@ -6,9 +6,9 @@
 
 Sources: the help and the messages of LibreOffice in Chinese, Japanese, Korean, Thai and Khmer (packages
 libreoffice-help-… and libreoffice-l10n-…, MPL 2.0), Debian's installation guide in Chinese, Japanese and Korean
+(GPL 2), the manuals of KiCad in Chinese and Japanese (kicad-doc-…, GPL 2 or CC BY-SA 3.0) and of aptitude in Japanese
 (GPL 2), and the lists of Chinese, Japanese and Korean words of the Python package `wordfreq` (CC BY-SA 4.0). A list of
-which pairs of letters occur is no copy of them. Counted are the bigrams of texts that occur twice or more, and those
-within words.
+which pairs of letters occur is no copy of them.
 """
 
 import argparse
@@ -16,8 +16,8 @@ import gettext
 import html
 import re
 import zlib
-from collections import Counter
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -28,9 +28,6 @@ from ibidem_ingest.text.tokens import tokens
 
 RAREST_WORDS = 620
 """Words of a frequency below 10^-6.2 are not taken."""
-
-LEAST = 1
-"""How often a bigram of texts occurs at least."""
 
 
 def pages(folder: Path) -> Iterator[str]:
@@ -61,12 +58,8 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("folder", type=Path)
     folder = options.parse_args().folder
-    counts: Counter[str] = Counter()
-    for texts in (pages(folder), messages(folder)):
-        for text in texts:
-            counts.update(bigrams.bigrams(tokens(text)))
-    known = {bigram for bigram, count in counts.items() if count >= LEAST}
-    known.update(bigram for word in words() for bigram in bigrams.bigrams(tokens(word)))
+    texts = chain(pages(folder), messages(folder), words())
+    known = {bigram for text in texts for bigram in bigrams.bigrams(tokens(text))}
     bits = np.zeros(1 << bigrams.BITS, np.uint8)
     bits[[bigrams.hash_bigram(bigram) >> bigrams.SHIFT for bigram in known]] = 1
     data = zlib.compress(np.packbits(bits, bitorder="little").tobytes(), 9)
