@@ -130,8 +130,7 @@ def rarest_lines(a: Sequence[str], b: Sequence[str], table: Table) -> list[Line]
     both = [rarest(each, table) for each in (a, b)]
     for name, words, own, other in (("first", a, *both), ("second", b, *both[::-1])):
         lines.append(draw_words(name, own, other))
-        strict = fingerprint.sign(words, table).strict
-        lines.append(("", [Cell(f"SHA-1 → {strict[:20]}…")]))
+        lines.append(("", [Cell(f"SHA-1 → {fingerprint.sign(words, table).value[:20]}…")]))
     return lines
 
 
