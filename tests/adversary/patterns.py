@@ -21,7 +21,15 @@ from types import ModuleType
 from typing import Any, NamedTuple, Self
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("ibidem_ingest", "ibidem_mappings", "ibidem_engines", "ibidem_workers", "ibidem")
+PACKAGES = (
+    "ibidem_ingest",
+    "ibidem_core",
+    "ibidem_dedupe",
+    "ibidem_mappings",
+    "ibidem_engines",
+    "ibidem_workers",
+    "ibidem",
+)
 CHARACTERS = 20_000
 SECONDS = 0.2
 """Of processor time for one text: some hundred times what one takes that is read once."""
@@ -32,17 +40,20 @@ SEVERAL = 3
 AT_THE_BEGINNING = frozenset(("match", "fullmatch"))
 METHODS = AT_THE_BEGINNING | {"search", "split", "findall", "finditer", "sub", "subn"}
 _IMPORT = "\nimport re\n"
+LEFT_OUT = ("__main__", ".kernel.kernel", ".retrieval.haystack", ".retrieval.llama_index")
+"""Modules that are no Python, or need packages that are not installed here; none has an expression."""
+
 Node = tuple[Any, Any]
 parser: Any = importlib.import_module("re._parser")  # the tree that `re` itself works with has no public name
 
 
 def modules() -> Iterator[ModuleType]:
-    """Import all modules of the packages; `kernel.so` is a library of C and none."""
+    """Import the modules of the packages."""
     for name in PACKAGES:
         package = importlib.import_module(name)
         yield package
         for module in pkgutil.walk_packages(package.__path__, f"{name}."):
-            if not module.name.endswith(("__main__", ".kernel.kernel")):
+            if not module.name.endswith(LEFT_OUT):
                 yield importlib.import_module(module.name)
 
 

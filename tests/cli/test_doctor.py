@@ -293,7 +293,7 @@ SHUT = "opensearch+http://127.0.0.1:1"
             server="rabbitmq",
         ),
         case("nobody at work", lambda on: on.waits(), "workers", "1 batch waiting", "ibidem worker"),
-        case("no reader of HTML", lambda on: on.without("trafilatura"), "reader for html", ".[readers]"),
+        case("no reader of HTML", lambda on: on.without("trafilatura"), "reader for html", "ibidem-search[readers]"),
     ],
 )
 def test_doctor_names_what_is_wrong_and_what_mends_it(

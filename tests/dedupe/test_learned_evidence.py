@@ -51,7 +51,9 @@ def test_the_same_text_stays_identical_whatever_the_weights() -> None:
 
 def test_titles_that_differ_are_weighed_and_exclude_nothing() -> None:
     short = replace(signatures(1), length=12, shingles=8)
-    a, b = (pack_signatures(replace(short, title=title), name) for title, name in (("one", "a"), ("two", "b")))
+    a, b = (
+        pack_signatures(replace(short, title=title, titled=True), name) for title, name in (("one", "a"), ("two", "b"))
+    )
     assert decide(a, b, Policy()) is None
     evidence = decide(a, b, rule_of(1.0, title=0.5))
     assert evidence

@@ -89,7 +89,7 @@ def known() -> NDArray[np.uint8]:
 def unknown(tokens: Sequence[str]) -> list[int]:
     """Return the hashes of a text's distinct bigrams that are not in the list, ascending.
 
-    >>> unknown(["京", "京"]) == [hash_bigram("京京")]
+    >>> unknown(["龘", "京"]) == [hash_bigram("龘京")]
     True
     """
     hashes = {hash_bigram(bigram) for bigram in set(bigrams(tokens))}
