@@ -5,6 +5,7 @@ from collections.abc import Collection as Ids
 from pathlib import Path
 
 from ibidem.evaluation.labels import SHOWN, Pair, judge_once, order_pair, read_table
+from ibidem.grouped_search.explanations import format_count
 from ibidem_ingest.errors import UsageError
 
 COLUMNS = ("a", "b", "duplicate")
@@ -37,7 +38,7 @@ def read_answers(path: Path, ids: Ids[str]) -> dict[Pair, bool]:
     known = set(ids)
     if unknown := sorted({name for pair, _, _ in judged for name in pair} - known):
         raise UsageError(
-            f"{path} names {len(unknown):,} ids that no document has: {', '.join(map(repr, unknown[:SHOWN]))}",
+            f"{path} names {format_count(len(unknown), 'id')} that no document has: {', '.join(map(repr, unknown[:SHOWN]))}",
             "name all documents that the answers are about, or remove these lines",
         )
     return judge_once(judged)

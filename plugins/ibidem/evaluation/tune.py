@@ -27,6 +27,7 @@ from ibidem.evaluation.labels import (
 )
 from ibidem.evaluation.learn import Examples, cross_learn
 from ibidem.evaluation.truth import FOLDS, Counts, Truth, f1, score
+from ibidem.grouped_search.explanations import format_count
 from ibidem_dedupe.column_rules import Rows
 from ibidem_dedupe.learned import Learned
 from ibidem_dedupe.pair_rules import verify
@@ -196,7 +197,7 @@ def tune(collection: Collection, labels: Labels, *, learn: bool = False, whole: 
     ids, named = set(collection.ids), labelled_ids(labels.path)
     if unknown := sorted(named - ids - collection.left_out):
         raise UsageError(
-            f"{labels.path} names {len(unknown):,} ids that no document has: {', '.join(map(repr, unknown[:SHOWN]))}",
+            f"{labels.path} names {format_count(len(unknown), 'id')} that no document has: {', '.join(map(repr, unknown[:SHOWN]))}",
             "name all documents that the labels are about, or remove these labels",
         )
     labelled = count_labelled(labels.path, named & ids, len(ids))
