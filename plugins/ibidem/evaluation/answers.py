@@ -4,8 +4,7 @@ import csv
 from collections.abc import Collection as Ids
 from pathlib import Path
 
-from ibidem.evaluation.labels import SHOWN, Pair, judge_once, order_pair, read_table
-from ibidem.grouped_search.explanations import format_count
+from ibidem.evaluation.labels import Pair, judge_once, order_pair, read_table, refuse_unknown
 from ibidem_ingest.errors import UsageError
 
 COLUMNS = ("a", "b", "duplicate")
@@ -36,11 +35,7 @@ def read_answers(path: Path, ids: Ids[str]) -> dict[Pair, bool]:
             raise UsageError(f"{where}: duplicate is {row['duplicate']!r}", "it has to be 1 or 0")
         judged.append((order_pair(row["a"], row["b"]), VERDICTS[row["duplicate"]], where))
     known = set(ids)
-    if unknown := sorted({name for pair, _, _ in judged for name in pair} - known):
-        raise UsageError(
-            f"{path} names {format_count(len(unknown), 'id')} that no document has: {', '.join(map(repr, unknown[:SHOWN]))}",
-            "name all documents that the answers are about, or remove these lines",
-        )
+    refuse_unknown(path, {name for pair, _, _ in judged for name in pair} - known, "answers")
     return judge_once(judged)
 
 

@@ -17,6 +17,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import TypeVar
 
+from ibidem.grouped_search.explanations import format_count
 from ibidem_ingest.errors import UsageError
 
 Pair = tuple[str, str]
@@ -213,6 +214,25 @@ def cluster_pairs(clustered: Mapping[tuple[str], str]) -> set[Pair]:
     for (name,), cluster in clustered.items():
         clusters.setdefault(cluster, []).append(name)
     return {order_pair(a, b) for names in clusters.values() for a, b in combinations(names, 2)}
+
+
+def refuse_unknown(path: Path, unknown: Iterable[str], about: str) -> None:
+    """Refuse a file that names documents which are not there.
+
+    Args:
+        path: The file.
+        unknown: Ids that no document has.
+        about: What its lines are: `labels` or `answers`.
+
+    Raises:
+        UsageError: There are such ids.
+    """
+    if ids := sorted(unknown):
+        shown = ", ".join(map(repr, ids[:SHOWN]))
+        raise UsageError(
+            f"{path} names {format_count(len(ids), 'id')} that no document has: {shown}",
+            f"name all documents that the {about} are about, or remove these lines",
+        )
 
 
 def order_pair(a: str, b: str) -> Pair:

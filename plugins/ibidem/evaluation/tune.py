@@ -16,7 +16,6 @@ import numpy as np
 
 from ibidem.evaluation.evaluate import EVERY, Collection, Labels
 from ibidem.evaluation.labels import (
-    SHOWN,
     Pair,
     PairFigures,
     components,
@@ -24,10 +23,10 @@ from ibidem.evaluation.labels import (
     labelled_ids,
     parse_condition,
     read_pairs,
+    refuse_unknown,
 )
 from ibidem.evaluation.learn import Examples, cross_learn
 from ibidem.evaluation.truth import FOLDS, Counts, Truth, f1, score
-from ibidem.grouped_search.explanations import format_count
 from ibidem_dedupe.column_rules import Rows
 from ibidem_dedupe.learned import Learned
 from ibidem_dedupe.pair_rules import verify
@@ -195,11 +194,7 @@ def tune(collection: Collection, labels: Labels, *, learn: bool = False, whole: 
             too few duplicate sets.
     """
     ids, named = set(collection.ids), labelled_ids(labels.path)
-    if unknown := sorted(named - ids - collection.left_out):
-        raise UsageError(
-            f"{labels.path} names {format_count(len(unknown), 'id')} that no document has: {', '.join(map(repr, unknown[:SHOWN]))}",
-            "name all documents that the labels are about, or remove these labels",
-        )
+    refuse_unknown(labels.path, named - ids - collection.left_out, "labels")
     labelled = count_labelled(labels.path, named & ids, len(ids))
     true = read_pairs(labels.path, parse_condition(labels.positive), collection.ids)
     unjudged = set() if labels.unjudged is None else read_pairs(labels.unjudged, EVERY, collection.ids, expected=False)
