@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Literal, Protocol, Self
 
-from faults.kill import children, processes_with
+from faults.kill import descendants, processes_with
 from faults.submissions import Shelf
 from faults.table import small_table
 from ibidem_core.errors import Unavailable
@@ -132,11 +132,10 @@ class Setting:
 
     def leftovers(self, seconds: float) -> list[str]:
         """Name the processes that outlive their command by so many seconds; workers excluded."""
-        running = [worker.pid for worker in self.way.workers]
-        processes = {*running, *(child for each in running for child in children(each))}
 
         def left() -> set[int]:
-            return set(processes_with("IBIDEM_INDEX", self.settings.index)) - processes
+            workers = {pid for each in self.way.workers for pid in (each.pid, *descendants(each.pid))}
+            return set(processes_with("IBIDEM_INDEX", self.settings.index)) - workers
 
         wait_for(lambda: not left(), seconds)
         return [f"process {pid} outlives its command" for pid in left()]

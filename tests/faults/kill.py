@@ -31,6 +31,11 @@ def processes_with(name: str, value: str) -> list[int]:
     return [pid for pid in pids if living(pid)]
 
 
+def descendants(pid: int) -> list[int]:
+    """Return the processes that one started, and those that these did: workers are forked by a starter of theirs."""
+    return [each for child in children(pid) for each in (child, *descendants(child))]
+
+
 def children(pid: int) -> list[int]:
     """Return the processes that one started and that live."""
     with contextlib.suppress(OSError):

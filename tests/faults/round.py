@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from faults.environment import Command, Setting, Victim
-from faults.kill import children, kill
+from faults.kill import descendants, kill
 from ibidem_workers import dead_letters
 from servers.command_line import DONE
 
@@ -108,7 +108,7 @@ def _killed(setting: Setting, round_: Round, command: Command) -> bool:
         return command.process.poll() is None and kill(command.process.pid)
     if round_.victim == "worker":
         parents = [worker.pid for worker in setting.way.workers] or [command.process.pid]
-        at_work = [child for parent in parents for child in children(parent)]
+        at_work = [child for parent in parents for child in descendants(parent)]
         return bool(at_work) and kill(at_work[int(round_.away * len(at_work))])
     if round_.victim is not None:
         setting.breakable[round_.victim].kill()

@@ -86,10 +86,30 @@ def submitted(engine: Engine, settings: Settings) -> str:
 
 def slow_worker(settings: Settings, gate: Path) -> subprocess.Popen[bytes]:
     """Start a worker and wait until it has a batch in hand."""
-    command = [sys.executable, "-c", SLOW, str(gate), this_process()]
-    worker = subprocess.Popen(command, env=settings.as_environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    starter = start_worker(settings, gate)
     come((gate / "begun").exists)
-    return worker
+    return starter
+
+
+def start_worker(settings: Settings, gate: Path) -> subprocess.Popen[bytes]:
+    """Start the starter of workers, and have it fork one."""
+    starter = subprocess.Popen(
+        [sys.executable, "-c", SLOW, str(gate), this_process()],
+        env=settings.as_environment(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert starter.stdin is not None
+    starter.stdin.write(b"0 \n")
+    starter.stdin.flush()
+    return starter
+
+
+def ended(output: bytes) -> bytes:
+    """Return the exit code that a starter told of its worker."""
+    (line,) = (line for line in output.splitlines() if line.startswith(b"ended 0 "))
+    return line.removeprefix(b"ended 0 ")
 
 
 def come(happens: Callable[[], bool]) -> None:
@@ -108,16 +128,18 @@ def test_it_finishes_the_batch_in_hand_and_hands_back_the_rest_at_once(
     with slow_worker(queued, tmp_path) as worker:
         worker.send_signal(signal.SIGTERM)
         (tmp_path / "on").touch()
-        output = worker.communicate(timeout=60)[1]
-    assert worker.returncode == 0, output
+        worker.wait(60)  # not by the end of its input
+        output, errors = worker.communicate()
+    assert (ended(output), worker.returncode) == (b"0", 0), errors
     assert RunMonitor(index, run).look().batches_done == 1
     come(lambda: waiting(queued) == BATCHES - 1)
 
     with slow_worker(queued, tmp_path) as second:
         assert RunMonitor(index, run).wait().done == BATCHES
         second.terminate()
-        second.communicate(timeout=60)
-    assert second.returncode == 0
+        second.wait(60)
+        output, errors = second.communicate()
+    assert (ended(output), second.returncode) == (b"0", 0), errors
     come(lambda: waiting(queued) == 0)
     assert index.info().documents == BATCHES
 
@@ -125,9 +147,11 @@ def test_it_finishes_the_batch_in_hand_and_hands_back_the_rest_at_once(
 @pytest.mark.slow
 def test_one_that_has_nothing_in_hand_ends_at_once(index: Engine, queued: Settings, tmp_path: Path) -> None:
     (tmp_path / "on").touch()
-    command = [sys.executable, "-c", SLOW, str(tmp_path), this_process()]
-    with subprocess.Popen(command, env=queued.as_environment(), stdout=subprocess.PIPE) as worker:
+    with start_worker(queued, tmp_path) as worker:
         assert worker.stdout is not None
-        assert worker.stdout.readline() == b"ready\n"
+        events = {worker.stdout.readline().split()[0] for _ in range(2)}
+        assert events == {b"pid", b"ready"}
         worker.terminate()
-        assert worker.wait(60) == 0
+        worker.wait(60)
+        output, errors = worker.communicate()
+    assert (ended(output), worker.returncode) == (b"0", 0), errors

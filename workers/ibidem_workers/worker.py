@@ -17,6 +17,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -152,7 +153,10 @@ def work(settings: Settings, number: int) -> int:
 def _prepare_process(number: int) -> None:
     """Set up garbage collection and Celery's signals, and turn off warnings that do not apply here."""
     gc.set_threshold(COLLECTED_AFTER)
-    signals.worker_ready.connect(lambda **_: report("ready", number), weak=False)
+    report_ready = cache(lambda: report("ready", number))
+    signals.worker_ready.connect(lambda **_: report_ready(), weak=False)
+    # While it subscribes to its second queue, RabbitMQ sends messages of the first, which are worked on at once.
+    signals.task_received.connect(lambda **_: report_ready(), weak=False)
     signals.setup_logging.connect(_leave_logging)
     # Celery warns of root because of pickle; only JSON is read here.
     warnings.filterwarnings("ignore", category=SecurityWarning)
