@@ -12,6 +12,9 @@ import pytest
 
 TESTS = Path(__file__).parent
 ROOT = TESTS.parent
+FRAMEWORKS = {"haystack.py", "llama_index.py"}
+"""Modules for frameworks that are not installed here: tests/retrieval runs them in environments of their own."""
+
 OTHERS = 0.05
 """Share of the modules that no quick test imports or is named after."""
 
@@ -87,7 +90,7 @@ def modules() -> dict[str, Path]:
         str(path.relative_to(ROOT / folder)): path
         for folder in ("ingest", "workers", "plugins", "mappings")
         for path in sorted((ROOT / folder).rglob("*.py"))
-        if path.name not in {"__init__.py", "__main__.py"} and ".venv" not in path.parts
+        if path.name not in {"__init__.py", "__main__.py", *FRAMEWORKS} and ".venv" not in path.parts
     }
 
 
