@@ -93,7 +93,12 @@ class _Starter:
 
     def _fork(self, number: int, path: str) -> bool:
         """Fork a worker; returns whether this is it."""
+        # A worker that is asked to end before it has reset the starter's handler would take no notice.
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
         child = os.fork()
+        if not child:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
         if child:
             self._numbers[child] = number
             self._report("pid", number, child)
