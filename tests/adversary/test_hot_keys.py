@@ -5,7 +5,7 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from unittest.mock import patch
+from unittest.mock import Mock, patch
 
 import pytest
 
@@ -18,6 +18,8 @@ from ibidem_dedupe.request import parse_request
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, LookupResult, Record, SignatureLookup
 from ibidem_engines.query import Query, parse_query
+from ibidem_engines.requests import RequestFlow
+from ibidem_engines.search import EngineSearch
 from ibidem_ingest.document import Document
 from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.packed_columns import PackedColumns
@@ -134,14 +136,20 @@ def test_a_look_up_gives_so_many_hits_and_no_more_and_the_answer_says_which_lead
     engine.write([make_record(hot, "lead"), make_record(signatures(2), "other"), make_record(hot, "xcopy")])
     engine.refresh()
     looked_up: list[LookupResult] = []
-    find = engine.find
+    searching = engine.searching
 
-    def counting(searches: Sequence[SignatureLookup], query: Query | None = None) -> list[LookupResult]:
-        looked_up.extend(find(searches, query))
-        return looked_up[-len(searches) :]
+    def counting(query: Query | None = None) -> EngineSearch:
+        found = searching(query)
+        find = found.find
+
+        def count(searches: Sequence[SignatureLookup]) -> RequestFlow[list[LookupResult]]:
+            looked_up.extend((yield from find(searches)))
+            return looked_up[-len(searches) :]
+
+        return Mock(wraps=found, find=count)
 
     request = parse_request({"dedupe": "indent", "dedupe_scope": "index"})
-    with patch.object(engine, "find", counting):
+    with patch.object(engine, "searching", counting):
         answer = search(engine, parse_query("verdict"), request, 1, 50)
     ranks = [(hit["_id"], hit["_dedupe"]["indent"]) for hit in answer["hits"]["hits"]]
     account = answer["dedupe"]

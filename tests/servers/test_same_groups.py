@@ -1,6 +1,6 @@
 """The same data gives the same groups in SQLite, OpenSearch and Elasticsearch when the ranking is the same."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -15,8 +15,10 @@ from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.request import parse_request
 from ibidem_engines.connect import open_engine
 from ibidem_engines.cursor import NOW, ReadView
-from ibidem_engines.engine import Engine, LookupResult, Ranking, Record, SignatureLookup, StoredDocument
+from ibidem_engines.engine import Engine, Ranking, Record
 from ibidem_engines.query import Query, parse_query
+from ibidem_engines.requests import RequestFlow
+from ibidem_engines.search import EngineSearch
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
@@ -55,24 +57,25 @@ class SameOrder:
         self.engine = engine
         self.index = engine.index
 
-    def search(self, query: Query, size: int, view: ReadView = NOW, without: Collection[str] = ()) -> Ranking:
-        ranking = self.engine.search(query, 1_000, view, without)
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.engine, name)
+
+    def searching(self, query: Query | None = None) -> "SearchInOrder":
+        return SearchInOrder(self.engine.searching(query))
+
+
+class SearchInOrder:
+    """A search whose window is in the order of ids."""
+
+    def __init__(self, searching: EngineSearch) -> None:
+        self.searching = searching
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.searching, name)
+
+    def window(self, size: int, view: ReadView = NOW, exclude: Collection[str] = ()) -> RequestFlow[Ranking]:
+        ranking = yield from self.searching.window(1_000, view, exclude)
         return Ranking(sorted(ranking.hits, key=lambda hit: hit.id)[:size], ranking.total)
-
-    def cursor_key(self) -> bytes:
-        return self.engine.cursor_key()
-
-    def long_signatures(self, ids: Sequence[tuple[str, str]]) -> dict[tuple[str, str], bytes]:
-        return self.engine.long_signatures(ids)
-
-    def fetch(self, ids: Sequence[tuple[str, str]], query: Query | None = None) -> list[StoredDocument]:
-        return self.engine.fetch(ids, query)
-
-    def find(self, searches: Sequence[SignatureLookup], query: Query | None = None) -> list[LookupResult]:
-        return self.engine.find(searches, query)
-
-    def suggest(self, words: Sequence[str]) -> dict[str, str]:
-        return self.engine.suggest(words)
 
 
 @pytest.fixture(scope="module")

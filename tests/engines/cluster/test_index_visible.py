@@ -9,6 +9,7 @@ from ibidem_core.errors import Unavailable
 from ibidem_engines.cluster.engine import ClusterEngine
 from ibidem_engines.cluster.index import template
 from ibidem_engines.cluster.records import LedgerQuery, read_records
+from ibidem_engines.cluster.search import open_point
 from ibidem_engines.connect import open_engine, open_reindex_source
 from ibidem_engines.index_names import IndexNames
 from ibidem_engines.query import Query, parse_query
@@ -62,7 +63,7 @@ def uses(engine: ClusterEngine, address: str) -> dict[str, Callable[[], object]]
     return {
         "a search": lambda: engine.search(GRAIN, 5),
         "a search in the server's language": lambda: engine.search(Query(native={"match_all": {}}), 5),
-        "a point in time": engine._open_point,
+        "a point in time": lambda: engine.run(open_point(engine._dialect, INDEX)),
         "reading all": lambda: list(engine.scan()),
         "the counts": engine.info,
         "the last writes": source.newest,
