@@ -18,6 +18,7 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.readers import read
 from ibidem_ingest.signatures.schema import SCHEMA
+from ibidem_mappings import load
 from servers.indices import ask, remove_indices
 
 FOLDER = Path(__file__).parent
@@ -37,6 +38,9 @@ def keep(folder: Path, opensearch: str) -> None:
     (folder / "index.sqlite").unlink()
     signed_records = list(records(documents, Tables(folder / "tables")))
     write(f"sqlite:////{folder}/index.sqlite", "news", signed_records)
+    layout = json.loads(load(f"cluster.v{SCHEMA}.json").replace("{schema}", SCHEMA))
+    del layout["mappings"]["_source"]  # what it leaves out is to be kept, too
+    ask(opensearch, "PUT", f"/keep-{os.getpid()}", json.dumps(layout))
     write(opensearch, f"keep-{os.getpid()}", signed_records)
     hits = ask(opensearch, "GET", f"/keep-{os.getpid()}/_search?size=100")["hits"]["hits"]
     remove_indices(opensearch, f"keep-{os.getpid()}")
