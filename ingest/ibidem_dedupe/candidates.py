@@ -17,7 +17,7 @@ from ibidem_dedupe.column_rules import EVERY, Bools, Rows, eligible
 from ibidem_dedupe.policy import Policy, Terms, min_shared_terms
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures import noise
-from ibidem_ingest.signatures.minhash import BAND_ROWS, band_rows
+from ibidem_ingest.signatures.minhash import BAND_ROWS
 from ibidem_ingest.signatures.noise_columns import is_noisy
 from ibidem_ingest.signatures.packed import LONG, WEAK
 from ibidem_ingest.signatures.packed_columns import NO_TERM, PackedColumns
@@ -102,8 +102,7 @@ def profile_index(columns: PackedColumns, _: Policy, words: Bools) -> Iterator[K
 
 def min_hash_index(columns: PackedColumns, policy: Policy, words: Bools) -> Iterator[KeyIndex]:
     """Find who shares a band of the min-hash."""
-    height = band_rows(policy.slots.equal if policy.slots else SLOTS)
-    yield from band_index(columns.slots, words & (columns.slot_count > 0), height)
+    yield from band_index(columns.slots, words & (columns.slot_count > 0), policy.band_rows)
 
 
 def contained_index(columns: PackedColumns, _: Policy, words: Bools) -> Iterator[KeyIndex]:

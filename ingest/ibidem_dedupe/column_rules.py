@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ibidem_dedupe.policy import Policy, Terms, min_shared_terms
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures import noise
-from ibidem_ingest.signatures.minhash import LEAST_FOR_CONTAINMENT, band_rows, correct_for_chance
+from ibidem_ingest.signatures.minhash import LEAST_FOR_CONTAINMENT, correct_for_chance
 from ibidem_ingest.signatures.noise_columns import (
     ESTIMATES,
     NoiseFigures,
@@ -139,7 +139,7 @@ def similar_shingles(pairs: Pairs, policy: Policy) -> Bools:
     if policy.slots is None:
         return mask
     with_slots = np.flatnonzero((columns.slot_count[pairs.a] > 0) & (columns.slot_count[pairs.b] > 0))
-    height = band_rows(policy.slots.equal)
+    height = policy.band_rows
     if loops.IN_USE:
         rows = pairs.a[with_slots], pairs.b[with_slots]
         bands = (SLOTS // height, height)

@@ -114,8 +114,7 @@ def similar_shingles(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Ev
     if policy.slots is None or not a.slots or len(a.slots) != len(b.slots):
         return None
     equal = minhash.equal_slots(a.slots, b.slots)
-    rows = minhash.band_rows(policy.slots.equal)
-    if equal < policy.slots.equal or not minhash.shares_band(a.slots, b.slots, rows):
+    if equal < policy.slots.equal or not minhash.shares_band(a.slots, b.slots, policy.band_rows):
         return None
     share = equal / len(a.slots)
     figures = {"shared": equal, "of": len(a.slots), "estimate": round(minhash.correct_for_chance(share), 3)}

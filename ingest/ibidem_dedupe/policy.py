@@ -5,6 +5,7 @@ from math import ceil
 from typing import Literal, get_args
 
 from ibidem_dedupe.learned import Learned
+from ibidem_ingest.signatures.minhash import BAND_ROWS, band_rows
 from ibidem_ingest.signatures.schema import FULL_SET, SLOTS
 
 Level = Literal["identical", "near", "partial"]
@@ -109,6 +110,7 @@ class Policy:
         related: Relations of long texts, at `partial`: the least confidence.
         learned: A rule learned from labels. It judges candidates, so no other evidence of near duplicates counts
             beside it; titles and numbers have weights there and exclude no pair.
+        indexed: Whether a pair has to share a key that an index stores, so that look-ups find every pair.
     """
 
     level: Level = "near"
@@ -121,6 +123,12 @@ class Policy:
     contained: ContainmentRule | None = ContainmentRule()
     related: float | None = 0.5
     learned: Learned | None = None
+    indexed: bool = False
+
+    @property
+    def band_rows(self) -> int:
+        """Slots in the band that two texts have to share; an index stores bands of three."""
+        return BAND_ROWS if self.indexed or self.slots is None else band_rows(self.slots.equal)
 
     @classmethod
     def from_rule(cls, rule: Learned) -> "Policy":

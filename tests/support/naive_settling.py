@@ -1,6 +1,7 @@
 """Stored groups in the plainest way: each document is compared with every lead before it."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from ibidem_dedupe.decision import decide
 from ibidem_dedupe.overrides import DocumentRef, Override
@@ -14,7 +15,8 @@ Judge = Callable[[Row, Row], str]
 
 
 def judge(policy: Policy, overrides: Sequence[Override] = ()) -> Judge:
-    """Decide on pairs: by manual decisions on texts that have not changed, else by signatures."""
+    """Decide on pairs: by manual decisions on texts that have not changed, else by signatures that an index finds."""
+    indexed = replace(policy, indexed=True)
 
     def level(row: Row, lead: Row) -> str:
         a, b = unpack(row.value), unpack(lead.value)
@@ -23,7 +25,7 @@ def judge(policy: Policy, overrides: Sequence[Override] = ()) -> Judge:
         verdict = words[-1].verdict if words and follows(words[-1], values) else ""
         if verdict == "not":
             return ""
-        evidence = decide(a, b, policy) if a and b else None
+        evidence = decide(a, b, indexed) if a and b else None
         return evidence.level if evidence else policy.level if verdict == "same" else ""
 
     return level

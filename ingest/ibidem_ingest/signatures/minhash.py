@@ -13,6 +13,7 @@ min-hash, Li and König 2010). The constants are part of the index format.
 """
 
 from collections.abc import Sequence
+from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
@@ -196,6 +197,22 @@ def band_rows(equal: int) -> int:
     (3, 2)
     """
     return BAND_ROWS if equal >= LOW_SLOTS else LOW_BAND_ROWS
+
+
+def found_share(equal: int, rows: int = BAND_ROWS) -> float:
+    """Return which share of the pairs with so many equal slots share a band: inclusion and exclusion over bands.
+
+    Args:
+        equal: Equal slots of a pair, anywhere.
+        rows: Slots in a band.
+
+    >>> [round(found_share(equal), 2) for equal in (25, 44, 50)], round(found_share(25, 2), 2)
+    ([0.4, 0.97, 0.99], 0.98)
+    """
+    most = min(SLOTS // rows, equal // rows)
+    bands = ((count, comb(SLOTS // rows, count), rows * count) for count in range(most + 1))
+    missed: int = sum((1, -1)[count % 2] * ways * comb(SLOTS - taken, equal - taken) for count, ways, taken in bands)
+    return 1 - missed / comb(SLOTS, equal)
 
 
 def shares_band(a: Sequence[int], b: Sequence[int], rows: int = BAND_ROWS) -> bool:

@@ -16,6 +16,7 @@ from ibidem.cli.console import (
     bar,
     engine_context,
     figures,
+    messages,
     presets_for,
     print_json,
     results,
@@ -25,15 +26,21 @@ from ibidem_core.settings import load
 from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.parameters import Preset as NamedFigures
 from ibidem_dedupe.policy import Policy
+from ibidem_dedupe.reasons import percent
 from ibidem_dedupe.request import pair_policy
 from ibidem_engines.engine import Engine
 from ibidem_engines.group_checkpoint import Checkpoint, parse_policy
 from ibidem_engines.stored_groups import group_store
 from ibidem_ingest.errors import UsageError
+from ibidem_ingest.signatures.minhash import found_share
+from ibidem_ingest.signatures.schema import SLOTS
 from ibidem_workers.groups.service import regroup
 
 LEAST_SHARE = 0.6
 """Of 60 terms so many are shared that one of the 25 rarest is."""
+
+LEAST_FOUND = 0.97
+"""Share of the pairs that share the least from which no advice is given."""
 
 
 def run(
@@ -53,11 +60,30 @@ def run(
     with engine_context(settings) as engine:
         check_policy(engine, policy, everything=everything)
         totals = run_regroup(engine, policy, settings.settle_bytes, everything=everything)
+        in_force = parse_policy(Checkpoint.read(engine).policy)
     if as_json:
         print_json(totals)
         return
     line = f"{format_count(totals['documents'], 'document')} in {format_count(totals['groups'], 'group')}; "
     results().print(Text(f"{line}{totals['joined']:,} joined another, in {totals['took_s']:.1f} s"))
+    if advice := lookup_advice(in_force):
+        messages().print(Text(advice))
+
+
+def lookup_advice(policy: Policy) -> str:
+    """Say how many of the pairs that share the least an index finds, where these are not nearly all; else nothing.
+
+    >>> lookup_advice(Policy().similar(80)), lookup_advice(Policy().similar(40))[:57]
+    ('', 'An index finds 40 % of the pairs that share as little as ')
+    """
+    slots = policy.candidates.slots
+    if slots is None or (share := found_share(slots.equal)) >= LEAST_FOUND:
+        return ""
+    return (
+        f"An index finds {percent(share)} of the pairs that share as little as these figures ask for "
+        f"({slots.equal} of {SLOTS} samples), and more of those that share more; a search finds the others in its "
+        "window: --by window"
+    )
 
 
 def stored_policy(parameters: Mapping[str, str], presets: Mapping[str, NamedFigures] = PRESETS) -> Policy:

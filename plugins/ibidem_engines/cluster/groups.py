@@ -3,6 +3,7 @@
 Facets count all that matches by source, language and year, with the groups of each.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -179,9 +180,18 @@ class ClusterGroups(StoredGroups):
             self._check_indices()
         if len(changes) <= WRITE or any(each.lead for each in changes):
             return self._assign(changes)
-        parts = (changes[at : at + WRITE] for at in range(0, len(changes), WRITE))
-        with ThreadPoolExecutor(WRITES) as threads:  # followers may be written in any order
-            return list(chain.from_iterable(threads.map(self._assign, parts)))
+        lanes: defaultdict[int, list[int]] = defaultdict(list)  # followers of one group keep their order
+        for at, change in enumerate(changes):
+            lanes[hash(change.group) % WRITES].append(at)
+        with ThreadPoolExecutor(WRITES) as threads:
+            lots = threads.map(self._assign_in_turn, ([changes[at] for at in lane] for lane in lanes.values()))
+            written = dict(zip(chain.from_iterable(lanes.values()), chain.from_iterable(lots), strict=True))
+        return [written[at] for at in range(len(changes))]
+
+    def _assign_in_turn(self, changes: Sequence[Assignment]) -> list[bool]:
+        """Write followers lot after lot, in the order given."""
+        lots = (changes[at : at + WRITE] for at in range(0, len(changes), WRITE))
+        return [is_written for lot in lots for is_written in self._assign(lot)]
 
     def _assign(self, changes: Sequence[Assignment]) -> list[bool]:
         with_long = [_place(each) for each in changes if _is_long(each.document.packed)]

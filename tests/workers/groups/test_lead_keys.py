@@ -1,21 +1,33 @@
 """Leads are looked up by what counts as evidence, and every duplicate shares such a key."""
 
+from dataclasses import replace
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dedupe.test_learned_evidence import rule_of
+from ibidem_dedupe.overrides import Overrides
 from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.policy import Policy
 from ibidem_engines.group_checkpoint import POLICY
 from ibidem_engines.stored_groups import LeadKeys
 from ibidem_ingest.signatures.packed import unpack
+from ibidem_workers.groups.block import Row, Rules
 from ibidem_workers.groups.lead_keys import content_keys, near_keys
 from support.naive_settling import judge
-from support.windows import SampleWindow, example_settings, pack_signatures, signatures, windows
+from support.windows import SampleWindow, example_settings, pack_signatures, signatures, value, windows, with_slots
 from workers.groups.test_block import rows_of
+
+LOOSE = (PRESETS["law"].policy, PRESETS["books"].policy, POLICY.similar(40), rule_of(1.0))
+POLICIES = (POLICY, POLICY.within(30), POLICY.at("identical"), Policy(), PRESETS["scans"].policy, *LOOSE)
 
 
 @example_settings
-@given(windows, st.sampled_from((POLICY, POLICY.within(30), POLICY.at("identical"), Policy(), PRESETS["scans"].policy)))
+@given(
+    windows,
+    st.sampled_from(POLICIES),
+)
 def test_every_pair_that_the_decision_joins_shares_a_look_up_key(window: SampleWindow, policy: Policy) -> None:
     rows = [(row, packed) for row in rows_of(window) if (packed := unpack(row.value)) is not None and packed.length]
     judged = judge(policy)
@@ -24,6 +36,20 @@ def test_every_pair_that_the_decision_joins_shares_a_look_up_key(window: SampleW
             if judged(row, other):
                 keys, others = near_keys(packed, policy), near_keys(lead, policy)
                 assert content_keys(packed) == content_keys(lead) or share(keys, others, lead.length)
+
+
+@pytest.mark.parametrize("policy", LOOSE)
+@pytest.mark.parametrize("equal", [25, 30, 40, 60])
+@pytest.mark.parametrize("band", [True, False])
+def test_a_pair_that_shares_little_joins_only_where_a_look_up_finds_it(policy: Policy, equal: int, band: bool) -> None:
+    """Else groups would depend on whether their leads were looked up or held in columns."""
+    first = replace(signatures(1), terms=(), full=False, fingerprint="", profile="", noise=b"")
+    second = replace(with_slots(first, equal, band=band), content=f"ch3:{1:032x}")
+    lead, row = (Row(("news", name), 1, value(each, name)) for name, each in (("a", first), ("b", second)))
+    keys, others = (near_keys(pack_signatures(each), Rules(policy, Overrides()).policy) for each in (second, first))
+    assert share(keys, others, first.length) == band
+    assert Rules(policy, Overrides()).duplicates(lead, [row]) == [band]
+    assert bool(judge(policy)(row, lead)) == band
 
 
 def share(keys: LeadKeys, others: LeadKeys, length: int) -> bool:

@@ -8,7 +8,7 @@ Manual decisions on pairs are followed, unless one of the texts has changed sinc
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -53,15 +53,19 @@ class Join:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The rules that documents are settled by.
+    """The rules that documents are settled by: leads found by look-ups and in columns have to be the same.
 
     Args:
-        policy: The decision for a pair.
+        policy: The decision for a pair, which counts only pairs with a key that an index stores.
         overrides: Manual decisions.
     """
 
     policy: Policy
     overrides: Overrides
+
+    def __post_init__(self) -> None:
+        """Leave out pairs that no look-up finds."""
+        object.__setattr__(self, "policy", replace(self.policy, indexed=True))
 
     def joins(self, leads: Sequence[Row], rows: Sequence[Row]) -> list[Join]:
         """Return the joins of a block; all its other documents become leads.
