@@ -3,7 +3,7 @@
     make release
 
 Nothing is uploaded. A wheel is made for each target whose compiler is here; a target that is left out is named.
-`docs/releasing.md` says what has to be done by hand, and what was never tried.
+`docs/releasing.md` lists the manual steps, and what has not been tried.
 """
 
 import hashlib
@@ -138,17 +138,17 @@ def release_notes(version: str) -> str:
     """Return the part of CHANGELOG about one version.
 
     Raises:
-        ReleaseError: There is none.
+        ReleaseError: The change log has no part for it.
     """
     changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     found = re.search(rf"^## {re.escape(version)}\b.*?\n(.*?)(?=^## |\Z)", changes, re.MULTILINE | re.DOTALL)
     if found is None:
-        raise ReleaseError(f"CHANGELOG.md says nothing about {version}")
+        raise ReleaseError(f"CHANGELOG.md has no part for {version}: add a heading `## {version}` with its changes")
     return found[1].strip() + "\n"
 
 
 def packages() -> list[Path]:
-    """Return what is uploaded to the package index."""
+    """Return the wheels and the source distribution."""
     return sorted((*DIST.glob("*.whl"), *DIST.glob("*.tar.gz")))
 
 

@@ -22,7 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ibidem_ingest.idf.general import _find_list, _read
+from ibidem_ingest.idf.general import find_list, read_list
 from ibidem_ingest.signatures import bigrams
 from ibidem_ingest.text.tokens import tokens
 
@@ -49,8 +49,8 @@ def messages(folder: Path) -> Iterator[str]:
 def words() -> Iterator[str]:
     """Read words."""
     for language in ("zh", "ja", "ko"):
-        path = _find_list(language)
-        yield from (word for bucket in (_read(path) if path else [])[:RAREST_WORDS] for word in bucket)
+        path = find_list(language)
+        yield from (word for bucket in (read_list(path) if path else [])[:RAREST_WORDS] for word in bucket)
 
 
 def main() -> None:

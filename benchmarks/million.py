@@ -3,7 +3,7 @@
     nice python benchmarks/million.py [--collections FOLDER] [--engine sqlite|opensearch]… [--sizes N,N] [--write]
 
 Newswire and generations of it (`generations.py`): a generation has the duplicates of the stories, and none with another
-generation. Of each generation the whole texts are signed, as a worker signs them; what is written has shifted look-up
+generation. The whole texts of each generation are signed, as by a worker; the documents written have shifted look-up
 keys, and the first eight words as its text, since settling reads no texts. Making generations is no part of a stage.
 
 OpenSearch is a node of its own, started as the tests start it, with 512 MB of heap. A stage is a process of its own,
@@ -96,7 +96,7 @@ Costs = dict[str, StageCost]
 
 
 def load(address: str, url: str, collection: Path, folder: str, size: int) -> Costs:
-    """Sign and write so many documents."""
+    """Sign and write a number of documents."""
     costs = {"signed": StageCost(), "written": StageCost()}
     documents = [replace(item, version=1) for item in read([collection]) if isinstance(item, Document)]
     tables = Tables(Path(folder) / "tables")

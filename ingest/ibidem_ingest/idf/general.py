@@ -38,11 +38,11 @@ def build_general(language: str) -> Table | None:
         TableError: The list of words is missing, or of another format.
     """
     language = _LIST.get(language, language)
-    path = None if language in _UNSPACED else _find_list(language)
+    path = None if language in _UNSPACED else find_list(language)
     if path is None:
         return None
     counts: dict[str, float] = {}
-    buckets = _read(path)
+    buckets = read_list(path)
     for centibels, bucket in zip(reversed(range(len(buckets))), reversed(buckets), strict=True):
         documents = DOCUMENTS * (1 - (1 - 10 ** (-centibels / 100)) ** WORDS)
         for word in _terms(bucket):
@@ -59,7 +59,7 @@ def is_one_term(word: str) -> bool:
     return is_term(word) and normal_form(word) == word
 
 
-def _find_list(language: str) -> Path | None:
+def find_list(language: str) -> Path | None:
     """Find the longest list of a language; None when there is none."""
     spec = find_spec("wordfreq")
     folders = (spec.submodule_search_locations if spec else None) or ()
@@ -67,7 +67,7 @@ def _find_list(language: str) -> Path | None:
     return next((path for path in paths if path.exists()), None)
 
 
-def _read(path: Path) -> list[list[str]]:
+def read_list(path: Path) -> list[list[str]]:
     """Read the words by their frequency: -100 times its logarithm is the place in the list."""
     buckets: list[list[str]]
     with gzip.open(path) as file:

@@ -35,38 +35,41 @@ from ibidem_ingest.language import add_languages
 from ibidem_ingest.readers import read
 from ibidem_ingest.readers.formats import DETECT, Choice
 
+Unjudged = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Pairs that the labels do not speak about; left out.")
+]
+Learn = Annotated[
+    bool, typer.Option("--learn", help="Learn a weighted sum of many figures too; it replaces thresholds it beats.")
+]
+Whole = Annotated[
+    int, typer.Option("--of", metavar="N", min=0, help="Documents of the whole collection, where these are a sample.")
+]
+Ask = Annotated[
+    int | None,
+    typer.Option(
+        "--ask",
+        metavar="N",
+        min=0,
+        max=1_000,
+        help="Ask about up to N pairs, write the answers to LABELS, and learn from them.",
+    ),
+]
+Save = Annotated[
+    str,
+    typer.Option("--save", metavar="NAME", help="Keep the figures with the index as a preset, where they are better."),
+]
+
 
 def run(
     docs: Docs,
     labels: LabelTable,
     positive: Positive = "",
-    unjudged: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Pairs that the labels do not speak about; left out.")
-    ] = None,
+    unjudged: Unjudged = None,
     filters: Filters = None,
-    learn: Annotated[
-        bool, typer.Option("--learn", help="Learn a weighted sum of many figures too; it replaces thresholds it beats.")
-    ] = False,
-    whole: Annotated[
-        int,
-        typer.Option("--of", metavar="N", min=0, help="Documents of the whole collection, where these are a sample."),
-    ] = 0,
-    ask: Annotated[
-        int | None,
-        typer.Option(
-            "--ask",
-            metavar="N",
-            min=0,
-            max=1_000,
-            help="Ask about up to N pairs, write the answers to LABELS, and learn from them.",
-        ),
-    ] = None,
-    save: Annotated[
-        str,
-        typer.Option(
-            "--save", metavar="NAME", help="Keep the figures with the index as a preset, where they are better."
-        ),
-    ] = "",
+    learn: Learn = False,
+    whole: Whole = 0,
+    ask: Ask = None,
+    save: Save = "",
     as_json: Json = False,
 ) -> None:
     """Choose similarity and preset on your own labels, and say what to expect of them."""
@@ -86,12 +89,22 @@ def run(
             documents, Tables(settings.tables), lambda count: advance(count, None), chosen_filters
         )
     tuning = tune(collection, pair_labels, learn=learn, whole=whole)
-    preset_name = save if save and tuning.improves else ""
-    if preset_name:
-        keep(tuning, preset_name, settings)
+    if save and tuning.improves:
+        keep(tuning, save, settings)
+    show(tuning, save, as_json=as_json)
+
+
+def show(tuning: Tuning, save: str, *, as_json: bool) -> None:
+    """Print what was chosen.
+
+    Args:
+        tuning: What was chosen.
+        save: Name of the preset that it was kept as, where it is better than the default; empty: it is not kept.
+        as_json: Whether to print JSON.
+    """
     warn_of_labels(tuning.labelled, tuning.documents)
     if as_json:
-        print_json(tuning.as_json() | {"saved": preset_name or None})
+        print_json(tuning.as_json() | {"saved": (tuning.improves and save) or None})
         return
     for line in (*report(tuning), *outcome(tuning, save)):
         results().print(line)
