@@ -73,14 +73,14 @@ def run(
 def lookup_advice(policy: Policy) -> str:
     """Say how many of the pairs that share the least an index finds, where these are not nearly all; else nothing.
 
-    >>> lookup_advice(Policy().similar(80)), lookup_advice(Policy().similar(40))[:57]
-    ('', 'An index finds 40 % of the pairs that share as little as ')
+    >>> lookup_advice(Policy().similar(80)), lookup_advice(Policy().similar(40))[:69]
+    ('', 'By min-hash an index finds 40 % of the pairs that share as little as ')
     """
     slots = policy.candidates.slots
     if slots is None or (share := found_share(slots.equal)) >= LEAST_FOUND:
         return ""
     return (
-        f"An index finds {percent(share)} of the pairs that share as little as these figures ask for "
+        f"By min-hash an index finds {percent(share)} of the pairs that share as little as these figures ask for "
         f"({slots.equal} of {SLOTS} samples), and more of those that share more; a search finds the others in its "
         "window: --by window"
     )
