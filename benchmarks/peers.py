@@ -4,7 +4,8 @@ Words are runs of letters and digits in lower case, and each Han character, for 
 128 permutations over shingles of five words; pairs that `MinHashLSH` returns and whose estimate reaches the
 threshold. SimHash (Charikar 2002; the package simhash): 64 bits over shingles of three words with their counts, pairs
 that differ in no more bits than a limit (3 is the figure of Manku, Jain and Das Sarma 2007), found by comparing all.
-Solr: equal signatures, as its documentation gives them (quantRate 0.01, minTokenLen 2); there is no library for it in Python.
+Solr: equal signatures, as its documentation gives them (quantRate 0.01, minTokenLen 2); there is no library for it in
+Python.
 """
 
 import re
