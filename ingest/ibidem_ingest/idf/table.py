@@ -35,7 +35,6 @@ ABSENT: Final = (1 << 24) - 1
 """The rank of a term that is not in the table: behind all others."""
 
 MOST_TERMS: Final = ABSENT - 1
-_RANK = np.uint64((1 << 24) - 1)
 _SHIFT = np.uint64(24)
 _SPARE = 64
 _LOAD = 0.25

@@ -143,7 +143,6 @@ _EMPTY = _MASK
 _LAST = 7 << 61
 _CHANCE = 2.0**-16
 _AT_ONCE = 1 << 17
-_REPEATING = 1_000  # shingles of a document that six rounds would fill, were they not always the same few
 
 
 def sign(tokens: Sequence[str], k: int = SLOTS) -> tuple[int, ...]:
