@@ -176,23 +176,27 @@ _OTHER_PREFIX = re.compile(r"(?:[|:}#]|[A-Z]{1,3}>|[ \t]{2,})(?=\s*\S)")
 
 def _prefix(lines: Lines, at: int) -> str:
     """Return another mark of quotation, or an indent, that the first line below an attribution bears."""
-    start = lines.starts[at]
-    line = lines.text[start : lines.starts[at + 1] if at + 1 < len(lines) else len(lines.text)]
-    match = _OTHER_PREFIX.match(line) if not lines.marks[at] else None
+    match = _OTHER_PREFIX.match(_beyond_marks(lines, at))
     if match is None:
         return ""
     return match[0].strip() or "  "
 
 
 def prefixed_end(lines: Lines, at: int, prefix: str) -> int:
-    """Return the line behind those that bear a prefix."""
-    end = at
+    """Return the line behind those that bear a prefix, with no other marks than the first."""
+    end = first = at
     for line in range(at, len(lines)):
-        content = lines.contents[line]
+        content = _beyond_marks(lines, line)
         if not content.strip():
             continue
+        first = line if end == at else first
         bears = content[0] in " \t" if prefix == "  " else content.lstrip().startswith(prefix)
-        if lines.marks[line] or not bears:
+        if lines.marks[line] != lines.marks[first] or not bears:
             break
         end = line + 1
     return end
+
+
+def _beyond_marks(lines: Lines, at: int) -> str:
+    """Return a line without its marks and the space that follows them."""
+    return lines.contents[at].removeprefix(" ") if lines.marks[at] else lines.contents[at]

@@ -86,3 +86,9 @@ def _join_wrapped(lines: Lines) -> None:
             and contents[at][0].islower()
         ):
             marks[at] = marks[at - 1]
+
+
+def count_marks(content: str) -> int:
+    """Count the marks of quotation behind an indent."""
+    match = MARKS.match(content.lstrip())
+    return match[0].count(">") if match else 0

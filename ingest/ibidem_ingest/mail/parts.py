@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from ibidem_ingest.mail.footers import find_signatures
 from ibidem_ingest.mail.headings import heading, prefixed_end
-from ibidem_ingest.mail.lines import Kind, Lines, read_lines
+from ibidem_ingest.mail.lines import Kind, Lines, count_marks, read_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,8 @@ def _find_quotations(lines: Lines) -> None:
                 open_at.append(mark)
             elif opens:
                 stop = prefixed_end(lines, end, opens)
-                lines.set(end, stop, "quoted", depth)
+                for line in range(end, stop):
+                    lines.set(line, line + 1, "quoted", depth + count_marks(lines.contents[line]))
                 end = stop
             at = end
             continue

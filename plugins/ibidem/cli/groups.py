@@ -31,13 +31,16 @@ from ibidem.cli.console import (
 from ibidem.grouped_search.explanations import format_count
 from ibidem.index.documents import titles
 from ibidem.index.groups import Member, StoredReport, index_groups
+from ibidem.index.threads import index_threads
 from ibidem_dedupe import evidence
 from ibidem_dedupe.leader_clustering import MOST_LEADS
 from ibidem_dedupe.long_candidates import MOST_HOLDERS
 from ibidem_dedupe.request import pair_policy
+from ibidem_dedupe.threads.forest import ThreadedMail
 from ibidem_ingest.errors import UsageError
 
 COLUMNS = 10
+MOST_ALTERED = 20
 
 
 def run(
@@ -51,10 +54,18 @@ def run(
     stored: Annotated[
         bool, typer.Option("--stored", help="Read the groups that are stored with the documents; decide nothing.")
     ] = False,
+    threads: Annotated[
+        bool, typer.Option("--threads", help="Find the threads of mails: who answers whom, which mails hold others.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Group the whole index by date and id: sizes, largest groups, kinds of duplicates."""
     parameters = figures(level, similarity, preset, window_days)
+    if threads:
+        if stored or any(value is not None for value in parameters.values()):
+            raise UsageError("--threads goes with no figures and not with --stored", "leave them out")
+        report_threads(export, as_json=as_json)
+        return
     if stored and any(value is not None for value in parameters.values()):
         raise UsageError("--stored goes with no other figures", "groups are stored at level near: leave them out")
     policy = pair_policy(parameters, presets=presets_for(preset))
@@ -68,7 +79,7 @@ def run(
                 groups = index_groups(engine, policy, progress=lambda count: advance(count, None))
             answer, members = groups.as_json(titles(engine, [name for name, _ in groups.largest])), groups.members()
         if export is not None and write is not None:
-            write(export, members)
+            write(export, members, Member)
             messages().print(Text(f"Written to {export}."))
     if as_json:
         print_json(answer)
@@ -76,6 +87,41 @@ def run(
     console = results()
     for part in report(answer):
         console.print(part)
+
+
+def report_threads(export: Path | None, *, as_json: bool) -> None:
+    """Find the threads of the mails, and write and print them."""
+    write = writer(export) if export is not None else None
+    with engine_context() as engine, bar("Reading") as advance:
+        found = index_threads(engine, progress=lambda count: advance(count, None))
+    if export is not None and write is not None:
+        write(export, found.rows, ThreadedMail)
+        messages().print(Text(f"Written to {export}."))
+    if as_json:
+        print_json(found.as_json())
+        return
+    for part in thread_lines(found.as_json()):
+        results().print(part)
+
+
+def thread_lines(figures: Mapping[str, Any]) -> Iterator[RenderableType]:
+    """Yield the counts, the reasons, the altered quotations and the largest threads."""
+    yield Text(
+        f"{format_count(figures['mails'], 'mail')} in {format_count(figures['threads'], 'thread')}; "
+        f"{figures['inclusive']:,} inclusive, {figures['contained']:,} contained in others"
+    )
+    if figures["by"]:
+        yield Text("\nWhat names the mail that is answered", "title")
+    for reason, count in figures["by"].items():
+        yield Indented(Text(reason), COLUMNS, f"{count:>8,}")
+    if figures["altered"]:
+        yield Text(f"\nAltered quotations: {len(figures['altered']):,}", "title")
+    for each in figures["altered"][:MOST_ALTERED]:
+        yield one_line(Text(sanitize(f"{each['id']} quotes {each['quotes']} otherwise"), "account"))
+    if figures["largest"]:
+        yield Text("\nLargest threads", "title")
+    for thread in figures["largest"]:
+        yield Indented(one_line(Text(sanitize(thread["thread"]))), COLUMNS, f"{thread['size']:>8,}")
 
 
 def report(figures: Mapping[str, Any]) -> Iterator[RenderableType]:
@@ -109,7 +155,10 @@ def report(figures: Mapping[str, Any]) -> Iterator[RenderableType]:
         yield Indented(one_line(Text(name)), COLUMNS, f"{group['size']:>8,}")
 
 
-def writer(path: Path) -> Callable[[Path, Iterable[Member]], None]:
+Row = Member | ThreadedMail
+
+
+def writer(path: Path) -> Callable[[Path, Iterable[Row], type[Row]], None]:
     """Return what writes a file of this name."""
     writers = {".csv": write_csv, ".jsonl": write_jsonl}
     if path.suffix not in writers:
@@ -117,16 +166,16 @@ def writer(path: Path) -> Callable[[Path, Iterable[Member]], None]:
     return writers[path.suffix]
 
 
-def write_csv(path: Path, members: Iterable[Member]) -> None:
-    """Write the members of all groups as a table."""
+def write_csv(path: Path, rows: Iterable[Row], kind: type[Row]) -> None:
+    """Write rows as a table; several ids in a cell have spaces between them."""
     with path.open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file)
-        table.writerow(field.name for field in fields(Member))
-        table.writerows(astuple(member) for member in members)
+        table.writerow(field.name for field in fields(kind))
+        table.writerows([" ".join(cell) if isinstance(cell, list) else cell for cell in astuple(row)] for row in rows)
 
 
-def write_jsonl(path: Path, members: Iterable[Member]) -> None:
-    """Write the members of all groups, one JSON object a line."""
+def write_jsonl(path: Path, rows: Iterable[Row], kind: type[Row]) -> None:  # noqa: ARG001 - as `write_csv`
+    """Write rows, one JSON object a line."""
     with path.open("wb") as file:
-        for member in members:
-            file.write(orjson.dumps(asdict(member), option=orjson.OPT_APPEND_NEWLINE))
+        for row in rows:
+            file.write(orjson.dumps(asdict(row), option=orjson.OPT_APPEND_NEWLINE))

@@ -1,0 +1,210 @@
+"""How well mails are parted and threads are found; written to docs/figures/mail.md.
+
+    python benchmarks/mail.py [--threads N] [--scale N]
+
+Threads are made up (`labelled_mail.py`): one to nine mails each, in eleven styles of quotation and five languages, so that
+each line and each parent is known; one answer in twelve alters a word of what it quotes. A style is as the benchmark's
+author knows it from programs, so real mail will fare worse. Peers get the same bodies: what they return as the answer
+counts as new. Times are of the processor, after a first round.
+"""
+
+import argparse
+import random
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from datetime import timedelta
+from importlib import import_module
+
+from ibidem_dedupe.threads.forest import Forest
+from ibidem_dedupe.threads.parents import Parents
+from ibidem_dedupe.threads.thread_mail import thread_mails
+from ibidem_ingest.document import Document
+from ibidem_ingest.mail.head import bare_subject
+from ibidem_ingest.mail.parts import part
+from labelled_mail import LANGUAGES, STYLES, Mail, write_thread
+from measured import write
+
+Flags = list[bool]
+
+
+def quoted_lines(body: str) -> Flags:
+    """Say of each line whether ibidem takes it for quoted."""
+    flags: Flags = []
+    for each in part(body):
+        flags += [each.kind in ("quoted", "heading")] * body.count("\n", each.start, each.end)
+    return flags
+
+
+def flags_of_answer(body: str, answer: str) -> Flags:
+    """Say of each line whether a peer left it out of the answer."""
+    kept = Counter(line.strip() for line in answer.splitlines())
+    flags = []
+    for line in body.splitlines():
+        flags.append(kept[line.strip()] <= 0)
+        kept[line.strip()] -= 1
+    return flags
+
+
+def peers() -> dict[str, Callable[[str], Flags]]:
+    """Return the peers: each says of the lines of a body which are quoted."""
+    reply = import_module("mailparser_reply").EmailReplyParser(languages=list(LANGUAGES))
+    zapier = import_module("email_reply_parser").EmailReplyParser
+
+    def mail_parser_reply(body: str) -> Flags:
+        first = reply.read(body).replies[:1]
+        return flags_of_answer(body, first[0].full_body if first else "")
+
+    def email_reply_parser(body: str) -> Flags:
+        fragments = zapier.read(body).fragments
+        return flags_of_answer(body, "\n".join(each.content for each in fragments if not each.quoted))
+
+    return {"mail-parser-reply": mail_parser_reply, "email-reply-parser": email_reply_parser}
+
+
+def score(mails: Sequence[Mail], find: Callable[[str], Flags]) -> tuple[float, float, float, float]:
+    """Return precision, recall and F1 of quoted lines with words, and milliseconds a mail."""
+    counts: Counter[tuple[bool, bool]] = Counter()
+    seconds = 0.0
+    for mail in mails:
+        began = time.process_time()
+        flags = find(mail.body)
+        seconds += time.process_time() - began
+        for (line, truth), flag in zip(mail.lines, flags, strict=False):
+            if line.strip("> "):
+                counts[truth, flag] += 1
+    right = counts[True, True]
+    precision = right / max(1, right + counts[False, True])
+    recall = right / max(1, right + counts[True, False])
+    return precision, recall, 2 * precision * recall / max(1e-9, precision + recall), seconds / len(mails) * 1e3
+
+
+def parting(threads: int) -> Iterator[str]:
+    """Yield the figures of quoted lines."""
+    by_style = {
+        style: [
+            mail
+            for at in range(threads)
+            for mail in write_thread(random.Random(f"{style}{at}"), at, 3, style)  # noqa: S311
+        ]
+        for style in STYLES
+    }
+    everything = [mail for mails in by_style.values() for mail in mails]
+    score(everything[:200], quoted_lines)
+    yield f"## Quoted lines\n\nF1 of quoted lines of {len(everything):,} mails; empty lines do not count.\n"
+    finders = {"ibidem": quoted_lines} | peers()
+    yield f"| style | {' | '.join(finders)} |\n|---|{'---|' * len(finders)}"
+    for style, mails in by_style.items():
+        yield f"| {style} | {' | '.join(f'{score(mails, find)[2]:.4f}' for find in finders.values())} |"
+    totals = {name: score(everything, find) for name, find in finders.items()}
+    yield f"| all | {' | '.join(f'{each[2]:.4f}' for each in totals.values())} |"
+    yield f"| precision, recall | {' | '.join(f'{each[0]:.4f}, {each[1]:.4f}' for each in totals.values())} |"
+    yield f"| ms a mail | {' | '.join(f'{each[3]:.3f}' for each in totals.values())} |\n"
+
+
+def document(mail: Mail, *, headers: bool) -> Document:
+    """Make a document of a mail, with or without the ids in its head."""
+    source = f"{mail.name} <{mail.address}>"
+    meta: dict[str, object] = {"type": "mail", "from": source, "to": mail.to, "subject": bare_subject(mail.subject)}
+    if headers:
+        meta["message-id"] = f"<{mail.id}@example.org>"
+        if mail.parent is not None:
+            meta["in-reply-to"] = f"<{mail.parent.id}@example.org>"
+    return Document(mail.id, mail.body, title=mail.subject, date=mail.sent.isoformat(), source=source, meta=meta)
+
+
+def make_threads(count: int) -> list[Mail]:
+    """Make threads of one to nine mails, in any order."""
+    mails: list[Mail] = []
+    for number in range(count):
+        draw = random.Random(f"thread {number}")  # noqa: S311
+        mails += write_thread(draw, number, draw.randint(1, 9))
+    random.Random(0).shuffle(mails)  # noqa: S311
+    return mails
+
+
+def threading(count: int) -> Iterator[str]:
+    """Yield the figures of parents, of inclusive mails and of altered quotations."""
+    mails = make_threads(count)
+    answers = sum(mail.parent is not None for mail in mails)
+    yield f"## Threads\n\n{len(mails):,} mails in {count:,} threads, of which {answers:,} are answers.\n"
+    yield "| ids in the head | parents right | inclusive: precision | recall | F1 | altered: precision | recall |"
+    yield "|---|---|---|---|---|---|---|"
+    for headers in (True, False):
+        parents = Parents()
+        parents.add(thread_mails(document(mail, headers=headers) for mail in mails))
+        forest = Forest.grow(parents)
+        rows = {row.id: row for row in forest.rows()}
+        right = sum(rows[mail.id].parent == (mail.parent.id if mail.parent else None) for mail in mails)
+        inclusive = f1(
+            {mail.id for mail in mails if not mail.is_held()}, {row.id for row in rows.values() if row.inclusive}
+        )
+        altered = f1({mail.id for mail in mails if mail.altered}, {answer for _, answer, _ in forest.altered()})
+        figures = (right / len(mails), *inclusive, *altered[:2])
+        yield f"| {'yes' if headers else 'no'} | {' | '.join(f'{each:.4f}' for each in figures)} |"
+    yield ""
+
+
+def f1(truth: set[str], found: set[str]) -> tuple[float, float, float]:
+    """Return precision, recall and F1."""
+    right = len(truth & found)
+    precision, recall = right / max(1, len(found)), right / max(1, len(truth))
+    return precision, recall, 2 * precision * recall / max(1e-9, precision + recall)
+
+
+def cost(count: int) -> Iterator[str]:
+    """Yield the cost of threads at scale; the same threads come again with other dates and words in front."""
+    base = make_threads(1_000)
+    yield "## Cost\n\nSeconds of the processor; texts are parted and hashed in the first column.\n"
+    yield "| mails | ids in the head | parting | parents | trees, inclusive | one more mail, ms |\n|---|---|---|---|---|---|"
+    for headers in (True, False):
+        documents = list(repeat(base, count, headers=headers))
+        marks = [time.process_time()]
+        mails = list(thread_mails(documents))
+        marks.append(time.process_time())
+        parents = Parents()
+        parents.add(mails[:-100])
+        marks.append(time.process_time())
+        for mail in mails[-100:]:
+            parents.add([mail])
+        marks.append(time.process_time())
+        Forest.grow(parents)
+        marks.append(time.process_time())
+        parted, found, more, grown = (after - before for before, after in zip(marks[:-1], marks[1:], strict=True))
+        yield (
+            f"| {len(mails):,} | {'yes' if headers else 'no'} | {parted:.1f} | {found:.1f} | {grown:.1f} "
+            f"| {more * 10:.2f} |"
+        )
+
+
+def repeat(base: Sequence[Mail], count: int, *, headers: bool) -> Iterator[Document]:
+    """Yield so many mails: those of the base again and again, each time with words of their own."""
+    for number in range(count):
+        mail = base[number % len(base)]
+        round_ = number // len(base)
+        one = document(mail, headers=headers)
+        # Each word of a round differs from those of the others, as the words of other people do.
+        text = "\n".join(
+            f"{line} {round_}" if line.strip("> ") and line[-1] in ".?" else line for line in one.text.split("\n")
+        )
+        meta = {
+            name: value.replace("@", f"-{round_}@") if isinstance(value, str) and name.endswith(("id", "to")) else value
+            for name, value in one.meta.items()
+        }
+        sent = (mail.sent + timedelta(days=round_)).isoformat()
+        yield Document(f"{round_}/{one.id}", text, title=one.title, date=sent, source=one.source, meta=meta)
+
+
+def main() -> None:
+    """Take the figures and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--threads", type=int, default=2_000)
+    parser.add_argument("--scale", type=int, default=100_000)
+    options = parser.parse_args()
+    head = (__doc__ or "").split("\n\n", 2)[2].strip().split("\n")
+    lines = [*head, "", *parting(options.threads // 10), *threading(options.threads), *cost(options.scale)]
+    print(write("mail", "How well mails are parted and threads found", lines))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Threads of mails: who answers whom, and which mails hold others whole."""

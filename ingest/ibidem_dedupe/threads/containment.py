@@ -1,0 +1,87 @@
+"""Containment of mails: whether one holds all that another says, and whether it alters what it quotes."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ibidem_dedupe.threads.thread_mail import RUN, Hashes, ThreadMail
+
+LEAST_COVERED = 0.3
+"""Share of a mail's runs that its answer has at the least; below, what it lacks was left out and not altered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alteration:
+    """Words of a mail that differ where another quotes it.
+
+    Args:
+        words: First word of the mail that differs, and the one behind the last, counted from 0.
+        quoted: The same in what the other quotes at depth 1.
+    """
+
+    words: tuple[int, int]
+    quoted: tuple[int, int]
+
+
+def holds(holder: ThreadMail, mail: ThreadMail) -> bool:
+    """Return whether a mail holds all words and attachments of another: what its author wrote, and what it quotes."""
+    if not mail.attachments <= holder.attachments:
+        return False
+    for depth, words in enumerate(mail.words):
+        if words.size >= RUN:
+            if not _is_subset(mail.runs(depth), holder.all_runs):
+                return False
+        elif words.size and not any(_occurs(words, level) for level in holder.words):
+            return False
+    return True
+
+
+def _is_subset(values: Hashes, others: Hashes) -> bool:
+    """Return whether all values are among others, which are sorted."""
+    if not others.size:
+        return not values.size
+    places = np.searchsorted(others, values)
+    return bool((others[np.minimum(places, others.size - 1)] == values).all())
+
+
+def _occurs(words: Hashes, text: Hashes) -> bool:
+    """Return whether a few words stand together in a text."""
+    starts = np.flatnonzero(text[: text.size - words.size + 1] == words[0]) if text.size >= words.size else ()
+    return any(np.array_equal(text[at : at + words.size], words) for at in starts)
+
+
+def alterations(mail: ThreadMail, answer: ThreadMail) -> list[Alteration]:
+    """Find the words of a mail that its answer quotes otherwise; words that are left out are none.
+
+    Args:
+        mail: The mail that is quoted.
+        answer: The one that quotes it.
+    """
+    own, quoted = mail.runs(0), answer.runs(1)
+    if own.size < 2 or quoted.size < 2:
+        return []
+    place = _places(own, quoted)
+    known = np.flatnonzero(place >= 0)
+    if known.size < LEAST_COVERED * own.size or known.size == own.size:
+        return []
+    changes: list[Alteration] = []
+    if known[0] > 0 and place[known[0]] == known[0]:
+        changes.append(Alteration((0, int(known[0])), (0, int(known[0]))))
+    for before, after in zip(known[:-1].tolist(), known[1:].tolist(), strict=True):
+        start, end = int(place[before]) + RUN, int(place[after])
+        if after > before + 1 and start <= end < start + 4 * (after - before) and end > start:
+            changes.append(Alteration((before + RUN, max(after, before + RUN)), (start, end)))
+    last = int(known[-1])
+    missing = own.size - 1 - last
+    if 0 < missing <= RUN and int(place[last]) + RUN + missing <= answer.words[1].size:
+        start = int(place[last]) + RUN
+        changes.append(Alteration((last + RUN, mail.own.size), (start, start + missing)))
+    return changes
+
+
+def _places(values: Hashes, text: Hashes) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
+    """Return where each value stands first in a text; -1 where it does not."""
+    order = np.argsort(text, kind="stable")
+    ordered = text[order]
+    found = np.minimum(np.searchsorted(ordered, values), text.size - 1)
+    return np.where(ordered[found] == values, order[found], -1)

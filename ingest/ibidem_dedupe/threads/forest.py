@@ -1,0 +1,158 @@
+"""The threads of a collection of mails: the tree of each, which mails are inclusive, and which are contained in others.
+
+A mail is inclusive where no other mail of its thread holds all that it says and all that is attached to it: the end
+of a branch, an attachment that was dropped, a quotation that was altered or cut. Whoever reads the inclusive mails has
+read everything.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from ibidem_dedupe.threads.containment import Alteration, alterations, holds
+from ibidem_dedupe.threads.parents import By, Parents, break_circles
+
+MOST_HOLDERS = 200
+"""Mails that are named as holding one; of more, the nearest are."""
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadedMail:
+    """A mail in its thread.
+
+    Args:
+        thread: Id of the first mail of the thread.
+        id: Its own id.
+        parent: Id of the mail that it answers; None at a root.
+        by: What says so; None at a root.
+        inclusive: Whether no other mail of the thread holds all of it.
+        contained_in: Ids of the mails that do.
+    """
+
+    thread: str
+    id: str
+    parent: str | None
+    by: By | None
+    inclusive: bool
+    contained_in: Sequence[str]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Forest:
+    """The threads of a collection.
+
+    Args:
+        parents: The mails, and what each answers.
+        parent: The parent of each, without circles.
+        thread: The number of the first mail of its thread, of each.
+        holders: Numbers of the mails that hold each whole, the nearest first.
+    """
+
+    parents: Parents
+    parent: Sequence[int | None]
+    thread: Sequence[int]
+    holders: Sequence[Sequence[int]]
+
+    @classmethod
+    def grow(cls, parents: Parents) -> "Forest":
+        """Make the threads out of parents."""
+        mails = parents.mails
+        order = [(mail.time if mail.time is not None else float("inf"), at) for at, mail in enumerate(mails)]
+        parent = list(parents.parent)
+        for number in break_circles(parent, order):
+            parent[number] = None
+        return cls(parents, parent, _threads(parents, parent, order), _holders(parents, parent))
+
+    def rows(self) -> Iterator[ThreadedMail]:
+        """Yield the mails thread by thread, in the order of time."""
+        mails = self.parents.mails
+        members = self.members()
+        for thread, numbers in members.items():
+            for number in numbers:
+                parent, holders = self.parent[number], self.holders[number]
+                yield ThreadedMail(
+                    mails[thread].id,
+                    mails[number].id,
+                    None if parent is None else mails[parent].id,
+                    None if parent is None else self.parents.by[number],
+                    not holders,
+                    [mails[each].id for each in holders],
+                )
+
+    def members(self) -> Mapping[int, Sequence[int]]:
+        """Return the mails of each thread in the order of time; a mail without a date comes last."""
+        members: defaultdict[int, list[int]] = defaultdict(list)
+        mails = self.parents.mails
+        for number in sorted(range(len(mails)), key=lambda at: (mails[at].time is None, mails[at].time or 0.0, at)):
+            members[self.thread[number]].append(number)
+        return members
+
+    def altered(self) -> Iterator[tuple[str, str, Sequence[Alteration]]]:
+        """Yield each answer that alters what it quotes: id of the mail that is quoted, its own, and the words."""
+        mails = self.parents.mails
+        for number, parent in enumerate(self.parent):
+            if parent is not None and number not in self.holders[parent]:
+                changes = alterations(mails[parent], mails[number])
+                if changes:
+                    yield mails[parent].id, mails[number].id, changes
+
+
+def _threads(parents: Parents, parent: Sequence[int | None], order: Sequence[tuple[float, int]]) -> list[int]:
+    """Join what answers each other, and what names one and the same mail that is not there; return each one's first."""
+    root = list(range(len(parent)))
+
+    def find(at: int) -> int:
+        while root[at] != at:
+            root[at] = root[root[at]]
+            at = root[at]
+        return at
+
+    missing: dict[str, int] = {}
+    for number, mail in enumerate(parents.mails):
+        above = parent[number]
+        others = [missing.setdefault(name, number) for name in (*mail.ancestors, mail.message_id) if name]
+        for other in others if above is None else [*others, above]:
+            a, b = find(number), find(other)
+            first, second = (a, b) if order[a] <= order[b] else (b, a)
+            root[second] = first
+    return [find(number) for number in range(len(root))]
+
+
+def _holders(parents: Parents, parent: Sequence[int | None]) -> list[list[int]]:
+    """Find the mails that hold each: among its answers and theirs, and among its copies, which hold each other."""
+    children: list[list[int]] = [[] for _ in parent]
+    for number, above in enumerate(parent):
+        if above is not None:
+            children[above].append(number)
+    holders: list[list[int]] = [[] for _ in parent]
+    for number in _upwards(parent, children):
+        mail = parents.mails[number]
+        found: dict[int, None] = {}
+        waiting = list(children[number])
+        for child in waiting:
+            if child not in found and holds(parents.mails[child], mail):
+                found[child] = None
+                found.update(dict.fromkeys(holders[child]))
+                waiting += children[child]
+            if len(found) > MOST_HOLDERS:
+                break
+        holders[number] = list(found)[:MOST_HOLDERS]
+    _add_copies(parents, holders)
+    return holders
+
+
+def _upwards(parent: Sequence[int | None], children: Sequence[Sequence[int]]) -> list[int]:
+    """Return all mails, answers before what they answer."""
+    order = [number for number, above in enumerate(parent) if above is None]
+    for number in order:
+        order += children[number]
+    return order[::-1]
+
+
+def _add_copies(parents: Parents, holders: list[list[int]]) -> None:
+    """Let the first copy of a mail hold the others: one message, in two mailboxes."""
+    first: dict[str, int] = {}
+    for number, mail in enumerate(parents.mails):
+        copy = first.setdefault(mail.message_id, number) if mail.message_id else number
+        if copy != number and holds(parents.mails[copy], mail):
+            holders[number] = [*holders[number], copy][:MOST_HOLDERS]

@@ -1,0 +1,213 @@
+"""Parents of mails: which mail each answers, by its head, by what it quotes, or by subject, people and time.
+
+A reason is used only where the ones before it say nothing. Headers are believed as they are. A quotation is the text
+of another mail: runs of words of what is quoted are looked up among those that authors wrote. The subject decides last,
+and only between people of whom one wrote to the other.
+
+Cost grows with the text: of each mail some runs are noted, and a run that many mails have is passed over.
+"""
+
+from bisect import bisect_left, insort
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from ibidem_dedupe.threads.thread_mail import RUN, Hashes, ThreadMail
+
+By = Literal["headers", "quotation", "subject"]
+
+NOTED = 16
+"""Runs that are noted of what an author wrote: those with the smallest hashes."""
+
+CROWD = 50
+"""Mails that share a run before it is passed over: it is a form."""
+
+WAITING = 64
+"""Runs of a quotation that are noted where the quoted mail is not there yet."""
+
+LEAST_RUNS, LEAST_SHARE = 3, 0.5
+MOST_LIKELY = 6
+"""Mails that are compared with a quotation, of those that share its runs."""
+
+DAYS = 60 * 86_400
+NEAREST = 20
+"""Mails of one subject and one author that are looked at, the latest first."""
+
+
+@dataclass(eq=False, slots=True)
+class Parents:
+    """The mails that are known, and the parent of each.
+
+    `add` may be called again whenever further mails arrive: only what they answer and what answers them is looked at.
+    """
+
+    mails: list[ThreadMail] = field(default_factory=list)
+    parent: list[int | None] = field(default_factory=list)
+    by: list[By | None] = field(default_factory=list)
+    _ids: dict[str, int] = field(default_factory=dict)
+    _runs: dict[int, list[int]] = field(default_factory=dict)
+    _subjects: dict[tuple[str, str], list[tuple[float, int]]] = field(default_factory=dict)
+    _named: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
+    _quoted: defaultdict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
+
+    def add(self, mails: Iterable[ThreadMail]) -> None:
+        """Take mails, find what they answer, and find them as what earlier ones answer."""
+        first = len(self.mails)
+        for mail in mails:
+            self._note(len(self.mails), mail)
+        again = {number for new in range(first, len(self.mails)) for number in self._waiting_for(self.mails[new])}
+        for number in [*range(first, len(self.mails)), *sorted(each for each in again if each < first)]:
+            self._resolve(number)
+
+    def _note(self, number: int, mail: ThreadMail) -> None:
+        self.mails.append(mail)
+        self.parent.append(None)
+        self.by.append(None)
+        if mail.message_id:
+            self._ids.setdefault(mail.message_id, number)
+        for run in _smallest(mail.runs(0), NOTED):
+            carriers = self._runs.setdefault(run, [])
+            if len(carriers) <= CROWD:
+                carriers.append(number)
+        time = mail.time if mail.time is not None else float("-inf")
+        for sender in mail.sender or ("",):
+            insort(self._subjects.setdefault((mail.subject, sender), []), (time, number))
+
+    def _waiting_for(self, mail: ThreadMail) -> Iterator[int]:
+        """Yield the mails that wait for one to arrive."""
+        yield from self._named.pop(mail.message_id, ()) if mail.message_id else ()
+        for run in _smallest(mail.runs(0), NOTED) if self._quoted else ():
+            yield from self._quoted.get(run, ())
+
+    def _resolve(self, number: int) -> None:
+        mail = self.mails[number]
+        found: int | None
+        for by, find in (
+            ("headers", self._by_headers),
+            ("quotation", self._by_quotation),
+            ("subject", self._by_subject),
+        ):
+            found = find(number, mail)
+            if found is not None:
+                self.parent[number], self.by[number] = found, by  # type: ignore[call-overload]  # names of the table
+                break
+        if self.by[number] != "headers":
+            for each in mail.ancestors[:1]:
+                self._named[each].append(number)
+            if self.by[number] is None and len(mail.words) > 1:
+                for run in _smallest(mail.runs(1), WAITING):
+                    self._quoted[run].append(number)
+
+    def _by_headers(self, number: int, mail: ThreadMail) -> int | None:
+        for name in mail.ancestors:
+            found = self._ids.get(name)
+            if found is not None and found != number:
+                return found
+        return None
+
+    def _by_quotation(self, number: int, mail: ThreadMail) -> int | None:
+        """Find the mail whose text stands in the least deep quotation that is known."""
+        for depth in range(1, len(mail.words)):
+            quoted = mail.runs(depth)
+            votes: Counter[int] = Counter()
+            for run in quoted.tolist():
+                carriers = self._runs.get(run, ())
+                if len(carriers) <= CROWD:
+                    votes.update(carriers)
+            votes.pop(number, None)
+            if votes and (best := self._best(mail, quoted, votes)) is not None:
+                return best
+            if depth == 1 and (short := self._by_short_quotation(number, mail)) is not None:
+                return short
+        return None
+
+    def _best(self, mail: ThreadMail, quoted: Hashes, votes: Counter[int]) -> int | None:
+        most = votes.most_common(MOST_LIKELY)
+        scored = []
+        for candidate, _ in most:
+            other = self.mails[candidate]
+            own = other.runs(0)
+            shared = int(np.isin(own, quoted).sum())
+            if shared >= LEAST_RUNS or shared >= LEAST_SHARE * own.size:
+                copy = other.message_id != "" and other.message_id == mail.message_id
+                scored.append((not copy, _is_named(mail, other), shared, _fits(mail, other), candidate))
+        best = max(scored, default=None)
+        return best[-1] if best is not None and best[0] else None
+
+    def _by_short_quotation(self, number: int, mail: ThreadMail) -> int | None:
+        """Find a mail of few words, of the same subject, at the beginning of what is quoted."""
+        quoted = mail.words[1]
+        for candidate in self._earlier(number, mail):
+            own = self.mails[candidate].own
+            if 0 < own.size < RUN and np.array_equal(own, quoted[: own.size]) and _fits(mail, self.mails[candidate])[1]:
+                return candidate
+        return None
+
+    def _by_subject(self, number: int, mail: ThreadMail) -> int | None:
+        if not mail.answers or not mail.subject:
+            return None
+        named = [each for each in self._earlier(number, mail) if _is_named(mail, self.mails[each])]
+        if mail.heading and named:
+            return named[0]
+        return next(self._earlier(number, mail), None)
+
+    def _earlier(self, number: int, mail: ThreadMail) -> Iterator[int]:
+        """Yield the mails of the same subject by those whom a mail is addressed to, the latest first."""
+        time = mail.time if mail.time is not None else float("inf")
+        found: list[tuple[float, int]] = []
+        for person in mail.recipients or ("",):
+            line = self._subjects.get((mail.subject, person), ())
+            end = bisect_left(line, (time, number))
+            found += line[max(0, end - NEAREST) : end]
+        for sent, candidate in sorted(found, reverse=True)[:NEAREST]:
+            if candidate != number and (mail.time is None or sent == float("-inf") or time - sent <= DAYS):
+                yield candidate
+
+
+def _smallest(values: Hashes, count: int) -> list[int]:
+    """Return the smallest of values, each once."""
+    distinct = np.unique(values)
+    chosen: list[int] = distinct[:count].tolist()
+    return chosen
+
+
+def _fits(mail: ThreadMail, other: ThreadMail) -> tuple[bool, bool, float]:
+    """Say how well a mail may be the one that another quotes, beyond its words."""
+    sent = other.time if other.time is not None else float("-inf")
+    earlier = mail.time is None or sent <= mail.time
+    people = _is_named(mail, other) or bool(other.sender & mail.recipients)
+    return earlier, people and mail.subject == other.subject, sent if earlier else -sent
+
+
+def _is_named(mail: ThreadMail, other: ThreadMail) -> bool:
+    """Return whether the heading of a quotation names the author of another mail."""
+    return bool(mail.heading) and any(each in mail.heading for each in (*other.sender, *other.names))
+
+
+def break_circles(parents: Sequence[int | None], order: Sequence[tuple[float, int]]) -> list[int]:
+    """Return the mails whose parent must be taken away so that no mail answers itself: the earliest of each circle.
+
+    Args:
+        parents: The parent of each.
+        order: The time of each, and its number.
+
+    >>> break_circles([1, 2, 0, 0], [(3, 0), (1, 1), (2, 2), (0, 3)])
+    [1]
+    """
+    state = [0] * len(parents)
+    cut: list[int] = []
+    for start in range(len(parents)):
+        path: list[int] = []
+        at: int | None = start
+        while at is not None and not state[at]:
+            state[at] = 1
+            path.append(at)
+            at = parents[at]
+        if at is not None and state[at] == 1:
+            cut.append(min(path[path.index(at) :], key=lambda each: order[each]))
+        for each in path:
+            state[each] = 2
+    return cut

@@ -1,0 +1,203 @@
+"""A mail as threads see it: its ids, its people, its time, and the words of each depth of quotation."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import accumulate, chain, pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibidem_ingest.document import Document
+from ibidem_ingest.kernel import loops
+from ibidem_ingest.mail.head import MESSAGE_ID, addresses, bare_subject, is_answer, is_mail, message_ids
+from ibidem_ingest.mail.parts import part, unmarked
+from ibidem_ingest.text.tokens import TokenBatch, tokens
+from ibidem_ingest.text.word_hash import wh1
+
+Hashes = NDArray[np.uint64]
+
+RUN = 5
+"""Words of a run; a text of fewer words is compared word by word."""
+
+AT_ONCE = 500
+DEEPEST = 250
+HEADING = 500
+_FACTORS = [
+    np.uint64(each) for each in (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xD6E8FEB86659FD93)
+]
+_NONE: Hashes = np.zeros(0, np.uint64)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ThreadMail:
+    """A mail as threads see it.
+
+    Args:
+        id: The document's id.
+        message_id: The mail's own id; empty where it has none.
+        ancestors: Ids of the mails that it names as answered, the nearest first.
+        subject: Without prefixes, in lower case.
+        answers: Whether the subject has the prefix of an answer or a forward.
+        sender: Addresses of its author.
+        names: Names of its author, in lower case.
+        recipients: Addresses that it was sent to.
+        time: Seconds since 1970; None where it has no date that can be read.
+        heading: The line of attribution or the copied head above what it quotes, in lower case.
+        words: Hashes of the words of each depth; depth 0 is what its author wrote, without the signature.
+        attachments: Names of what is attached.
+        run_levels: Hashes of the runs of words of each depth, in text order.
+    """
+
+    id: str
+    message_id: str
+    ancestors: Sequence[str]
+    subject: str
+    answers: bool
+    sender: frozenset[str]
+    names: frozenset[str]
+    recipients: frozenset[str]
+    time: float | None
+    heading: str
+    words: Sequence[Hashes]
+    attachments: frozenset[str]
+    run_levels: Sequence[Hashes]
+    _cache: dict[str, Hashes] = field(default_factory=dict, repr=False)
+
+    @property
+    def own(self) -> Hashes:
+        """The words that its author wrote."""
+        return self.words[0] if self.words else _NONE
+
+    def runs(self, depth: int) -> Hashes:
+        """Return the runs of words of a depth, in text order."""
+        return self.run_levels[depth] if depth < len(self.run_levels) else _NONE
+
+    @property
+    def all_runs(self) -> Hashes:
+        """The distinct runs of all depths, sorted."""
+        if "all" not in self._cache:
+            self._cache["all"] = np.unique(np.concatenate(self.run_levels)) if self.run_levels else _NONE
+        return self._cache["all"]
+
+
+def runs(words: Hashes) -> Hashes:
+    """Hash each run of words; none where there are fewer words than in a run.
+
+    >>> runs(np.arange(7, dtype=np.uint64)).size
+    3
+    """
+    count = words.size - RUN + 1
+    if count <= 0:
+        return _NONE
+    mixed = words[:count].copy()
+    for place, factor in enumerate(_FACTORS, 1):
+        mixed = mixed * factor + words[place : place + count]
+        mixed ^= mixed >> np.uint64(29)
+    return mixed
+
+
+def thread_mails(documents: Iterable[Document]) -> Iterator[ThreadMail]:
+    """Part the mails among documents; other documents are passed over.
+
+    Args:
+        documents: In any order; read no further than some hundred ahead.
+    """
+    mails = (document for document in documents if document.meta and is_mail(document.meta))
+    for some in _batches(mails):
+        texts, counts, headings = [], [], []
+        for document in some:
+            levels, heading = _levels(document.text)
+            texts += levels
+            counts.append(len(levels))
+            headings.append(heading)
+        hashes, ends = _hash_words(texts)
+        batch_runs = runs(hashes)
+        place = 0
+        for document, count, heading in zip(some, counts, headings, strict=True):
+            offsets = ends[place : place + count + 1]
+            words = [hashes[a:b] for a, b in pairwise(offsets)]
+            run_levels = [batch_runs[a : max(a, b - RUN + 1)] for a, b in pairwise(offsets)]
+            place += count
+            yield _mail(document, words, run_levels, heading)
+
+
+def _batches(documents: Iterable[Document]) -> Iterator[list[Document]]:
+    some: list[Document] = []
+    for document in documents:
+        some.append(document)
+        if len(some) == AT_ONCE:
+            yield some
+            some = []
+    if some:
+        yield some
+
+
+def _hash_words(texts: Sequence[str]) -> tuple[Hashes, Sequence[int]]:
+    """Hash the words of texts; returns the hashes, and where those of each text begin, with the end."""
+    if loops.IN_USE is not None:
+        batch = TokenBatch.tokenize(texts)
+        return batch.hashes, batch.offsets.tolist()
+    words = [[wh1(word) for word in tokens(text)] for text in texts]
+    return np.array(list(chain(*words)), np.uint64), list(accumulate(map(len, words), initial=0))
+
+
+def _levels(text: str) -> tuple[list[str], str]:
+    """Return the texts of each depth, and the heading above what is quoted."""
+    levels: dict[int, list[str]] = {0: []}
+    heading = ""
+    for piece in part(text):
+        if piece.kind in ("new", "quoted"):
+            levels.setdefault(min(piece.depth, DEEPEST), []).append(unmarked(text, piece))
+        elif piece.kind == "heading" and piece.depth == 1 and not heading:
+            heading = text[piece.start : min(piece.end, piece.start + HEADING)].lower()
+    return ["\n".join(levels.get(depth, ())) for depth in range(max(levels) + 1)], heading
+
+
+def _mail(document: Document, words: Sequence[Hashes], run_levels: Sequence[Hashes], heading: str) -> ThreadMail:
+    meta = document.meta
+    own = message_ids(meta.get(MESSAGE_ID))
+    named = [*message_ids(meta.get("in-reply-to")), *reversed(message_ids(meta.get("references")))]
+    subject = document.title or str(meta.get("subject", ""))
+    return ThreadMail(
+        id=document.id,
+        message_id=own[0] if own else "",
+        ancestors=[each for each in dict.fromkeys(named) if each not in own],
+        subject=bare_subject(subject).lower(),
+        answers=is_answer(subject),
+        sender=addresses(meta.get("from"), document.source),
+        names=frozenset({_name(document.source)} - {""}),
+        recipients=addresses(meta.get("to"), meta.get("cc")),
+        time=seconds(document.date),
+        heading=heading,
+        words=words,
+        attachments=_names(meta),
+        run_levels=run_levels,
+    )
+
+
+def _name(source: str) -> str:
+    """Return the name in a field such as `Ann Landlord <ann@example.org>`; empty for less than two words."""
+    name = source.partition("<")[0].strip(" \"'").lower()
+    return name if " " in name else ""
+
+
+def _names(meta: Mapping[str, object]) -> frozenset[str]:
+    names = meta.get("attachments")
+    return frozenset(each for each in names if isinstance(each, str)) if isinstance(names, list) else frozenset()
+
+
+def seconds(date: str) -> float | None:
+    """Return a date as seconds since 1970; None where it is none.
+
+    >>> seconds("1970-01-02"), seconds("soon"), seconds("")
+    (86400.0, None, None)
+    """
+    try:
+        at = datetime.fromisoformat(date)
+    except ValueError:
+        return None
+    try:
+        return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
+    except (OverflowError, ValueError):
+        return None

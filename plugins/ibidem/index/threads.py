@@ -1,0 +1,73 @@
+"""Threads of the mails of an index, as `ibidem groups --threads` counts them.
+
+Mails are read whole, since what they quote is looked at; of each only hashes of its words are kept.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from ibidem_dedupe.threads.containment import Alteration
+from ibidem_dedupe.threads.forest import Forest, ThreadedMail
+from ibidem_dedupe.threads.parents import Parents
+from ibidem_dedupe.threads.thread_mail import thread_mails
+from ibidem_engines.engine import Engine
+from ibidem_ingest.document import Document
+
+LARGEST = 10
+
+
+@dataclass(frozen=True, slots=True)
+class IndexThreads:
+    """The threads of the mails of an index.
+
+    Args:
+        rows: Each mail in its thread, thread by thread.
+        altered: Each answer that alters what it quotes: id of the mail that is quoted, its own, and where.
+    """
+
+    rows: Sequence[ThreadedMail]
+    altered: Sequence[tuple[str, str, Sequence[Alteration]]]
+
+    def as_json(self) -> dict[str, object]:
+        """Return the report as `ibidem groups --threads --json` prints it."""
+        sizes = Counter(row.thread for row in self.rows)
+        reasons = Counter(row.by for row in self.rows if row.by is not None)
+        largest = sorted(sizes.items(), key=lambda each: (-each[1], each[0]))[:LARGEST]
+        inclusive = sum(row.inclusive for row in self.rows)
+        return {
+            "mails": len(self.rows),
+            "threads": len(sizes),
+            "inclusive": inclusive,
+            "contained": len(self.rows) - inclusive,
+            "roots": sum(row.parent is None for row in self.rows),
+            "by": dict(sorted(reasons.items())),
+            "altered": [
+                {"id": answer, "quotes": mail, "words": [list(change.words) for change in changes]}
+                for mail, answer, changes in self.altered
+            ],
+            "sizes": {str(size): count for size, count in sorted(Counter(sizes.values()).items())},
+            "largest": [{"thread": thread, "size": size} for thread, size in largest if size > 1],
+        }
+
+
+def index_threads(engine: Engine, progress: Callable[[int], None] = lambda _: None) -> IndexThreads:
+    """Find the threads of all mails of an index.
+
+    Args:
+        engine: The index.
+        progress: Called with the number of documents read so far.
+    """
+    parents = Parents()
+    parents.add(thread_mails(_documents(engine, progress)))
+    forest = Forest.grow(parents)
+    return IndexThreads(list(forest.rows()), list(forest.altered()))
+
+
+def _documents(engine: Engine, progress: Callable[[int], None]) -> Iterator[Document]:
+    count = 0
+    for hits in engine.scan(size=500):
+        for stored in engine.fetch([(hit.index, hit.id) for hit in hits]):
+            yield stored.document
+        count += len(hits)
+        progress(count)
