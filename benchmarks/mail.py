@@ -4,8 +4,8 @@
 
 Threads are made up (`labelled_mail.py`): one to nine mails each, in eleven styles of quotation and five languages, so
 that each line and each parent is known; one answer in twelve alters a word of what it quotes. The styles are those that
-the rules were written for, so real mail will fare worse. Peers get the same bodies: what they return as the answer counts
-as new. Times are of the processor, after a first round.
+the rules were written for, so real mail will fare worse. Peers get the same bodies: what they return as the answer is
+new. Times are of the processor, after a first round.
 """
 
 import argparse
@@ -158,7 +158,7 @@ def cost(count: int) -> Iterator[str]:
     """Yield the cost of threads at scale; the same threads come again with other dates and words in front."""
     base = make_threads(1_000)
     yield "## Cost\n\nSeconds of the processor; texts are parted and hashed in the first column.\n"
-    yield "| mails | ids in the head | parting | parents | trees, inclusive | one more mail, ms |\n|---|---|---|---|---|---|"
+    yield "| mails | ids in the head | parting | parents | trees, inclusive | one more, ms |\n|---|---|---|---|---|---|"
     for headers in (True, False):
         documents = list(repeat(base, count, headers=headers))
         marks = [time.process_time()]
