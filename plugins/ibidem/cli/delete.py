@@ -53,7 +53,7 @@ def confirm(engine: Engine, ids: Sequence[str]) -> None:
     try:
         answer = typer.confirm(f"Delete {format_count(len(ids), 'document')} from {engine.index}?", err=True)
     except typer.Abort as error:
-        raise UsageError("the question whether to delete was not answered", "say yes beforehand with --yes") from error
+        raise UsageError("deletion needs confirmation, and standard input gave none", "confirm with --yes") from error
     if not answer:
         raise typer.Exit
 

@@ -25,7 +25,7 @@ def test_every_part_that_does_not_go_with_groups_is_refused_in_a_body_and_in_a_q
     [
         ({"rescore": {"query": {}}, "explain": True}, {}, r"explain with rescore does not go with dedupe"),
         ({"from": 10_000}, {}, r"from=10000 lies beyond the first 10,000 groups"),
-        ({"size": -1}, {}, r"size=-1 is not understood.*a whole number, 0 to 10,000"),
+        ({"size": -1}, {}, r"size=-1 is not understood.*an integer from 0 to 10,000"),
         ({"size": "many"}, {}, r"size='many' is not understood"),
         ({"size": True}, {}, r"size=True is not understood"),
         ({}, {"size": "10001"}, r"size='10001' is not understood"),
