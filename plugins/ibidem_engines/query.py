@@ -7,6 +7,7 @@ import orjson
 from xxhash import xxh3_128_hexdigest
 
 from ibidem_engines.query_syntax import WORD_FIELDS, Group, Term, read_query
+from ibidem_engines.written_dates import iso_range
 from ibidem_ingest.dates import interval
 from ibidem_ingest.errors import UsageError
 
@@ -204,6 +205,7 @@ def parse_filter(typed: str) -> Filter:
     if name not in FILTERS[:-1] and not (name.startswith("meta.") and name != "meta."):
         raise UsageError(f"filter field {name!r} is unknown", f"use one of {', '.join(FILTERS)}")
     if name == "date":
+        value = iso_range(value)
         days(value)
     return Filter(name, value)
 

@@ -74,6 +74,14 @@ class LongSignatures:
         """(n,) the part in which each unique word is."""
         return np.repeat(np.arange(len(self)), self.unique_counts)
 
+    @cached_property
+    def slot_keys(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """(s,) slots of all parts that have signatures, each with its number among the 34, ascending; and their parts."""
+        keys = np.arange(pages.SLOTS, dtype=np.int32) << 16 | self.sketches[self.has_signatures].astype(np.int32)
+        order = np.argsort(keys, axis=None, kind="stable")
+        part = np.flatnonzero(self.has_signatures).astype(np.int32)
+        return keys.ravel()[order], np.repeat(part, pages.SLOTS)[order]
+
     def encode(self) -> bytes:
         """Return the value that is stored."""
         flags = CHUNKS * (self.parts == "chunks") | ALPHABETICAL * self.words.alphabetical
