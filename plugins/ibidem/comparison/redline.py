@@ -26,11 +26,13 @@ class Run:
         text: What it says; for a page break the number of the page.
         kind: `same`: both have it; `changed`: only this text has it; `moved`: the other has it elsewhere; `page`.
         passage: Of a moved one the number of its passage.
+        target: The number of the passage in the other text that is the same.
     """
 
     text: str
     kind: Kind = "same"
     passage: int = 0
+    target: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +43,13 @@ class Row:
         a: Runs of the first text.
         b: Runs of the second text.
         number: Number of the difference, from 1; 0 for a row without one.
-        passage: Number of the passage that begins with it; 0 for none.
+        passages: Numbers of the passages that begin with it, in each text; 0 for none.
     """
 
     a: Sequence[Run]
     b: Sequence[Run]
     number: int = 0
-    passage: int = 0
+    passages: tuple[int, int] = (0, 0)
 
     @property
     def differs(self) -> bool:
@@ -84,7 +86,7 @@ def redline(a: Sequence[Part], b: Sequence[Part]) -> Redline:
     for row in arrange(a, b, in_place):
         differences += row.differs
         rows.append(replace(row, number=differences if row.differs else 0))
-    moved = {run.passage for row in rows for run in (*row.a, *row.b) if run.kind == "moved"}
+    moved = {run.passage for row in rows for run in row.b if run.kind == "moved"}
     return Redline(rows, differences, len(moved))
 
 
@@ -131,7 +133,8 @@ def stay(passages: Sequence[tuple[int, int]]) -> list[int]:
 
 def arrange(a: Sequence[Part], b: Sequence[Part], in_place: frozenset[int]) -> Iterator[Row]:
     """Yield the rows: what is between two passages that stay, then the passage."""
-    left, right = (list(split_at(parts, in_place)) for parts in (a, b))
+    left = list(split_at([(part.passage, part) for part in a], in_place))
+    right = list(split_at([(part.target, part) for part in b], in_place))
     by_number = {number: (before, passage) for number, before, passage in right}
     for number, before, passage in left:
         other_before, other = by_number.get(number, ((), None))
@@ -142,13 +145,19 @@ def arrange(a: Sequence[Part], b: Sequence[Part], in_place: frozenset[int]) -> I
             yield from paragraphs(passage, other)
 
 
-def split_at(parts: Sequence[Part], in_place: frozenset[int]) -> Iterator[tuple[int, Sequence[Part], Part | None]]:
-    """Yield each passage that stays with the parts before it, and last those behind all, under 0."""
+def split_at(
+    parts: Sequence[tuple[int, Part]], in_place: frozenset[int]
+) -> Iterator[tuple[int, Sequence[Part], Part | None]]:
+    """Yield each passage that stays with the parts before it, and last those behind all, under 0.
+
+    Args:
+        parts: Parts of a text, each with its number in the first text.
+        in_place: Numbers of the passages that stay.
+    """
     before: list[Part] = []
     seen: set[int] = set()
-    for part in parts:
-        number = part.target if part.target in in_place else 0
-        if not number or number in seen:
+    for number, part in parts:
+        if number not in in_place or number in seen:
             before.append(part)
             continue
         seen.add(number)
@@ -165,7 +174,7 @@ def lone_runs(parts: Sequence[Part]) -> Iterator[Run]:
                 yield Run(str(span.page), "page")
             if span.text:
                 kind: Kind = "moved" if part.passage else "changed"
-                yield Run(span.text, kind if has_words(span.text) else "same", part.target)
+                yield Run(span.text, kind if has_words(span.text) else "same", part.passage, part.target)
 
 
 def has_words(text: str) -> bool:
@@ -179,7 +188,7 @@ def paragraphs(a: Part, b: Part) -> Iterator[Row]:
     if len(left) != len(right):
         left, right = ([[run for each in side for run in each]] for side in (left, right))
     for at, (own, other) in enumerate(zip_longest(left, right, fillvalue=[])):
-        yield Row(own, other, passage=0 if at else a.passage)
+        yield Row(own, other, passages=(0, 0) if at else (a.passage, b.passage))
 
 
 def cut_paragraphs(stretches: Sequence[TextSpan]) -> Iterator[list[Run]]:
