@@ -76,7 +76,7 @@ class LongSignatures:
 
     @cached_property
     def slot_keys(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """(s,) slots of all parts that have signatures, each with its number among the 34, ascending; and their parts."""
+        """(s,) the slots of all parts, each with its number among the 34, ascending; and (s,) the part of each."""
         keys = np.arange(pages.SLOTS, dtype=np.int32) << 16 | self.sketches[self.has_signatures].astype(np.int32)
         order = np.argsort(keys, axis=None, kind="stable")
         part = np.flatnonzero(self.has_signatures).astype(np.int32)

@@ -8,7 +8,7 @@ were moved.
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby, zip_longest
+from itertools import groupby
 from typing import Literal
 
 from ibidem.comparison.html import Part, TextSpan
@@ -187,7 +187,7 @@ def paragraphs(a: Part, b: Part) -> Iterator[Row]:
     left, right = (list(cut_paragraphs(part.stretches)) for part in (a, b))
     if len(left) != len(right):
         left, right = ([[run for each in side for run in each]] for side in (left, right))
-    for at, (own, other) in enumerate(zip_longest(left, right, fillvalue=[])):
+    for at, (own, other) in enumerate(zip(left, right, strict=True)):
         yield Row(own, other, passages=(0, 0) if at else (a.passage, b.passage))
 
 

@@ -12,10 +12,11 @@ from ibidem.gateway.dependencies import CallersEngine, WithContext
 from ibidem.gateway.openapi import StrictQuery
 from ibidem.gateway.page.rendering import html
 from ibidem.gateway.page.state import ListQuery
-from ibidem.index.documents import MissingDocument, read_document, readable_overrides
+from ibidem.index.documents import read_document, readable_overrides
 from ibidem_dedupe.overrides import DocumentRef, Override
 from ibidem_engines.engine import Engine
 from ibidem_engines.stored_overrides import load_overrides
+from ibidem_ingest.errors import MissingDocument
 
 MOST = 500
 """Decisions of which the titles are read; the later ones are named by id."""
