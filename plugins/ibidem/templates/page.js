@@ -98,7 +98,7 @@
     const field = button.parentElement.querySelector("input");
     const calendar = Object.assign(document.createElement("input"), { type: "date", tabIndex: -1, className: "picker" });
     calendar.setAttribute("aria-hidden", "true");
-    button.append(calendar);
+    button.after(calendar);
     button.hidden = !calendar.showPicker;
     button.addEventListener("click", () => {
       if (/^\d{4}-\d\d-\d\d$/.test(field.value)) calendar.value = field.value;

@@ -90,7 +90,7 @@ def test_an_address_that_was_sent_shows_the_same_choices(visit: Open) -> None:
     page = visit("/?q=drains&dedupe=collapse&level=identical&keep=latest&date=2001")
     expect(page.get_by_label("Level")).to_have_value("identical")
     expect(page.get_by_label("Lead document")).to_have_value("latest")
-    expect(page.get_by_label("From")).to_have_value("2001")
+    expect(page.locator("input[name=since]")).to_have_value("2001")
     expect(page.locator(".lead .id").first).to_have_text("copy")
 
 
@@ -175,6 +175,18 @@ def test_selected_documents_are_cited_in_the_style_that_is_chosen(visit: Open) -
     expect(page.locator(".citations li")).to_have_text([re.compile("May 2001"), re.compile("Apr. 2001")])
     page.get_by_role("link", name="Back to results").click()
     page.wait_for_url("**/?q=drains")
+
+
+def test_a_date_is_typed_or_chosen_from_a_calendar(visit: Open) -> None:
+    page = visit("/?q=drains")
+    page.locator("input[name=since]").fill("1 June 2001")
+    page.locator(".picker").last.evaluate(
+        "field => { field.value = '2001-07-31'; field.dispatchEvent(new Event('change')) }"
+    )
+    page.get_by_role("button", name="Search", exact=True).click()
+    expect(page.locator(".lead .id")).to_have_text(["copy"])
+    expect(page.locator("input[name=since]")).to_have_value("2001-06-01")
+    expect(page.locator("input[name=until]")).to_have_value("2001-07-31")
 
 
 def test_a_filter_is_cleared_and_words_are_searched_within_the_results(visit: Open) -> None:
