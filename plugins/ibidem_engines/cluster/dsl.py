@@ -145,7 +145,10 @@ def _highlight(fields: Fields, offset_limit: str) -> Clause:
         "post_tags": [HIGHLIGHT[1]],
         "fields": {
             fields.title: {"number_of_fragments": 0},
-            fields.text: {"number_of_fragments": 1, "fragment_size": SNIPPET, "order": "score"},
+            **dict.fromkeys(
+                filter(None, (fields.text, fields.stemmed)),
+                {"number_of_fragments": 1, "fragment_size": SNIPPET, "order": "score"},
+            ),
         },
     }
 
@@ -203,6 +206,8 @@ def _phrase(phrase: Phrase, fields: Fields) -> Clause:
     """Look for words side by side in title or text; both count when both have them, as in SQLite's bm25."""
     in_field = {"title": [fields.title], "text": [fields.text]}
     names = in_field.get(phrase.field, [f"{fields.title}^2", fields.text])
+    if fields.stemmed and phrase.field != "title" and not phrase.prefix and " " not in phrase.text:
+        names = [*names, fields.stemmed]  # a word in whatever form; a phrase is looked for as it is typed
     if phrase.slop is not None:
         return _or([_near(phrase.text.split(), phrase.slop, name) for name in names])
     if phrase.prefix:
