@@ -57,9 +57,10 @@ def match_parts(a: LongSignatures, b: LongSignatures, alignment: Alignment | Non
     """
     width = max(1, len(b))
     shared = equal_slots(a, b, width)
-    profiles = np.unique(equal_profiles(a, b, width))
+    profiles = equal_profiles(a, b, width)
     if alignment is None and shared.size < pages.MATCHING and not profiles.size:  # most pairs that are no duplicates
         return NOTHING
+    profiles = np.unique(profiles)
     slots, equal = count_pairs(shared)
     words, anchors = count_pairs(anchor_parts(a, b, alignment, width))
     keys = np.unique(np.concatenate((slots[equal >= pages.MATCHING], profiles, words[anchors >= LEAST_ANCHORS])))
@@ -75,22 +76,23 @@ def equal_slots(a: LongSignatures, b: LongSignatures, width: int) -> Places:
 
 def equal_profiles(a: LongSignatures, b: LongSignatures, width: int) -> Places:
     """Return the pairs of parts with equal profiles."""
-    rows = [np.flatnonzero(each.has_signatures & (each.profiles != 0)) for each in (a, b)]
-    left, right = (each.profiles[row].view(np.int64) for each, row in zip((a, b), rows, strict=True))
-    return join_keys(left, rows[0], right, rows[1], width)
-
-
-def join_keys(left: Places, a: Places, right: Places, b: Places, width: int) -> Places:
-    """Return the pairs of rows that share a key, as `row of a * width + row of b`, once for each key."""
-    order = np.argsort(right, kind="stable")
-    return join_sorted(left, a, right[order], b[order], width)
+    return join_sorted(*a.profile_keys, *b.profile_keys, width)
 
 
 def join_sorted(left: Keys, a: Keys, right: Keys, b: Keys, width: int) -> Places:
-    """Return what `join_keys` does, for right keys that ascend already."""
-    start, end = right.searchsorted(left), right.searchsorted(left, "right")
-    if np.array_equal(start, end):
+    """Return the pairs of rows that share a key, as `row of a * width + row of b`, once for each key.
+
+    Args:
+        left: Keys of the one text.
+        a: The row of each.
+        right: Keys of the other, ascending.
+        b: The row of each.
+        width: Rows of the other text.
+    """
+    start = right.searchsorted(left)
+    if not right.size or not (right.take(start, mode="clip") == left).any():
         return np.zeros(0, np.int64)
+    end = right.searchsorted(left, "right")
     times = np.where(end - start <= MOST_CARRIERS, end - start, 0)
     step = np.arange(times.sum()) - np.repeat(times.cumsum() - times - start, times)
     pairs: Places = np.repeat(a.astype(np.int64), times) * width + b[step]

@@ -18,6 +18,9 @@ from ibidem_engines.query import Phrase, Query
 WIDTH = 200
 BEFORE = 60
 MOST_MATCHES = 2_000
+MOST_EXAMINED = 500
+"""Matches of each phrase among which the passage is chosen."""
+
 MOST_WORDS = 50
 """Words of a phrase that are looked for, of a longer one the first: each may cost a reading of the text."""
 
@@ -65,7 +68,7 @@ def passage(text: str, phrases: Sequence[Phrase]) -> str:
     'A bill. The duty on *Grain* was raised.'
     """
     patterns = _patterns(phrases)
-    spans = sorted(_matches(fold(text), patterns, MOST_MATCHES)) if patterns else []
+    spans = sorted(_matches(fold(text), patterns, MOST_EXAMINED)) if patterns else []
     begin = _begin(text, _densest(spans)) if spans else len(text) - len(text.lstrip())
     end = _end(text, begin)
     piece = _mark(text[begin:end], patterns)

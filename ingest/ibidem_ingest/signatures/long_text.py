@@ -82,6 +82,14 @@ class LongSignatures:
         part = np.flatnonzero(self.has_signatures).astype(np.int32)
         return keys.ravel()[order], np.repeat(part, pages.SLOTS)[order]
 
+    @cached_property
+    def profile_keys(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """(q,) the profiles of the parts that have one, ascending; and (q,) the part of each."""
+        part = np.flatnonzero(self.has_signatures & (self.profiles != 0)).astype(np.int32)
+        keys = self.profiles[part].view(np.int64)
+        order = np.argsort(keys, kind="stable")
+        return keys[order], part[order]
+
     def encode(self) -> bytes:
         """Return the value that is stored."""
         flags = CHUNKS * (self.parts == "chunks") | ALPHABETICAL * self.words.alphabetical

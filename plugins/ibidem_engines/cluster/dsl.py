@@ -145,10 +145,11 @@ def _highlight(fields: Fields, offset_limit: str) -> Clause:
         "post_tags": [HIGHLIGHT[1]],
         "fields": {
             fields.title: {"number_of_fragments": 0},
-            **dict.fromkeys(
-                filter(None, (fields.text, fields.stemmed)),
-                {"number_of_fragments": 1, "fragment_size": SNIPPET, "order": "score"},
-            ),
+            **{
+                name: {"number_of_fragments": 1, "fragment_size": SNIPPET, "order": "score"}
+                for name in (fields.text, fields.stemmed)
+                if name
+            },
         },
     }
 

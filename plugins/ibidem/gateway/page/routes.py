@@ -100,6 +100,7 @@ def home(engine: Engine, context: GatewayContext, parameters: ListQuery) -> Resp
             state=state,
             labels=grouping_labels(is_stored=has_stored_groups(engine, replace(state, by="").request())),
             groups=groups,
+            is_stored=request.by == "stored",
             account=account_line(result.response, first),
             notes=note_lines(result.response["dedupe"]),
             better=result.response["dedupe"].get("did_you_mean") or "",
