@@ -8,6 +8,7 @@ before it is measured. The processor's time is that of the gateway alone.
 """
 
 import argparse
+import os
 import re
 import statistics
 import sys
@@ -118,7 +119,15 @@ def main() -> None:
             rows = list(report(servers.url(options.kind), Path(folder), options.collections, options.rounds))
     finally:
         servers.stop()
-    lines = [f"Lists of ten groups in {options.kind}, `near` unless said otherwise, with all files.", "", *rows]
+    load_average = os.getloadavg()[1]
+    lines = [
+        f"Lists of ten groups in {options.kind}, `near` unless said otherwise, with all files.",
+        "",
+        *rows,
+        "",
+        f"Load average of the machine meanwhile: {load_average:.1f}. Where it is above the number of processors, lists wait "
+        "for those, and the processor's time is what compares.",
+    ]
     sys.stdout.write("\n".join(lines) + "\n")
     if options.write:
         write("page", "What the page costs", lines)
