@@ -45,6 +45,9 @@ LISTS = {
 }
 
 
+WAITS = "Where it is above the number of processors, lists wait for those, and the processor's time is what compares."
+
+
 @dataclass(frozen=True, slots=True)
 class Cost:
     """The cost of one list.
@@ -125,8 +128,7 @@ def main() -> None:
         "",
         *rows,
         "",
-        f"Load average of the machine meanwhile: {load_average:.1f}. Where it is above the number of processors, lists wait "
-        "for those, and the processor's time is what compares.",
+        f"Load average of the machine meanwhile: {load_average:.1f}. {WAITS}",
     ]
     sys.stdout.write("\n".join(lines) + "\n")
     if options.write:
