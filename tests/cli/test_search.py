@@ -94,7 +94,7 @@ def test_a_group_of_which_some_duplicates_are_shown_says_how_many_more_there_are
 def test_copies_that_were_only_counted_are_reported_below_their_lead() -> None:
     lines = printed(response(hit("a", size=3, only_counted=8500), duplicate("b")))
     at = lines.index("    + 1 more duplicate, shown with --max-per-group")
-    assert lines[at + 1] == "    + 8,500 further copies matched and counted, not listed"
+    assert lines[at + 1] == "    + 8,500 further duplicates matched and counted, not listed"
 
 
 def test_late_documents_are_above_the_list() -> None:

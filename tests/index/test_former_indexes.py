@@ -19,7 +19,7 @@ def test_an_index_that_was_copied_is_named_with_the_documents_that_it_still_hold
         closing(open_engine(settings.address, "second")) as engine,
     ):
         former.create()
-        former.write(records([Document("a", "We the People", version=1)], Tables(tmp_path)))
+        former.write(list(records([Document("a", "We the People", version=1)], Tables(tmp_path))))
         engine.create()
         assert dict(still_held(engine, settings, ["a"])) == {}
         copies = [Checkpoint("r", 0.0, "first", "second"), Checkpoint("r", 0.0, "gone", "third")]

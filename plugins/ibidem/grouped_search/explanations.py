@@ -196,7 +196,7 @@ def is_duplicate(hit: ResponseHit) -> bool:
 def uncounted_copies(lead: ResponseHit) -> str:
     """Say how many copies of a lead were counted and not read, or nothing."""
     count = lead.get("_dedupe", {}).get("only_counted", 0)
-    return f"{format_count(count, 'further copy', 'further copies')} matched and counted, not listed" if count else ""
+    return f"{format_count(count, 'further duplicate')} matched and counted, not listed" if count else ""
 
 
 def hit_title(hit: ResponseHit) -> str:
