@@ -76,7 +76,7 @@ def run(
 ) -> None:
     """Sign what IBIDEM_INDEX already holds, in its place or into a new index; the same command goes on after a kill.
 
-    Leaves with 3 when documents were refused, or, with --check, were changed since they were signed.
+    Exits with 3 when documents were refused, or, with --check, were changed since they were signed.
     """
     began = time.monotonic()
     modes = {"--dry-run": dry, "--check": checked, "--follow": following, "--groups": groups}

@@ -149,7 +149,7 @@ def run(
     run: Annotated[str, typer.Argument(metavar="[RUN]", help="A run's name; the last one by default.")] = "",
     as_json: Json = False,
 ) -> None:
-    """Show the progress or summary of a run, also of one started with --no-wait; leaves with 3 on refusals."""
+    """Show the progress or summary of a run, also of one started with --no-wait; exits with 3 on refusals."""
     with engine_context() as engine:
         run_summary = summary(engine, run)
     if as_json:
