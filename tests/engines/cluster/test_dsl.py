@@ -6,6 +6,7 @@ import pytest
 
 from ibidem_core.address import Fields
 from ibidem_engines.cluster import dsl
+from ibidem_engines.cluster.source import to_stored_document
 from ibidem_engines.query import Filter, Phrase, Query, parse_query
 
 OWN = Fields()
@@ -166,3 +167,6 @@ def test_words_near_each_other_are_looked_for_in_title_and_text() -> None:
 def test_a_passage_is_marked_by_stems_where_only_they_match() -> None:
     body = dsl.search_body(parse_query("elections"), STEMMED, 10, "max_analyzed_offset")
     assert {"headline", "body", "body.english"} == set(body["highlight"]["fields"])
+    hit = {"_index": "i", "_id": "a", "_source": {"body": "They elect nobody."}}
+    document = to_stored_document(hit | {"highlight": {"body.english": ["They elect nobody."]}}, STEMMED, None)
+    assert list(document.snippets) == ["They elect nobody."]
