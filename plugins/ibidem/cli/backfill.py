@@ -179,7 +179,7 @@ def next_steps(result: ReplaceResult, settings: Settings, into: str) -> Iterator
         yield f"The alias {result.alias!r} now points to {into!r}."
         yield f"{result.source!r} is unchanged; you can delete it."
     else:
-        yield f"{settings.index!r} is not an alias, so no alias was moved: search the new index with IBIDEM_INDEX={into}."
+        yield f"{settings.index!r} is not an alias, so none was moved: search the new index with IBIDEM_INDEX={into}."
         yield f"What others write to {result.source!r} from now on is copied by the same command."
     if result.alias and result.alias != settings.index:
         yield f"Searches reach it with IBIDEM_INDEX={result.alias}."
