@@ -149,6 +149,21 @@ def parse_query(text: str, filters: Sequence[str] = ()) -> Query:
     return Query(text, query.all_of, query.none_of, (*conditions, *typed), None, tuple(excluded), notes)
 
 
+def match_all(filters: Sequence[str] = ()) -> Query:
+    """Return the query for every document, or for those that filters let in.
+
+    Args:
+        filters: Conditions, each as `FIELD=VALUE`.
+
+    Raises:
+        UsageError: A filter that is not understood.
+
+    >>> match_all(["language=en"]).all_of
+    ()
+    """
+    return Query("", filters=tuple(parse_filter(each) for each in filters))
+
+
 def _is_field(name: str) -> bool:
     return name in WORD_FIELDS or name in FILTERS[:-1] or (name.startswith("meta.") and name != "meta.")
 

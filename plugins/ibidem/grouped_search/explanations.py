@@ -137,13 +137,13 @@ def guards(why: Why) -> list[str]:
     """Describe the guard values, where they matter.
 
     >>> guards({"days_apart": 3, "length_ratio": 0.81})
-    ['3 days apart', 'one 81 % as long as the other']
+    ['3 days apart', 'one is 19 % shorter']
     """
     phrases = []
     if isinstance(days := why.get("days_apart"), int):
         phrases.append(date_distance(days))
     if isinstance(ratio := why.get("length_ratio"), int | float) and ratio < 0.95:
-        phrases.append(f"one {percent(ratio)} as long as the other")
+        phrases.append(f"one is {percent(1 - ratio)} shorter")
     if why.get("numbers_agree") is False:
         phrases.append("other numbers")
     return phrases

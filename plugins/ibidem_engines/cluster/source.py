@@ -148,9 +148,7 @@ def text_fault(source: Mapping[str, object], fields: Fields) -> str:
     if value is None:
         return "" if "record" in own_fields(source) else "it is missing"
     entries = value if isinstance(value, list) else [value]
-    invalid = next(
-        (each for each in entries if isinstance(each, bool) or not isinstance(each, str | int | float)), None
-    )
+    invalid = next((each for each in entries if not isinstance(each, str)), None)
     return "" if invalid is None else f"{short_repr(invalid)} is {kind(invalid)}"
 
 
