@@ -41,6 +41,7 @@ class RunRecord:
         repeated_ids: Some of these ids.
         meta_fields: Unknown fields, which went into `meta`.
         passed_over: Files in folders that no reader takes, by suffix: how many.
+        damaged_bytes: Files of which bytes were replaced that are not in their encoding: how many of each.
         holder: The process that reads; empty where an earlier version noted the run.
         joined: How many documents had joined a group when it began, by level.
         followed: Sum of the accounts of a follower that are no records of their own.
@@ -57,6 +58,7 @@ class RunRecord:
     repeated_ids: list[str] = field(default_factory=list)
     meta_fields: list[str] = field(default_factory=list)
     passed_over: dict[str, int] = field(default_factory=dict)
+    damaged_bytes: dict[str, int] = field(default_factory=dict)
     holder: str = ""
     joined: dict[str, int] = field(default_factory=dict)
     followed: dict[str, object] = field(default_factory=dict)
@@ -358,6 +360,7 @@ def _summary(
         "repeated_ids": record.repeated_ids,
         "meta_fields": record.meta_fields,
         "passed_over": record.passed_over,
+        "damaged_bytes": record.damaged_bytes,
         "languages": dict(Counter(sums.languages).most_common()),
     }
 

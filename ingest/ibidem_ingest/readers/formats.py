@@ -90,8 +90,8 @@ def parse_formats(value: str) -> dict[str, Format]:
     """Parse which suffixes are read in which formats.
 
     Args:
-        value: Formats by commas, each with the suffix that it is for: `.log=text`; of files without a known suffix where
-            there is none: `text`; of all files for a star: `*=text`.
+        value: Formats by commas, each with the suffix that it is for: `.log=text`; without one it is for files whose
+            suffix is unknown: `text`; with a star for all files: `*=text`.
 
     Raises:
         UsageError: A suffix or format that is not understood.
@@ -99,7 +99,7 @@ def parse_formats(value: str) -> dict[str, Format]:
     >>> parse_formats("text,.log=text,*=csv")
     {'': <Format.TEXT: 'text'>, '.log': <Format.TEXT: 'text'>, '*': <Format.CSV: 'csv'>}
     """
-    formats = {}
+    formats: dict[str, Format] = {}
     for part in filter(None, map(str.strip, value.split(","))):
         suffix, is_named, name = part.rpartition("=")
         if is_named and suffix != EVERY and PurePath(f"x{suffix}").suffix != suffix:
@@ -190,7 +190,8 @@ class Choice:
             empty: files without a known suffix are left alone.
         follow_links: Whether links in folders are followed, wherever they lead.
         id_prefix: Prefix of every id, so that equal file names of two folders give different ids.
-        id_from: The id of a file's document: its path below the given folder, its name, or a hash of its text.
+        id_from: The id of a file's document: its path, as it was given or below the given folder; its name; or a hash
+            of its text.
         language: That of documents that do not name theirs; `detect`: detected from their text when they are signed.
         text_column: The column of a table that holds the texts; empty: `text`.
         encoding: Encoding of all texts; empty: UTF-8, or what a byte order mark or a page says.
@@ -247,11 +248,13 @@ class Choice:
 
         Args:
             path: The file.
-            root: The given folder that it is in; None for one that was given itself.
+            root: The given folder that it is in; None for one that was given itself, whose path is kept as it is.
         """
         if self.id_from == "hash":
             return ""
-        return path.relative_to(root).as_posix() if root is not None and self.id_from == "path" else path.name
+        if self.id_from == "name":
+            return path.name
+        return (path if root is None else path.relative_to(root)).as_posix()
 
     def origin(self, path: Path) -> str:
         """Return the file that the id names; empty where the id is a hash of the text."""

@@ -84,8 +84,8 @@ def _check_path(path: Path, choice: Choice) -> None:
         why = getattr(error, "strerror", None) or str(error)
         raise UsageError(f"{printable(path)}: {why}", "give files, folders or - for standard input") from error
     if S_ISDIR(mode):
-        for format_ in choice.formats.values():
-            require(format_)
+        for each in choice.formats.values():
+            require(each)
         return
     if S_ISFIFO(mode) or S_ISSOCK(mode):
         raise UsageError(f"{printable(path)} is a named pipe", f"pass it on standard input: ibidem ingest - < {path}")
@@ -285,15 +285,17 @@ def _read_table(source: InputFile, path: Path, pool: SandboxPool, choice: Choice
             if isinstance(record, Unreadable):
                 yield Refusal(part.where, part.id, record.field, record.why)
             else:
-                yield _row_document(part, record, pool.max_text, choice)
+                yield _row_document(part, source.origin, record, pool.max_text, choice)
     except Unreadable as error:
         yield Refusal(source.where, source.id, error.field, error.why)
 
 
-def _row_document(part: InputFile, record: Mapping[str, object], max_text: int, choice: Choice) -> Document | Refusal:
-    """Make a document of a row of a table."""
+def _row_document(
+    part: InputFile, origin: str, record: Mapping[str, object], max_text: int, choice: Choice
+) -> Document | Refusal:
+    """Make a document of a row of a table; one with an id of its own is not replaced by a row of another table."""
     text = str(record["text"])
-    identity = {} if record.get("id") else {"id": part.id or text_hash(text), ORIGIN: part.origin}
+    identity = {ORIGIN: origin} if record.get("id") else {"id": part.id or text_hash(text), ORIGIN: part.origin}
     try:
         return read_record({**record, **identity}, part.where, max_text, choice.default_language)
     except Refused as error:

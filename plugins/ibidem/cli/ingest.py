@@ -1,12 +1,13 @@
 """`ibidem ingest`: files and folders into the index, through the queue."""
 
+import time
 from collections.abc import Sequence
 from typing import Annotated, cast
 
 import typer
 from rich.text import Text
 
-from ibidem.cli.app import SOME_REFUSED
+from ibidem.cli.app import BEGAN, SOME_REFUSED
 from ibidem.cli.console import Advance, Json, engine_context, messages, print_json, rated_bar, results, sanitize
 from ibidem.cli.status import show_summary
 from ibidem_core import logs
@@ -20,8 +21,8 @@ Paths = Annotated[
     list[str],
     typer.Argument(
         metavar="PATH…",
-        help="JSON Lines, text, Markdown, HTML, mail, tables (also .gz, .xz, .zst, .bz2), PDF, Word, EPUB, folders, and "
-        "- for standard input.",
+        help="JSON Lines, text, Markdown, HTML, mail, tables (also .gz, .xz, .zst, .bz2), PDF, Word, EPUB, folders, "
+        "and - for standard input.",
         show_default=False,
     ),
 ]
@@ -66,6 +67,7 @@ def run(
     settings = load()
     logs.set_up(settings)
     result = ingest_with_bar(IngestRequest(paths, choice), settings, wait=wait)
+    result["took_s"] = round(time.monotonic() - BEGAN, 3)
     if as_json:
         print_json(result)
     else:

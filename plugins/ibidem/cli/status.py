@@ -68,14 +68,25 @@ LEVELS = {"identical": "identical with", "near": "near duplicates of"}
 
 
 def refusals(summary: Summary) -> Iterator[RenderableType]:
-    """Yield the refusals with place and reason, the first twenty."""
+    """Yield the refusals with place and reason, those for one reason on one line."""
     entries: Sequence[Mapping[str, str]] = summary["refusals"]
     if entries:
         yield Text("\nRefused:", "bad")
-    for entry in entries[:REFUSALS_SHOWN]:
-        yield Indented(refusal(entry), 2)
-    if len(entries) > REFUSALS_SHOWN:
-        yield Text(f"  … {len(entries) - REFUSALS_SHOWN:,} more: ibidem status {summary['run']} --json")
+    by_reason: dict[tuple[str, str], list[Mapping[str, str]]] = {}
+    for entry in entries:
+        by_reason.setdefault((entry["field"], entry["why"]), []).append(entry)
+    groups = list(by_reason.values())
+    for group in groups[:REFUSALS_SHOWN]:
+        yield Indented(refusal(group[0]) if len(group) == 1 else refusals_alike(group), 2)
+    if len(groups) > REFUSALS_SHOWN or any(len(group) > NAMES_SHOWN for group in groups):
+        yield Text(f"  all {len(entries):,}: ibidem status {summary['run']} --json")
+
+
+def refusals_alike(group: Sequence[Mapping[str, str]]) -> Text:
+    """Write refusals for one reason on one line: how many, the reason, the places."""
+    field = f"{group[0]['field']}: " if group[0]["field"] else ""
+    places = name_few([entry["where"] or entry["id"] for entry in group])
+    return Text(sanitize(f"{len(group):,} documents: {field}{group[0]['why']} ({places})"))
 
 
 def refusal(entry: Mapping[str, str]) -> Text:
@@ -93,6 +104,10 @@ def remarks(summary: Summary) -> Iterator[RenderableType]:
         yield Text(f"\n{times} in this run ({ids}); the newer version counts, else the later one.")
     if summary.get("meta_fields"):
         yield Text(f"\nFields that documents do not have went into meta: {name_few(summary['meta_fields'])}.")
+    if damaged := summary.get("damaged_bytes"):
+        files = name_few([f"{name} ({format_count(count, 'byte')})" for name, count in damaged.items()])
+        reason = "� stands in place of bytes that are not in the encoding"
+        yield Text(f"\n{sanitize(f'{reason}: {files}; --strict refuses such files.')}")
     if (languages := summary.get("languages") or {}).keys() - {DEFAULT_LANGUAGE}:
         yield Text(f"\nLanguages: {name_few([f'{code} {count:,}' for code, count in languages.items()])}.")
     passed_over = dict(summary.get("passed_over") or {})
