@@ -195,7 +195,7 @@ class _LocalRun:
         run = self._run = submission.record.run
         try:
             with ExitStack() as workers:
-                items, is_small = self._begin(source)
+                items, is_small = self._begin(source) if self._may_be_small(paths) else (source, False)
                 if not is_small:
                     workers.enter_context(self._workers())
                 submission.send(items)
@@ -209,13 +209,16 @@ class _LocalRun:
             ) from error
         return run
 
+    def _may_be_small(self, paths: Sequence[str | Path]) -> bool:
+        """Return whether a run reads a few files alone; a folder may be large, and a pipe may be slow."""
+        is_own_queue = self._settings.queue_folder is not None
+        return is_own_queue and 0 < len(paths) <= MAX_DOCUMENTS and all(Path(path).is_file() for path in paths)
+
     def _begin(self, source: Source) -> tuple[Source, bool]:
         """Read the first documents; returns all documents, and whether they are few enough to be signed here.
 
         Workers are started while files are read where that takes a while.
         """
-        if self._settings.queue_folder is None:
-            return source, False
         items, began, characters = iter(source), time.monotonic(), 0
         head: list[Document | Refusal] = []
         for item in items:

@@ -49,8 +49,8 @@ class Decoding:
     def __post_init__(self) -> None:
         """Look the codec up."""
         try:
-            codecs.lookup(self.encoding or "utf-8").incrementaldecoder().decode(b"")
-        except (LookupError, TypeError, ValueError) as error:
+            "a".encode(self.encoding or "utf-8")
+        except (LookupError, ValueError) as error:
             remedy = "name one such as utf-8, latin-1, cp1252, utf-16, shift_jis, gb18030"
             raise UsageError(f"{short_repr(self.encoding)} is not an encoding of texts", remedy) from error
 

@@ -10,7 +10,7 @@ from ibidem_ingest.dates import iso_date
 from ibidem_ingest.errors import Unreadable, translate_errors
 from ibidem_ingest.readers.encoding import UTF_8, Decoding
 from ibidem_ingest.readers.formats import Format, load_library
-from ibidem_ingest.readers.text import DAMAGED_BYTES, EMPTY, content, first_line
+from ibidem_ingest.readers.text import EMPTY, content, first_line, note_damage
 
 NO_TEXT = "it shows no text besides menus and the like; leave it out, or save what it shows as text"
 
@@ -51,7 +51,7 @@ def html_record(path: Path, max_text: int, decoding: Decoding = UTF_8) -> dict[s
     text = "" if extract is None else (extract.text or "").strip()
     if not text:
         raise Unreadable(NO_TEXT, "text")
-    return {**record, "text": text, "title": record["title"] or first_line(text), DAMAGED_BYTES: damage}
+    return {**record, "text": text, "title": record["title"] or first_line(text), **note_damage(damage)}
 
 
 def _decode(data: bytes, decoding: Decoding) -> tuple[str, int]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from stat import S_ISDIR, S_ISFIFO, S_ISREG, S_ISSOCK
+from stat import S_ISDIR, S_ISFIFO, S_ISREG
 from tempfile import TemporaryDirectory
 
 from ibidem_ingest.document import MAX_ID_BYTES, MAX_TEXT, ORIGIN, PAGE_BREAK, Document, read_record
@@ -27,6 +27,9 @@ STANDARD_INPUT = "-"
 
 LINK = "link"
 """Key under which links in folders are counted."""
+
+PIPE = "named pipe"
+"""Key under which named pipes in folders are counted: one without a writer would be waited for without end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +90,6 @@ def _check_path(path: Path, choice: Choice) -> None:
         for each in choice.formats.values():
             require(each)
         return
-    if S_ISFIFO(mode) or S_ISSOCK(mode):
-        raise UsageError(f"{printable(path)} is a named pipe", f"pass it on standard input: ibidem ingest - < {path}")
     format_ = choice.choose_format(path.name)
     if format_ is None:
         if guess_format(path.stem) in PACKED:
@@ -116,7 +117,7 @@ def sources(paths: Sequence[str | Path], choice: Choice, passed_over: Counter[st
     Args:
         paths: Files, folders, and `-`, checked.
         choice: How they are read.
-        passed_over: Counts of the files without a known suffix, by suffix, and of the links.
+        passed_over: Counts of the files without a known suffix, by suffix, of the links, and of the named pipes.
     """
     for argument in paths:
         path = Path(argument)
@@ -153,6 +154,8 @@ def _walk(
         mode = _mode(path)
         if S_ISDIR(mode):
             yield from _walk(path, root, choice, passed_over, known_folders)
+        elif S_ISFIFO(mode):
+            passed_over[PIPE] += 1
         elif format_ := choice.choose_format(path.name):
             if S_ISREG(mode) or not mode:
                 yield _source(path, root, format_, choice)

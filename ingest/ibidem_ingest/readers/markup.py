@@ -14,7 +14,7 @@ from typing import Any
 from ibidem_ingest.errors import Unreadable, translate_errors
 from ibidem_ingest.readers.encoding import UTF_8, Decoding
 from ibidem_ingest.readers.formats import Format, load_library
-from ibidem_ingest.readers.text import DAMAGED_BYTES, EMPTY, first_line, read_text
+from ibidem_ingest.readers.text import EMPTY, first_line, note_damage, read_text
 
 FRONT = "---"
 """Line before and after the front matter of a text."""
@@ -43,7 +43,7 @@ def markdown_record(path: Path, max_text: int, decoding: Decoding = UTF_8) -> di
     if not text:
         raise Unreadable(EMPTY)
     heading = next((text for kind, text in blocks if kind == "heading" and first_line(text)), "")
-    return {"text": text, "title": first_line(heading) or first_line(text), DAMAGED_BYTES: damage}
+    return {"text": text, "title": first_line(heading) or first_line(text), **note_damage(damage)}
 
 
 def strip_front(source: str) -> str:
@@ -133,7 +133,7 @@ def rst_record(path: Path, max_text: int, decoding: Decoding = UTF_8) -> dict[st
     text = "\n".join(_visible_lines(lines)).strip()
     if not text:
         raise Unreadable(EMPTY)
-    return {"text": text, "title": first_line(title) or first_line(text), DAMAGED_BYTES: damage}
+    return {"text": text, "title": first_line(title) or first_line(text), **note_damage(damage)}
 
 
 def strip_marks(line: str) -> str:

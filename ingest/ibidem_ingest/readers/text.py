@@ -30,7 +30,7 @@ def text_record(path: Path, max_text: int, decoding: Decoding = UTF_8) -> dict[s
         Unreadable: It is empty, too large or in another encoding, or the system does not let it be read.
     """
     text, damage = read_text(path, max_text, decoding)
-    return {"text": text.removesuffix(PAGE_BREAK), "title": first_line(text), DAMAGED_BYTES: damage}
+    return {"text": text.removesuffix(PAGE_BREAK), "title": first_line(text), **note_damage(damage)}
 
 
 def read_text(path: Path, max_text: int, decoding: Decoding = UTF_8) -> tuple[str, int]:
@@ -49,6 +49,11 @@ def read_text(path: Path, max_text: int, decoding: Decoding = UTF_8) -> tuple[st
     if not text.strip():
         raise Unreadable(EMPTY)
     return text, damage
+
+
+def note_damage(damage: int) -> dict[str, int]:
+    """Return the entry of a record of which bytes were replaced; of others none."""
+    return {DAMAGED_BYTES: damage} if damage else {}
 
 
 def first_line(text: str) -> str:

@@ -109,7 +109,7 @@ def exit_on_error(command: Callable[Arguments, Answer]) -> Callable[Arguments, A
             sys.stdout.flush()
         except IbidemError as error:
             if kwargs.get("as_json"):
-                typer.echo(orjson.dumps({"error": str(error), "exit_code": exit_code(error)}))
+                typer.echo(orjson.dumps({"error": str(error), "exit_code": exit_code(error)}).decode())
             say(str(error))
             raise SystemExit(exit_code(error)) from error
         except KeyboardInterrupt as stop:

@@ -11,7 +11,7 @@ from ibidem.cli.app import SOME_REFUSED
 from ibidem.cli.console import Indented, Json, engine_context, print_json, results, sanitize
 from ibidem.grouped_search.explanations import format_count
 from ibidem_ingest.document import DEFAULT_LANGUAGE
-from ibidem_ingest.readers.inputs import LINK
+from ibidem_ingest.readers.inputs import LINK, PIPE
 from ibidem_workers.runs import AGAIN, summary
 
 REFUSALS_SHOWN = 20
@@ -85,8 +85,9 @@ def refusals(summary: Summary) -> Iterator[RenderableType]:
 def refusals_alike(group: Sequence[Mapping[str, str]]) -> Text:
     """Write refusals for one reason on one line: how many, the reason, the places."""
     field = f"{group[0]['field']}: " if group[0]["field"] else ""
-    places = name_few([entry["where"] or entry["id"] for entry in group])
-    return Text(sanitize(f"{len(group):,} documents: {field}{group[0]['why']} ({places})"))
+    places = [entry["where"] for entry in group]
+    names = name_few(places if len(set(places)) == len(group) else [entry["id"] for entry in group])
+    return Text(sanitize(f"{len(group):,} documents: {field}{group[0]['why']} ({names})"))
 
 
 def refusal(entry: Mapping[str, str]) -> Text:
@@ -114,6 +115,9 @@ def remarks(summary: Summary) -> Iterator[RenderableType]:
     if links := passed_over.pop(LINK, 0):
         phrase = format_count(links, "link")
         yield Text(f"\n{phrase} in folders passed over; to follow them, wherever they lead: --follow-links")
+    if pipes := passed_over.pop(PIPE, 0):
+        phrase = format_count(pipes, "named pipe")
+        yield Text(f"\n{phrase} in folders passed over; name them as arguments to read them.")
     if passed_over:
         files = name_few([f"{count:,} {suffix}" for suffix, count in passed_over.items()])
         yield Text(f"\nFiles that no reader takes were passed over: {files}; name a format to read them: --format text")
