@@ -35,7 +35,7 @@ def run(
 ) -> None:
     """Remove what ibidem added to the documents of IBIDEM_INDEX, and nothing else; the same command may be repeated.
 
-    Leaves with 3 when documents stayed signed.
+    Exits with 3 when documents stayed signed.
     """
     if alias and not into:
         raise UsageError("--alias needs --into", "name the new index with --into")
