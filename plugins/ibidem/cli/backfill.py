@@ -177,9 +177,9 @@ def next_steps(result: ReplaceResult, settings: Settings, into: str) -> Iterator
         yield f"{format_count(result.pruned, 'document')} deleted meanwhile."
     if result.alias:
         yield f"The alias {result.alias!r} now points to {into!r}."
-        yield f"{result.source!r} is as it was; delete it when you like."
+        yield f"{result.source!r} is unchanged; you can delete it."
     else:
-        yield f"{settings.index!r} is no alias, so nothing was swapped: search the new index with IBIDEM_INDEX={into}."
+        yield f"{settings.index!r} is not an alias, so none was moved: search the new index with IBIDEM_INDEX={into}."
         yield f"What others write to {result.source!r} from now on is copied by the same command."
     if result.alias and result.alias != settings.index:
         yield f"Searches reach it with IBIDEM_INDEX={result.alias}."
@@ -254,7 +254,7 @@ def cost_lines(cost: Mapping[str, Any]) -> Iterator[str]:
     """Tell what signing would take."""
     size, seconds = decimal(cost["bytes"]), timedelta(seconds=max(1, round(cost["seconds"])))
     yield f"\nSignatures would add about {size} before compression."
-    yield f"To read and sign takes about {seconds}; what the engine takes to write comes on top."
+    yield f"Reading and signing takes about {seconds}, without writing and settling groups, which often take longer."
     yield (
         f"Keep {decimal(cost['headroom_bytes'])} free: the index has {decimal(cost['index_bytes'])}, and what is "
         "written again is there twice until it is merged."
