@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from itertools import count
 from typing import Literal
-from uuid import uuid4
 
 from ibidem_core.errors import DamagedRecord
 from ibidem_core.records import parse_record
@@ -97,8 +96,9 @@ def refusals_key(run: str, slice_number: int) -> str:
 
 
 def new_run() -> str:
-    """Return a name for a run: the time, which sorts, and four digits that keep two of one second apart."""
-    return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{uuid4().hex[:4]}"
+    """Return a name for a run: the time, which sorts, to the 65,536th part of a second."""
+    now = datetime.now(UTC)
+    return f"{now:%Y%m%d-%H%M%S}-{now.microsecond * 65_536 // 1_000_000:04x}"
 
 
 POLL = 0.05
