@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from time import perf_counter
+from time import thread_time
 from typing import Literal
 from urllib.parse import urlencode, urlsplit
 
@@ -131,8 +131,8 @@ class Group:
         return format_count(self.size, "duplicate")
 
 
-BUDGET = 0.05
-"""Seconds in which the differences of a page's open groups are read; the browser asks for the others."""
+BUDGET = 0.02
+"""Processor seconds in which the differences of a page's open groups are read; the browser asks for the others."""
 
 
 def page_groups(response: Response, first: int, budget: float = BUDGET) -> list[Group]:
@@ -141,16 +141,16 @@ def page_groups(response: Response, first: int, budget: float = BUDGET) -> list[
     Args:
         response: As `presentation.md` lays it down, with `explain`.
         first: The number of the page's first group.
-        budget: Seconds in which differences are read; of closed groups none is.
+        budget: Seconds of the processor in which differences are read; of closed groups none is.
     """
-    deadline = perf_counter() + budget
+    deadline = thread_time() + budget
     is_open = response["dedupe"]["mode"] != "collapse"
     return [
         Group(
             number=group.number,
             id=str(group.lead.mark.get("group", "")),
             lead=lead_entry(group.lead),
-            duplicates=[duplicate(entry, reads=is_open and perf_counter() < deadline) for entry in group.duplicates],
+            duplicates=[duplicate(entry, reads=is_open and thread_time() < deadline) for entry in group.duplicates],
             hidden=group.hidden,
             further=group.further,
             opened=is_open,
