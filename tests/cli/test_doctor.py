@@ -260,7 +260,11 @@ SHUT = "opensearch+http://127.0.0.1:1"
         case("another table", lambda on: on.other_table(), "tables", "another idf table", "ibidem backfill"),
         case("no table", lambda on: on.no_table(), "tables", "another idf table", "ibidem backfill"),
         case(
-            "tables in a file", lambda on: on.set(tables="docs.jsonl/t"), "tables folder", "not a folder", "IBIDEM_TABLES"
+            "tables in a file",
+            lambda on: on.set(tables="docs.jsonl/t"),
+            "tables folder",
+            "not a folder",
+            "IBIDEM_TABLES",
         ),
         case(
             "no broker", lambda on: on.set(broker="amqp://a:b@127.0.0.1:1//"), "broker", "not answer", "IBIDEM_BROKER"

@@ -48,7 +48,11 @@ def run(
     id_prefix: Annotated[str, typer.Option("--id-prefix", metavar="PREFIX", help="Put this before every id.")] = "",
     id_from: Annotated[
         str,
-        typer.Option("--id-from", metavar="path|name|hash", help="What names the document of a file."),
+        typer.Option(
+            "--id-from",
+            metavar="path|name|hash",
+            help="Id of a file's document: its path, its name, or a hash of its text.",
+        ),
     ] = "path",
     language: Annotated[
         str, typer.Option("--language", metavar="CODE", help="Of documents that do not say theirs: en, de; or detect.")
