@@ -7,7 +7,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem_dedupe.policy import Policy, Terms, min_shared_terms
+from ibidem_dedupe.policy import DISTANT_UNKNOWN, Policy, Terms, min_shared_terms
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.minhash import LEAST_FOR_CONTAINMENT, correct_for_chance
@@ -20,7 +20,7 @@ from ibidem_ingest.signatures.noise_columns import (
     is_noisy,
     runs_of_a_term,
 )
-from ibidem_ingest.signatures.numbers import FEW, LEAST_SHARE, SKETCH
+from ibidem_ingest.signatures.numbers import FEW, FORM, FORM_SHARE, LEAST_SHARE, SKETCH
 from ibidem_ingest.signatures.packed import FULL, LONG, NO_DATE, TITLED, WEAK
 from ibidem_ingest.signatures.packed_columns import NO_NUMBER, NO_TERM, PackedColumns
 from ibidem_ingest.signatures.schema import FULL_SET, SLOTS
@@ -70,6 +70,16 @@ class Pairs:
         share = np.where(union > 0, shared_terms / np.maximum(1, union), 1.0)
         counts = self.columns.numbers.astype(np.float64)
         return estimate_difference(share, counts[self.a], counts[self.b])
+
+    def forms_differ(self) -> Bools:
+        """Return whether both texts are forms whose numbers differ: `numbers.forms_differ`."""
+        counts, length = self.columns.numbers, self.columns.length
+        is_form = FORM * counts.astype(np.int64) >= length
+        mask: Bools = is_form[self.a] & is_form[self.b]
+        forms = np.flatnonzero(mask)
+        shared_terms, union = common_numbers(self.columns.number_sketch, self.a[forms], self.b[forms])
+        mask[forms] = shared_terms < FORM_SHARE * union
+        return mask
 
     @cached_property
     def numbers_agree(self) -> Bools:
@@ -175,6 +185,7 @@ def shared_terms(pairs: Pairs, policy: Policy) -> Bools:
     selection = selection[eligible(columns, rule, pairs.a[selection]) & eligible(columns, rule, pairs.b[selection])]
     if rule.numbers:
         selection = selection[pairs.take(selection).numbers_agree]
+        selection = selection[~pairs.take(selection).forms_differ()]
     a, b = pairs.a[selection], pairs.b[selection]
     min_shared = needed_by_size(rule.share)[np.minimum(columns.term_count[a], columns.term_count[b])]
     mask[selection] = count_shared(columns.terms, a, b) >= min_shared
@@ -241,14 +252,17 @@ def similar_characters(pairs: Pairs, policy: Policy) -> Bools:
     selection = selection[is_noisy(blocks[pairs.a[selection]]) | is_noisy(blocks[pairs.b[selection]])]
     equal, slot_pairs, band = equal_runs(blocks, pairs.a[selection], pairs.b[selection])
     share = ESTIMATES[equal]
-    positions = np.flatnonzero((share >= rule.share) & band & (slot_pairs >= rule.pairs))
+    positions = np.flatnonzero((share >= rule.least_share) & band & (slot_pairs >= rule.pairs))
+    if rule.numbers:
+        positions = positions[~pairs.take(selection[positions]).forms_differ()]
     selection, share = selection[positions], share[positions]
     subset = pairs.take(selection)
     a, b = NoiseFigures.read(pairs.columns, subset.a), NoiseFigures.read(pairs.columns, subset.b)
     runs, terms = estimate_difference(share, a.runs, b.runs), differing_terms(a, b)
     words = np.maximum(1.0, runs / runs_of_a_term(run[subset.a]))
-    least_share = rule.unknown * np.where(run[subset.a] == noise.DENSE_RUN, noise.UNKNOWN_BIGRAMS, 1.0)
-    min_unknown = least_share + rule.numbers * (subset.numbers_differing / words)
+    least_unknown = rule.unknown * np.where(run[subset.a] == noise.DENSE_RUN, noise.UNKNOWN_BIGRAMS, 1.0)
+    least_unknown *= np.where(share < rule.share, DISTANT_UNKNOWN, 1.0)
+    min_unknown = least_unknown + rule.numbers * (subset.numbers_differing / words)
     lift = np.where(run[subset.a] == noise.DENSE_RUN, 0.0, rule.lift)
     often = terms * (a.runs + b.runs) >= lift * runs * (a.unknown + b.unknown)
     mask[selection] = (terms / words >= min_unknown) & often

@@ -6,11 +6,11 @@ Which kinds count, in which order, is the table of `evidence`; the decision is `
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from ibidem_dedupe.policy import Level, Policy, Terms, min_shared_terms
+from ibidem_dedupe.policy import DISTANT_UNKNOWN, Level, Policy, Terms, min_shared_terms
 from ibidem_dedupe.relations import relate
 from ibidem_ingest.signatures import minhash, noise
 from ibidem_ingest.signatures.long_text import LongSignatures
-from ibidem_ingest.signatures.numbers import Numbers, agree, differing_numbers
+from ibidem_ingest.signatures.numbers import Numbers, agree, differing_numbers, forms_differ
 from ibidem_ingest.signatures.packed import FULL, LONG, NO_DATE, TITLED, WEAK, Packed
 
 
@@ -126,12 +126,19 @@ def shared_terms(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Eviden
     rule = policy.terms
     if rule is None or not same_table(a, b) or not (eligible(a, rule) and eligible(b, rule)):
         return None
-    if guards.length_ratio < rule.lengths or (rule.numbers and not guards.numbers_agree):
+    if guards.length_ratio < rule.lengths:
+        return None
+    if rule.numbers and (not guards.numbers_agree or are_different_forms(a, b)):
         return None
     count, least_size = len(set(a.terms) & set(b.terms)), min(len(a.terms), len(b.terms))
     if count < min_shared_terms(rule.share, least_size):
         return None
     return build_evidence("near", "termvector", count / least_size, {"shared": count, "of": least_size}, guards)
+
+
+def are_different_forms(a: Packed, b: Packed) -> bool:
+    """Return whether both texts are forms, such as receipts, whose numbers differ."""
+    return forms_differ(unpack_numbers(a), unpack_numbers(b), (a.length, b.length))
 
 
 def eligible(packed: Packed, rule: Terms) -> bool:
@@ -163,7 +170,7 @@ def same_profile(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Eviden
 def similar_characters(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Evidence | None:
     """Near by characters: enough runs of characters are shared, and the differing words look misread."""
     rule = policy.characters
-    if rule is None or guards.length_ratio < rule.lengths:
+    if rule is None or guards.length_ratio < rule.lengths or (rule.numbers and are_different_forms(a, b)):
         return None
     noise_a, noise_b = noise.read(a.noise), noise.read(b.noise)
     if not noise.are_comparable(noise_a, noise_b) or (noise_a.poor and not rule.few):
@@ -172,12 +179,13 @@ def similar_characters(a: Packed, b: Packed, policy: Policy, guards: Guards) -> 
         return None
     equal = minhash.equal_slots(noise_a.slots, noise_b.slots)
     share = noise.estimate(equal)
-    if share < rule.share or not noise.shares_keys(noise_a.slots, noise_b.slots, rule.pairs):
+    if share < rule.least_share or not noise.shares_keys(noise_a.slots, noise_b.slots, rule.pairs):
         return None
     runs, terms = noise.estimate_difference(share, noise_a.runs, noise_b.runs), noise.estimate_unknown(noise_a, noise_b)
     words = max(1.0, runs / noise_a.runs_of_a_term)
-    least_share = rule.unknown * (noise.UNKNOWN_BIGRAMS if noise_a.dense else 1)
-    minimum = least_share + rule.numbers * (differing_numbers(unpack_numbers(a), unpack_numbers(b)) / words)
+    least_unknown = rule.unknown * (noise.UNKNOWN_BIGRAMS if noise_a.dense else 1)
+    least_unknown *= DISTANT_UNKNOWN if share < rule.share else 1
+    minimum = least_unknown + rule.numbers * (differing_numbers(unpack_numbers(a), unpack_numbers(b)) / words)
     unknown = terms / words
     lift = 0.0 if noise_a.dense else rule.lift
     if unknown < minimum or terms * (noise_a.runs + noise_b.runs) < lift * runs * (noise_a.unknown + noise_b.unknown):
@@ -221,10 +229,7 @@ DIRECTED: Mapping[str, str] = {"a": "contains", "b": "part_of"}
 def relation_evidence(a: Packed, b: Packed, long_pair: LongPair, policy: Policy, guards: Guards) -> Evidence | None:
     """Partial by a relation of two long texts, named from the first document's side."""
     is_swap = (a.content, a.id) > (b.content, b.id)
-    relation = relate(
-        *(long_pair[::-1] if is_swap else long_pair),
-        similarity=minhash.correct_for_chance(minhash.compare(a.slots, b.slots)),
-    )
+    relation = relate(*(long_pair[::-1] if is_swap else long_pair))
     if policy.related is None or relation is None or relation.confidence < policy.related:
         return None
     relation = relation.swap() if is_swap else relation
@@ -235,7 +240,11 @@ def relation_evidence(a: Packed, b: Packed, long_pair: LongPair, policy: Policy,
         "parts": long_pair[0].parts,
         "own": {"from": relation.a[0], "to": relation.a[1], "of": len(long_pair[0])},
         "other": {"from": relation.b[0], "to": relation.b[1], "of": len(long_pair[1])},
-        "signals": dict(relation.signals),
+        # Most pairs have no relation, so the whole texts are compared here and not for each.
+        "signals": {
+            **relation.signals,
+            "whole": round(minhash.correct_for_chance(minhash.compare(a.slots, b.slots)), 3),
+        },
     }
     return build_evidence("partial", long_pair[0].parts, relation.confidence, figures, guards)
 

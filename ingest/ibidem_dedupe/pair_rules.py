@@ -78,7 +78,7 @@ def screen(columns: PackedColumns, a: Rows, b: Rows, policy: Policy) -> Bools:
         policy.fingerprint is not None,
         policy.profile is not None,
         terms is not None,
-        int(np.searchsorted(ESTIMATES, characters.share)) + 1 if characters else 0,
+        int(np.searchsorted(ESTIMATES, characters.least_share)) + 1 if characters else 0,
         characters.pairs if characters else 0,
         *noise.APART,
     )

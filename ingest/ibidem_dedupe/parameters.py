@@ -35,7 +35,7 @@ PRESETS: Mapping[str, Preset] = {
         Policy(
             slots=Slots(20),
             terms=Terms(lengths=0.8),
-            characters=Characters(share=0.4, unknown=0.08, numbers=0.2, lift=0.6, few=True),
+            characters=Characters(share=0.4, unknown=0.08, numbers=0.2, lift=0.6, few=True, distant=0.4),
         ),
         "no date window, and a fifth of the five-word runs suffices, or four tenths of the characters' runs with fewer "
         "misread words: in scanned books every few words one is misread",
@@ -142,7 +142,7 @@ def parse_integer(minimum: int, maximum: int, unit: str) -> Callable[[str], int]
     def read(value: str) -> int:
         """Read a whole number in the range."""
         if not _WHOLE.fullmatch(value) or not minimum <= int(value) <= maximum:
-            raise InvalidValue(f"a whole number, {minimum} to {maximum:,}, of {unit}")
+            raise InvalidValue(f"an integer from {minimum:,} to {maximum:,} ({unit})")
         return int(value)
 
     return read

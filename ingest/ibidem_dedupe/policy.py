@@ -57,6 +57,10 @@ class Fingerprint:
     shortest: int = 50
 
 
+DISTANT_UNKNOWN = 2.0
+"""How many times as many unknown words are asked for of a pair that shares fewer runs than `Characters.share`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Characters:
     """Evidence of texts that were read wrongly from scans (`signatures.noise`): shared characters, misread words.
@@ -70,6 +74,8 @@ class Characters:
             list knows are the same in both texts of a pair, misread words are not.
         few: Whether it counts where the idf table has few terms, so that many good words are unknown.
         pairs: How many pairs of slots are equal at the least, of the 32 by which an index looks such texts up.
+        distant: The least share of the runs where `DISTANT_UNKNOWN` times `unknown` is asked for: a text in which every
+            second word is misread.
     """
 
     share: float = 0.38
@@ -79,6 +85,12 @@ class Characters:
     lift: float = 1.6
     few: bool = False
     pairs: int = 3
+    distant: float = 0.3
+
+    @property
+    def least_share(self) -> float:
+        """The least share of the runs at which any pair counts."""
+        return min(self.share, self.distant)
 
 
 @dataclass(frozen=True, slots=True)

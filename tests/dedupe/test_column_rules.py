@@ -7,12 +7,16 @@ from hypothesis import strategies as st
 from ibidem_dedupe.column_rules import Pairs, common_numbers, count_shared
 from ibidem_dedupe.decision import decide
 from ibidem_dedupe.evidence import TABLE
+from ibidem_dedupe.pair_evidence import are_different_forms
 from ibidem_dedupe.pair_rules import SLICE, screen, strongest, verify
 from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.policy import Policy
+from ibidem_ingest.document import Document
 from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.noise_columns import equal_runs
+from ibidem_ingest.signatures.packed import pack, unpack
 from ibidem_ingest.signatures.packed_columns import NO_NUMBER, NO_TERM, PackedColumns
+from ibidem_ingest.signatures.sign import sign_one
 from support.learned_rules import make_rule
 from support.windows import SampleWindow, example_settings, make_window, windows
 
@@ -48,6 +52,17 @@ def test_many_pairs_at_once_get_the_verdict_of_one_pair(window: SampleWindow, po
     a, b = np.repeat(np.arange(size), size), np.tile(np.arange(size), size)
     codes = verify(PackedColumns.decode(window.values), a, b, policy)
     assert [TABLE.name(code) for code in codes] == expected(window, policy)
+
+
+@given(st.lists(st.lists(st.sampled_from(["word", *"12345678"]), min_size=1, max_size=40), max_size=6))
+def test_forms_differ_in_columns_as_for_one_pair(texts: list[list[str]]) -> None:
+    documents = [Document(str(at), " ".join(text)) for at, text in enumerate(texts)]
+    values = [pack(each, sign_one(each, None)) for each in documents]
+    rows = [unpack(value) for value in values]
+    pairs = [(at, to) for at, a in enumerate(rows) for to, b in enumerate(rows) if a and b]
+    a, b = (np.array(side, np.int64) for side in (zip(*pairs, strict=True) if pairs else ((), ())))
+    one_by_one = [are_different_forms(*(row for row in (rows[at], rows[to]) if row)) for at, to in pairs]
+    assert Pairs(PackedColumns.decode(values), a, b).forms_differ().tolist() == one_by_one
 
 
 def test_generated_windows_hold_every_kind_of_evidence() -> None:

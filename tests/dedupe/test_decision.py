@@ -13,6 +13,7 @@ from ibidem_ingest.signatures.schema import Signatures
 from support.windows import (
     TABLES,
     SampleWindow,
+    block,
     example_settings,
     pack_signatures,
     signatures,
@@ -112,6 +113,20 @@ def test_a_guard_takes_feature_sets_away(changes: dict[str, object]) -> None:
     equal_fields = {"terms": BASE.terms, "number_sketch": BASE.number_sketch}
     assert against(unlike(**equal_fields)) is not None
     assert against(unlike(**equal_fields | changes)) is None
+
+
+RECEIPT = signatures(3, length=192, numbers=32, number_sketch=tuple(range(1, 17)))
+MISREAD = block(RECEIPT.noise[:64], 60, [(each + 1) % 256 for each in RECEIPT.noise[68:]])
+
+
+@pytest.mark.parametrize("shared", [{"terms": RECEIPT.terms, "idf": RECEIPT.idf}, {"noise": MISREAD}])
+@pytest.mark.parametrize(("length", "others", "near"), [(192, 5, False), (192, 4, True), (193, 5, True)])
+def test_receipts_are_near_only_where_three_quarters_of_their_numbers_are_the_same(
+    shared: dict[str, object], length: int, others: int, near: bool
+) -> None:
+    numbers = {"numbers": 32, "number_sketch": tuple(range(1 + others, 17 + others))}
+    receipts = replace(RECEIPT, length=length), replace(signatures(4), length=length, **numbers, **shared)
+    assert (decide(*map(pack_signatures, receipts), Policy()) is not None) == near
 
 
 def test_numbers_agree_when_a_third_of_the_union_is_shared_or_one_text_has_fewer_than_three() -> None:

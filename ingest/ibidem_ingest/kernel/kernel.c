@@ -538,7 +538,7 @@ i64 ibidem_noise(const u8 *buffer, const i64 *starts, const i64 *ends, const i64
         i64 spelled = spell(buffer + starts[first], buffer + ends[end - 1], letters);
         i64 wide = size < LONG ? SHORT_RUN : LONG_RUN, dense = 0;
         for (i64 at = 0; at < spelled; at++) dense += is_dense(letters[at]);
-        if (3 * dense > spelled) wide = DENSE_RUN;
+        if (6 * dense > spelled) wide = DENSE_RUN;
         counts[document] = spelled;
         if (spelled < wide) continue;
         run[document] = wide;
@@ -548,6 +548,18 @@ i64 ibidem_noise(const u8 *buffer, const i64 *starts, const i64 *ends, const i64
     free(letters);
     free(hashes);
     return 0;
+}
+
+/* A letter of an alphabet, which a digit is not. */
+static inline int is_alphabetic(u32 c) { return c < 0x530 && c != ' ' && !(c - '0' < 10); }
+
+/* The hash of a bigram where the list lacks it; one place further on. */
+static inline i64 keep_unknown(u32 before, u32 letter, const u8 *known, i64 shift, u64 *hash) {
+    u64 value = ((u64)before | (u64)letter << 32) * C1;
+    value = finish(value ^ value >> 32);
+    u64 bit = value >> shift;
+    *hash = value;
+    return !(known[bit >> 3] >> (bit & 7) & 1);
 }
 
 /* bigrams.py: hashes of the bigrams of dense documents that the list lacks, each once, ascending. */
@@ -572,19 +584,22 @@ i64 ibidem_bigrams(const u8 *buffer, const i64 *starts, const i64 *ends, const i
     for (i64 document = 0; document < documents; document++) {
         u64 *its = hashes + written;
         i64 size = 0;
-        u32 before = ' ';
+        u32 first = ' ', before = ' ';
         for (i64 token = offsets[document]; dense[document] && token < offsets[document + 1]; token++) {
             i64 spelled = spell(buffer + starts[token], buffer + ends[token], letters);
             for (i64 at = 0; at < spelled; at++) {
                 u32 letter = letters[at];
                 int joined = at || !(is_hangul(before) || is_hangul(letter));
-                if (joined && is_dense(before) && is_dense(letter)) {
-                    u64 hash = ((u64)before | (u64)letter << 32) * C1;
-                    hash = finish(hash ^ hash >> 32);
-                    u64 bit = hash >> shift;
-                    its[size] = hash;
-                    size += !(known[bit >> 3] >> (bit & 7) & 1);
+                if (!joined) before = ' ';
+                if (is_dense(letter)) {
+                    if (is_dense(before)) {
+                        size += keep_unknown(before, letter, known, shift, its + size);
+                    } else if (is_dense(first) && is_alphabetic(before)) {
+                        size += keep_unknown(first, before, known, shift, its + size);
+                        size += keep_unknown(before, letter, known, shift, its + size);
+                    }
                 }
+                first = before;
                 before = letter;
             }
         }

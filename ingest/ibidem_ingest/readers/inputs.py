@@ -14,9 +14,10 @@ from tempfile import TemporaryDirectory
 
 from ibidem_ingest.document import MAX_ID_BYTES, MAX_TEXT, ORIGIN, PAGE_BREAK, Document, read_record
 from ibidem_ingest.errors import Refusal, Refused, Unreadable, UsageError, short_repr, translate_errors
+from ibidem_ingest.mail.head import FAMILY
 from ibidem_ingest.readers.formats import Choice, Format, Tally, parse_format, require, text_hash
 from ibidem_ingest.readers.jsonl import read as lines_of
-from ibidem_ingest.readers.mail import mails
+from ibidem_ingest.readers.mail import ATTACHED, mails
 from ibidem_ingest.readers.sandbox import SECONDS, Parse, SandboxedReader, SandboxPool
 from ibidem_ingest.readers.table import rows
 from ibidem_ingest.readers.text import text_record
@@ -124,7 +125,10 @@ def sources(paths: Sequence[str | Path], choice: Choice, passed_over: Counter[st
 
 
 def _source(path: Path, root: Path | None, format_: Format, choice: Choice) -> InputFile:
-    return InputFile(path, choice.name(path, root), format_, choice.origin(path))
+    # Behind `:2,` are the flags of a mail in a Maildir, which change when it is read.
+    return InputFile(
+        path, choice.name(path, root).partition(":2,")[0], format_, choice.origin(path).partition(":2,")[0]
+    )
 
 
 def _walk(
@@ -139,20 +143,36 @@ def _walk(
         yield Refusal(printable(folder), "", "", error.why)
         return
     known_folders.add((stat.st_dev, stat.st_ino))
+    delivered = _is_maildir_folder(folder)
     for path in entries:
-        if path.name.startswith("."):
+        if path.name.startswith(".") and not _is_maildir(path):
             continue
         if path.is_symlink() and not choice.follow_links:
             passed_over[LINK] += 1
             continue
         mode = _mode(path)
         if S_ISDIR(mode):
-            yield from _walk(path, root, choice, passed_over, known_folders)
-        elif format_ := choice.choose_format(path.name):
+            if not (path.name == "tmp" and _is_maildir(folder)):
+                yield from _walk(path, root, choice, passed_over, known_folders)
+        elif format_ := Format.EML if delivered else choice.choose_format(path.name):
             if S_ISREG(mode) or not mode:
                 yield _source(path, root, format_, choice)
         else:
             passed_over[path.suffix.lower() or "no suffix"] += 1
+
+
+MAILDIR = ("cur", "new")
+"""Folders of a Maildir that hold mails; a third, `tmp`, holds what is not delivered yet."""
+
+
+def _is_maildir(path: Path) -> bool:
+    """Return whether a folder is a Maildir; the name of one inside another begins with a dot."""
+    return all((path / name).is_dir() for name in (*MAILDIR, "tmp"))
+
+
+def _is_maildir_folder(folder: Path) -> bool:
+    """Return whether each file of a folder is a mail: their names have no suffix."""
+    return folder.name in MAILDIR and _is_maildir(folder.parent)
 
 
 def read(  # noqa: PLR0913 - the options of reading, each with a default
@@ -191,16 +211,17 @@ def read(  # noqa: PLR0913 - the options of reading, each with a default
     return _documents(items, options, SandboxPool(max_text, seconds, processes), tally)
 
 
-Outcome = tuple[str, Document | Refusal]
-"""The file's name in messages, and a document of it or why there is none."""
+Outcome = tuple[str, Sequence[Document | Refusal]]
+"""The file's name in messages, and its documents, or why there is none: a mail with attachments is several."""
 
 
 def _documents(
     items: Iterator[InputFile | Refusal], choice: Choice, pool: SandboxPool, tally: Tally
 ) -> Iterator[Document | Refusal]:
     with ExitStack() as folders, pool as readers:
-        for source, outcome in readers.results(_outcomes(items, choice, readers, tally, folders)):
-            yield outcome if isinstance(outcome, Refusal) else _add_prefix(outcome, choice.id_prefix, source)
+        for source, outcomes in readers.results(_outcomes(items, choice, readers, tally, folders)):
+            for outcome in outcomes:
+                yield outcome if isinstance(outcome, Refusal) else _add_prefix(outcome, choice.id_prefix, source)
 
 
 def _outcomes(
@@ -209,26 +230,28 @@ def _outcomes(
     """Read the formats that need no sandbox, and yield parses for the others."""
     for source in items:
         if isinstance(source, Refusal):
-            yield source.where, source
+            yield source.where, [source]
         elif source.path is None or source.format is Format.JSONL:
             where = source.where
             for outcome in lines_of(source.path, where, pool.max_text, tally, choice.default_language, pool.seconds):
-                yield where, outcome
+                yield where, [outcome]
         elif source.format is Format.MBOX:
             yield from _read_mailbox(source, source.path, pool, choice, folders)
         elif source.format is Format.CSV:
             for outcome in _read_table(source, source.path, pool, choice):
-                yield source.where, outcome
+                yield source.where, [outcome]
         elif source.format is Format.TEXT:
             record = partial(text_record, source.path, pool.max_text)
-            yield source.where, _document(source, record, pool.max_text, choice)
+            yield source.where, [_document(source, record, pool.max_text, choice)]
         else:
             yield partial(_read_sandboxed, source, source.path, choice)
 
 
 def _read_sandboxed(source: InputFile, path: Path, choice: Choice, reader: SandboxedReader) -> Outcome:
     """Read a file in a foreign format by a process of its own."""
-    return source.where, _document(source, partial(reader.parse_record, source.format, path), reader.max_text, choice)
+    return source.where, _file_documents(
+        source, partial(reader.parse_record, source.format, path), reader.max_text, choice
+    )
 
 
 def _read_copy(
@@ -240,7 +263,7 @@ def _read_copy(
         outcome = _read_sandboxed(source, copy, choice, reader)
     finally:
         copy.unlink()
-    time_limit.note(time.monotonic() - began, found=isinstance(outcome[1], Document))
+    time_limit.note(time.monotonic() - began, found=isinstance(outcome[1][0], Document))
     return outcome
 
 
@@ -256,18 +279,18 @@ def _read_mailbox(
                 part = _part(source, number, Format.EML)
                 if mail is None:
                     why = "it is larger than IBIDEM_MAX_TEXT allows; split it"
-                    yield part.where, Refusal(part.where, part.id, "text", why)
+                    yield part.where, [Refusal(part.where, part.id, "text", why)]
                 else:
                     copy = folder / f"{number}.eml"
                     copy.write_bytes(mail)
                     yield partial(_read_copy, part, copy, choice, time_limit)
     except Unreadable as error:
         where = _part(source, number + 1, Format.EML).where if number else source.where
-        yield source.where, Refusal(where, source.id, error.field, error.why)
+        yield source.where, [Refusal(where, source.id, error.field, error.why)]
     else:
         if not number:
             why = "it is no mailbox: no line begins with `From `; leave it out"
-            yield source.where, Refusal(source.where, source.id, "", why)
+            yield source.where, [Refusal(source.where, source.id, "", why)]
 
 
 def _read_table(source: InputFile, path: Path, pool: SandboxPool, choice: Choice) -> Iterator[Document | Refusal]:
@@ -308,6 +331,41 @@ def _add_prefix(document: Document, prefix: str, where: str) -> Document | Refus
         why = f"with its prefix it has {size} bytes of UTF-8; at most {MAX_ID_BYTES} are taken"
         return Refusal(where, document.id, "id", why)
     return replace(document, id=full_id)
+
+
+def _file_documents(
+    source: InputFile, parse: Callable[[], Mapping[str, object]], max_text: int, choice: Choice
+) -> list[Document | Refusal]:
+    """Make documents of a file: one, or a mail and what is attached to it, which point to the mail (`meta.family`)."""
+    attached: list[Mapping[str, object]] = []
+
+    def parse_one() -> Mapping[str, object]:
+        record = dict(parse())
+        files = record.pop(ATTACHED, [])
+        attached.extend(files if isinstance(files, list) else [])
+        return record
+
+    document = _document(source, parse_one, max_text, choice)
+    if not attached or isinstance(document, Refusal):
+        return [document]
+    family = choice.id_prefix + document.id
+    documents: list[Document | Refusal] = [replace(document, meta={**document.meta, FAMILY: family})]
+    for number, record in enumerate(attached, 1):
+        origin = f"{source.origin}/{number}" if source.origin else ""
+        part = replace(source, id=f"{document.id}/{number}", origin=origin)
+        documents.append(_attached_document(part, record, family, max_text, choice))
+    return documents
+
+
+def _attached_document(
+    part: InputFile, record: Mapping[str, object], family: str, max_text: int, choice: Choice
+) -> Document | Refusal:
+    """Make a document of an attachment, or refuse it alone."""
+    if why := record.get("unreadable"):
+        return Refusal(part.where, part.id, "", f"the attachment {short_repr(record.get('title'))}: {why}")
+    fields = record.get("meta")
+    meta = {**(fields if isinstance(fields, Mapping) else {}), FAMILY: family}
+    return _document(part, lambda: {**record, "meta": meta}, max_text, choice)
 
 
 def _document(

@@ -1,6 +1,7 @@
-"""Mails: one in a file (`.eml`), or many in a mailbox (`.mbox`), by Python's own parser."""
+"""Mails: one in a file (`.eml`, or a file of a Maildir), or many in a mailbox (`.mbox`), by Python's own parser."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 from pathlib import Path
@@ -8,6 +9,8 @@ from typing import BinaryIO
 
 from ibidem_ingest.dates import iso_date
 from ibidem_ingest.errors import Unreadable, translate_damage
+from ibidem_ingest.mail.head import MAIL, TYPE, bare_subject, message_ids
+from ibidem_ingest.mail.html_body import html_to_text
 from ibidem_ingest.readers.formats import Format, load_library
 from ibidem_ingest.readers.text import BYTES_A_CHARACTER, EMPTY, content, first_line
 from ibidem_ingest.readers.time_limit import TimeLimit
@@ -18,13 +21,20 @@ MOST_PARTS = 1_000
 BEGIN = b"From "
 """The beginning of the line before each mail of a mailbox."""
 
+ATTACHED = "attached"
+"""Field of a mail's record with the records of what is attached, until `inputs` makes documents of them."""
 
-def mail_record(path: Path, max_text: int) -> dict[str, object]:
-    """Read a mail: its subject is the title, its sender the source; attached texts are further pages.
+ParseFile = Callable[[str, bytes], dict[str, object]]
+"""Reads an attachment in a foreign format by its name and content; raises `Unreadable`."""
+
+
+def mail_record(path: Path, max_text: int, parse: ParseFile | None = None) -> dict[str, object]:
+    """Read a mail: its subject is the title, its sender the source; what is attached is under `attached`.
 
     Args:
         path: The file.
         max_text: The most characters that its texts may have.
+        parse: Reads attachments that are neither text nor mail; None: they are only named.
 
     Raises:
         Unreadable: It is no mail, holds no text, or is too large; or the library for HTML is missing.
@@ -34,11 +44,18 @@ def mail_record(path: Path, max_text: int) -> dict[str, object]:
         mail = message_from_bytes(data, policy=policy.default)
         if not isinstance(mail, EmailMessage) or not mail.keys():
             raise Unreadable("it is no mail: it begins with no header; give its format with --format, or leave it out")
-        pages = [text for text in _texts(mail) if text.strip()]
+        contents = _Contents(parse)
+        contents.read(mail)
+        text = contents.text()
+        attached = [_sub_record(mail, each) for each in contents.attached]
         record = _head(mail)
-    if not pages:
+    if not text.strip() and not attached:
         raise Unreadable(EMPTY if not mail.get_payload() else "it holds no text; leave it out", "text")
-    return record | {"pages": [_clean(page) for page in pages], "title": record["title"] or first_line(pages[0])}
+    record |= {"text": text, "title": record["title"] or first_line(text)}
+    meta = dict(record["meta"]) if isinstance(record["meta"], dict) else {}
+    if contents.names:
+        meta["attachments"] = contents.names
+    return record | {"meta": meta} | ({ATTACHED: attached} if attached else {})
 
 
 def mails(stream: BinaryIO, max_text: int, time_limit: TimeLimit) -> Iterator[bytes | None]:
@@ -68,33 +85,112 @@ def mails(stream: BinaryIO, max_text: int, time_limit: TimeLimit) -> Iterator[by
 
 
 def _head(mail: EmailMessage) -> dict[str, object]:
-    """Read the fields of the head, and the names of attachments that are no text."""
-    names = [name for part in _parts(mail) if (name := part.get_filename())]
-    meta = {name: value for name in ("to", "cc", "message-id", "in-reply-to") if (value := _line(mail, name))}
-    return {
-        "title": _line(mail, "subject"),
-        "source": _line(mail, "from"),
-        "date": iso_date(_line(mail, "date")),
-        "meta": meta | ({"attachments": [_clean(name) for name in names]} if names else {}),
-    }
+    """Read the fields of the head."""
+    subject, sent = _line(mail, "subject"), _line(mail, "date")
+    meta: dict[str, object] = {TYPE: MAIL}
+    values = {name: _line(mail, name) for name in ("from", "to", "cc", "message-id", "in-reply-to")}
+    values["sent"], values["subject"] = sent, bare_subject(subject)
+    meta |= {name: value for name, value in values.items() if value}
+    if references := message_ids(_line(mail, "references")):
+        meta["references"] = references
+    return {"title": subject, "source": values["from"], "date": iso_date(sent), "meta": meta}
 
 
-def _texts(mail: EmailMessage) -> Iterator[str]:
-    """Yield the body, then each text that is attached."""
-    body = mail.get_body(("plain", "html"))
-    if isinstance(body, EmailMessage):
-        yield _text(body)
-    for part in _parts(mail):
-        if part is not body and part.get_content_maintype() == "text" and part.is_attachment():
-            yield _text(part)
+@dataclass(eq=False, slots=True)
+class _Contents:
+    """What a mail holds: the texts of its body, and what is attached.
+
+    Args:
+        parse: As for `mail_record`.
+    """
+
+    parse: ParseFile | None
+    body: list[str] = field(default_factory=list)
+    attached: list[dict[str, object]] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    parts: int = 0
+
+    def text(self) -> str:
+        """Return the body; several texts follow each other as a mail program shows them."""
+        return _clean("\n".join(text for text in self.body if text.strip())).replace("\f", "\n")
+
+    def read(self, mail: EmailMessage) -> None:
+        """Go through the parts of a mail, without recursion."""
+        waiting = [mail]
+        while waiting:
+            part = waiting.pop()
+            self.parts += 1
+            if self.parts > MOST_PARTS:
+                raise Unreadable(f"it has more than {MOST_PARTS:,} parts; leave it out", "text")
+            if part.get_content_type() == "multipart/alternative":
+                waiting += _alternative(part)
+            elif part.get_content_maintype() == "multipart":
+                waiting += reversed(_below(part))
+            else:
+                self._take(part)
+
+    def _take(self, part: EmailMessage) -> None:
+        name = _clean(part.get_filename() or "")
+        if part.get_content_type() == "message/rfc822":
+            self._take_mail(part, name)
+        elif part.get_content_maintype() == "text" and not part.is_attachment() and not name:
+            self.body.append(_text(part))
+        elif part.get_content_maintype() == "text":
+            self._attach(name, {"text": _clean(_text(part))})
+        else:
+            self._take_file(part, name)
+
+    def _take_mail(self, part: EmailMessage, name: str) -> None:
+        """Take a mail that is attached; what is attached to it belongs to the family, too."""
+        for mail in _below(part):
+            contents = _Contents(self.parse, parts=self.parts)
+            contents.read(mail)
+            self.parts = contents.parts
+            record = _head(mail) | {"text": contents.text()}
+            self._attach(name or str(record["title"]), record)
+            self.attached += contents.attached
+
+    def _take_file(self, part: EmailMessage, name: str) -> None:
+        data = part.get_payload(decode=True)
+        record: dict[str, object] = {}
+        if self.parse is not None and name and isinstance(data, bytes):
+            try:
+                record = self.parse(name, data)
+            except Unreadable as error:
+                record = {"unreadable": error.why}
+        if name:
+            self._attach(name, record)
+
+    def _attach(self, name: str, record: dict[str, object]) -> None:
+        self.names.append(name or f"part {self.parts}")
+        if record:
+            self.attached.append(record | {"attachment": self.names[-1]})
 
 
-def _parts(mail: EmailMessage) -> Iterator[EmailMessage]:
-    for number, part in enumerate(mail.walk()):
-        if number == MOST_PARTS:
-            raise Unreadable(f"it has more than {MOST_PARTS:,} parts; leave it out", "text")
-        if isinstance(part, EmailMessage):
-            yield part
+def _sub_record(mail: EmailMessage, record: dict[str, object]) -> dict[str, object]:
+    """Give the record of an attachment what it lacks: the name of the file as title, sender and date of the mail."""
+    date, source = iso_date(_line(mail, "date")), _line(mail, "from")
+    name = record["attachment"]
+    meta = record.get("meta")
+    fields = meta if isinstance(meta, dict) else {}
+    own = {key: value for key, value in record.items() if key != "attachment" and value}
+    return {"title": name, "date": date, "source": source} | own | {"meta": fields | {"attachment": name}}
+
+
+def _below(part: EmailMessage) -> list[EmailMessage]:
+    payload = part.get_payload()
+    return [each for each in payload if isinstance(each, EmailMessage)] if isinstance(payload, list) else []
+
+
+def _alternative(part: EmailMessage) -> list[EmailMessage]:
+    """Choose one of several forms of a text: the plain one where it has words, else the last that is readable."""
+    forms = _below(part)
+    plain = [each for each in forms if each.get_content_type() == "text/plain" and _text(each).strip()]
+    others = [each for each in forms if each.get_content_type() != "text/plain"]
+    others = [each for each in others if each.get_content_maintype() in ("text", "multipart")]
+    chosen = plain[:1] or others[-1:] or forms[:1]
+    calendar = [each for each in forms if each.get_filename() and each not in chosen]
+    return [*calendar, *chosen]
 
 
 def _text(part: EmailMessage) -> str:
@@ -107,9 +203,9 @@ def _text(part: EmailMessage) -> str:
     except LookupError:
         text = data.decode(errors="replace")
     if part.get_content_subtype() != "html":
-        return text
-    body = load_library(Format.HTML).html2txt(_clean(text)) if text.strip() else ""
-    return str(body or "")
+        return text.replace("\r\n", "\n")
+    load_library(Format.HTML)
+    return html_to_text(_clean(text))
 
 
 def _line(mail: EmailMessage, name: str) -> str:

@@ -17,8 +17,10 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
+from tempfile import NamedTemporaryFile
 from typing import Any, Self, TypeVar
 
 import orjson
@@ -26,7 +28,7 @@ import orjson
 from ibidem_ingest.document import MAX_TEXT
 from ibidem_ingest.errors import Unreadable
 from ibidem_ingest.readers.books import docx_record, epub_record
-from ibidem_ingest.readers.formats import Format
+from ibidem_ingest.readers.formats import Format, guess_format
 from ibidem_ingest.readers.html import html_record
 from ibidem_ingest.readers.mail import mail_record
 from ibidem_ingest.readers.markup import markdown_record, rst_record
@@ -58,11 +60,26 @@ RECORDS: dict[Format, Callable[[Path, int], dict[str, object]]] = {
     Format.HTML: html_record,
     Format.MARKDOWN: markdown_record,
     Format.RST: rst_record,
-    Format.EML: mail_record,
+    Format.EML: lambda path, max_text: mail_record(path, max_text, partial(_parse_attachment, max_text)),
     Format.DOCX: docx_record,
     Format.EPUB: epub_record,
     Format.PDF: pdf_record,
 }
+
+
+def _parse_attachment(max_text: int, name: str, data: bytes) -> dict[str, object]:
+    """Read a file that is attached to a mail; empty where its name is of no format that is read here.
+
+    Raises:
+        Unreadable: It cannot be read.
+    """
+    format_ = guess_format(name)
+    if format_ not in RECORDS:
+        return {}
+    with NamedTemporaryFile(prefix="ibidem-") as file:
+        file.write(data)
+        file.flush()
+        return RECORDS[format_](Path(file.name), max_text)
 
 
 @dataclass(eq=False, slots=True)

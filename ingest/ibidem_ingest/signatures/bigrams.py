@@ -1,8 +1,10 @@
 """Bigrams of scripts in which a letter is a syllable or a word, and the list of those that occur in written language.
 
 A misread letter makes two pairs of letters that hardly any text has; that is what words in no list are to alphabets.
-A text is *dense* where more than a third of its letters are Han, Kana, Hangul, Thai, Lao, Khmer or Burmese ones. Its
-bigrams are neighbouring dense letters; in Hangul, which writes spaces, only within a word.
+A text is *dense* where more than a sixth of its letters are Han, Kana, Hangul, Thai, Lao, Khmer or Burmese ones: a word
+in Latin letters has about six times as many. Its bigrams are neighbouring dense letters; in Hangul, which writes
+spaces, only within a word. A single letter of an alphabet between two dense ones, such as a misread one, makes two
+bigrams with them.
 
     t = wh1 of the two code points, little-endian, four bytes each;   a bigram is known where the bit t >> 42 is set
 
@@ -15,6 +17,7 @@ from bisect import bisect
 from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib import resources
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +46,10 @@ RANGES = (
 
 _EDGES = [edge for range_ in RANGES for edge in range_]
 _HANGUL = range(0xAC00, 0xD7A4)
+_ALPHABETS = 0x530
+"""Latin, Greek and Cyrillic letters are below it."""
+
+_NO_LETTERS = " 0123456789"
 
 
 def is_dense_letter(letter: str) -> bool:
@@ -55,9 +62,9 @@ def is_dense_letter(letter: str) -> bool:
 
 
 def is_dense(tokens: Sequence[str]) -> bool:
-    """Return whether more than a third of the letters of a text are dense: a Latin word among them has many letters."""
+    """Return whether more than a sixth of the letters of a text are dense: a Latin word among them has many letters."""
     dense = sum(is_dense_letter(letter) for token in tokens for letter in token)
-    return 3 * dense > sum(map(len, tokens))
+    return 6 * dense > sum(map(len, tokens))
 
 
 def bigrams(tokens: Sequence[str]) -> Iterator[str]:
@@ -66,12 +73,31 @@ def bigrams(tokens: Sequence[str]) -> Iterator[str]:
     >>> list(bigrams(["東", "京", "abc", "한국", "말"]))
     ['東京', '한국']
     """
+    for before, letter in _neighbours(tokens):
+        if is_dense_letter(before) and is_dense_letter(letter):
+            yield before + letter
+
+
+def single_letters(tokens: Sequence[str]) -> Iterator[str]:
+    """Go through the bigrams of letters of an alphabet that stand alone between two dense letters.
+
+    >>> list(single_letters(["東", "a", "京", "ab", "京"])), list(single_letters(["한a국", "b", "말"]))
+    (['東a', 'a京'], ['한a', 'a국'])
+    """
+    for (first, letter), (same, last) in pairwise(_neighbours(tokens)):
+        is_single = letter == same and is_dense_letter(first) and is_dense_letter(last)
+        if is_single and ord(letter) < _ALPHABETS and letter not in _NO_LETTERS:
+            yield first + letter
+            yield letter + last
+
+
+def _neighbours(tokens: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Go through neighbouring letters; a blank takes the place of the first where a word of Hangul begins or ends."""
     before = " "
     for token in tokens:
         for at, letter in enumerate(token):
             is_word = at > 0 or not (ord(before) in _HANGUL or ord(letter) in _HANGUL)
-            if is_word and is_dense_letter(before) and is_dense_letter(letter):
-                yield before + letter
+            yield (before if is_word else " "), letter
             before = letter
 
 
@@ -92,7 +118,7 @@ def unknown(tokens: Sequence[str]) -> list[int]:
     >>> unknown(["龘", "京"]) == [hash_bigram("龘京")]
     True
     """
-    hashes = {hash_bigram(bigram) for bigram in set(bigrams(tokens))}
+    hashes = {hash_bigram(bigram) for bigram in {*bigrams(tokens), *single_letters(tokens)}}
     bits = known()
     return sorted(each for each in hashes if not bits[each >> SHIFT + 3] >> (each >> SHIFT & 7) & 1)
 

@@ -206,7 +206,7 @@ def found_share(equal: int, rows: int = BAND_ROWS) -> float:
         rows: Slots in a band.
 
     >>> [round(found_share(equal), 2) for equal in (25, 44, 50)], round(found_share(25, 2), 2)
-    ([0.4, 0.97, 0.99], 0.98)
+    ([0.4, 0.97, 1.0], 0.98)
     """
     most = min(SLOTS // rows, equal // rows)
     bands = ((count, comb(SLOTS // rows, count), rows * count) for count in range(most + 1))

@@ -68,7 +68,7 @@ NOISY = 0.02
 RUNS_OF_A_WORD, RUNS_OF_A_BIGRAM = 7.0, 1.5
 """Runs that are lost, about, with a word that differs, and with a pair of letters in a dense text."""
 
-POOR, FEW_TERMS = 0x80, 100_000
+POOR, FEW_TERMS = 0x80, 20_000
 """The mark of a block that was made with an idf table of fewer terms than this: it does not know many good words."""
 
 CHANCE = 1 / 256

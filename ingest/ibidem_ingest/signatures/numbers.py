@@ -19,6 +19,12 @@ SKETCH = 16
 MOST = 255
 FEW = 3
 LEAST_SHARE = 1 / 3
+FORM = 6
+"""A text is a form, such as a till receipt, where one in so many of its tokens or more is a number of its own."""
+
+FORM_SHARE = 3 / 4
+"""The least share of their numbers that two forms have in common: one shop's receipts differ in nothing else."""
+
 _SHIFT = 48
 
 
@@ -92,3 +98,19 @@ def agree(a: Numbers, b: Numbers) -> bool:
     True
     """
     return min(a.distinct, b.distinct) < FEW or compare(a, b) >= LEAST_SHARE
+
+
+def forms_differ(a: Numbers, b: Numbers, lengths: tuple[int, int]) -> bool:
+    """Return whether both texts are forms whose numbers differ.
+
+    Args:
+        a: The numbers of one text.
+        b: The numbers of the other.
+        lengths: Their lengths in tokens.
+
+    >>> receipts = [sign(text.split()) for text in ("total 12.50 vat 2.10 till 3", "total 17.20 vat 2.90 till 4")]
+    >>> forms_differ(*receipts, (6, 6)), forms_differ(*receipts, (60, 60))
+    (True, False)
+    """
+    are_forms = all(FORM * each.distinct >= length for each, length in zip((a, b), lengths, strict=True))
+    return are_forms and compare(a, b) < FORM_SHARE

@@ -1,6 +1,7 @@
 """All signatures of documents: in batches by compiled loops, or plainly, one by one; the results are the same.
 
-Plain is the definition. It serves where there is little text, and where no compiler made the loops.
+Plain is the definition. It serves where there is little text, and where no compiler made the loops. Of a mail only what
+its author wrote is signed (`mail.own_part`).
 """
 
 from collections import defaultdict
@@ -16,6 +17,7 @@ from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.language import add_languages
+from ibidem_ingest.mail.own_part import signed_part
 from ibidem_ingest.signatures import content, feature_set, fingerprint, long_text, minhash, noise, numbers, text_profile
 from ibidem_ingest.signatures.feature_set import FeatureColumns, RarestTerms
 from ibidem_ingest.signatures.fingerprint import FingerprintColumns
@@ -64,11 +66,11 @@ def sign(documents: Sequence[Document], tables: Tables) -> list[Signatures]:
         The signatures of each document, in the same order.
 
     Raises:
-        UsageError: Something among them is no document.
+        UsageError: Something among them is not a document.
     """
     if strangers := [each for each in documents if not isinstance(each, Document)]:
         raise UsageError(
-            f"{short_repr(strangers[0])} is no document", "make one with Document(id, text) or read_record"
+            f"{short_repr(strangers[0])} is not a document", "make one with Document(id, text) or read_record"
         )
     return [signatures for _, signatures in sign_stream(documents, tables)]
 
@@ -110,6 +112,7 @@ def batches(documents: Iterable[Document], characters: int = BATCH_CHARACTERS) -
 
 def sign_one(document: Document, table: Table | None) -> Signatures:
     """Sign one document in plain Python."""
+    document = signed_part(document)
     words = tokens(document.text)
     hashes = shingles([wh1(word) for word in words])
     figures = numbers.sign(words)
@@ -146,6 +149,7 @@ def sign_batch(documents: Sequence[Document], table: Table | None) -> list[Signa
 
 def sign_columns(documents: Sequence[Document], table: Table | None) -> SignedColumns:
     """Sign documents as `sign_batch` does, and leave their signatures in columns."""
+    documents = [signed_part(document) for document in documents]
     page_tokens = PagedTokens.tokenize([document.text for document in documents])
     batch = page_tokens.batch
     groups = TermGroups.group(batch)

@@ -2,10 +2,10 @@
 
 import getpass
 import sys
+import webbrowser
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 import click
 from rich.text import Text
@@ -15,6 +15,7 @@ from ibidem.comparison.word_diff import word_diff
 from ibidem.evaluation.answers import add_answer, read_answers
 from ibidem.evaluation.asking import Inquiry
 from ibidem.evaluation.evaluate import sign_collection
+from ibidem.evaluation.interview import Key, Question
 from ibidem.evaluation.labels import Pair
 from ibidem.grouped_search.explanations import format_count
 from ibidem.index.documents import add_override
@@ -25,6 +26,7 @@ from ibidem_dedupe.policy import Policy
 from ibidem_engines.engine import Engine
 from ibidem_engines.query import Filter
 from ibidem_engines.stored_presets import save_preset
+from ibidem_ingest.distribution import install_command
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import MissingDocument, Refusal, UsageError
 from ibidem_ingest.idf.store import Tables
@@ -32,7 +34,6 @@ from ibidem_ingest.idf.store import Tables
 PLACES = 6
 """Places that differ which are shown of a pair."""
 
-Key = Literal["y", "n", "s", "q"]
 KEYS: Mapping[str, Key] = {"y": "y", "n": "n", "s": "s", "q": "q", "\x03": "q", "\x04": "q", "": "q"}
 PROMPT = "the same? y yes, n no, s skip, q stop: "
 
@@ -47,6 +48,7 @@ class AskRequest:
         filters: Only documents that pass are taken.
         save: Name of the preset that the rule is kept as; empty: it is not kept.
         as_json: Whether to print JSON.
+        on_page: Whether to ask in the browser.
     """
 
     answers: Path
@@ -54,47 +56,61 @@ class AskRequest:
     filters: Sequence[Filter]
     save: str
     as_json: bool
+    on_page: bool = False
 
 
 @dataclass(slots=True)
 class Session:
-    """Questions to a person.
+    """Questions to a person, until all pairs are judged, further answers change nothing, or the person stops.
 
     Args:
         inquiry: Chooses the pairs.
         documents: The documents by id.
         path: The table of answers.
+        engine: The index that keeps manual decisions.
+        count: The most pairs to ask about.
         asked: How many pairs were judged.
         labels_alone: How many of them are no manual decisions, since the index lacks a document.
+        is_stopped: Whether the person stopped.
     """
 
     inquiry: Inquiry
     documents: Mapping[str, Document]
     path: Path
+    engine: Engine
+    count: int
     asked: int = 0
     labels_alone: int = 0
+    is_stopped: bool = False
 
-    def ask(self, engine: Engine, count: int) -> None:
-        """Ask until the person stops, all pairs are judged, or further answers change nothing."""
-        while self.asked < count and not self.inquiry.is_settled and (number := self.inquiry.next()) is not None:
-            pair = self.inquiry.name(number)
-            for line in question(self.documents[pair[0]], self.documents[pair[1]], self.asked + 1, count):
-                messages().print(line)
-            key = read_key()
-            if key == "q":
-                return
-            if key == "s":
-                self.inquiry.skip(number)
-                continue
-            self.note(engine, pair, is_duplicate=key == "y")
+    def question(self) -> Question | None:
+        """Return the next pair."""
+        if self.is_stopped or self.asked >= self.count or self.inquiry.is_settled:
+            return None
+        number = self.inquiry.next()
+        if number is None:
+            return None
+        a, b = self.inquiry.name(number)
+        return Question(number, self.asked, self.count, (self.documents[a], self.documents[b]))
+
+    def answer(self, number: int, key: Key) -> None:
+        """Take an answer to a pair."""
+        if key == "q":
+            self.is_stopped = True
+        elif key == "s":
+            self.inquiry.skip(number)
+        else:
+            self.note(self.inquiry.name(number), is_duplicate=key == "y")
             self.inquiry.answer(number, is_duplicate=key == "y")
 
-    def note(self, engine: Engine, pair: Pair, *, is_duplicate: bool) -> None:
+    def note(self, pair: Pair, *, is_duplicate: bool) -> None:
         """Keep an answer as a label, and as a manual decision where the index has both documents."""
         add_answer(self.path, pair, is_duplicate=is_duplicate)
         self.asked += 1
         try:
-            add_override(engine, pair, "same" if is_duplicate else "not", author=getpass.getuser(), reason="tune --ask")
+            add_override(
+                self.engine, pair, "same" if is_duplicate else "not", author=getpass.getuser(), reason="tune --ask"
+            )
         except (MissingDocument, NoIndex):
             self.labels_alone += 1
 
@@ -120,13 +136,40 @@ def ask(documents: Iterable[Document | Refusal], request: AskRequest, settings: 
     if not len(inquiry):
         raise UsageError("no two of these documents are alike enough to ask about", "name more documents")
     inquiry.take(given)
-    session = Session(inquiry, texts, request.answers)
     with engine_context(settings) as engine:
-        session.ask(engine, request.count)
+        session = Session(inquiry, texts, request.answers, engine, request.count)
+        (ask_on_page if request.on_page else ask_on_terminal)(session)
         if request.save and inquiry.answers:
             about = f"learned from {format_count(len(inquiry.answers), 'answer')} of tune --ask"
             save_preset(engine, request.save, Preset(Policy.from_rule(inquiry.rule), about))
     report(session, request)
+
+
+def ask_on_terminal(session: Session) -> None:
+    """Show one pair after another on the terminal, and read a key for each."""
+    while (question := session.question()) is not None:
+        for line in question_lines(question):
+            messages().print(line)
+        session.answer(question.number, read_key())
+
+
+def ask_on_page(session: Session) -> None:
+    """Show one pair after another in the browser.
+
+    Raises:
+        UsageError: The gateway's libraries are not installed.
+    """
+    try:
+        from ibidem.gateway.page.interview import hold_interview  # noqa: PLC0415 - the libraries are an extra
+    except ModuleNotFoundError as error:
+        raise UsageError(f"the page needs {error.name}", install_command("gateway")) from error
+
+    def show(address: str) -> None:
+        """Open the page, and say where it is."""
+        messages().print(Text(f"The pairs are shown at {address} (Ctrl-C ends it)"))
+        webbrowser.open(address)
+
+    hold_interview(session, show)
 
 
 def hold(documents: Iterable[Document | Refusal], texts: dict[str, Document]) -> Iterator[Document | Refusal]:
@@ -137,9 +180,10 @@ def hold(documents: Iterable[Document | Refusal], texts: dict[str, Document]) ->
         yield item
 
 
-def question(a: Document, b: Document, number: int, count: int) -> Iterator[Text]:
+def question_lines(question: Question) -> Iterator[Text]:
     """Yield both titles and the words that differ."""
-    yield Text(f"\n{number} of {count}", "about")
+    yield Text(f"\n{question.asked + 1} of {question.count}", "about")
+    a, b = question.documents
     for document in (a, b):
         yield Text.assemble((sanitize(document.title or "(no title)"), "title"), f"  {sanitize(document.id)}")
     difference = word_diff(a.text, b.text, PLACES)

@@ -54,6 +54,7 @@ Ask = Annotated[
         help="Ask about up to N pairs, write the answers to LABELS, and learn from them.",
     ),
 ]
+OnPage = Annotated[bool, typer.Option("--page", help="Ask on a page in the browser; needs the extra gateway.")]
 Save = Annotated[
     str,
     typer.Option("--save", metavar="NAME", help="Keep the figures with the index as a preset, where they are better."),
@@ -69,6 +70,7 @@ def run(
     learn: Learn = False,
     whole: Whole = 0,
     ask: Ask = None,
+    on_page: OnPage = False,
     save: Save = "",
     as_json: Json = False,
 ) -> None:
@@ -82,8 +84,10 @@ def run(
     if ask is not None:
         if learn or positive or unjudged or whole:
             raise UsageError("--ask does not go with --learn, --positive, --unjudged or --of", "leave them out")
-        ask_and_learn(documents, AskRequest(labels, ask, chosen_filters, save, as_json), settings)
+        ask_and_learn(documents, AskRequest(labels, ask, chosen_filters, save, as_json, on_page), settings)
         return
+    if on_page:
+        raise UsageError("--page shows what --ask asks", "give --ask N too")
     with bar("Signing") as advance:
         collection = sign_collection(
             documents, Tables(settings.tables), lambda count: advance(count, None), chosen_filters

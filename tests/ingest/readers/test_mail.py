@@ -37,28 +37,73 @@ def test_subject_sender_date_and_body_are_the_document(tmp_path: Path) -> None:
     assert record["title"] == "Ihre Miete für März"
     assert record["source"] == "Ann Landlord <ann@example.org>"
     assert record["date"] == "1987-10-19T09:30:00-05:00"
-    assert record["pages"] == ["Dear Sir,\nthe rent has not arrived.\n"]
-    assert record["meta"] == {"to": "tenant@example.org", "message-id": "<1@example.org>"}
+    assert record["text"] == "Dear Sir,\nthe rent has not arrived.\n"
 
 
-def test_attached_texts_are_further_pages_and_other_attachments_are_named(tmp_path: Path) -> None:
+def test_the_head_is_kept_as_fields(tmp_path: Path) -> None:
+    message = mail(subject="AW: [lease] Re: Ihre Miete")
+    message["In-Reply-To"], message["References"] = "<0@example.org>", "<a@example.org> <0@example.org>"
+    assert read_mail(tmp_path, bytes(message))["meta"] == {
+        "type": "mail",
+        "from": "Ann Landlord <ann@example.org>",
+        "to": "tenant@example.org",
+        "message-id": "<1@example.org>",
+        "in-reply-to": "<0@example.org>",
+        "sent": "Mon, 19 Oct 1987 09:30:00 -0500",
+        "subject": "Ihre Miete",
+        "references": ["a@example.org", "0@example.org"],
+    }
+
+
+@pytest.mark.slow
+def test_attachments_are_documents_that_point_to_their_mail(tmp_path: Path) -> None:
     message = mail()
     message.add_attachment("the lease itself", filename="lease.txt")
     message.add_attachment(b"\x00\x01", maintype="image", subtype="png", filename="roof.png")
-    record = read_mail(tmp_path, bytes(message))
-    assert record["pages"] == ["Dear Sir,\nthe rent has not arrived.\n", "the lease itself\n"]
-    assert record["meta"]["attachments"] == ["lease.txt", "roof.png"]  # type: ignore[index]
+    message.add_attachment(b"# Costs\n\nof the roof", maintype="application", subtype="x", filename="costs.md")
+    message.add_attachment(b"%PDF no", maintype="application", subtype="pdf", filename="torn.pdf")
+    inner = mail("an older mail", "Dach")
+    message.add_attachment(inner)
+    (tmp_path / "a.eml").write_bytes(bytes(message))
+    outcomes = list(read([tmp_path]))
+    found = {each.id: each for each in outcomes if isinstance(each, Document)}
+    assert [each.id for each in outcomes] == ["a.eml", "a.eml/1", "a.eml/2", "a.eml/3", "a.eml/4"]
+    assert {each.meta["family"] for each in found.values()} == {"a.eml"}
+    assert found["a.eml"].meta["attachments"] == ["lease.txt", "roof.png", "costs.md", "torn.pdf", "Dach"]
+    assert found["a.eml/1"].text.strip() == "the lease itself"
+    assert "of the roof" in found["a.eml/2"].text
+    assert found["a.eml/4"].meta["type"] == "mail"
+    assert [each.id for each in outcomes if isinstance(each, Refusal)] == ["a.eml/3"]
+
+
+def test_a_body_in_three_character_sets_is_read_whole(tmp_path: Path) -> None:
+    parts = b"".join(
+        b"--b\nContent-Type: text/plain; charset=" + charset.encode() + b"\n\n" + text.encode(charset) + b"\n"
+        for charset, text in (("utf-8", "Miete für März"), ("latin-1", "déjà payé"), ("koi8-r", "оплачено"))
+    )
+    data = b"Subject: a\nContent-Type: multipart/mixed; boundary=b\n\n" + parts + b"--b--\n"
+    assert str(read_mail(tmp_path, data)["text"]).split("\n") == ["Miete für März", "déjà payé", "оплачено"]
+
+
+@pytest.mark.slow
+def test_each_file_of_a_maildir_is_a_mail_whose_id_has_no_flags(tmp_path: Path) -> None:
+    for name in ("cur", "new", "tmp", ".Sent/cur", ".Sent/new", ".Sent/tmp"):
+        (tmp_path / name).mkdir(parents=True)
+    (tmp_path / "cur" / "1.host:2,S").write_bytes(bytes(mail("one")))
+    (tmp_path / "tmp" / "2.host").write_bytes(bytes(mail("two")))
+    (tmp_path / ".Sent" / "new" / "3.host").write_bytes(bytes(mail("three")))
+    assert [each.id for each in read([tmp_path]) if isinstance(each, Document)] == [".Sent/new/3.host", "cur/1.host"]
 
 
 def test_of_two_forms_of_a_body_the_plain_one_is_read_and_html_alone_by_what_it_shows(tmp_path: Path) -> None:
     mailbox = mail()
     mailbox.add_alternative("<p>Dear Sir</p>", subtype="html")
-    assert read_mail(tmp_path, bytes(mailbox))["pages"] == ["Dear Sir,\nthe rent has not arrived.\n"]
+    assert read_mail(tmp_path, bytes(mailbox))["text"] == "Dear Sir,\nthe rent has not arrived.\n"
     alone = mail()
     alone.set_content(
         "<style>p {}</style><p>Dear <b>Sir</b>, the rent of the last month has not arrived.</p>", subtype="html"
     )
-    (page,) = read_mail(tmp_path, bytes(alone))["pages"]  # type: ignore[misc]
+    page = str(read_mail(tmp_path, bytes(alone))["text"])
     assert "Sir" in page
     assert "<" not in page
 

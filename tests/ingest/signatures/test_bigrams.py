@@ -58,6 +58,19 @@ def test_misread_letters_make_bigrams_that_the_list_lacks() -> None:
     assert copy.unknown > clean.unknown + 20
 
 
+def test_a_letter_of_an_alphabet_in_place_of_a_character_is_misread() -> None:
+    rng = random.Random(3)  # noqa: S311 - made-up misreadings keep no secret
+    copy = "".join(rng.choice("ilrst") if rng.random() < 0.1 else c for c in CHINESE)
+    evidence = decide(packed(CHINESE), packed(copy), Policy())
+    assert evidence is not None
+    assert evidence.signature == "characters"
+
+
+def test_a_text_with_many_latin_words_is_compared_by_characters_too() -> None:
+    assert bigrams.is_dense(tokens("使用 GNOME 控制中心的 Network 面板"))
+    assert not bigrams.is_dense(tokens("the street is called 北京路 on this map"))
+
+
 @given(st.lists(st.text(st.sampled_from("国家的人ไทยบ้านかなカ한국말a1é ,"), max_size=90), min_size=1, max_size=4))
 def test_a_batch_is_signed_as_one_by_one(texts: list[str]) -> None:
     documents = [Document(str(at), text * 9) for at, text in enumerate(texts)]

@@ -36,6 +36,13 @@ def test_the_share_is_taken_on_the_smallest_of_the_union() -> None:
     assert numbers.compare(a, b) == 8 / 16
 
 
+def test_forms_differ_below_three_quarters_of_their_numbers() -> None:
+    receipt = Numbers(16, tuple(range(16)))
+    assert numbers.forms_differ(receipt, Numbers(16, tuple(range(5, 21))), (96, 96))
+    assert not numbers.forms_differ(receipt, Numbers(16, tuple(range(4, 20))), (96, 96))
+    assert not numbers.forms_differ(receipt, Numbers(16, tuple(range(9, 25))), (96, 97))
+
+
 def test_numbers_agree_from_a_third_on_or_when_there_are_few() -> None:
     three = Numbers(3, (1, 2, 3))
     assert numbers.agree(three, Numbers(3, (2, 3, 4)))

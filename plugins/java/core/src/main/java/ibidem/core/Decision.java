@@ -148,7 +148,10 @@ public final class Decision {
         if (rule == null || !sameTable(a, b) || !eligible(a, rule) || !eligible(b, rule)) {
             return false;
         }
-        if (lengths(a, b) < rule.lengths() || rule.numbers() && !Numbers.agree(a, b)) {
+        if (lengths(a, b) < rule.lengths()) {
+            return false;
+        }
+        if (rule.numbers() && (!Numbers.agree(a, b) || Numbers.formsDiffer(a, b))) {
             return false;
         }
         int least = rule.least(Math.min(a.terms.length, b.terms.length));
@@ -212,7 +215,10 @@ public final class Decision {
     }
 
     private static Noise.Comparison compareNoise(Packed a, Packed b, Policy.Characters rule) {
-        return rule == null || !sameList(a, b) || lengths(a, b) < rule.lengths() ? null : Noise.compare(a, b, rule);
+        if (rule == null || !sameList(a, b) || lengths(a, b) < rule.lengths()) {
+            return null;
+        }
+        return rule.numbers() > 0 && Numbers.formsDiffer(a, b) ? null : Noise.compare(a, b, rule);
     }
 
     /** Decides on two documents, with the reason; null if they are no duplicates by packed values. */

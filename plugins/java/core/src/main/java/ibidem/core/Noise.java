@@ -106,14 +106,15 @@ final class Noise {
         long slots = noise.equalSlots(other);
         int equal = Long.bitCount(slots);
         double share = Math.max(0.0, ((double) equal / SLOTS - CHANCE) / (1 - CHANCE));
-        if (share < rule.share() || !sharesBand(slots) || equalPairs(slots) < rule.pairs()) {
+        if (share < rule.leastShare() || !sharesBand(slots) || equalPairs(slots) < rule.pairs()) {
             return null;
         }
         double difference = difference(share, noise.runs, other.runs);
         double terms = noise.unknownIn(other);
         double words = Math.max(1.0, difference / noise.runsOfTerm);
         double figures = difference(Numbers.share(a, b), a.numbers, b.numbers);
-        double least = rule.unknown() * (noise.dense() ? UNKNOWN_BIGRAMS : 1) + rule.numbers() * (figures / words);
+        double unknown = rule.leastUnknown(share) * (noise.dense() ? UNKNOWN_BIGRAMS : 1);
+        double least = unknown + rule.numbers() * (figures / words);
         double times = noise.dense() ? 0 : rule.lift();
         boolean lift = terms * (noise.runs + other.runs) >= times * difference * (noise.unknown + other.unknown);
         return terms / words >= least && lift ? new Comparison(equal, share, terms / words) : null;

@@ -4,6 +4,8 @@ package ibidem.core;
 final class Numbers {
     private static final int FEW = 3;
     private static final double LEAST_SHARE = 1.0 / 3;
+    private static final int FORM = 6;
+    private static final double FORM_SHARE = 3.0 / 4;
     private static final int NONE = 1 << 16;
 
     private Numbers() {}
@@ -14,6 +16,15 @@ final class Numbers {
             return true;
         }
         return share(a, b) >= LEAST_SHARE;
+    }
+
+    /** Returns whether both texts are forms, one in six of whose tokens is a number of its own, and their numbers differ. */
+    static boolean formsDiffer(Packed a, Packed b) {
+        return isForm(a) && isForm(b) && share(a, b) < FORM_SHARE;
+    }
+
+    private static boolean isForm(Packed packed) {
+        return (long) FORM * packed.numbers >= packed.length;
     }
 
     /** Returns the share of the smallest hashes of the union that both have; 1 when there are no numbers. */

@@ -36,7 +36,7 @@ public record Policy(
             new Terms(40.0 / Packed.FULL_SET, true, Packed.FULL_SET, 0.95, true),
             new Fingerprint(0.95, 50),
             null,
-            new Characters(0.38, 0.12, 0.3, 0.8, 1.6, false, 3),
+            new Characters(0.38, 0.12, 0.3, 0.8, 1.6, false, 3, 0.3),
             new Contained(0.8, 50),
             0.5,
             null);
@@ -49,7 +49,7 @@ public record Policy(
             new Terms(0.6, true, Packed.FULL_SET, 0.3, false),
             new Fingerprint(0.0, 5),
             null,
-            new Characters(0.12, 0.0, 0.0, 0.4, 0.0, true, 2),
+            new Characters(0.12, 0.0, 0.0, 0.4, 0.0, true, 2, 0.3),
             null,
             null,
             null);
@@ -88,9 +88,30 @@ public record Policy(
      * @param lift how many times as often an unknown word differs as any run of characters
      * @param few whether it counts where the idf table has few terms
      * @param pairs how many pairs of slots are equal at the least, of those by which an index looks up such texts
+     * @param distant the least share of the runs where {@link #DISTANT_UNKNOWN} times {@code unknown} is required
      */
     public record Characters(
-            double share, double unknown, double numbers, double lengths, double lift, boolean few, int pairs) {}
+            double share,
+            double unknown,
+            double numbers,
+            double lengths,
+            double lift,
+            boolean few,
+            int pairs,
+            double distant) {
+        /** How many times as many unknown words are required of a pair that shares fewer runs than {@code share}. */
+        public static final double DISTANT_UNKNOWN = 2.0;
+
+        /** Returns the least share of the runs at which any pair counts. */
+        public double leastShare() {
+            return Math.min(share, distant);
+        }
+
+        /** Returns the least share of unknown words of a pair that shares so many of its runs. */
+        public double leastUnknown(double shared) {
+            return unknown * (shared < share ? DISTANT_UNKNOWN : 1);
+        }
+    }
 
     /**
      * Containment evidence of texts of which not both are long.

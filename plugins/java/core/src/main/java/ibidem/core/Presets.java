@@ -25,14 +25,14 @@ public final class Presets {
                         base,
                         20,
                         new Policy.Terms(terms.share(), true, terms.smallest(), 0.8, true),
-                        new Policy.Characters(0.4, 0.08, 0.2, 0.8, 0.6, true, 3)));
+                        new Policy.Characters(0.4, 0.08, 0.2, 0.8, 0.6, true, 3, 0.4)));
         presets.put(
                 "scans",
                 with(
                         base,
                         base.slots(),
                         new Policy.Terms(terms.share(), true, terms.smallest(), 0.8, false),
-                        new Policy.Characters(0.2, 0.05, 0.1, 0.8, 1.3, true, 2)));
+                        new Policy.Characters(0.2, 0.05, 0.1, 0.8, 1.3, true, 2, 0.3)));
         presets.put(
                 "conrad2003",
                 new Policy(

@@ -59,12 +59,17 @@ public record StoredPreset(String name, Policy policy) {
                         number(figures, "lengths"),
                         number(figures, "lift"),
                         flag(figures, "few"),
-                        pairs(integer(figures, "pairs")));
+                        pairs(integer(figures, "pairs")),
+                        distant(number(figures, "distant")));
     }
 
     /** Returns how many pairs of slots are required; older stored presets lack this figure. */
     private static int pairs(Integer pairs) {
         return pairs == null ? Policy.DEFAULT.characters().pairs() : pairs;
+    }
+
+    private static double distant(Double distant) {
+        return distant == null ? Policy.DEFAULT.characters().distant() : distant;
     }
 
     private static Map<?, ?> part(Map<?, ?> figures, String name) {

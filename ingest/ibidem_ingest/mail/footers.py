@@ -1,0 +1,64 @@
+"""Signatures and footers of a mail: its author's, a telephone's, a mailing list's."""
+
+from ibidem_ingest.mail.lines import Lines
+from ibidem_ingest.mail.phrases import FOOTER, LIST_FOOTER, UNDERSCORES
+
+SIGNATURE_LINES = 30
+FOOTER_LINES = 14
+
+
+def find_signatures(lines: Lines) -> None:
+    """Find the signature of the mail, the line of a telephone, and the footer of a list."""
+    _find_list_footer(lines)
+    signature = 0
+    for at, kind in enumerate(lines.kinds):
+        if kind != "new":
+            signature = 0
+        elif _begins_signature(lines, at):
+            signature = 1
+        if signature:
+            lines.kinds[at] = "signature"
+
+
+def _begins_signature(lines: Lines, at: int) -> bool:
+    """Return whether a signature begins at a line: below two dashes, or with the line of a telephone."""
+    content = lines.contents[at]
+    if content == "--":
+        return _is_short(lines, at)
+    return 0 < len(content) < 70 and FOOTER.match(content.strip("* _")) is not None and _ends(lines, at)
+
+
+def _is_short(lines: Lines, at: int) -> bool:
+    """Return whether few lines follow before another part."""
+    follow = 0
+    for line in range(at + 1, len(lines)):
+        if lines.kinds[line] != "new" or follow > SIGNATURE_LINES:
+            break
+        follow += bool(lines.contents[line])
+    return follow <= SIGNATURE_LINES
+
+
+def _ends(lines: Lines, at: int) -> bool:
+    """Return whether nothing but two further lines follows before another part."""
+    rest = 0
+    for line in range(at + 1, min(at + 8, len(lines))):
+        if lines.kinds[line] != "new":
+            break
+        rest += bool(lines.contents[line].strip())
+    return rest <= 2
+
+
+def _find_list_footer(lines: Lines) -> None:
+    """Find the footer that a list adds below all else: a rule, then how to leave the list."""
+    words = 0
+    for at in range(len(lines) - 1, -1, -1):
+        content = lines.contents[at]
+        words += bool(content.strip())
+        if words > FOOTER_LINES or lines.marks[at]:
+            return
+        if UNDERSCORES.match(content) and lines.kinds[at] != "heading":
+            footer = "\n".join(lines.contents[at:])
+            # Below a quotation without marks it may be that of the mail that is quoted: then it comes twice.
+            if LIST_FOOTER.search(footer) and (not lines.depths[at] or lines.text.count(footer.strip()) > 1):
+                lines.set(at, len(lines), "signature", 0)
+            return

@@ -1,0 +1,86 @@
+"""Fields of a mail's head: its ids, its people, its subject without the prefixes of answers and forwards."""
+
+import re
+from collections.abc import Mapping
+
+MESSAGE_ID = "message-id"
+FAMILY = "family"
+"""Field of a mail's attachment with the id of the mail, and of a mail that has some with its own."""
+
+TYPE, MAIL = "type", "mail"
+"""Field that says that a document is a mail, and its value."""
+
+_PREFIX = re.compile(
+    r"\s*(?:(?:re|r|aw|antw?|antwort|sv|vs|rv|rif|ref|res|fwd?|wg|tr|i|enc|doorst|vl|vb|fs|odp|pd|ynt|ilt|továbbítás"
+    r"|回复|答复|回覆|转发|轉寄|答覆|回信|отв|ответ|ha|hl|bls)\s*(?:\[\d+\]|\(\d+\)|\^\d+)?\s*[:\uff1a]|\[[^\]\s]{1,40}\](?=\s*\S)|\(fwd\))",
+    re.IGNORECASE,
+)
+_ANSWER = re.compile(
+    r"(?:\s*\[[^\]\s]{1,40}\])?\s*(?:re|aw|antw?|antwort|sv|vs|rv|rif|ref|res|odp|ynt|回复|答复|回覆|отв|ответ|ha|fwd?|wg|tr|i"
+    r"|enc|doorst|vl|vb|pd|转发)\s*(?:\[\d+\]|\(\d+\)|\^\d+)?\s*[:\uff1a]",
+    re.IGNORECASE,
+)
+_ID = re.compile(r"<([^<>\s]{1,998})>")
+_ADDRESS = re.compile(r"[\w.+'=/&-]{1,64}@[\w.-]+")
+LONGEST_SUBJECT = 1_000
+
+
+def bare_subject(subject: str) -> str:
+    """Return a subject without the prefixes of answers and forwards, and without the name of a list in brackets.
+
+    >>> bare_subject("Re: [lawyers] AW: Fwd:  the  lease"), bare_subject("Re: "), bare_subject("I: Miete")
+    ('the lease', '', 'Miete')
+    """
+    text = " ".join(subject[:LONGEST_SUBJECT].split())
+    at = 0
+    while (match := _PREFIX.match(text, at)) is not None:
+        at = match.end()
+    text = text[at:].strip()
+    return text.removesuffix("(fwd)").strip()
+
+
+def is_answer(subject: str) -> bool:
+    """Return whether a subject begins as answers and forwards do.
+
+    >>> is_answer("[lawyers] Re: the lease"), is_answer("the lease")
+    (True, False)
+    """
+    return _ANSWER.match(subject) is not None
+
+
+def message_ids(value: object) -> list[str]:
+    r"""Read ids of messages out of a field, in order, each once.
+
+    >>> message_ids("<a@x> (comment)\n <b@x> <a@x>"), message_ids(["c@x"]), message_ids(7)
+    (['a@x', 'b@x'], ['c@x'], [])
+    """
+    texts = [each for each in value if isinstance(each, str)] if isinstance(value, list) else [value]
+    found: dict[str, None] = {}
+    for text in texts:
+        if isinstance(text, str):
+            found.update(dict.fromkeys(_ID.findall(text) or text.split()[:1]))
+    return list(found)
+
+
+def addresses(*values: object) -> frozenset[str]:
+    """Read the addresses of people, in lower case; the names of people where a field has no address.
+
+    >>> sorted(addresses("Ann <Ann@Example.org>, bob@example.org", None, "Smith; Jones"))
+    ['ann@example.org', 'bob@example.org', 'jones', 'smith']
+    """
+    found: set[str] = set()
+    for value in values:
+        if isinstance(value, str) and value:
+            text = value.lower()
+            names = _ADDRESS.findall(text) or [name.strip(" \"'") for name in re.split("[;,]", text)]
+            found.update(name for name in names if name)
+    return frozenset(found)
+
+
+def is_mail(meta: Mapping[str, object]) -> bool:
+    """Return whether the fields of a document say that it is a mail.
+
+    >>> is_mail({"message-id": "<1@example.org>"}), is_mail({"court": "9th Cir."})
+    (True, False)
+    """
+    return bool(meta) and (meta.get(TYPE) == MAIL or MESSAGE_ID in meta)

@@ -1,0 +1,198 @@
+"""What introduces a quotation: a line of attribution, a separator, or a copied head.
+
+A phrase alone decides nothing: what stands around it must fit, too.
+"""
+
+import re
+
+from ibidem_ingest.mail.lines import Lines
+from ibidem_ingest.mail.phrases import ADDRESS, COLONS, DATE, FORWARD, LABEL, OPENER, SEPARATOR, UNDERSCORES, VERB
+
+RULE = re.compile(r"\s*[-_=*#~]{3,}")
+COLON = re.compile(rf"[{COLONS}][\s>*-]*$|(?:\.\.\.|…)\s*$|写道|\)$|>$")
+ATTRIBUTION_LINES = 4
+LONGEST_ATTRIBUTION = 400
+HEAD_LINES = 40
+
+
+def heading(lines: Lines, at: int) -> tuple[int, int, str]:
+    """Find what introduces a quotation at a line.
+
+    Returns:
+        Its first line, the one behind its last (the given one where there is none), and what follows: `open` for all
+        that stands at the same depth, a prefix for lines that bear it, nothing for lines that are marked.
+    """
+    content = lines.contents[at]
+    if RULE.match(content) or FORWARD.match(content.strip()):
+        if end := _separator(lines, at):
+            return at, end, "open"
+    elif any(colon in content for colon in COLONS):
+        end, labels = _head(lines, at)
+        if len(labels) >= 3 and labels & {"from", "sent"} and labels & {"to", "subject"} and "from" in labels:
+            return at, end, "open"
+        if {"to", "subject"} <= labels and (first := _preface(lines, at)) < at:
+            return first, end, "open"
+    if COLON.search(content):
+        return _attribution(lines, at)
+    return at, at, ""
+
+
+def _separator(lines: Lines, at: int) -> int:
+    """Return the line behind a separator, with the head below it; 0 where the line is none."""
+    content = lines.contents[at].strip()
+    known = len(content) < 120 and SEPARATOR.search(content) is not None
+    below = at + 1
+    if known and not content.endswith(("-", "_", "=", "*", ":")) and _next(lines, below) < len(lines):
+        wrapped = lines.contents[below].rstrip()
+        below += wrapped.endswith("--")
+    start = below
+    for _ in range(5):
+        start = _next(lines, start)
+        if start >= len(lines) or lines.marks[start] != lines.marks[at]:
+            break
+        end, labels = _head(lines, start)
+        if len(labels) >= (2 if known else 3) or (UNDERSCORES.match(content) and _is_head(labels)):
+            return end
+        if not known or len(lines.contents[start]) > 80:
+            break
+        start += 1
+    return below if known else 0
+
+
+def _is_head(labels: set[str]) -> bool:
+    return "from" in labels and len(labels) >= 3
+
+
+def _next(lines: Lines, at: int) -> int:
+    """Return the next line with words; looks ten lines ahead."""
+    for line in range(at, min(at + 10, len(lines))):
+        if lines.contents[line].strip():
+            return line
+    return len(lines)
+
+
+def _head(lines: Lines, at: int) -> tuple[int, set[str]]:
+    """Read a copied head; returns the line behind it, and its labels."""
+    labels: set[str] = set()
+    end, blank, last = at, 0, ""
+    for line in range(at, min(at + HEAD_LINES, len(lines))):
+        content = lines.contents[line]
+        if lines.marks[line] != lines.marks[at] and content.strip():
+            break
+        if not content.strip():
+            blank += 1
+            if blank > 1 or not labels:
+                break
+            continue
+        match = LABEL.match(content)
+        if match is not None and not (blank and len(labels) >= 4):
+            label = match.lastgroup or ""
+            if label in labels and label in ("from", "subject"):
+                break
+            labels.add(label)
+            end, last = line + 1, label
+        elif not blank and labels and _continues(lines, line, last):
+            end = line + 1
+        else:
+            break
+        blank = 0
+    return end, labels
+
+
+def _continues(lines: Lines, at: int, label: str) -> bool:
+    """Return whether a line goes on with the label above it."""
+    content, before = lines.contents[at], lines.contents[at - 1]
+    if content[0] in " \t" and label != "subject":
+        return True
+    if label in ("to", "other", "from"):
+        return (
+            before.endswith((",", ";", ":")) or content.endswith((",", ";")) or ("@" in content and " " not in content)
+        )
+    return False
+
+
+def _preface(lines: Lines, at: int) -> int:
+    """Return where the lines with name and date begin that Lotus Notes writes above a head."""
+    first, blanks = at, 0
+    for line in range(at - 1, max(-1, at - 6), -1):
+        content = lines.contents[line]
+        if not content.strip():
+            blanks += 1
+            if blanks > 2:
+                break
+            continue
+        if lines.marks[line] != lines.marks[at] or len(content) > 100:
+            break
+        if DATE.search(content):
+            named = line and 0 < len(lines.contents[line - 1].strip()) < 60 and not ADDRESS.search(content)
+            named = named and " on " not in content and lines.contents[line - 1][-1] not in ".!?"
+            return line - 1 if named and lines.kinds[line - 1] != "heading" else line
+    return first
+
+
+def _attribution(lines: Lines, at: int) -> tuple[int, int, str]:
+    """Find a line of attribution that ends at a line, over up to four lines."""
+    mark, below = lines.marks[at], _next(lines, at + 1)
+    joined = lines.contents[at].strip()
+    first = at
+    follows = "" if below >= len(lines) or lines.marks[below] <= mark else "marked"
+    if not follows and not VERB.search(joined):
+        return at, at, ""
+    best = at + 1 if _attributes(joined, follows) else 0
+    for line in range(at - 1, max(-1, at - ATTRIBUTION_LINES), -1):
+        content = lines.contents[line].strip()
+        if not content or lines.marks[line] != mark or lines.kinds[line] == "heading" or content[-1] in ".!?:":
+            break
+        joined = f"{content} {joined}"
+        if len(joined) > LONGEST_ATTRIBUTION:
+            break
+        if OPENER.match(joined) and DATE.search(joined) and _attributes(joined, follows):
+            best, first = at + 1, line
+    if not best:
+        return at, at, ""
+    if follows:
+        return first, at + 1, ""
+    prefix = _prefix(lines, below) if below < len(lines) else ""
+    if prefix:
+        return first, at + 1, prefix
+    joined = " ".join(lines.contents[line].strip() for line in range(first, at + 1))
+    if not DATE.search(joined) or not (OPENER.match(joined) or ADDRESS.search(joined)) or below == len(lines):
+        return at, at, ""
+    return first, at + 1, "" if at < lines.last_marked else "open"
+
+
+def _attributes(joined: str, follows: str) -> bool:
+    """Return whether words introduce a quotation."""
+    if len(joined) > LONGEST_ATTRIBUTION:
+        return False
+    if verb := VERB.search(joined):
+        names = len(joined[verb.end() :].strip(f" \u00a0\u202f{COLONS}")) == 0 and len(joined.split()) <= 8
+        return bool(follows) or bool(DATE.search(joined)) or names
+    return bool(follows) and bool("@" in joined and (DATE.search(joined) or joined.endswith((":", ">"))))
+
+
+_OTHER_PREFIX = re.compile(r"(?:[|:}#]|[A-Z]{1,3}>|[ \t]{2,})(?=\s*\S)")
+
+
+def _prefix(lines: Lines, at: int) -> str:
+    """Return another mark of quotation, or an indent, that the first line below an attribution bears."""
+    start = lines.starts[at]
+    line = lines.text[start : lines.starts[at + 1] if at + 1 < len(lines) else len(lines.text)]
+    match = _OTHER_PREFIX.match(line) if not lines.marks[at] else None
+    if match is None:
+        return ""
+    return match[0].strip() or "  "
+
+
+def prefixed_end(lines: Lines, at: int, prefix: str) -> int:
+    """Return the line behind those that bear a prefix."""
+    end = at
+    for line in range(at, len(lines)):
+        content = lines.contents[line]
+        if not content.strip():
+            continue
+        bears = content[0] in " \t" if prefix == "  " else content.lstrip().startswith(prefix)
+        if lines.marks[line] or not bears:
+            break
+        end = line + 1
+    return end

@@ -1,0 +1,88 @@
+"""Lines of a mail's body: their marks of quotation, and what each is found to be."""
+
+import re
+from dataclasses import dataclass, field
+from typing import Literal
+
+Kind = Literal["new", "quoted", "heading", "signature"]
+
+MARKS = re.compile(r"(?:[ \t]{0,3}>)+")
+WIDE, NARROW = 60, 45
+"""Characters of a line that a program wraps, and of the rest of it that lost its mark."""
+
+
+@dataclass(eq=False, slots=True)
+class Lines:
+    """The lines of a body.
+
+    Args:
+        text: The body.
+        starts: The first character of each.
+        marks: How many marks of quotation each bears.
+        contents: Each without its marks.
+        kinds: What each is found to be.
+        depths: How deep each is found to be quoted.
+        last_marked: The last one with a mark.
+    """
+
+    text: str
+    starts: list[int] = field(default_factory=list)
+    marks: list[int] = field(default_factory=list)
+    contents: list[str] = field(default_factory=list)
+    kinds: list[Kind] = field(default_factory=list)
+    depths: list[int] = field(default_factory=list)
+    last_marked: int = 0
+
+    def __len__(self) -> int:
+        return len(self.contents)
+
+    def set(self, first: int, end: int, kind: Kind, depth: int) -> None:
+        """Say what lines are."""
+        for at in range(first, end):
+            self.kinds[at], self.depths[at] = kind, depth
+
+
+def read_lines(text: str) -> Lines:
+    """Read the lines of a body with their marks."""
+    lines = Lines(text)
+    start = 0
+    for line in text.splitlines(keepends=True):
+        match = MARKS.match(line)
+        end = match.end() if match else 0
+        lines.starts.append(start)
+        lines.marks.append(line.count(">", 0, end))
+        lines.contents.append(line[end:].rstrip())
+        start += len(line)
+    lines.kinds = ["new"] * len(lines)
+    lines.depths = [0] * len(lines)
+    _unmark_prompts(lines)
+    _join_wrapped(lines)
+    lines.last_marked = max((at for at, mark in enumerate(lines.marks) if mark), default=0)
+    return lines
+
+
+def _unmark_prompts(lines: Lines) -> None:
+    """Take `>>>` for the prompt of an interpreter where nothing is quoted less deep, and `>From` for an escape."""
+    marks = set(lines.marks)
+    if 3 in marks and not marks & {1, 2}:
+        lines.marks[:] = [0 if mark == 3 else mark for mark in lines.marks]
+    for at, mark in enumerate(lines.marks):
+        if mark == 1 and lines.contents[at].startswith("From ") and lines.text.startswith(">From ", lines.starts[at]):
+            around = lines.marks[max(0, at - 1) : at] + lines.marks[at + 1 : at + 2]
+            lines.marks[at] = max(around, default=0)
+
+
+def _join_wrapped(lines: Lines) -> None:
+    """Take a short line between two marked ones for the rest of the first, which a program has wrapped."""
+    marks, contents = lines.marks, lines.contents
+    for at in range(1, len(lines) - 1):
+        if (
+            not marks[at]
+            and marks[at - 1]
+            and marks[at + 1] == marks[at - 1]
+            and 0 < len(contents[at]) < NARROW
+            and len(contents[at - 1]) + 2 * marks[at - 1] >= WIDE
+            and contents[at - 1][-1] not in ".!?:"
+            and contents[at][0].islower()
+        ):
+            marks[at] = marks[at - 1]

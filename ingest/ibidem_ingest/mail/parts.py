@@ -1,0 +1,130 @@
+"""Parts of a mail's body: what its author wrote, what is quoted, what introduces a quotation, and the signature.
+
+A line belongs to one part. Marks (`>`) say how deep a line is quoted. Where a program marks nothing, a copied head or a
+line of attribution begins a quotation that goes on to the end of what stands at the same depth. The rules look at the
+place of a phrase, and never at one phrase alone. Time grows with the length of the text.
+
+Own rules, and no library: `docs/figures/mail.md` has the figures of mail-parser-reply and email-reply-parser, which cut
+a mail at its first quotation, so that answers between quoted lines are lost, and give no places.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ibidem_ingest.mail.footers import find_signatures
+from ibidem_ingest.mail.headings import heading, prefixed_end
+from ibidem_ingest.mail.lines import Kind, Lines, read_lines
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a body.
+
+    Args:
+        kind: `new` was written by the author of the mail, `quoted` by another, `heading` introduces a quotation (a line
+            of attribution, a copied head), `signature` is that of the mail itself, or the footer of its list.
+        start: Its first character.
+        end: The character behind its last.
+        depth: How deep it is quoted: 1 is the mail that is answered, 2 what that one quotes; 0 elsewhere. A heading has
+            the depth of what it introduces.
+    """
+
+    kind: Kind
+    start: int
+    end: int
+    depth: int = 0
+
+
+def part(text: str) -> list[Part]:
+    r"""Part a body.
+
+    Returns:
+        Its parts in order; each character belongs to one. Empty lines belong to the part before them.
+
+    >>> for each in part("Yes.\n\nOn 3 May 2004, Ann wrote:\n> Is it due?\n-- \nBob\n"):
+    ...     print(each)
+    Part(kind='new', start=0, end=6, depth=0)
+    Part(kind='heading', start=6, end=32, depth=1)
+    Part(kind='quoted', start=32, end=45, depth=1)
+    Part(kind='signature', start=45, end=53, depth=0)
+    """
+    if not text:
+        return []
+    lines = read_lines(text)
+    _find_quotations(lines)
+    find_signatures(lines)
+    return list(_merge(lines))
+
+
+def own_text(text: str, parts: Sequence[Part] | None = None) -> str:
+    r"""Return what the author of a mail wrote; the whole text where that is no word.
+
+    Args:
+        text: The body.
+        parts: Its parts, where they are known.
+
+    >>> own_text("Yes.\n> Is it due?\nToday.")
+    'Yes.\nToday.'
+    """
+    own = "".join(
+        text[each.start : each.end] for each in (part(text) if parts is None else parts) if each.kind == "new"
+    )
+    return own if any(map(str.isalnum, own)) else text
+
+
+def unmarked(text: str, piece: Part) -> str:
+    r"""Return the text of a part without the marks of quotation.
+
+    >>> text = "> > Is it\n> > due?\n"
+    >>> unmarked(text, part(text)[0])
+    'Is it\ndue?\n'
+    """
+    body = text[piece.start : piece.end]
+    return _MARKED.sub("", body) if piece.depth else body
+
+
+_MARKED = re.compile(r"^(?:[ \t]{0,3}>)+[ \t]?", re.MULTILINE)
+
+
+def _find_quotations(lines: Lines) -> None:
+    """Go through the lines once; a stack holds the marks at which quotations without marks of their own began."""
+    open_at: list[int] = []
+    at, count = 0, len(lines)
+    while at < count:
+        mark, content = lines.marks[at], lines.contents[at]
+        if not content.strip():
+            lines.set(at, at + 1, "quoted" if mark or open_at else "new", mark + len(open_at))
+            at += 1
+            continue
+        while open_at and open_at[-1] > mark:
+            open_at.pop()
+        first, end, opens = heading(lines, at)
+        if end > at:
+            depth = mark + len(open_at) + 1
+            lines.set(first, end, "heading", depth)
+            if opens == "open":
+                open_at.append(mark)
+            elif opens:
+                stop = prefixed_end(lines, end, opens)
+                lines.set(end, stop, "quoted", depth)
+                end = stop
+            at = end
+            continue
+        depth = mark + len(open_at)
+        lines.set(at, at + 1, "quoted" if depth else "new", depth)
+        at += 1
+
+
+def _merge(lines: Lines) -> Iterator[Part]:
+    """Join lines of one kind and depth; empty ones belong to those before them."""
+    start, kind, depth = 0, "", 0
+    for at, content in enumerate(lines.contents):
+        same = lines.kinds[at] == kind and lines.depths[at] == depth
+        if not content.strip() or same:
+            continue
+        if kind:
+            yield Part(kind, start, lines.starts[at], depth)  # type: ignore[arg-type]  # a kind since a line was seen
+            start = lines.starts[at]
+        kind, depth = lines.kinds[at], lines.depths[at]
+    yield Part(kind or "new", start, len(lines.text), depth)  # type: ignore[arg-type]  # as above
