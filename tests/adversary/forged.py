@@ -1,7 +1,7 @@
 """Documents whose packed value is that of another one, as anybody may write them who may write at all.
 
 A vault holds stories that everybody may see, one secret that they may not, and forgeries: public documents with the
-secret's packed value, so that whoever takes identity from there shows the secret.
+secret's packed value and its group, so that whoever takes identity from there shows the secret.
 """
 
 import json
@@ -12,6 +12,7 @@ from typing import Any
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Record
 from ibidem_ingest.document import Document
+from ibidem_ingest.signatures.content import group_name
 from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.sign import sign_batch
 from servers.indices import ask
@@ -110,6 +111,7 @@ def forge(vault: Vault, secret: Record) -> None:
     for at in range(FORGERIES):
         forged = source | {"title": f"Forgery {at}", "text": f"said {'loudly ' * 9}", "source": "public"}
         forged["ibidem"] = source["ibidem"] | {"id": f"forged-{at}", "packed": value}
+        forged["ibidem"] |= {"group": group_name(HIDDEN), "lead": False}
         lines += [{"index": {"_id": f"forged-{at}"}}, forged]
     answer = ask(vault.address, "POST", f"/{vault.index}/_bulk?refresh=true", "\n".join(map(json.dumps, lines)) + "\n")
     assert not answer["errors"], answer
@@ -150,7 +152,9 @@ def native(vault: Vault, name: str) -> dict[str, Json]:
 
 def shown(answer: Json) -> dict[str, Json]:
     """Return the documents that an answer shows, by id, and check that it says nothing of the secret."""
-    assert HIDDEN_WORDS not in json.dumps(answer)
+    written = json.dumps(answer)
+    assert HIDDEN_WORDS not in written
+    assert HIDDEN not in written
     hits = [
         each
         for hit in answer["hits"]["hits"]

@@ -208,6 +208,34 @@ def test_a_document_that_only_the_group_joins_says_through_which_lead(empty_inde
     assert mark["group"] == "lead-group"
 
 
+@pytest.mark.parametrize("condition", ["source:public", "NOT source:secret"])
+def test_a_lead_that_a_condition_excludes_is_named_nowhere(empty_index: Any, condition: str) -> None:
+    engine = empty_index(
+        make_record("lead", f"{TEXT} leading grain", source="secret"),
+        make_record("shown", f"{TEXT} grain grain grain", source="public"),
+        make_record("apart", f"{APART} grain", source="public"),
+        settle=False,
+    )
+    put(engine, shown=("lead-group", False), apart=("lead-group", False), lead=("lead-group", True))
+    response = search(engine, parse_query(f"grain {condition}"), make_request(explain=True))
+    first, second = (hit["_dedupe"] for hit in response["hits"]["hits"])
+    assert first["group"] == second["group"] == "lead-group"
+    assert (second["of"], second["why"], second["notes"]) == (None, None, ["would not pass against shown alone"])
+    assert "through" not in second
+
+
+@pytest.mark.parametrize("condition", ["source:public", "NOT source:secret"])
+def test_the_whole_index_means_what_the_conditions_of_a_search_let_in(empty_index: Any, condition: str) -> None:
+    engine = empty_index(
+        make_record("hidden", TEXT, source="secret"),
+        make_record("shown", f"{TEXT} grain", source="public"),
+        make_record("further", f"{TEXT} form", source="public"),
+    )
+    request = parse_request({"dedupe": "indent", "dedupe_scope": "index"})
+    hits = search(engine, parse_query(f"grain {condition}"), request)["hits"]["hits"]
+    assert [hit["_id"] for hit in hits] == ["shown", "further"]
+
+
 def test_a_document_that_passes_against_the_shown_lead_tells_its_own_reason(empty_index: Any) -> None:
     engine = empty_index(make_record("a", f"{TEXT} grain"), make_record("b", f"{TEXT} grain"))
     (_, duplicate) = search(engine, parse_query("grain"), make_request(explain=True))["hits"]["hits"]

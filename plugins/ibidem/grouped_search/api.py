@@ -117,7 +117,7 @@ class EngineBackend(SearchBackend, StoredBackend):
 
     @override
     def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, Hit]]:
-        return self._search.leads(groups)
+        return self._unranked.leads(groups)
 
     @property
     def _search(self) -> EngineSearch:
@@ -126,7 +126,8 @@ class EngineBackend(SearchBackend, StoredBackend):
     @property
     def _unranked(self) -> EngineSearch:
         """All that the caller's filters let in."""
-        return self.engine.searching(Query(typed=self.query.typed, filters=self.query.filters))
+        query = self.query
+        return self.engine.searching(Query(typed=query.typed, filters=query.filters, excluded=query.excluded))
 
     @contextmanager
     def _timed(self, stage: str) -> Iterator[None]:

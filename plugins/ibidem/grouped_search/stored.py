@@ -46,7 +46,7 @@ class StoredBackend(Protocol):
         """Read documents of some groups that match, so many of each."""
 
     def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, Hit]]:
-        """Read the leads of some groups, whether or not they match."""
+        """Read the leads of some groups, as far as the caller's filters let them in."""
 
     def overrides(self) -> Sequence[Override]:
         """Give manual decisions; called once the ranking is there."""

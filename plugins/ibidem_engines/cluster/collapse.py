@@ -199,10 +199,8 @@ class ClusterCollapse:
         return Members([each for name in groups for each in read.get(name, ())[:limit]], sizes)
 
     def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, Hit]]:
-        """Read the leads of some groups, whether or not they match."""
-        query = {"bool": {"filter": [{"terms": {GROUP: list(groups)}}, LEADS]}}
-        body = {"query": query, "size": len(groups), "track_total_hits": False, **_FIELDS}
-        (answer,) = yield from self._search([body])
+        """Read the leads of some groups, as far as they match: one that does not must not be named."""
+        (answer,) = yield from self._search([add_filter(self._members_body(groups, len(groups)), LEADS)])
         return {each.group: each.hit for each in self._read(answer)}
 
     def _walk(

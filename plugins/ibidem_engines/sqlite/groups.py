@@ -215,6 +215,9 @@ _MATCH_COUNTS = """with found as materialized ({found})
 _MATCH_SIZES = """with found as materialized ({found}) select d."group", count(*)
     from found join "ibidem.{index}.documents" d on d.place = found.place
     where d."group" in (select value from json_each(?)) group by d."group" """
+_MATCHING_LEADS = """with found as materialized ({found}) select d.place, d.id, d.packed, found.rank, d."group"
+    from found join "ibidem.{index}.documents" d on d.place = found.place
+    where d.lead and d."group" in (select value from json_each(?))"""
 _TABLES = """with found as materialized ({found}) select d.idf, count(*)
     from found join "ibidem.{index}.documents" d on d.place = found.place where d.idf <> '' group by d.idf"""
 
@@ -250,6 +253,14 @@ def members(  # noqa: PLR0913, PLR0917 - those of `EngineSearch.members`
         rows = file.run(_fill_ranked(_MEMBERS, selection, order), (*selection.values, limit, names)).fetchall()
         sizes = dict(file.run(_fill(_MATCH_SIZES, selection), (*selection.values, names)).fetchall())
     return Members(_hits(file, rows), sizes)
+
+
+def leads(file: SqliteFile, query: Query, groups: Sequence[str]) -> dict[str, Hit]:
+    """Find the leads of stored groups that match, by the name of their group."""
+    with file.reading():
+        selection = choose(query, newest_place(file, NOW))
+        rows = file.run(_fill(_MATCHING_LEADS, selection), (*selection.values, as_json(list(groups)))).fetchall()
+    return {each.group: each.hit for each in _hits(file, rows)}
 
 
 def facets(file: SqliteFile, query: Query, limit: int) -> Facets:

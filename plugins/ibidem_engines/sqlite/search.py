@@ -73,7 +73,4 @@ class SqliteSearch(EngineSearch):
 
     @override
     def leads(self, names: Sequence[str]) -> RequestFlow[Mapping[str, Hit]]:
-        documents = [each for batch in groups.SqliteGroups(self.file).members(names, lead=True) for each in batch]
-        return answered(
-            {each.group: Hit(each.name.index, each.name.id, 0.0, each.packed or None) for each in documents}
-        )
+        return answered(groups.leads(self.file, self._ranked, names))

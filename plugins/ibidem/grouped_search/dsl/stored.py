@@ -193,7 +193,9 @@ class StoredDslBackend(StoredBackend):
 
     @override
     def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, Hit]]:
-        return (yield from self._ranking().leads(groups))
+        # As they are now, whatever a cursor saw: a lead is written again whenever its group grows.
+        ranking = collapse_search(self.search.target, self.search.ranking, self.source.layout)
+        return (yield from ranking.leads(groups))
 
     @override
     def overrides(self) -> Sequence[Override]:

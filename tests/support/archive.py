@@ -1,0 +1,136 @@
+"""An archive of which some documents and some fields may not be seen by all, and what its users ask.
+
+Beside the whole archive stands one in which nothing that is hidden was ever written: who may not see it is answered
+over the first as everybody over the second.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ibidem_engines.connect import open_engine
+from ibidem_engines.engine import Record
+from ibidem_ingest.document import Document
+from ibidem_ingest.signatures.packed import pack
+from ibidem_ingest.signatures.sign import sign_batch
+from ibidem_workers.groups.follower import Follower
+from servers.indices import ask, remove_indices
+from support.books import book
+from support.rights_server import Rights
+
+Json = dict[str, Any]
+
+CLERK, READER, BLIND = (f"Basic {name}" for name in ("Y2xlcms6cHc=", "cmVhZGVyOnB3", "YmxpbmQ6cHc="))
+"""Who may see all; public documents only; no titles, and nothing of what is written in the margin."""
+
+PUBLIC: Json = {"term": {"source": "public"}}
+SECRETS = ("classified", "unspeakable")
+"""Words that are in hidden documents, and in hidden fields, alone; the first begins their ids."""
+
+USERS: Mapping[str, Rights | None] = {
+    CLERK: None,
+    READER: Rights(PUBLIC),
+    BLIND: Rights({"match_all": {}}, frozenset(("title", "meta", "ibidem.meta"))),
+}
+
+
+def documents(*, titles: bool = False) -> list[Document]:
+    """Stories in groups, in which hidden documents come first, stand between, or are the whole of a shared text."""
+    texts: list[tuple[str, str]] = []
+    for number in range(6):
+        begin, end = number * 100, number * 100 + 12
+        whole = book(*range(begin, end))
+        texts += [
+            (f"classified-{number}", whole),
+            (f"story-{number}", whole),
+            (f"classified-copy-{number}", whole),
+            (f"first-half-{number}", book(*range(begin, end - 2))),
+            (f"second-half-{number}", book(*range(begin + 2, end))),
+            (f"long-{number}", book(*range(begin + 3, end + 40))),
+        ]
+    return [
+        Document(
+            name,
+            f"said {text}{f' {SECRETS[1]}' if name.startswith(SECRETS[0]) else ''}",
+            f"{SECRETS[1] if titles or name.startswith(SECRETS[0]) else 'Story'} {at}",
+            date=f"1990-01-{1 + at // 24:02}T{at % 24:02}:00:00Z",
+            source="hidden" if name.startswith(SECRETS[0]) else "public",
+            language="en",
+            meta={"margin": f"{SECRETS[1]} {at}"} if titles else {},
+        )
+        for at, (name, text) in enumerate(texts)
+    ]
+
+
+def fill(address: str, index: str, archive: Sequence[Document], shards: int = 1) -> None:
+    """Write an archive, and settle its groups."""
+    remove_indices(address, index)
+    settings = {"number_of_shards": shards, "number_of_replicas": 0, "auto_expand_replicas": False}
+    template = {"index_patterns": [index], "template": {"settings": settings}, "priority": 9}
+    ask(address, "PUT", f"/_index_template/{index}", json.dumps(template))
+    engine = open_engine(address, index)
+    try:
+        engine.create()
+        ask(address, "DELETE", f"/_index_template/{index}")
+        signed = zip(archive, sign_batch(archive, None), strict=True)
+        engine.write(
+            [
+                Record(each, signatures, 1, f"{at:032x}", pack(each, signatures))
+                for at, (each, signatures) in enumerate(signed)
+            ]
+        )
+        Follower(engine).catch_up()
+        engine.cursor_key()
+        engine.refresh()
+    finally:
+        engine.close()
+
+
+def public(archive: Sequence[Document]) -> list[Document]:
+    """Return the documents that everybody may see."""
+    return [each for each in archive if each.source == "public"]
+
+
+SAID: Json = {"match": {"text": "said"}}
+ORDERED: Json = {"sort": [{"ibidem.date": "asc"}], "size": 50}
+BODIES: Mapping[str, Json] = {
+    "all": {"query": SAID, **ORDERED},
+    "a page": {"query": SAID, **ORDERED, "size": 2, "from": 2},
+    "some fields": {"query": SAID, **ORDERED, "_source": ["source"], "docvalue_fields": ["source"]},
+    "facets": {"query": SAID, **ORDERED, "aggs": {"sources": {"terms": {"field": "source"}}}},
+    "hits in buckets": {
+        "query": SAID,
+        **ORDERED,
+        "aggs": {"sources": {"terms": {"field": "source"}, "aggs": {"some": {"top_hits": {"size": 3, **ORDERED}}}}},
+    },
+    "passages": {"query": SAID, **ORDERED, "highlight": {"fields": {"text": {}}}},
+}
+"""Searches by name, in a whole order: scores depend on hidden documents in the engines themselves."""
+
+GROUPED: Mapping[str, Json] = {
+    "indent": {"dedupe": "indent", "explain": True},
+    "collapse": {"dedupe": "collapse"},
+    "partial": {"dedupe": "indent", "level": "partial", "explain": True},
+    "by date": {"dedupe": "indent", "keep": "latest"},
+    "a small window": {"dedupe": "indent", "window": 3},
+}
+"""Ways of grouping by name."""
+
+
+PASSING = ("took", "took_ms", "cursor", "_score", "max_score", "_shards", "_index", "index", "group", "ibidem")
+"""What is of one request, of one index or of the engine's own scores, and the names of groups."""
+
+
+def same_for_all(answer: Any) -> Any:
+    """Return an answer without what differs from one request, and from one index, to the next."""
+    if isinstance(answer, list):
+        return [same_for_all(each) for each in answer]
+    if isinstance(answer, dict):
+        return {name: same_for_all(each) for name, each in answer.items() if name not in PASSING}
+    return answer
+
+
+def check_hidden(answer: Any) -> None:
+    """Check that an answer says nothing of what is hidden."""
+    text = answer if isinstance(answer, str) else json.dumps(answer, default=str)
+    assert [word for word in SECRETS if word in text] == []
