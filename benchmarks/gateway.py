@@ -5,7 +5,6 @@
 The server is the one in IBIDEM_TEST_OPENSEARCH (or _ELASTICSEARCH), or started as the tests start it; the gateway is
 `ibidem serve`, a process of its own. All three, and the clients, share the machine's processors.
 
-The page: the list of each query as a browser gets it, with its files, in turn.
 One at a time: each query is asked through the official client, wrapped and sent straight to the engine, and through the
 same client pointed at the gateway; they take turns, and the figure is the median of the differences.
 At once: fifty connections ask the gateway for grouped searches, the engine for the very requests that these cost it
@@ -16,7 +15,6 @@ slow or packed (`slow_streams.py`); the figure is the median of the ratios to th
 
 import argparse
 import asyncio
-import re
 import statistics
 import subprocess
 import sys
@@ -24,10 +22,8 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode, urlsplit
 
 import aiohttp
 import orjson
@@ -108,39 +104,8 @@ async def send_request(method: str, url: str, content: bytes | None) -> Any:
         return await answer.json()
 
 
-def page(gateway: str) -> str:
-    """Measure the page of a list: the time with all its files, and the share of it without results."""
-    where = urlsplit(gateway)
-    connection = HTTPConnection(where.hostname or "", where.port)
-
-    def fetch(path: str) -> bytes:
-        connection.request("GET", path, headers={"accept": "text/html"})
-        answer = connection.getresponse()
-        read = answer.read()
-        if answer.status != 200:
-            raise RuntimeError(f"{path}: {read[:300]!r}")
-        return read
-
-    html = fetch("/").decode()
-    files = [path for path in re.findall(r'(?:href|src)="(/[^"]*)"', html) if "/static/" in path]
-    weight = len(html) + sum(len(fetch(path)) for path in files)
-
-    def load_page(path: str) -> None:
-        for each in (path, *files):
-            fetch(each)
-
-    lists = [f"/?{urlencode({'q': query})}" for query in QUERIES]
-    took = [statistics.median(took_ms(lambda path=path: load_page(path)) for _ in range(ROUNDS)) for path in lists]
-    return (
-        f"The page: {statistics.median(took):.0f} ms complete (slowest query {max(took):.0f} ms); "
-        f"{weight / 1e3:.0f} kB without results, in {1 + len(files)} files."
-    )
-
-
 def report(kind: str, engine: str, gateway: str, seconds: float) -> Iterator[str]:
     """Yield the lines of the page."""
-    yield page(gateway)
-    yield ""
     direct_ms, proxy_ms, delta = added_ms(kind, engine, gateway)
     yield f"One at a time: {direct_ms:.1f} ms wrapped, {proxy_ms:.1f} ms through the gateway: it adds {delta:+.1f} ms."
     yield ""

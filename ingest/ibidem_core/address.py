@@ -29,6 +29,7 @@ class Fields:
         url: Address at which it can be read.
         language: Its language.
         meta: The object that holds all else; empty when it is at the top, next to the others.
+        stemmed: A field with the stems of the text, such as a sub-field `body.english`; empty where there is none.
     """
 
     title: str = "title"
@@ -38,11 +39,12 @@ class Fields:
     url: str = "url"
     language: str = "language"
     meta: str = "meta"
+    stemmed: str = ""
 
     @property
     def are_own(self) -> bool:
         """Whether these are our own names, so that the index is one that we made."""
-        return self == Fields()
+        return replace(self, stemmed="") == Fields()
 
 
 def parse_fields(text: str) -> Fields:

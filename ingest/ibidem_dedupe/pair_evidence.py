@@ -229,10 +229,7 @@ DIRECTED: Mapping[str, str] = {"a": "contains", "b": "part_of"}
 def relation_evidence(a: Packed, b: Packed, long_pair: LongPair, policy: Policy, guards: Guards) -> Evidence | None:
     """Partial by a relation of two long texts, named from the first document's side."""
     is_swap = (a.content, a.id) > (b.content, b.id)
-    relation = relate(
-        *(long_pair[::-1] if is_swap else long_pair),
-        similarity=minhash.correct_for_chance(minhash.compare(a.slots, b.slots)),
-    )
+    relation = relate(*(long_pair[::-1] if is_swap else long_pair))
     if policy.related is None or relation is None or relation.confidence < policy.related:
         return None
     relation = relation.swap() if is_swap else relation
@@ -243,7 +240,11 @@ def relation_evidence(a: Packed, b: Packed, long_pair: LongPair, policy: Policy,
         "parts": long_pair[0].parts,
         "own": {"from": relation.a[0], "to": relation.a[1], "of": len(long_pair[0])},
         "other": {"from": relation.b[0], "to": relation.b[1], "of": len(long_pair[1])},
-        "signals": dict(relation.signals),
+        # Most pairs have no relation, so the whole texts are compared here and not for each.
+        "signals": {
+            **relation.signals,
+            "whole": round(minhash.correct_for_chance(minhash.compare(a.slots, b.slots)), 3),
+        },
     }
     return build_evidence("partial", long_pair[0].parts, relation.confidence, figures, guards)
 

@@ -124,7 +124,9 @@ class LongTextMatcher:
         return self.verdicts[pair]
 
     def code(self, row: int, other: int) -> int:
-        """Return the code of their evidence; 0 when there is none."""
+        """Return the code of their evidence; 0 when there is none, or as long as signatures that decide are missing."""
+        if self.long_signatures.missing:  # they are read first, and then all is grouped again
+            return 0
         found = self.evidence(row, other)
         return evidence.TABLE.code(found.signature) if found else 0
 

@@ -142,7 +142,7 @@ def parse_integer(minimum: int, maximum: int, unit: str) -> Callable[[str], int]
     def read(value: str) -> int:
         """Read a whole number in the range."""
         if not _WHOLE.fullmatch(value) or not minimum <= int(value) <= maximum:
-            raise InvalidValue(f"a whole number, {minimum} to {maximum:,}, of {unit}")
+            raise InvalidValue(f"an integer from {minimum:,} to {maximum:,} ({unit})")
         return int(value)
 
     return read

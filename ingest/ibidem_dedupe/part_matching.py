@@ -18,6 +18,7 @@ MOST_CARRIERS = 50
 LEAST_ANCHORS = 3
 
 Places = NDArray[np.int64]
+Keys = NDArray[np.int32] | Places
 Shares = NDArray[np.float64]
 
 
@@ -42,6 +43,10 @@ class Matches:
         return int(self.a.size)
 
 
+NOTHING = Matches(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), np.zeros(0, np.int64))
+"""The matches of two texts that share no part."""
+
+
 def match_parts(a: LongSignatures, b: LongSignatures, alignment: Alignment | None) -> Matches:
     """Find the matching parts of two texts.
 
@@ -51,8 +56,12 @@ def match_parts(a: LongSignatures, b: LongSignatures, alignment: Alignment | Non
         alignment: Their unique words, where these were aligned.
     """
     width = max(1, len(b))
-    slots, equal = count_pairs(equal_slots(a, b, width))
-    profiles = np.unique(equal_profiles(a, b, width))
+    shared = equal_slots(a, b, width)
+    profiles = equal_profiles(a, b, width)
+    if alignment is None and shared.size < pages.MATCHING and not profiles.size:  # most pairs that are no duplicates
+        return NOTHING
+    profiles = np.unique(profiles)
+    slots, equal = count_pairs(shared)
     words, anchors = count_pairs(anchor_parts(a, b, alignment, width))
     keys = np.unique(np.concatenate((slots[equal >= pages.MATCHING], profiles, words[anchors >= LEAST_ANCHORS])))
     similar = look_up_values(keys, slots, equal) / pages.SLOTS
@@ -62,27 +71,31 @@ def match_parts(a: LongSignatures, b: LongSignatures, alignment: Alignment | Non
 
 def equal_slots(a: LongSignatures, b: LongSignatures, width: int) -> Places:
     """Return a pair of parts for each slot that is equal in both."""
-    number = np.arange(pages.SLOTS, dtype=np.int64) << 16
-    left, right = (number | each.sketches[each.has_signatures] for each in (a, b))
-    rows = [np.repeat(np.flatnonzero(each.has_signatures), pages.SLOTS) for each in (a, b)]
-    return join_keys(left.ravel(), rows[0], right.ravel(), rows[1], width)
+    return join_sorted(*a.slot_keys, *b.slot_keys, width)
 
 
 def equal_profiles(a: LongSignatures, b: LongSignatures, width: int) -> Places:
     """Return the pairs of parts with equal profiles."""
-    rows = [np.flatnonzero(each.has_signatures & (each.profiles != 0)) for each in (a, b)]
-    left, right = (each.profiles[row].view(np.int64) for each, row in zip((a, b), rows, strict=True))
-    return join_keys(left, rows[0], right, rows[1], width)
+    return join_sorted(*a.profile_keys, *b.profile_keys, width)
 
 
-def join_keys(left: Places, a: Places, right: Places, b: Places, width: int) -> Places:
-    """Return the pairs of rows that share a key, as `row of a * width + row of b`, once for each key."""
-    order = np.argsort(right, kind="stable")
-    right, b = right[order], b[order]
-    start, end = np.searchsorted(right, left), np.searchsorted(right, left, "right")
+def join_sorted(left: Keys, a: Keys, right: Keys, b: Keys, width: int) -> Places:
+    """Return the pairs of rows that share a key, as `row of a * width + row of b`, once for each key.
+
+    Args:
+        left: Keys of the one text.
+        a: The row of each.
+        right: Keys of the other, ascending.
+        b: The row of each.
+        width: Rows of the other text.
+    """
+    start = right.searchsorted(left)
+    if not right.size or not (right.take(start, mode="clip") == left).any():
+        return np.zeros(0, np.int64)
+    end = right.searchsorted(left, "right")
     times = np.where(end - start <= MOST_CARRIERS, end - start, 0)
     step = np.arange(times.sum()) - np.repeat(times.cumsum() - times - start, times)
-    pairs: Places = np.repeat(a, times) * width + b[step]
+    pairs: Places = np.repeat(a.astype(np.int64), times) * width + b[step]
     return pairs
 
 

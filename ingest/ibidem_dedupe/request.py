@@ -178,7 +178,9 @@ def dedupe_request(
             )
     for name, value in in_body.items():
         if not isinstance(value, str | int | bool):
-            raise UsageError(f"{name} in the body is no text, number or truth", "write it as in the query string")
+            raise UsageError(
+                f"{name} in the body must be a string, a number or a boolean", "write it as in the query string"
+            )
     return parse_options({**default, **named, **in_body})
 
 
@@ -207,7 +209,7 @@ def check_stored(values: Mapping[str, Any]) -> None:
     for name in ("dedupe_window", "dedupe_scope"):
         if name in values and values[name] != "window":
             raise UsageError(
-                f"{name} does not go with dedupe_by=stored: all that matches is grouped", "leave one of them out"
+                f"{name} cannot be combined with dedupe_by=stored, which groups all matches", "leave one of them out"
             )
 
 
@@ -260,7 +262,7 @@ def policy(values: Mapping[str, Any], presets: Mapping[str, Preset]) -> Policy:
     base = presets[name].policy if name else Policy()
     if "dedupe_similarity" in values and base.learned is not None:
         raise UsageError(
-            f"dedupe_similarity does not go with dedupe_preset={name}, which was learned from labels",
+            f"dedupe_similarity cannot be combined with dedupe_preset={name}, which was learned from labels",
             "leave one of them out",
         )
     if "dedupe_similarity" in values:

@@ -141,12 +141,12 @@ def check(document: Document) -> None:
 
     Raises:
         Refused: Some field is missing or wrong.
-        UsageError: It is no document.
+        UsageError: It is not a document.
 
     >>> check(Document("a", "Some words.", date="1787"))
     """
     if not isinstance(document, Document):
-        raise UsageError(f"{short_repr(document)} is no document", "make one with Document(id, text) or read_record")
+        raise UsageError(f"{short_repr(document)} is not a document", "make one with Document(id, text) or read_record")
     read_record(document.as_record(), "document")
 
 

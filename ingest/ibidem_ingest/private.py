@@ -23,7 +23,7 @@ def make_folder(path: Path) -> None:
         with contextlib.suppress(FileExistsError):  # another process made it
             each.mkdir(mode=FOLDER)
     if missing and not missing[0].is_dir():
-        raise FileExistsError(f"{missing[0]} is no folder")
+        raise FileExistsError(f"{missing[0]} is not a folder")
 
 
 def make_file(path: Path) -> None:

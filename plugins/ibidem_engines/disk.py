@@ -15,7 +15,7 @@ def file_issues(path: Path) -> Iterator[HealthIssue]:
     """Look at the folder and the disk of an index in a file."""
     folder = next(each for each in (path.parent, *path.parent.absolute().parents) if each.exists())
     if not folder.is_dir():
-        yield HealthIssue("folder", f"{folder} is no folder", "name another file in IBIDEM_ENGINE", stops=True)
+        yield HealthIssue("folder", f"{folder} is not a folder", "name another file in IBIDEM_ENGINE", stops=True)
         return
     for each in (folder, *([path] if path.exists() else [])):
         if not os.access(each, os.W_OK):

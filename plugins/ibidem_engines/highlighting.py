@@ -18,6 +18,9 @@ from ibidem_engines.query import Phrase, Query
 WIDTH = 200
 BEFORE = 60
 MOST_MATCHES = 2_000
+MOST_EXAMINED = 500
+"""Matches of each phrase among which the passage is chosen."""
+
 MOST_WORDS = 50
 """Words of a phrase that are looked for, of a longer one the first: each may cost a reading of the text."""
 
@@ -31,9 +34,26 @@ _WORD = re.compile(r"[^\W_]+")
 Span = tuple[int, int, int]
 
 
+_STOP_WORDS = """
+a an and are as at be but by for if in into is it no not of on or such that the their then there these they this to was
+will with
+der die das den dem des ein eine einer eines und oder von zu im
+le la les l d du un une et ou de des en au aux
+el los las una y o del al
+il lo gli i e di da
+"""
+STOP_WORDS = frozenset(_STOP_WORDS.split())
+"""Words that say little of where in a text a query is answered, Lucene's English ones and some of four languages."""
+
+
 def searched_phrases(query: Query | None, field: str = "") -> tuple[Phrase, ...]:
-    """List the phrases of a query that are searched in a field."""
-    return () if query is None else query.phrases(field)
+    """List the phrases of a query that are searched in a field; stop words only where it asks for nothing else.
+
+    >>> [each.text for each in searched_phrases(Query(all_of=((Phrase("the"),), (Phrase("court"),))))]
+    ['court']
+    """
+    phrases = () if query is None else query.phrases(field)
+    return tuple(each for each in phrases if each.prefix or fold(each.text) not in STOP_WORDS) or phrases
 
 
 def passage(text: str, phrases: Sequence[Phrase]) -> str:
@@ -48,7 +68,7 @@ def passage(text: str, phrases: Sequence[Phrase]) -> str:
     'A bill. The duty on *Grain* was raised.'
     """
     patterns = _patterns(phrases)
-    spans = sorted(_matches(fold(text), patterns, MOST_MATCHES)) if patterns else []
+    spans = sorted(_matches(fold(text), patterns, MOST_EXAMINED)) if patterns else []
     begin = _begin(text, _densest(spans)) if spans else len(text) - len(text.lstrip())
     end = _end(text, begin)
     piece = _mark(text[begin:end], patterns)
@@ -96,9 +116,17 @@ def _fold(character: str) -> str:
     return letter if len(letter) == 1 else character
 
 
+def _side_by_side(phrases: Sequence[Phrase]) -> Iterator[tuple[str, bool]]:
+    """Yield the words that follow each other in a text: a phrase, or each word of one whose words are only near."""
+    for phrase in phrases:
+        near = [] if phrase.slop is None else phrase.text.split()
+        words = [each for each in near if fold(each) not in STOP_WORDS] or near or [phrase.text]
+        yield from ((each, phrase.prefix) for each in words)
+
+
 def _patterns(phrases: Sequence[Phrase]) -> list[re.Pattern[str]]:
     """Write each phrase as its words with anything but words between them, ending where a word ends."""
-    words = ((_WORD.findall(fold(phrase.text))[:MOST_WORDS], phrase.prefix) for phrase in phrases)
+    words = ((_WORD.findall(fold(text))[:MOST_WORDS], prefix) for text, prefix in _side_by_side(phrases))
     return [
         re.compile(_GAP.join(map(re.escape, parts)) + (r"[^\W_]*+" if prefix else r"(?![^\W_])"))
         for parts, prefix in words

@@ -7,6 +7,7 @@ import orjson
 from xxhash import xxh3_128_hexdigest
 
 from ibidem_engines.query_syntax import WORD_FIELDS, Group, Term, read_query
+from ibidem_engines.written_dates import iso_range
 from ibidem_ingest.dates import interval
 from ibidem_ingest.errors import UsageError
 
@@ -14,7 +15,8 @@ MAX_WORDS = 200
 FILTERS = ("source", "language", "date", "id", "meta.<name>")
 
 QUERY_HELP = (
-    'All words must occur; "a phrase", OR, NOT, -word, parentheses, title:word, elect* and date:1987..1988 work.'
+    'All words must occur; "a phrase", "near words"~5, OR, NOT, -word, parentheses, title:word, elect* and '
+    "date:1987..1988 work."
 )
 """A query in one line of help."""
 
@@ -23,17 +25,19 @@ _QUOTES = str.maketrans(dict.fromkeys("“”„‟«»", '"') | {"\0": " "})
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """One word, or several in quotation marks that must follow each other.
+    """One word, or several in quotation marks that must follow each other, or be near each other.
 
     Args:
         text: As typed (no syntax characters).
         field: `title` or `text`, where it must occur; empty: in either.
         prefix: Whether every word that begins with it counts.
+        slop: How many other words may be between its words, in any order; None: they follow each other.
     """
 
     text: str
     field: str = ""
     prefix: bool = False
+    slop: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +115,7 @@ class Query:
 def parse_query(text: str, filters: Sequence[str] = ()) -> Query:
     """Read a query as people type it: all words must occur, `"…"` is a phrase, `OR` joins, `NOT` and `-` exclude.
 
+    `"export duty"~5` asks for both words in any order with at most five others between them.
     `(…)` groups, `elect*` is every word that begins so, `title:` and `text:` say where a word, a phrase or a group must
     occur, and `date:1987..1988`, `source:`, `language:`, `id:` and `meta.NAME:` are filters. `OR` binds before `AND`,
     which is the same as a space. All else is a word; what looks like more is named in `notes`. How a word is cut
@@ -124,7 +129,7 @@ def parse_query(text: str, filters: Sequence[str] = ()) -> Query:
         UsageError: A search for nothing, too many words, or a filter that is not understood.
 
     >>> parse_query('grain OR wheat title:"export duty" -rice').all_of[1]
-    (Phrase(text='export duty', field='title', prefix=False),)
+    (Phrase(text='export duty', field='title', prefix=False, slop=None),)
     """
     group, notes = read_query(_clean(text), _is_field)
     typed: list[Filter] = []
@@ -142,6 +147,21 @@ def parse_query(text: str, filters: Sequence[str] = ()) -> Query:
     _check_words(query, conditions=bool(typed))
     conditions = [parse_filter(each) for each in filters]
     return Query(text, query.all_of, query.none_of, (*conditions, *typed), None, tuple(excluded), notes)
+
+
+def match_all(filters: Sequence[str] = ()) -> Query:
+    """Return the query for every document, or for those that filters let in.
+
+    Args:
+        filters: Conditions, each as `FIELD=VALUE`.
+
+    Raises:
+        UsageError: A filter that is not understood.
+
+    >>> match_all(["language=en"]).all_of
+    ()
+    """
+    return Query("", filters=tuple(parse_filter(each) for each in filters))
 
 
 def _is_field(name: str) -> bool:
@@ -180,7 +200,7 @@ def _part(part: Term | Group) -> Phrase | Words:
         raise UsageError(
             f"{part.field}: nested too deep in parentheses", f"put {part.field}: beside the words, joined by AND or NOT"
         )
-    return Phrase(part.text, part.field, part.prefix)
+    return Phrase(part.text, part.field, part.prefix, part.slop)
 
 
 def _phrases(parts: Sequence[Phrase | Words]) -> Iterator[Phrase]:
@@ -204,6 +224,7 @@ def parse_filter(typed: str) -> Filter:
     if name not in FILTERS[:-1] and not (name.startswith("meta.") and name != "meta."):
         raise UsageError(f"filter field {name!r} is unknown", f"use one of {', '.join(FILTERS)}")
     if name == "date":
+        value = iso_range(value)
         days(value)
     return Filter(name, value)
 

@@ -27,6 +27,7 @@ Kind = Literal["open", "close", "not", "or", "and", "field", "phrase", "word"]
 _FIELD = re.compile(r"([^\W\d_][\w-]*(?:\.[\w-]+)*):(?=[^\s:)])")
 _RANGE = re.compile(r"\[\s*(\S+)\s+TO\s+(\S+?)\s*\]")
 _WORD = re.compile(r'[^\s"]+')
+_SLOP = re.compile(r"~(\d{1,4})(?!\w)")
 _OPERATORS: dict[str, Kind] = {"AND": "and", "&&": "and", "OR": "or", "||": "or", "NOT": "not"}
 _STRANGE = re.compile(r"\w[~^][\d.]*$|\w[*?]\w|^[*?]\w")
 _EDGES = string.punctuation + string.whitespace
@@ -39,10 +40,12 @@ class Token:
     Args:
         kind: What it is.
         text: A word, the words of a phrase, or the name of a field.
+        slop: Of a phrase how many other words may be between its words, in any order; None: they follow each other.
     """
 
     kind: Kind
     text: str = ""
+    slop: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +56,13 @@ class Term:
         text: The words, without punctuation around them.
         field: The field that it follows; empty for none.
         prefix: Whether words that begin with it count too.
+        slop: How many other words may be between its words, in any order; None: they follow each other.
     """
 
     text: str
     field: str = ""
     prefix: bool = False
+    slop: int | None = None
 
 
 @dataclass(slots=True)
@@ -87,7 +92,7 @@ def read_query(text: str, is_field: Callable[[str], bool]) -> tuple[Group, tuple
         UsageError: Too many parentheses inside one another.
 
     >>> read_query('title:(grain OR wheat) NOT rice*', lambda name: name == "title")[0].none_of
-    [Term(text='rice', field='', prefix=True)]
+    [Term(text='rice', field='', prefix=True, slop=None)]
     """
     notes: list[str] = []
     return _Reader(list(tokens(text, is_field, notes)), notes).group(), tuple(dict.fromkeys(notes))
@@ -117,11 +122,12 @@ def tokens(text: str, is_field: Callable[[str], bool], notes: list[str]) -> Iter
             at += 1
         elif character == '"':
             end = text.find('"', at + 1)
+            slop = _SLOP.match(text, end + 1) if end > 0 else None
             if end > 0:
-                yield Token("phrase", text[at + 1 : end])
+                yield Token("phrase", text[at + 1 : end], int(slop[1]) if slop else None)
             else:
                 notes.append(UNPAIRED_QUOTE)
-            at, begins, valued = (end if end > 0 else at) + 1, False, False
+            at, begins, valued = (slop.end() if slop else (end if end > 0 else at) + 1), False, False
         elif valued and (span := _RANGE.match(text, at)):
             yield Token("phrase", "..".join("" if end == "*" else end for end in span.groups()))
             at, begins, valued = span.end(), False, False
@@ -240,7 +246,7 @@ class _Reader:
         if not any(map(str.isalnum, words)):
             return None
         if piece.kind == "phrase":
-            return Term(" ".join(words.split()), field)
+            return Term(" ".join(words.split()), field, slop=piece.slop if len(words.split()) > 1 else None)
         prefix = piece.text.rstrip(_EDGES.replace("*", "")).endswith("*")
         if prefix and not all(map(_letter, words)):
             self._notes.append(f"{piece.text}: * is allowed after one word of letters and digits; searched as words")

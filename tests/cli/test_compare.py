@@ -1,5 +1,6 @@
 """`ibidem compare`: two documents side by side."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -47,3 +48,22 @@ def test_a_page_that_cannot_be_written_is_an_error_that_names_it(run: Run) -> No
     code, _, err = run("compare", "lease", "draft", "--html", "no/such/page.html")
     assert code == 1
     assert "no/such/page.html" in err
+
+
+def test_compare_applies_a_manual_decision_on_the_pair(run: Run, answer: Answer) -> None:
+    assert run("overrides", "add", "lease", "draft", "--reason", "another town", "--author", "ann")[0] == 0
+    assert "no duplicates, by manual decision (ann · " in run("compare", "draft", "lease")[1]
+    output = answer("compare", "draft", "lease")
+    assert (output["level"], output["decision"]["verdict"], output["decision"]["stale"]) == (None, "not", False)
+    assert run("overrides", "add", "lease", "letter", "--as", "same")[0] == 0
+    assert answer("compare", "lease", "letter")["why"]["signature"] == "override"
+
+
+@pytest.mark.slow
+def test_compare_does_not_apply_a_decision_on_an_earlier_text(run: Run, answer: Answer) -> None:
+    assert run("overrides", "add", "lease", "draft", "--author", "ann")[0] == 0
+    changed = json.dumps({"id": "draft", "text": "A text that has nothing in common with the draft that was judged."})
+    Path("changed.jsonl").write_text(changed, encoding="utf-8")
+    assert run("ingest", "changed.jsonl")[0] == 0
+    assert "is not applied: a text has changed since." in run("compare", "lease", "draft")[1]
+    assert answer("compare", "lease", "draft")["decision"]["stale"] is True

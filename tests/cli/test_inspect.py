@@ -43,3 +43,9 @@ def test_inspect_prints_three_duplicates_and_all_where_asked(run: Run, answer: A
     assert "more duplicate" not in listing
     assert "5 duplicates" in excerpt
     assert len(answer("inspect", "copy0")["duplicates"]) == 5
+
+
+@pytest.mark.slow
+def test_inspect_explains_why_the_group_has_another_number_of_documents(run: Run) -> None:
+    assert "The two numbers differ" not in run("inspect", "copy")[1]
+    assert "The two numbers differ because" in run("inspect", "copy", "--level", "identical")[1]

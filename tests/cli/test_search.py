@@ -94,7 +94,7 @@ def test_a_group_of_which_some_duplicates_are_shown_says_how_many_more_there_are
 def test_copies_that_were_only_counted_are_reported_below_their_lead() -> None:
     lines = printed(response(hit("a", size=3, only_counted=8500), duplicate("b")))
     at = lines.index("    + 1 more duplicate, shown with --max-per-group")
-    assert lines[at + 1] == "    + 8,500 further copies matched and counted, not listed"
+    assert lines[at + 1] == "    + 8,500 further duplicates matched and counted, not listed"
 
 
 def test_late_documents_are_above_the_list() -> None:
@@ -245,3 +245,38 @@ def test_a_setting_that_is_not_known_is_a_wrong_use(run: Run, monkeypatch) -> No
     code, _, err = run("search", "drains")
     assert code == 2
     assert "IBIDEM_ENGINE" in err
+
+
+def ids(output: dict[str, object]) -> list[str]:
+    return [each["_id"] for each in output["hits"]["hits"]]  # type: ignore[index]
+
+
+def test_search_without_words_lists_all_documents(answer: Answer) -> None:
+    output = answer("search", "--dedupe", "off")
+    assert set(ids(output)) == {"lease", "copy", "draft", "letter", "blank"}
+    assert output["hits"]["total"]["value"] == 5
+    assert answer("search")["dedupe"]["grouping"] == "stored"
+
+
+def test_search_sorts_by_date_where_asked(answer: Answer) -> None:
+    newest, oldest = (answer("search", "--dedupe", "off", "--sort", order) for order in ("newest", "oldest"))
+    dates = [each["_source"]["date"] for each in newest["hits"]["hits"] if each["_source"].get("date")]
+    assert dates == sorted(dates, reverse=True)
+    assert ids(oldest) != ids(newest)
+    assert ids(answer("search", "--sort", "newest"))[0] == ids(newest)[0]
+
+
+def test_search_refuses_an_order_that_does_not_exist(run: Run) -> None:
+    code, _, err = run("search", "--sort", "best")
+    assert (code, err) == (2, "ibidem: --sort 'best' is not valid; allowed: relevance, newest, oldest\n")
+
+
+def test_search_names_eight_options_first_and_the_others_as_advanced(run: Run) -> None:
+    first, advanced = run("search", "--help")[1].split("Advanced options")
+    options = [line for line in first.splitlines() if line.lstrip("│ ").startswith("--")]
+    assert len(options) == 9  # with --help
+    assert "--window-days" in advanced
+
+
+def test_an_error_names_the_option_that_was_typed(run: Run) -> None:
+    assert run("search", "roof", "--level", "nearly")[2].startswith("ibidem: --level 'nearly' is not understood")

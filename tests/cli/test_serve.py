@@ -161,7 +161,7 @@ def test_an_address_that_is_taken_is_named(run: Run) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         code, _, err = run("serve", "--port", str(listener.getsockname()[1]))
     assert code == 2
-    assert "cannot be listened on" in err
+    assert "cannot listen on" in err
     assert "--port" in err
 
 

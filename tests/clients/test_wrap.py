@@ -116,7 +116,7 @@ def test_the_engines_errors_are_the_clients_own_and_may_be_passed_over_as_ever(
         ({"dedupe": "indent", "dedupe_lvl": "near"}, "did you mean dedupe_level"),
         ({"dedupe_level": "near"}, "dedupe_level is given without dedupe; add dedupe=indent"),
         ({"dedupe": "indent", "dedupe_cursor": "junk"}, "dedupe_cursor is not valid"),
-        ({"dedupe": "indent", "body": "[1]"}, "the body of the search is no JSON object"),
+        ({"dedupe": "indent", "body": "[1]"}, "the body of the search is not a JSON object"),
     ],
 )
 def test_mistakes_in_what_is_asked_of_dedupe_are_ours(
@@ -329,7 +329,7 @@ def test_a_client_that_is_waited_for_does_several_searches_too(kind: str, url: s
 
 @pytest.mark.parametrize("body", [[{"index": INDEX}, {"dedupe": "indent"}, {}], [{"dedupe": "indent"}, [1]]])
 def test_searches_without_their_bodies_are_refused(wrapped_client: Any, body: list[Any]) -> None:
-    with pytest.raises(ibidem.UsageError, match=r"has no body|is no JSON object"):
+    with pytest.raises(ibidem.UsageError, match=r"has no body|is not a JSON object"):
         wrapped_client.msearch(body=body)
 
 

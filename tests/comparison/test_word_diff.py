@@ -111,3 +111,28 @@ def test_what_lies_beyond_the_words_examined_is_one_place() -> None:
 def test_a_long_run_of_words_is_shortened_and_counted() -> None:
     assert shorten(["word"] * 2000).endswith("(2,000 words)")
     assert len(shorten(["word"] * 2000)) < 60
+
+
+def test_a_change_far_into_long_texts_is_shown_with_the_words_around_it() -> None:
+    words = [f"word{number}" for number in range(20_000)]
+    changed = [*words[:15_000], "altered", *words[15_001:]]
+    diff = word_diff(" ".join(words), " ".join(changed))
+    assert [(piece.kind, *piece.words) for piece in diff] == [
+        ("gap",),
+        ("same", "word14998", "word14999"),
+        ("lead", "word15000"),
+        ("duplicate", "altered"),
+        ("same", "word15001", "word15002"),
+        ("gap",),
+    ]
+
+
+@given(WORDS, WORDS, st.integers(0, 3))
+def test_what_both_texts_begin_and_end_with_changes_no_difference(
+    lead: list[str], duplicate: list[str], repeats: int
+) -> None:
+    around = [" ".join(["alpha beta gamma delta epsilon"] * 40 * repeats)]
+    short = word_diff(" ".join(lead), " ".join(duplicate), limit=100)
+    long = word_diff(" ".join(around + lead + around), " ".join(around + duplicate + around), limit=100)
+    for kind in ("lead", "duplicate"):
+        assert only(kind, long) == only(kind, short)

@@ -497,6 +497,14 @@ class TestWindow:
             ("vote NOT source:AP", ["both"]),
             ("source:AP", ["vote"]),
             ("-vote date:1980..", ["wheat"]),
+            ('"coalition vote"~2', ["both"]),
+            ('"vote coalition"~2', ["both"]),
+            ('"coalition vote"~1', []),
+            ('"lost nobody coalition"~3', ["both"]),
+            ('"lost nobody coalition"~2', []),
+            ('title:"elected coalition"~0', ["headline"]),
+            ('vote -"coalition vote"~9', ["vote"]),
+            ('wheat date:"March 1987"', ["wheat"]),
         ],
     )
     def test_a_query_means_the_same_everywhere(

@@ -114,3 +114,18 @@ def test_a_passage_is_a_part_of_the_text_with_marks_in_pairs(text: str, phrases:
     bare = excerpt.replace(HIGHLIGHT[0], "").replace(HIGHLIGHT[1], "")
     assert bare.removeprefix("…").removesuffix("…").strip() in " ".join(clean.split())
     assert len(bare) <= WIDTH + 2
+
+
+@pytest.mark.parametrize(
+    ("typed", "marked"),
+    [
+        ("the court of appeal", ["court", "appeal"]),
+        ("the", ["the"]),
+        ('"court of appeal"', ["court of appeal"]),
+        ('"appeal the court"~3', ["court", "appeal"]),
+        ("of*", ["of"]),
+    ],
+)
+def test_stop_words_are_marked_only_where_they_are_all_that_was_asked_for(typed: str, marked: list[str]) -> None:
+    text = mark("the court of appeal", searched_phrases(parse_query(typed)))
+    assert [part.partition(HIGHLIGHT[1])[0] for part in text.split(HIGHLIGHT[0])[1:]] == marked

@@ -301,3 +301,19 @@ def test_phrases_made_by_hand_do_no_harm(library: Engine) -> None:
     phrases = tuple(Phrase(text) for text in ('"', '" OR "', "a\0b", "***", ""))
     assert library.search(Query(all_of=(phrases,), none_of=phrases), 10).total == 0
     assert library.search(Query(all_of=((Words((phrases,), phrases),),)), 10).total == 0
+
+
+@pytest.mark.parametrize(
+    ("typed", "slop"),
+    [
+        ('"export duty"~5', 5),
+        ('"export duty"', None),
+        ('"duty"~5', None),
+        ('"export duty" ~5', None),
+        ('"a b"~x', None),
+    ],
+)
+def test_words_near_each_other_are_asked_for_by_a_number_behind_the_phrase(typed: str, slop: int | None) -> None:
+    (phrase,) = parse_query(typed).all_of[0]
+    assert isinstance(phrase, Phrase)
+    assert phrase.slop == slop

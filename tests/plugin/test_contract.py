@@ -58,7 +58,7 @@ def test_a_scroll_is_refused(cluster: str) -> None:
         ({"dedupe": "indent", "preset": "film"}, "allowed: none, news, law, books, scans, conrad2003"),
         ({"dedupe": "indent", "size": 3}, "the parameters are dedupe, level, keep"),
         ({"level": "near"}, "level is given without dedupe"),
-        ({"dedupe": "indent", "window": 10_001}, "a whole number, 1 to 10,000, of hits"),
+        ({"dedupe": "indent", "window": 10_001}, "an integer from 1 to 10,000 (hits)"),
     ],
 )
 def test_a_wrong_name_or_value_is_refused_with_the_right_ones(cluster: str, options: Json, right: str) -> None:

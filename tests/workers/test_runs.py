@@ -17,6 +17,7 @@ from support.examples import examples
 
 KEYS = [
     "run",
+    "kind",
     "read",
     "indexed",
     "replaced",

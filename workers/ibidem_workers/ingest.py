@@ -246,11 +246,11 @@ def submit(
         State of the run, as `ibidem ingest --json` prints it.
 
     Raises:
-        UsageError: An item is no document; the documents before it are in the queue.
+        UsageError: An item is not a document; the documents before it are in the queue.
         Unavailable: Engine or broker did not answer.
     """
     if isinstance(documents, str | bytes | Mapping) or not isinstance(documents, Iterable):
-        raise UsageError(f"{short_repr(documents)} is no list of documents", "give several: [Document(id, text), …]")
+        raise UsageError(f"{short_repr(documents)} is not a list of documents", "give several: [Document(id, text), …]")
     settings = settings or load()
     run = ingest_documents(map(_document, documents), settings, wait=wait)
     engine = open_engine(settings.address, settings.index)
@@ -263,5 +263,5 @@ def submit(
 def _document(value: object) -> Document | Refusal:
     """Refuse a value that is neither document nor refusal; a document's fields are checked where it is signed."""
     if not isinstance(value, Document | Refusal):
-        raise UsageError(f"{short_repr(value)} is no document", "make one with Document(id, text) or read_record")
+        raise UsageError(f"{short_repr(value)} is not a document", "make one with Document(id, text) or read_record")
     return value

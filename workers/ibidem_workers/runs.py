@@ -62,6 +62,11 @@ class RunRecord:
     followed: dict[str, object] = field(default_factory=dict)
 
     @property
+    def kind(self) -> str:
+        """Whether it read files (`ingest`) or an index (`backfill`)."""
+        return "backfill" if len(self.paths) == 1 and self.paths[0].startswith(INDEX_PATH) else "ingest"
+
+    @property
     def key(self) -> str:
         """Its key in the ledger."""
         return HEADS + self.run
@@ -101,6 +106,9 @@ AGAIN = "run the same command again; documents already indexed are skipped (`unc
 
 SHARE = 10
 """One part in so many of the time may be spent on looking at the state of a run."""
+
+INDEX_PATH = "index "
+"""Begin of the path of a run that signs an index."""
 
 NO_FILES = frozenset(("-", "dead letters"))
 """Paths of runs that name no files."""
@@ -342,6 +350,7 @@ def _summary(
     refusals = [*unread_refusals, *sums.refusals]
     return {
         "run": record.run,
+        "kind": record.kind,
         "read": sums.documents + len(unread_refusals),
         "indexed": sums.indexed,
         "replaced": sums.replaced,

@@ -79,7 +79,7 @@ def _lines(blocks: Any, styles: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 CONTAINER = "META-INF/container.xml"
 CHAPTERS = frozenset({"application/xhtml+xml", "text/html"})
 BLOCKS = "p|div|br|li|tr|h1|h2|h3|h4|h5|h6|blockquote|pre|section|td"
-DAMAGED = "it is no EPUB, or a damaged one"
+DAMAGED = "it is not a valid EPUB"
 
 
 def epub_record(path: Path, max_text: int) -> dict[str, object]:

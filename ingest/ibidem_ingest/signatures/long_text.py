@@ -74,6 +74,22 @@ class LongSignatures:
         """(n,) the part in which each unique word is."""
         return np.repeat(np.arange(len(self)), self.unique_counts)
 
+    @cached_property
+    def slot_keys(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """(s,) the slots of all parts, each with its number among the 34, ascending; and (s,) the part of each."""
+        keys = np.arange(pages.SLOTS, dtype=np.int32) << 16 | self.sketches[self.has_signatures].astype(np.int32)
+        order = np.argsort(keys, axis=None, kind="stable")
+        part = np.flatnonzero(self.has_signatures).astype(np.int32)
+        return keys.ravel()[order], np.repeat(part, pages.SLOTS)[order]
+
+    @cached_property
+    def profile_keys(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """(q,) the profiles of the parts that have one, ascending; and (q,) the part of each."""
+        part = np.flatnonzero(self.has_signatures & (self.profiles != 0)).astype(np.int32)
+        keys = self.profiles[part].view(np.int64)
+        order = np.argsort(keys, kind="stable")
+        return keys[order], part[order]
+
     def encode(self) -> bytes:
         """Return the value that is stored."""
         flags = CHUNKS * (self.parts == "chunks") | ALPHABETICAL * self.words.alphabetical

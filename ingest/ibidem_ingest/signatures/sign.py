@@ -66,11 +66,11 @@ def sign(documents: Sequence[Document], tables: Tables) -> list[Signatures]:
         The signatures of each document, in the same order.
 
     Raises:
-        UsageError: Something among them is no document.
+        UsageError: Something among them is not a document.
     """
     if strangers := [each for each in documents if not isinstance(each, Document)]:
         raise UsageError(
-            f"{short_repr(strangers[0])} is no document", "make one with Document(id, text) or read_record"
+            f"{short_repr(strangers[0])} is not a document", "make one with Document(id, text) or read_record"
         )
     return [signatures for _, signatures in sign_stream(documents, tables)]
 

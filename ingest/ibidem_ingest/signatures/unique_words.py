@@ -170,8 +170,8 @@ def compare(a: UniqueWords, b: UniqueWords) -> Alignment | None:
     """
     if not (a.comparable and b.comparable):
         return None
-    left, right = common_places(a, b)
-    if left.size < least_common_length(a.words.size, b.words.size):
+    left, right = common_places(a, b, least_common_length(a.words.size, b.words.size))
+    if not left.size:
         return None
     alignment = longest(left, right)
     length = alignment[0].size
@@ -207,18 +207,23 @@ def least_common_length(a: int, b: int) -> int:
     return max(2, min(by_cs, int(by_its), a, b))
 
 
-def common_places(a: UniqueWords, b: UniqueWords) -> tuple[Places, Places]:
-    """Return the places of the common words, in the order of the first text.
+NO_PLACES: Places = np.zeros(0, np.int64)
+
+
+def common_places(a: UniqueWords, b: UniqueWords, least: int = 0) -> tuple[Places, Places]:
+    """Return the places of the common words, in the order of the first text; none where they are fewer than `least`.
 
     A hash that a text holds twice (two words of one hash) counts where it occurs first.
     """
     if a.words.size > b.words.size:
-        right, left = common_places(b, a)
+        right, left = common_places(b, a, least)
         order = np.argsort(left)
         return left[order], right[order]
-    at = np.searchsorted(b.sorted_hashes, a.sorted_hashes)
+    at = b.sorted_hashes.searchsorted(a.sorted_hashes)
     at[at == b.sorted_hashes.size] = 0
-    positions = np.flatnonzero(b.sorted_hashes[at] == a.sorted_hashes)
+    positions = (b.sorted_hashes[at] == a.sorted_hashes).nonzero()[0]
+    if positions.size < least:
+        return NO_PLACES, NO_PLACES
     left, right = a.order[positions], b.order[at[positions]]
     order = np.argsort(left)
     return left[order], right[order]

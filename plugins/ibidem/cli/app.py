@@ -27,6 +27,7 @@ from typing import ParamSpec, TypeVar
 
 import typer
 
+from ibidem.cli.option_names import name_options
 from ibidem_ingest import distribution
 from ibidem_ingest.errors import IbidemError, Refused, UsageError
 
@@ -79,7 +80,7 @@ def interrupt_code(interrupt: KeyboardInterrupt) -> int:
 
 def say(message: str) -> None:
     """Write one message to standard error."""
-    sys.stderr.write(f"ibidem: {message}\n")
+    sys.stderr.write(f"ibidem: {name_options(message)}\n")
 
 
 def file_error(error: OSError) -> str:

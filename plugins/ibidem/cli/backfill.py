@@ -76,8 +76,9 @@ def run(
 ) -> None:
     """Sign what IBIDEM_INDEX already holds, in its place or into a new index; the same command goes on after a kill.
 
-    Leaves with 3 when documents were refused, or, with --check, were changed since they were signed.
+    Exits with 3 when documents were refused, or, with --check, were changed since they were signed.
     """
+    began = time.monotonic()
     modes = {"--dry-run": dry, "--check": checked, "--follow": following, "--groups": groups}
     check_options(into=into, alias=alias, modes=modes)
     parameters = figures(level, similarity, preset, window_days)
@@ -92,13 +93,13 @@ def run(
     elif groups:
         show_grouped(settings, as_json=as_json)
     elif into:
-        show_replaced(settings, Replacement(into, alias), as_json=as_json)
+        show_replaced(settings, Replacement(into, alias), began, as_json=as_json)
     elif following:
-        show_followed(settings, as_json=as_json)
+        show_followed(settings, began, as_json=as_json)
     else:
         with rated_bar("Signing") as advance:
             name = backfill_in_place(settings, advance)
-        show_run(settings, name, as_json=as_json)
+        show_run(settings, name, began, as_json=as_json)
 
 
 def refuse_figures(parameters: Mapping[str, object]) -> None:
@@ -118,24 +119,24 @@ def check_options(*, into: str, alias: str, modes: Mapping[str, bool]) -> None:
         raise UsageError("--alias needs --into", "name the new index with --into")
 
 
-def show_run(settings: Settings, name: str, *, as_json: bool) -> None:
-    """Print what became of the documents; leave with 3 when some were refused."""
+def show_run(settings: Settings, name: str, began: float, *, as_json: bool) -> None:
+    """Print what became of the documents; exit with 3 if some were refused.
+
+    Args:
+        settings: The settings.
+        name: The run's name.
+        began: When the command began, in seconds of `time.monotonic`: the time it took includes settling groups.
+        as_json: Whether to print JSON.
+    """
     with engine_context(settings) as engine:
         run_summary = summary(engine, name)
+    run_summary["took_s"] = round(time.monotonic() - began, 3)
     if as_json:
         print_json(run_summary)
     else:
-        show_summary(run_summary | {"fates": SIGNED}, results())
+        show_summary(run_summary, results())
     if run_summary["refused"]:
         raise typer.Exit(SOME_REFUSED)
-
-
-SIGNED = {
-    "indexed": "signed",
-    "unchanged": "already signed, unchanged",
-    "stale": "skipped (older version): changed or deleted since they were read",
-}
-"""Fates of the documents of an existing index."""
 
 
 def show_grouped(settings: Settings, *, as_json: bool) -> None:
@@ -161,13 +162,13 @@ def show_grouped(settings: Settings, *, as_json: bool) -> None:
         results().print(Text(f"{format_count(counts.documents, 'document')} in {format_count(counts.groups, 'group')}"))
 
 
-def show_replaced(settings: Settings, replacement: Replacement, *, as_json: bool) -> None:
+def show_replaced(settings: Settings, replacement: Replacement, began: float, *, as_json: bool) -> None:
     """Sign into a new index, and say what it is called now."""
     with rated_bar("Copying") as advance:
         result = replace_index(replacement, settings, advance)
     for line in next_steps(result, settings, replacement.into):
         messages().print(Text(line))
-    show_run(settings.changed(index=replacement.into), result.run, as_json=as_json)
+    show_run(settings.changed(index=replacement.into), result.run, began, as_json=as_json)
 
 
 def next_steps(result: ReplaceResult, settings: Settings, into: str) -> Iterator[str]:
@@ -176,9 +177,9 @@ def next_steps(result: ReplaceResult, settings: Settings, into: str) -> Iterator
         yield f"{format_count(result.pruned, 'document')} deleted meanwhile."
     if result.alias:
         yield f"The alias {result.alias!r} now points to {into!r}."
-        yield f"{result.source!r} is as it was; delete it when you like."
+        yield f"{result.source!r} is unchanged; you can delete it."
     else:
-        yield f"{settings.index!r} is no alias, so nothing was swapped: search the new index with IBIDEM_INDEX={into}."
+        yield f"{settings.index!r} is not an alias, so none was moved: search the new index with IBIDEM_INDEX={into}."
         yield f"What others write to {result.source!r} from now on is copied by the same command."
     if result.alias and result.alias != settings.index:
         yield f"Searches reach it with IBIDEM_INDEX={result.alias}."
@@ -202,10 +203,11 @@ def describe_comparison(result: CheckResult) -> Iterator[Indented]:
     counts = {
         f"{'document' if result.read == 1 else 'documents'} read": result.read,
         "as they were signed": result.unchanged,
-        "changed since they were signed; sign them with: ibidem backfill": result.changed,
+        "changed since they were signed": result.changed,
         "never signed, or without words": result.unsigned,
         "without a text that could be signed": result.refused,
         "signed with another schema or idf table": result.outdated,
+        "will be signed by: ibidem backfill": result.due,
     }
     width = max(len(f"{count:,}") for count in counts.values())
     for meaning, count in counts.items():
@@ -252,15 +254,15 @@ def cost_lines(cost: Mapping[str, Any]) -> Iterator[str]:
     """Tell what signing would take."""
     size, seconds = decimal(cost["bytes"]), timedelta(seconds=max(1, round(cost["seconds"])))
     yield f"\nSignatures would add about {size} before compression."
-    yield f"To read and sign takes about {seconds}; what the engine takes to write comes on top."
+    yield f"Reading and signing takes about {seconds}, without writing and settling groups, which often take longer."
     yield (
         f"Keep {decimal(cost['headroom_bytes'])} free: the index has {decimal(cost['index_bytes'])}, and what is "
         "written again is there twice until it is merged."
     )
 
 
-def show_followed(settings: Settings, *, as_json: bool) -> None:
+def show_followed(settings: Settings, began: float, *, as_json: bool) -> None:
     """Sign until Ctrl-C or SIGTERM, and say what was signed."""
     with catch_end_signals() as stop:
         name = follow(settings, stop, notify=lambda line: messages().print(Text(line)))
-    show_run(settings, name, as_json=as_json)
+    show_run(settings, name, began, as_json=as_json)

@@ -33,8 +33,9 @@ from ibidem.comparison.html_page import render, shared_page
 from ibidem.comparison.matches import Block, Passage, blocks
 from ibidem.comparison.word_diff import PageNumbers, Words, word_diff
 from ibidem.grouped_search.explanations import format_count, reason
-from ibidem.index.documents import read_document
+from ibidem.index.documents import read_decision, read_document
 from ibidem_core.settings import Settings, load
+from ibidem_dedupe.overrides import Override
 from ibidem_dedupe.policy import Level
 from ibidem_dedupe.reasons import percent
 from ibidem_dedupe.request import pair_policy
@@ -190,8 +191,8 @@ def run(
     """Compare two documents: every signal, and the text they share."""
     policy = pair_policy(figures(level, similarity, preset, window_days), WIDEST, presets_for(preset))
     settings = load()
-    left, right = documents(a, b, settings)
-    comparison = compare(left, right, Tables(settings.tables), policy)
+    left, right, decision = documents(a, b, settings)
+    comparison = compare(left, right, Tables(settings.tables), policy, decision)
     if page is not None:
         page.write_text(render(shared_page(comparison), language=left.language), encoding="utf-8")
         messages().print(Text(f"Written to {page}."))
@@ -203,12 +204,13 @@ def run(
         console.print(part)
 
 
-def documents(a: str, b: str, settings: Settings) -> tuple[Document, Document]:
-    """Read two files, or two documents of the index."""
+def documents(a: str, b: str, settings: Settings) -> tuple[Document, Document, Override | None]:
+    """Read two files, or two documents of the index with the manual decision on them."""
     if Path(a).is_file() and Path(b).is_file():
-        return read_file(a, settings), read_file(b, settings)
+        return read_file(a, settings), read_file(b, settings), None
     with engine_context(settings) as engine:
-        return read_document(engine, a, RIGHT), read_document(engine, b, RIGHT)
+        left, right = read_document(engine, a, RIGHT), read_document(engine, b, RIGHT)
+        return left, right, read_decision(engine, a, b)
 
 
 def read_file(path: str, settings: Settings) -> Document:
@@ -252,8 +254,24 @@ def heading(letter: str, document: Document) -> Indented:
     return Indented(Text.assemble(title, (f"\n{facts}", "about")), 3, letter)
 
 
+VERDICTS = {"same": "duplicates", "not": "no duplicates"}
+"""What a manual decision makes of a pair."""
+
+
 def verdict(comparison: Comparison) -> Text:
-    """Say what they are to each other."""
+    """Say what they are to each other, by a manual decision if one is valid."""
+    decision = comparison.decision
+    if decision is None:
+        return computed_verdict(comparison)
+    line = " · ".join(sanitize(part) for part in (decision.author, decision.date, decision.reason) if part)
+    if not comparison.is_stale:
+        return Text.assemble((f"{VERDICTS[decision.verdict]}, by manual decision", "level"), f" ({line})")
+    note = f"\nA manual decision ({VERDICTS[decision.verdict]}; {line}) is not applied: a text has changed since."
+    return computed_verdict(comparison).append(note)
+
+
+def computed_verdict(comparison: Comparison) -> Text:
+    """Say what they are to each other by their signatures."""
     if comparison.evidence is None:
         return Text("No duplicates: no evidence suffices.", "level")
     return Text.assemble((comparison.evidence.level, "level"), f": {reason(comparison.evidence.why, 'B', 'A')}")

@@ -274,7 +274,7 @@ Filters = Annotated[
 ]
 
 
-def parameter(name: str, flag: str, metavar: str, default: str = "") -> Any:
+def parameter(name: str, flag: str, metavar: str, default: str = "", panel: str | None = None) -> Any:
     """Return the option for a parameter of the dedupe layer, with the table's help.
 
     Args:
@@ -282,6 +282,7 @@ def parameter(name: str, flag: str, metavar: str, default: str = "") -> Any:
         flag: The option, such as `--level`.
         metavar: The placeholder of its value.
         default: What the command takes where the option is not given; empty: what the table says.
+        panel: The part of the help that it stands in; None: among the first.
     """
     definition = PARAMETERS[name]
     return typer.Option(
@@ -289,6 +290,7 @@ def parameter(name: str, flag: str, metavar: str, default: str = "") -> Any:
         metavar=metavar,
         help=f"{definition.about}: {definition.values} (default: {default or definition.default})",
         show_default=False,
+        rich_help_panel=panel,
     )
 
 

@@ -59,7 +59,7 @@ def show_letter(letter: DeadLetter) -> None:
 
 @app.command("retry")
 def retry_(ids: Ids = None, everything: All = False, as_json: Json = False) -> None:
-    """Send documents through the queue again; leaves with 3 when some were refused again."""
+    """Send documents through the queue again; exits with 3 if some were refused again."""
     settings = load()
     logs.set_up(settings)
     with engine_context(settings) as engine:

@@ -7,8 +7,10 @@ import typer
 from rich.text import Text
 
 from ibidem.cli.console import Json, Yes, engine_context, messages, print_json, results, sanitize
+from ibidem.cli.status import name_few
 from ibidem.grouped_search.explanations import format_count
 from ibidem.index.documents import Takedown, delete, find_copies
+from ibidem.index.former_indexes import still_held
 from ibidem_core.settings import load
 from ibidem_engines.engine import Engine, StoredDocument, WriteStatus
 from ibidem_ingest.errors import UsageError
@@ -34,10 +36,18 @@ def run(
             confirm(engine, document_ids)
         outcomes = delete(engine, document_ids, tombstone_days=settings.tombstone_days)
         deleted = [outcome.id for outcome in outcomes if outcome.fate is WriteStatus.DELETED]
+        former = dict(still_held(engine, settings, document_ids))
     if as_json:
-        print_json({"deleted": len(deleted), "ids": deleted})
+        print_json({"deleted": len(deleted), "ids": deleted, "former_indexes": former})
     else:
         results().print(f"{format_count(len(deleted), 'document')} deleted")
+    for index, held in former.items():
+        names = name_few(held)
+        messages().print(
+            Text(
+                f"still in index {index!r}, which was copied into this one: {names}; delete that index, or these in it"
+            )
+        )
     if missing := sorted(outcome.id for outcome in outcomes if outcome.fate is WriteStatus.MISSING):
         messages().print(Text(f"not there: {', '.join(map(sanitize, missing))}"))
 
@@ -53,7 +63,7 @@ def confirm(engine: Engine, ids: Sequence[str]) -> None:
     try:
         answer = typer.confirm(f"Delete {format_count(len(ids), 'document')} from {engine.index}?", err=True)
     except typer.Abort as error:
-        raise UsageError("the question whether to delete was not answered", "say yes beforehand with --yes") from error
+        raise UsageError("deletion needs confirmation, and standard input gave none", "confirm with --yes") from error
     if not answer:
         raise typer.Exit
 

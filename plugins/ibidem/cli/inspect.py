@@ -42,6 +42,12 @@ SIGNATURES = {
 }
 """The signatures that are shown, and what their counts count."""
 
+DIFFERENT_COUNTS = (
+    "The two numbers differ because they count different pairs: duplicates of this document, in any group; and members "
+    "of its group, each a duplicate of the lead."
+)
+"""Explanation where a document has fewer or more duplicates than its group has other members."""
+
 
 def run(
     id_: Id,
@@ -65,6 +71,8 @@ def run(
     for part in report(inspection, len(inspection.duplicates) if every else SHOWN_TO_PEOPLE):
         console.print(part)
     console.print(Text(describe_group(id_, group), "account"))
+    if group and group["documents"] != len(inspection.duplicates) + 1:
+        console.print(Text(DIFFERENT_COUNTS, "account"))
 
 
 def describe_group(name: str, group: Mapping[str, Any]) -> str:

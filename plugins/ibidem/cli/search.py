@@ -14,7 +14,7 @@
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import typer
 from rich.console import Console, RenderableType
@@ -24,9 +24,6 @@ from ibidem.cli.console import (
     Indented,
     Json,
     Level,
-    Preset,
-    Similarity,
-    WindowDays,
     engine_context,
     figures,
     format_difference,
@@ -39,12 +36,14 @@ from ibidem.cli.console import (
     sanitize,
 )
 from ibidem.comparison.result_list import Entry, read_groups
-from ibidem.grouped_search.api import search
+from ibidem.grouped_search.api import search_window
 from ibidem.grouped_search.explanations import Response, ResponseHit, account_line, advice, format_count
 from ibidem_core.settings import load
 from ibidem_dedupe.parameters import PARAMETERS
 from ibidem_dedupe.request import DedupeRequest, parse_request
-from ibidem_engines.query import QUERY_HELP, Query, parse_query
+from ibidem_engines.query import QUERY_HELP, Query, match_all, parse_query
+from ibidem_engines.stored_groups import Order
+from ibidem_ingest.errors import UsageError, short_repr
 from ibidem_ingest.idf.store import Tables
 
 ASK = ", shown with --max-per-group"
@@ -124,17 +123,27 @@ def late_lines(account: Mapping[str, Any]) -> Iterator[RenderableType]:
     yield Text()
 
 
+ADVANCED = "Advanced options"
+
 Words = Annotated[
-    list[str],
-    typer.Argument(metavar="QUERY", help=f"{QUERY_HELP} Behind -- a word may begin with a minus.", show_default=False),
+    list[str] | None,
+    typer.Argument(
+        metavar="QUERY",
+        help=f"{QUERY_HELP} Without a word, all documents are listed. After -- a word may begin with a minus.",
+        show_default=False,
+    ),
 ]
 Mode = Annotated[str | None, parameter("dedupe", "--dedupe", "MODE")]
-Keep = Annotated[str | None, parameter("dedupe_keep", "--keep", "WHICH")]
-Scope = Annotated[str | None, parameter("dedupe_scope", "--scope", "SCOPE")]
-By = Annotated[str | None, parameter("dedupe_by", "--by", "WAY")]
-Window = Annotated[str | None, parameter("dedupe_window", "--window", "N")]
-MaxPerGroup = Annotated[str | None, parameter("dedupe_max_per_group", "--max-per-group", "N")]
-Cursor = Annotated[str | None, parameter("dedupe_cursor", "--cursor", "CURSOR")]
+Sort = Annotated[str, typer.Option(metavar="|".join(get_args(Order)), help="Order of the results.")]
+Similarity = Annotated[str | None, parameter("dedupe_similarity", "--similarity", "PERCENT", panel=ADVANCED)]
+Preset = Annotated[str | None, parameter("dedupe_preset", "--preset", "NAME", panel=ADVANCED)]
+WindowDays = Annotated[str | None, parameter("dedupe_window_days", "--window-days", "DAYS", panel=ADVANCED)]
+Keep = Annotated[str | None, parameter("dedupe_keep", "--keep", "WHICH", panel=ADVANCED)]
+Scope = Annotated[str | None, parameter("dedupe_scope", "--scope", "SCOPE", panel=ADVANCED)]
+By = Annotated[str | None, parameter("dedupe_by", "--by", "WAY", panel=ADVANCED)]
+Window = Annotated[str | None, parameter("dedupe_window", "--window", "N", panel=ADVANCED)]
+MaxPerGroup = Annotated[str | None, parameter("dedupe_max_per_group", "--max-per-group", "N", panel=ADVANCED)]
+Cursor = Annotated[str | None, parameter("dedupe_cursor", "--cursor", "CURSOR", panel=ADVANCED)]
 Size = Annotated[int, typer.Option(help="Groups on a page.", min=1, max=1_000)]
 Page = Annotated[int, typer.Option(help="Which page.", min=1)]
 Filters = Annotated[
@@ -145,30 +154,37 @@ Explain = Annotated[bool, typer.Option("--explain", help=f"{PARAMETERS['dedupe_e
 
 
 def run(
-    words: Words,
+    words: Words = None,
     dedupe: Mode = None,
     level: Level = None,
-    similarity: Similarity = None,
-    keep: Keep = None,
-    scope: Scope = None,
-    by: By = None,
-    window: Window = None,
-    window_days: WindowDays = None,
-    max_per_group: MaxPerGroup = None,
-    preset: Preset = None,
-    cursor: Cursor = None,
+    sort: Sort = "relevance",
+    filters: Filters = None,
     size: Size = 10,
     page: Page = 1,
-    filters: Filters = None,
     explain: Explain = False,
     as_json: Json = False,
+    similarity: Similarity = None,
+    preset: Preset = None,
+    window_days: WindowDays = None,
+    max_per_group: MaxPerGroup = None,
+    keep: Keep = None,
+    by: By = None,
+    window: Window = None,
+    scope: Scope = None,
+    cursor: Cursor = None,
 ) -> None:
-    """Show what matches a query, with its duplicates indented under the document they repeat."""
+    """Show what matches a query, with its duplicates indented under the document they repeat.
+
+    Without a query all documents are listed, grouped as they are stored.
+    """
+    order = parse_order(sort)
+    typed = " ".join(words or ())
+    limits_window = any((window, scope, similarity, preset, window_days, level))
     parameters = figures(level, similarity, preset, window_days) | {
         "dedupe": dedupe,
         "dedupe_keep": keep,
         "dedupe_scope": scope,
-        "dedupe_by": by,
+        "dedupe_by": by or (None if typed.strip() or limits_window else "stored"),
         "dedupe_window": window,
         "dedupe_max_per_group": max_per_group,
         "dedupe_cursor": cursor,
@@ -176,17 +192,30 @@ def run(
     request = parse_request(
         {**parameters, "dedupe_explain": explain or not as_json}, mode="indent", presets=presets_for(preset)
     )
-    query = parse_query(" ".join(words), filters or ())
-    response = search_index(query, request if as_json else request.for_people(), page, size)
+    query = parse_query(typed, filters or ()) if typed.strip() else match_all(filters or ())
+    response = search_index(query, request if as_json else request.for_people(), page, size, order)
     if as_json:
         print_json(response)
     else:
         show(response, results(), first=(page - 1) * size + 1)
 
 
-def search_index(query: Query, request: DedupeRequest, page: int, size: int) -> Mapping[str, Any]:
+def parse_order(typed: str) -> Order:
+    """Parse the value of `--sort`.
+
+    Raises:
+        UsageError: There is no such order; the right ones are listed.
+    """
+    orders: tuple[Order, ...] = get_args(Order)
+    for order in orders:
+        if typed == order:
+            return order
+    raise UsageError(f"--sort {short_repr(typed)} is not valid", f"allowed: {', '.join(orders)}")
+
+
+def search_index(query: Query, request: DedupeRequest, page: int, size: int, order: Order) -> Mapping[str, Any]:
     """Search in the index that the settings name."""
     settings = load()
     tables = Tables(settings.tables).current().values()
     with engine_context(settings) as engine:
-        return search(engine, query, request, page, size, tables=tables)
+        return search_window(engine, query, request, page, size, tables=tables, order=order).response

@@ -65,7 +65,7 @@ def answer(
         beside: What else is done meanwhile, each in a process of its own.
 
     Raises:
-        UsageError: The gateway's libraries are not installed, or the address cannot be listened on.
+        UsageError: The gateway's libraries are not installed, or the address is in use.
     """
     try:
         from ibidem.gateway.server import serve  # noqa: PLC0415 - the gateway's libraries are an extra

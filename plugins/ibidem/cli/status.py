@@ -45,7 +45,7 @@ def counts(summary: Summary) -> Iterator[tuple[int, str]]:
     noun = "document" if summary["read"] == 1 else "documents"
     yield summary["read"], f"{noun} read in {summary['took_s']:.1f} s"
     meanings = {
-        **(summary.get("fates") or FATES),
+        **(SIGNED if is_backfill(summary) else FATES),
         "refused": "refused",
         "pending": "still in the queue",
         "unsigned": "of them without words: found by title and fields, never as a duplicate",
@@ -63,6 +63,19 @@ FATES = {
     "stale": "skipped (older version): a newer version or deletion is in the index",
 }
 """Fates of documents that were read from files."""
+
+SIGNED = {
+    "indexed": "signed",
+    "unchanged": "already signed, unchanged",
+    "stale": "skipped (older version): changed or deleted since they were read",
+}
+"""Fates of the documents of an existing index."""
+
+
+def is_backfill(summary: Summary) -> bool:
+    """Return whether a run signed the documents of an index."""
+    return summary.get("kind") == "backfill"
+
 
 LEVELS = {"identical": "identical with", "near": "near duplicates of"}
 
@@ -136,7 +149,7 @@ def run(
     run: Annotated[str, typer.Argument(metavar="[RUN]", help="A run's name; the last one by default.")] = "",
     as_json: Json = False,
 ) -> None:
-    """Show the progress or summary of a run, also of one started with --no-wait; leaves with 3 on refusals."""
+    """Show the progress or summary of a run, also of one started with --no-wait; exits with 3 on refusals."""
     with engine_context() as engine:
         run_summary = summary(engine, run)
     if as_json:

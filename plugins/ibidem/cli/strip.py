@@ -35,7 +35,7 @@ def run(
 ) -> None:
     """Remove what ibidem added to the documents of IBIDEM_INDEX, and nothing else; the same command may be repeated.
 
-    Leaves with 3 when documents stayed signed.
+    Exits with 3 when documents stayed signed.
     """
     if alias and not into:
         raise UsageError("--alias needs --into", "name the new index with --into")
@@ -71,4 +71,4 @@ def report(result: StripResult, index: str, request: StripRequest) -> Iterator[s
         yield "The mapping keeps the fields of `ibidem`, empty; a new index is without them: ibidem strip --into NAME"
     if request.into and not request.dry:
         yield f"The new index is {request.into!r}" + (f", under the alias {result.alias!r}." if result.alias else ".")
-        yield "The first index is as it was; delete it when you like."
+        yield "The first index is unchanged; you can delete it."

@@ -74,7 +74,7 @@ class WrappedClient:
     def _search_flow(self, adapter: ClientAdapter, request: DedupeRequest) -> RequestFlow[Json]:
         body = adapter.read_json(adapter.request.body)
         if not isinstance(body, dict):
-            raise UsageError("the body of the search is no JSON object", "write {'query': …}")
+            raise UsageError("the body of the search is not a JSON object", "write {'query': …}")
         search = read_search(adapter.request.index, body, adapter.params(), request)
         return grouped_search(search, self._metadata_for(adapter))
 

@@ -9,6 +9,7 @@ from ibidem.comparison.matches import Passage, Region, align, count_covered, run
 from ibidem.comparison.word_diff import Words, places, token_offsets
 from ibidem.grouped_search.explanations import relation_name
 from ibidem_dedupe.decision import decide
+from ibidem_dedupe.overrides import Override
 from ibidem_dedupe.pair_evidence import Evidence, Guards, LongPair, equal_content, same_table
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.relations import relate
@@ -18,6 +19,7 @@ from ibidem_ingest.idf.table import ABSENT, Table
 from ibidem_ingest.language import add_languages
 from ibidem_ingest.signatures import minhash, noise
 from ibidem_ingest.signatures.long_text import LongSignatures
+from ibidem_ingest.signatures.lookup_keys import content_key
 from ibidem_ingest.signatures.packed import FULL, WEAK, Packed, pack, unpack
 from ibidem_ingest.signatures.sign import sign
 from ibidem_ingest.text.terms import is_term
@@ -87,6 +89,8 @@ class Comparison:
         words_b: Those of the second.
         passages: The text that both have with small differences, in the order of the first.
         shared: Every run of words that both have, as characters, in the order of the first.
+        decision: The manual decision on the pair, which takes precedence over signals; None if there is none.
+        is_stale: Whether a text has changed since the decision, which is not followed then.
     """
 
     a: Document
@@ -97,6 +101,8 @@ class Comparison:
     words_b: Words
     passages: tuple[Passage, ...]
     shared: tuple[Region, ...]
+    decision: Override | None = None
+    is_stale: bool = False
 
     def as_json(self) -> dict[str, object]:
         """Return what `ibidem compare --json` prints."""
@@ -107,12 +113,22 @@ class Comparison:
             "relation": relation_name(self.evidence) if self.evidence else None,
             "confidence": self.evidence.score if self.evidence else None,
             "why": dict(self.evidence.why) if self.evidence else None,
+            "decision": self._decision_json(),
             "signals": self.signals,
             "shared": [{"a": list(region.a), "b": list(region.b), "words": region.words} for region in self.shared],
         }
 
+    def _decision_json(self) -> dict[str, object] | None:
+        """Return the manual decision, without the names of the documents."""
+        if self.decision is None:
+            return None
+        record = self.decision.as_record()
+        return {name: record[name] for name in ("verdict", "author", "reason", "date")} | {"stale": self.is_stale}
 
-def compare(a: Document, b: Document, tables: Tables, policy: Policy = WIDEST) -> Comparison:
+
+def compare(
+    a: Document, b: Document, tables: Tables, policy: Policy = WIDEST, decision: Override | None = None
+) -> Comparison:
     """Compare two documents; nothing is read from an index and nothing is stored.
 
     Args:
@@ -120,6 +136,7 @@ def compare(a: Document, b: Document, tables: Tables, policy: Policy = WIDEST) -
         b: The second document.
         tables: The idf tables of their languages.
         policy: The figures of the decision.
+        decision: The manual decision on the pair, whose `a` is the first or the second document.
 
     Raises:
         Refused: A field of a document is missing or wrong.
@@ -132,10 +149,14 @@ def compare(a: Document, b: Document, tables: Tables, policy: Policy = WIDEST) -
     matches = runs(words_a.tokens, words_b.tokens)
     shared = [to_region(run, words_a, words_b) for run in matches]
     examples = find_misread(words_a, words_b, tables.of(a.language)) if same_table(packed_a, packed_b) else []
+    is_stale = decision is not None and not holds(decision, (a.id, packed_a), (b.id, packed_b))
+    evidence = with_examples(decide(packed_a, packed_b, policy, long_pair), examples)
+    if decision is not None and not is_stale:
+        evidence = decision.evidence(policy.level) if decision.verdict == "same" else None
     return Comparison(
         a,
         b,
-        with_examples(decide(packed_a, packed_b, policy, long_pair), examples),
+        evidence,
         signals(packed_a, packed_b)
         | ({"misread": {"words": [list(each) for each in examples]}} if examples else {})
         | part_signals(packed_a, packed_b, long_pair)
@@ -144,7 +165,27 @@ def compare(a: Document, b: Document, tables: Tables, policy: Policy = WIDEST) -
         words_b,
         tuple(align(words_a.tokens, words_b.tokens, matches)),
         tuple(shared),
+        decision,
+        is_stale,
     )
+
+
+def holds(decision: Override, a: tuple[str, Packed], b: tuple[str, Packed]) -> bool:
+    """Return whether both texts are those on which a manual decision was made.
+
+    Args:
+        decision: The decision.
+        a: Id and packed value of one document.
+        b: Those of the other.
+    """
+    contents = {decision.a[1]: decision.content_a, decision.b[1]: decision.content_b}
+    return all(is_same_content(packed, contents.get(name, "")) for name, packed in (a, b))
+
+
+def is_same_content(packed: Packed, content: str) -> bool:
+    """Return whether a text has a content hash; one of another scheme, or none, says nothing against it."""
+    scheme = f"ch{packed.scheme}:"
+    return not content.startswith(scheme) or content == content_key(packed)
 
 
 def sign_pair(a: Document, b: Document, tables: Tables) -> tuple[tuple[Packed, Packed], LongPair | None]:

@@ -5,8 +5,9 @@ Signing needs no places; showing two texts side by side does. A text is cut at w
 on over the end of a line or page after a hyphen, where a broken word may be joined; so no token crosses two chunks.
 
 Word diff of a lead and its duplicate: short enough for one line, bounded in cost.
-The words that both texts begin and end with are set aside first; of what is left at most `EXAMINED` words a side are
-aligned (`difflib`, longest common runs first), so the cost does not grow with the length of the documents.
+What both texts begin and end with is set aside first, character by character; of what is left at most `EXAMINED` words
+a side are aligned (`difflib`, longest common runs first), and no more are cut than that, so the cost does not grow with
+the length of the documents.
 """
 
 import re
@@ -166,6 +167,12 @@ def page_breaks(text: str) -> NDArray[np.int64]:
 
 EXAMINED = 400
 READ = 200_000
+WORD = 20
+"""Characters of which a word, with what is around it, has hardly more."""
+
+FIRST = EXAMINED + 100
+"""Words of each text that are cut at first; where they do not show how a difference ends, all are."""
+
 LONGEST_RUN = 6
 LONGEST_WORD = 24
 
@@ -199,15 +206,56 @@ class DiffSide:
     words: list[str]
 
     @classmethod
-    def cut(cls, text: str) -> "DiffSide":
+    def cut(cls, text: str, most: int | None = None) -> "DiffSide":
         """Cut a text.
+
+        Args:
+            text: The text.
+            most: How many words to cut at most; None: all.
 
         >>> DiffSide.cut("Profit rose -- to 12.3 mln").words
         ['Profit', 'rose', 'to', '12.3', 'mln']
         """
-        beginning = text[:READ]
-        cut = list(chunks(beginning))
-        return cls([chunk.tokens for chunk in cut], [beginning[chunk.start : chunk.end] for chunk in cut])
+        cut = list(islice(chunks(text), most))
+        return cls([chunk.tokens for chunk in cut], [text[chunk.start : chunk.end] for chunk in cut])
+
+
+def set_aside(a: str, b: str, around: int = 3 * WORD) -> tuple[str, str]:
+    """Take off what two texts begin and end with alike, but for the words around the difference.
+
+    Args:
+        a: The one text.
+        b: The other.
+        around: Characters that are kept of what is alike, at both ends.
+
+    >>> [part[-24:] for part in set_aside("The same. " * 20 + "Rent is due.", "The same. " * 20 + "Rent is not due.")]
+    ['. The same. Rent is due.', 'e same. Rent is not due.']
+    """
+    begin = word_border(a, common_length(a, b) - around)
+    left, right = a[begin:], b[begin:]
+    mirrored = common_length(left[::-1], right[::-1])
+    behind = max(0, mirrored - around)
+    end = behind - next((at for at, character in enumerate(left[len(left) - behind :]) if character.isspace()), behind)
+    return left[: len(left) - end], right[: len(right) - end]
+
+
+def common_length(a: str, b: str) -> int:
+    """Return how many characters two texts begin with alike.
+
+    >>> common_length("grain", "grant")
+    3
+    """
+    low, high = 0, min(len(a), len(b))
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if a[low:middle] == b[low:middle] else (low, middle - 1)
+    return low
+
+
+def word_border(text: str, reached: int) -> int:
+    """Return the last place up to `reached` where a word begins that is no part of one broken at a hyphen; else 0."""
+    borders = (at for at in range(reached, 0, -1) if text[at - 1].isspace())
+    return next((at for at in borders if text[:at].rstrip()[-1:].isalnum()), 0)
 
 
 def common_start(a: Sequence[Hashable], b: Sequence[Hashable]) -> int:
@@ -254,6 +302,11 @@ def places(a: Sequence[Hashable], b: Sequence[Hashable]) -> Iterator[Place]:
         first = False
 
 
+def is_open(differing: Sequence[Place]) -> bool:
+    """Return whether the first words of two texts do not show where they differ, or where the first difference ends."""
+    return not differing or max(differing[0][1] - differing[0][0], differing[0][3] - differing[0][2]) > FIRST // 2
+
+
 def common_words(run: Sequence[str], context: int, *, first: bool) -> Iterator[Piece]:
     """Yield the words between two places: all of a short run, else the first and last ones with a gap.
 
@@ -286,11 +339,16 @@ def word_diff(lead: str, duplicate: str, limit: int = 4, context: int = 2) -> li
     >>> [(piece.kind, *piece.words) for piece in word_diff("Profit rose to 12", "Profit fell to 12")]
     [('same', 'Profit'), ('lead', 'rose'), ('duplicate', 'fell'), ('same', 'to', '12')]
     """
-    lead_side, duplicate_side = DiffSide.cut(lead), DiffSide.cut(duplicate)
+    parts = set_aside(lead[:READ], duplicate[:READ], WORD * (context + 1))
+    lead_side, duplicate_side = (DiffSide.cut(part, FIRST) for part in parts)
+    differing = list(islice(places(lead_side.keys, duplicate_side.keys), limit))
+    if FIRST in (len(lead_side.words), len(duplicate_side.words)) and is_open(differing):
+        lead_side, duplicate_side = (DiffSide.cut(part) for part in parts)
+        differing = list(islice(places(lead_side.keys, duplicate_side.keys), limit))
     a, b = lead_side.words, duplicate_side.words
     pieces: list[Piece] = []
     reached = 0
-    for i, j, k, m in islice(places(lead_side.keys, duplicate_side.keys), limit):
+    for i, j, k, m in differing:
         pieces += common_words(a[reached:i], context, first=not pieces)
         pieces += [Piece("lead", tuple(a[i:j])), Piece("duplicate", tuple(b[k:m]))]
         reached = j

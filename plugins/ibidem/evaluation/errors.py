@@ -112,7 +112,7 @@ def insufficient_share(signals: Signals) -> str:
     """Say what a pair shares that does not suffice.
 
     >>> insufficient_share({"length": {"ratio": 0.5}, "minhash": {"shared": 31, "of": 100, "band": True}})
-    'only about 31 % of the text shared, one 50 % as long as the other'
+    'only about 31 % of the text shared, one is 50 % shorter'
     """
     parts = [
         part for name in ("minhash", "termvector") if name in signals for part in [shared_share(name, signals[name])]
@@ -128,7 +128,7 @@ def shared_share(name: str, figures: Why) -> str:
     share = reason({"signature": name, **figures})
     if name == "minhash" and not figures["band"]:
         return f"{share} and no band of three"
-    return f"{share} of sets that are not full" if figures.get("full") is False else share
+    return f"{share} (fewer than 60 rare terms)" if figures.get("full") is False else share
 
 
 @dataclass(frozen=True, slots=True)

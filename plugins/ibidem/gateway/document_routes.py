@@ -29,6 +29,7 @@ from ibidem.index.alerts import LONGEST_NAME, AlertReport, find_alert, find_new,
 from ibidem.index.doctor import report
 from ibidem.index.documents import (
     add_override,
+    read_decision,
     read_document,
     read_verdict,
     readable_overrides,
@@ -72,7 +73,9 @@ def inspect(id: PathId, engine: CallersEngine, parameters: LevelParameters) -> R
 def compare_pair(engine: CallersEngine, context: WithContext, parameters: ComparedParameters) -> Response:
     """Compare two documents, as `ibidem compare --json` does."""
     left, right = read_document(engine, parameters.a), read_document(engine, parameters.b)
-    return answer(compare(left, right, Tables(context.settings.tables), parameters.policy(engine, "partial")).as_json())
+    decision = read_decision(engine, parameters.a, parameters.b)
+    policy = parameters.policy(engine, "partial")
+    return answer(compare(left, right, Tables(context.settings.tables), policy, decision).as_json())
 
 
 @document_router.get("/groups")

@@ -1,6 +1,7 @@
 """Prometheus metrics: requests, duration of each stage of a search, groups, unsigned documents, errors."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from contextvars import ContextVar
 from time import perf_counter
 from typing import Any, Literal
@@ -13,7 +14,7 @@ from ibidem_engines.engine import Engine
 from ibidem_engines.query import Query
 from ibidem_engines.stored_groups import Order
 
-Stage = Literal["window", "grouping", "fetch"]
+Stage = Literal["window", "grouping", "fetch", "facets", "differences", "rendering"]
 
 STAGES: ContextVar[dict[str, float]] = ContextVar("stages")
 """Seconds of each stage of the request that is being answered."""
@@ -60,6 +61,15 @@ class Metrics:
         self.stages.labels(stage).observe(seconds)
         if (stages := STAGES.get(None)) is not None:
             stages[stage] = stages.get(stage, 0.0) + seconds
+
+    @contextmanager
+    def measure(self, stage: Stage) -> Iterator[None]:
+        """Note how long a stage takes."""
+        began = perf_counter()
+        try:
+            yield
+        finally:
+            self.took(stage, perf_counter() - began)
 
     def count_search(self, account: Mapping[str, Any]) -> None:
         """Count what a grouped search looked at.

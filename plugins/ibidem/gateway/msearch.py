@@ -97,7 +97,7 @@ def read_lines(
         settings: The settings in force.
 
     Raises:
-        HttpError: A line that is no JSON object, an index that is not open or not named.
+        HttpError: A line that is not a JSON object, an index that is not open or not named.
     """
     parameters = read_parameters(query_string)
     check_parameters(parameters, settings)

@@ -115,7 +115,7 @@ def as_object(content: bytes) -> Values:
     except (ValueError, RecursionError) as error:
         raise HttpError(400, "parse_exception", f"the body is not JSON: {error}") from error
     if not isinstance(read, dict):
-        raise HttpError(400, "parse_exception", "the body is no JSON object", 'write {"query": {…}}')
+        raise HttpError(400, "parse_exception", "the body is not a JSON object", 'write {"query": {…}}')
     return read
 
 
@@ -232,7 +232,7 @@ def read_request(
         settings: The settings in force.
 
     Raises:
-        HttpError: An index that is not open, a body that is no JSON object.
+        HttpError: An index that is not open, a body that is not a JSON object.
         UsageError: A dedupe parameter that is not understood, or said in two ways.
     """
     parameters = read_parameters(query_string)
@@ -252,7 +252,7 @@ def read_source(parameters: Mapping[str, str]) -> Values:
     """Read the body that is in the query string.
 
     Raises:
-        HttpError: It is no JSON object, or in another form.
+        HttpError: It is not a JSON object, or in another form.
 
     >>> read_source({"source": '{"size": 1}', "source_content_type": "application/json"})
     {'size': 1}

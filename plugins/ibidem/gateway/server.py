@@ -44,7 +44,7 @@ def serve(
         beside: What else is done, each in a process of its own, for as long as requests are answered.
 
     Raises:
-        UsageError: The address cannot be listened on.
+        UsageError: The address is in use or not one of this machine.
     """
     logs.set_up(settings, "info")
     host, port = listening_at
@@ -106,6 +106,6 @@ def listen(host: str, port: int) -> socket.socket:
         return socket.create_server((host, port), family=family, backlog=BACKLOG)
     except OSError as error:
         raise UsageError(
-            f"{host}:{port} cannot be listened on ({os.strerror(error.errno) if error.errno else error})",
+            f"cannot listen on {host}:{port} ({os.strerror(error.errno) if error.errno else error})",
             "choose others: --host, --port",
         ) from error

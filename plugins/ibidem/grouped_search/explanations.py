@@ -137,13 +137,13 @@ def guards(why: Why) -> list[str]:
     """Describe the guard values, where they matter.
 
     >>> guards({"days_apart": 3, "length_ratio": 0.81})
-    ['3 days apart', 'one 81 % as long as the other']
+    ['3 days apart', 'one is 19 % shorter']
     """
     phrases = []
     if isinstance(days := why.get("days_apart"), int):
         phrases.append(date_distance(days))
     if isinstance(ratio := why.get("length_ratio"), int | float) and ratio < 0.95:
-        phrases.append(f"one {percent(ratio)} as long as the other")
+        phrases.append(f"one is {percent(1 - ratio)} shorter")
     if why.get("numbers_agree") is False:
         phrases.append("other numbers")
     return phrases
@@ -196,7 +196,7 @@ def is_duplicate(hit: ResponseHit) -> bool:
 def uncounted_copies(lead: ResponseHit) -> str:
     """Say how many copies of a lead were counted and not read, or nothing."""
     count = lead.get("_dedupe", {}).get("only_counted", 0)
-    return f"{format_count(count, 'further copy', 'further copies')} matched and counted, not listed" if count else ""
+    return f"{format_count(count, 'further duplicate')} matched and counted, not listed" if count else ""
 
 
 def hit_title(hit: ResponseHit) -> str:

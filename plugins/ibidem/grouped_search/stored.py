@@ -88,6 +88,13 @@ def with_stored_policy(request: DedupeRequest, checkpoint: Checkpoint) -> Dedupe
     return replace(request, policy=stored_policy)
 
 
+def is_as_stored(request: DedupeRequest, checkpoint: Checkpoint) -> bool:
+    """Return whether groups are settled, and by the figures that a request asks for."""
+    stored_policy = parse_policy(checkpoint.policy)
+    is_settled = bool(checkpoint.done) and not checkpoint.everything
+    return is_settled and requested_policy(request, stored_policy) == stored_policy
+
+
 def requested_policy(request: DedupeRequest, stored_policy: Policy) -> Policy:
     """Return the figures that a request names, the others as groups are stored."""
     figures = dict(request.figures)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 
 import numpy as np
 import xxhash
@@ -69,7 +70,7 @@ class Window:
         applied_overrides = apply_overrides(overrides, names, columns)
         matcher = LongTextMatcher(
             names,
-            columns.unpack_row,
+            cache(columns.unpack_row),
             policy,
             LongSignatureCache(no_long_signatures) if long_signatures is None else long_signatures,
         )

@@ -270,7 +270,7 @@ def check_tables_folder(settings: Settings) -> Check:
     folder = settings.tables
     parent = next(each for each in (folder, *folder.absolute().parents) if each.exists())
     if not parent.is_dir() or not os.access(parent, os.W_OK):
-        message = f"{parent} is no folder" if not parent.is_dir() else f"{parent} cannot be written"
+        message = f"{parent} is not a folder" if not parent.is_dir() else f"{parent} cannot be written"
         return Check("tables folder", ok=False, what=message, remedy="name another folder in IBIDEM_TABLES")
     return Check("tables folder", ok=True, what=str(folder))
 

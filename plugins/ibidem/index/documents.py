@@ -223,6 +223,18 @@ def readable_overrides(engine: Engine, words: Iterable[Override]) -> list[Overri
     return [word for word in words if word.a in known_names and word.b in known_names]
 
 
+def read_decision(engine: Engine, a: str, b: str) -> Override | None:
+    """Return the manual decision on two documents that may be read; None if there is none.
+
+    Args:
+        engine: The index of both, as someone may read it.
+        a: Id of one.
+        b: Id of the other.
+    """
+    on_pair = [each for each in load_overrides(engine) if {each.a[1], each.b[1]} == {a, b}]
+    return next(iter(readable_overrides(engine, on_pair)), None)
+
+
 def names(engine: Engine, ids: Sequence[str]) -> list[DocumentRef]:
     """Return index and id of the documents that are there."""
     return [(hit.index, hit.id) for hit in fetch_hits(engine, ids)]

@@ -7,7 +7,7 @@
 
   // Keys.
   const groups = [...document.querySelectorAll(".group")];
-  const matches = [...document.querySelectorAll("mark[id]")];
+  const matches = [...document.querySelectorAll("mark[id], .change[id]")];
   const walk = (places) => {
     let at = -1;
     for (const [number, place] of places.entries()) place.addEventListener("focusin", () => { at = number; });
@@ -22,6 +22,10 @@
     };
   };
   const group = walk(groups), match = walk(matches);
+  for (const button of document.querySelectorAll("button[data-step]")) {
+    button.hidden = false;
+    button.addEventListener("click", () => match.go(Number(button.dataset.step)));
+  }
   const acts = {
     "/": () => { const field = document.getElementById("q"); field?.focus(); field?.select(); },
     j: () => group.go(1),
@@ -60,8 +64,6 @@
     return first;
   };
   document.addEventListener("click", async (event) => {
-    const size = event.target.closest("a.size");
-    if (size && plain(event)) document.querySelector(size.hash).open = true;
     const link = event.target.closest("a.rest");
     const copies = link?.closest("details.copies, .copies");
     if (!copies?.querySelector("ol") || !plain(event)) return;
@@ -74,6 +76,36 @@
       window.location.assign(link.href);
     }
   });
+
+  // What differs is read when a group is opened, where the page came without it.
+  const differ = async (copies) => {
+    for (const place of copies.querySelectorAll("[data-differs]")) {
+      const address = place.dataset.differs;
+      delete place.dataset.differs;
+      const answer = await fetch(address);
+      if (!answer.ok) continue;
+      const read = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("p.differs");
+      if (read) place.replaceWith(read);
+    }
+  };
+  for (const copies of document.querySelectorAll("details.copies")) {
+    if (copies.open) differ(copies).catch(() => {});
+    copies.addEventListener("toggle", () => { if (copies.open) differ(copies).catch(() => {}); });
+  }
+
+  // A calendar for each field of a date; what is chosen is written into the field.
+  for (const button of document.querySelectorAll("button.calendar")) {
+    const field = button.parentElement.querySelector("input");
+    const calendar = Object.assign(document.createElement("input"), { type: "date", tabIndex: -1, className: "picker" });
+    calendar.setAttribute("aria-hidden", "true");
+    button.after(calendar);
+    button.hidden = !calendar.showPicker;
+    button.addEventListener("click", () => {
+      if (/^\d{4}-\d\d-\d\d$/.test(field.value)) calendar.value = field.value;
+      calendar.showPicker();
+    });
+    calendar.addEventListener("change", () => { field.value = calendar.value; });
+  }
 
   // Opened groups stay open, and further duplicates stay there, when a reader comes back to the list.
   const reopen = async () => {

@@ -322,7 +322,7 @@ class ClusterClient:
     def _send_once(
         self, method: str, path: str, params: Mapping[str, str], content_type: str, body: bytes | None
     ) -> dict[str, Any]:
-        """Send a request once; an answer that is no JSON object does not come from these servers."""
+        """Send a request once; an answer that is not a JSON object does not come from these servers."""
         answer = self._client().send(method, path, params, content_type, body)
         if not isinstance(answer, dict):
             raise Failure(0, UNREADABLE, f"{method} {path}: {str(answer)[:100]}")

@@ -145,7 +145,11 @@ def _highlight(fields: Fields, offset_limit: str) -> Clause:
         "post_tags": [HIGHLIGHT[1]],
         "fields": {
             fields.title: {"number_of_fragments": 0},
-            fields.text: {"number_of_fragments": 1, "fragment_size": SNIPPET, "order": "score"},
+            **{
+                name: {"number_of_fragments": 1, "fragment_size": SNIPPET, "order": "score"}
+                for name in (fields.text, fields.stemmed)
+                if name
+            },
         },
     }
 
@@ -203,9 +207,21 @@ def _phrase(phrase: Phrase, fields: Fields) -> Clause:
     """Look for words side by side in title or text; both count when both have them, as in SQLite's bm25."""
     in_field = {"title": [fields.title], "text": [fields.text]}
     names = in_field.get(phrase.field, [f"{fields.title}^2", fields.text])
+    if fields.stemmed and phrase.field != "title" and not phrase.prefix and " " not in phrase.text:
+        names = [*names, fields.stemmed]  # a word in whatever form; a phrase is looked for as it is typed
+    if phrase.slop is not None:
+        return _or([_near(phrase.text.split(), phrase.slop, name) for name in names])
     if phrase.prefix:
         return {"multi_match": {"query": phrase.text, "type": "bool_prefix", "operator": "and", "fields": names}}
     return {"multi_match": {"query": phrase.text, "type": "phrase", "fields": names, "tie_breaker": 1.0}}
+
+
+def _near(words: Sequence[str], slop: int, name: str) -> Clause:
+    """Look for words in any order with few others between them, as FTS5's NEAR does; a phrase's slop counts moves."""
+    field, _, boost = name.partition("^")
+    each = [{"match": {"query": word, "max_gaps": 0, "ordered": True}} for word in words]
+    near: Clause = {"all_of": {"intervals": each, "ordered": False, "max_gaps": slop}}
+    return {"intervals": {field: near | ({"boost": float(boost)} if boost else {})}}
 
 
 def _condition(condition: Filter, fields: Fields) -> Clause:

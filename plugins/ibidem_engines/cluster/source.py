@@ -148,9 +148,7 @@ def text_fault(source: Mapping[str, object], fields: Fields) -> str:
     if value is None:
         return "" if "record" in own_fields(source) else "it is missing"
     entries = value if isinstance(value, list) else [value]
-    invalid = next(
-        (each for each in entries if isinstance(each, bool) or not isinstance(each, str | int | float)), None
-    )
+    invalid = next((each for each in entries if not isinstance(each, str)), None)
     return "" if invalid is None else f"{short_repr(invalid)} is {kind(invalid)}"
 
 
@@ -327,7 +325,7 @@ def to_stored_document(hit: Mapping[str, Any], fields: Fields, query: Query | No
     source = hit["_source"]
     document = as_document(hit["_id"], source, fields)
     marks = hit.get("highlight", {})
-    pieces = [join_lines(piece, document.text) for piece in marks.get(fields.text, ())]
+    pieces = [join_lines(piece, document.text) for piece in marks.get(fields.text) or marks.get(fields.stemmed, ())]
     return StoredDocument(
         hit["_index"],
         document,

@@ -73,9 +73,19 @@ def _join_or(parts: Sequence[Phrase | Words]) -> str:
 
 
 def _phrase(phrase: Phrase) -> str:
-    """Write a phrase; inside quotation marks no character but the mark itself means anything to FTS5."""
+    """Write a phrase; inside quotation marks no character but the mark itself means anything to FTS5.
+
+    >>> _phrase(Phrase("duty on export", slop=5))
+    'NEAR("duty" "on" "export", 6)'
+    """
     column = f"{phrase.field} : " if phrase.field else ""
     text = phrase.text.replace('"', " ").replace("\0", " ")
+    words = text.split()
+    if phrase.slop is not None and words:
+        # FTS5 counts what is between the first and the last word, the other words of the phrase too.
+        between = phrase.slop + max(0, len(words) - 2)
+        quoted = " ".join(f'"{word}"' for word in words)
+        return f"{column}NEAR({quoted}, {between})"
     return f'{column}"{text}"{" *" if phrase.prefix else ""}'
 
 

@@ -1,9 +1,12 @@
 """A query of the command line becomes a request that means the same."""
 
+from dataclasses import replace
+
 import pytest
 
 from ibidem_core.address import Fields
 from ibidem_engines.cluster import dsl
+from ibidem_engines.cluster.source import to_stored_document
 from ibidem_engines.query import Filter, Phrase, Query, parse_query
 
 OWN = Fields()
@@ -135,3 +138,35 @@ def test_a_fetch_shows_documents_that_match() -> None:
 def test_a_phrase_of_several_words_stays_one() -> None:
     query = Query(all_of=((Phrase("export duty"),),))
     assert dsl.clause(query, OWN) == {"bool": {"must": [phrase("export duty")]}}
+
+
+STEMMED = replace(THEIRS, stemmed="body.english")
+
+
+@pytest.mark.parametrize(
+    ("typed", "is_looked_for"),
+    [
+        ("elections", True),
+        ("text:elections", True),
+        ("title:elections", False),
+        ('"free elections"', False),
+        ("elect*", False),
+    ],
+)
+def test_a_word_is_looked_for_by_its_stem_where_the_index_has_stems(typed: str, *, is_looked_for: bool) -> None:
+    (clause,) = dsl.clause(parse_query(typed), STEMMED)["bool"]["must"]
+    assert ("body.english" in clause["multi_match"]["fields"]) == is_looked_for
+
+
+def test_words_near_each_other_are_looked_for_in_title_and_text() -> None:
+    (clause,) = dsl.clause(parse_query('"export duty"~5'), OWN)["bool"]["must"]
+    title, text = (each["intervals"] for each in clause["bool"]["should"])
+    assert (title["title"]["boost"], text["text"]["all_of"]["max_gaps"]) == (2.0, 5)
+
+
+def test_a_passage_is_marked_by_stems_where_only_they_match() -> None:
+    body = dsl.search_body(parse_query("elections"), STEMMED, 10, "max_analyzed_offset")
+    assert {"headline", "body", "body.english"} == set(body["highlight"]["fields"])
+    hit = {"_index": "i", "_id": "a", "_source": {"body": "They elect nobody."}}
+    document = to_stored_document(hit | {"highlight": {"body.english": ["They elect nobody."]}}, STEMMED, None)
+    assert list(document.snippets) == ["They elect nobody."]

@@ -35,10 +35,20 @@ def test_what_differs_is_reported_where_the_texts_share_most_of_their_words(leve
     assert bool(group.duplicates[0].differs) == is_shown
 
 
+@pytest.mark.parametrize(("mode", "budget"), [("indent", -1.0), ("collapse", 60.0)])
+def test_differences_beyond_the_budget_and_of_closed_groups_are_read_when_a_group_is_opened(
+    mode: str, budget: float
+) -> None:
+    inner = [hit("b", "the rent of York", indent=1, level="near"), hit("c", "a part", indent=1, level="partial")]
+    lead = hit("a", "the rent of London", size=3, indent=0) | {"inner_hits": {"duplicates": {"hits": {"hits": inner}}}}
+    (group,) = page_groups({"hits": {"hits": [lead]}, "dedupe": {"mode": mode}}, 1, budget)
+    assert [each.differs for each in group.duplicates] == [None, []]
+
+
 def test_copies_that_were_only_counted_are_reported_with_their_lead() -> None:
     lead = hit("a", "rent", size=1, indent=0, only_counted=1)
     (group,) = page_groups({"hits": {"hits": [lead]}, "dedupe": {"mode": "indent"}}, 1)
-    assert group.further == "1 further copy matched and counted, not listed"
+    assert group.further == "1 further duplicate matched and counted, not listed"
 
 
 @pytest.mark.parametrize(

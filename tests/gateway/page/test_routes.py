@@ -1,5 +1,6 @@
 """The pages, as they are asked for."""
 
+import logging
 import re
 from collections.abc import Callable
 from html import unescape
@@ -137,15 +138,19 @@ def test_the_copies_of_a_document_are_shown_by_date_and_each_can_be_compared(rea
     page = read("/ibidem/page/inspect?id=lease")
     assert places(page) == ["copy", "draft"]
     assert page.count("<circle") == 2
-    assert "/ibidem/page/compare?a=lease&amp;b=draft" in page
+    assert 'href="/ibidem/page/compare?a=lease&amp;b=draft"' in page.replace("?&amp;", "?")
     assert places(read("/ibidem/page/inspect?id=lease&level=identical")) == ["copy"]
 
 
-def test_two_documents_are_side_by_side_with_what_they_share(read: Read) -> None:
+def test_two_documents_are_side_by_side_as_a_redline(read: Read) -> None:
     page = read("/ibidem/page/compare?a=lease&b=draft")
-    assert "shared.css" in page
-    assert "York" in page
+    assert "removed: </span>London</del>" in page
+    assert "added: </span>York</ins>" in page
+    assert '<a href="#d1">1 difference</a>' in page
+    assert 'id="d1"' in page
+    assert '<a class="title" href="/ibidem/page/document?' in page
     assert "form" not in page.partition("words")[2]
+    assert "No word differs" in read("/ibidem/page/compare?a=lease&b=copy")
 
 
 def test_a_manual_decision_is_taken_from_the_page_shown_and_taken_back(serve: Serve) -> None:
@@ -166,8 +171,15 @@ def test_a_decision_made_in_a_list_leads_back_to_it_and_nowhere_else(serve: Serv
     assert page.count('value="not"') == 2
     word = {"a": "lease", "b": "draft", "verdict": "not", "list": "q=drains&size=25", "place": "g1"}
     answer = client.post("/ibidem/page/overrides", data=word, headers=PAGE)
-    assert (answer.status_code, answer.history[0].headers["location"]) == (200, "/?q=drains&size=25#g1")
+    assert (answer.status_code, answer.history[0].headers["location"]) == (
+        200,
+        "/?q=drains&size=25&said=not&about=lease&about=draft#g1",
+    )
     assert answer.text.count('<li class="duplicate">') == 1
+    assert "Marked as not duplicates: <bdi>Lease" in answer.text
+    undone = client.post("/ibidem/page/overrides", data=word | {"verdict": "none"}, headers=PAGE).text
+    assert "Decision taken back" in undone
+    assert undone.count('<li class="duplicate">') == 2
     away = client.post("/ibidem/page/overrides", data=word | {"list": "//evil.example/?q=a"}, headers=PAGE)
     assert away.status_code == 400
 
@@ -299,6 +311,49 @@ def test_files_are_kept_for_long_and_every_page_is_light(client: TestClient, rea
     assert HERE not in page
 
 
+def test_comparison_and_duplicates_keep_the_search_and_a_way_back(read: Read) -> None:
+    page = read("/?q=drains&source=Chambers&source=Registry")
+    search = "q=drains&amp;source=Chambers&amp;source=Registry"
+    assert f'href="/ibidem/page/compare?{search}&amp;a=lease&amp;b=draft"' in page
+    assert f'href="/ibidem/page/inspect?{search}&amp;id=lease"' in page
+    for address in ("compare?a=lease&b=draft", "inspect?id=lease", "document?id=lease"):
+        other = read(f"/ibidem/page/{address}&q=drains&source=Chambers&source=Registry")
+        assert f'<a href="/?{search}">Back to results</a>' in other
+        assert f'href="/ibidem/page/document?{search}&amp;id=draft"' in other or address.startswith("document")
+
+
+def test_duplicates_have_one_name_and_no_link_where_there_are_none(read: Read) -> None:
+    page = read("/?q=rent")
+    assert page.partition("<main")[2].count("in the whole index") == 1
+    assert not re.search("similar|copies in|all copies", page.partition("<main")[2].lower())
+    assert "2 duplicates in the whole index" in read("/ibidem/page/document?id=lease")
+    assert "in the whole index" not in read("/ibidem/page/document?id=letter")
+
+
+def test_a_list_offers_four_choices_and_the_rest_under_more(read: Read) -> None:
+    form = read("/?q=rent").partition("</form>")[0]
+    shown, _, further = form.partition("<summary>")
+    assert len(re.findall("<select|<fieldset", shown)) == 4
+    assert {"keep", "by", "preset", "similarity", "days", "size"} <= set(re.findall(r'name="(\w+)"', further))
+    assert "changed" not in further
+
+
+def test_a_difference_is_read_for_a_group_that_is_opened(read: Read) -> None:
+    page = read("/ibidem/page/differs?a=lease&b=draft")
+    assert "York</ins>" in page
+    assert '<p class="differs"' not in read("/ibidem/page/differs?a=lease&b=copy")
+
+
+def test_every_millisecond_of_a_page_belongs_to_a_stage(client: TestClient, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "ibidem")
+    client.get("/?q=drains", headers=PAGE)
+    (line,) = (vars(each) for each in caplog.records if each.message == "answered")
+    stages = {name: took for name, took in line.items() if name.endswith("_ms") and name != "all_ms"}
+    names = ("window", "grouping", "fetch", "facets", "differences", "rendering", "other")
+    assert set(stages) == {f"{name}_ms" for name in names}
+    assert sum(stages.values()) == pytest.approx(line["all_ms"], abs=0.05)
+
+
 @pytest.fixture
 def settled(settings: Settings) -> None:
     """The groups of the leases are stored."""
@@ -313,6 +368,13 @@ def test_stored_groups_are_counted_over_all_that_matches(settled: None, read: Re
     assert "3 documents in 1 group; showing 1" in page
     assert count_of_page(page, "Chambers") == count_of_page(read("/?q=drains"), "Chambers")
     assert "source=Chambers&amp;by=stored" in page or "by=stored&amp;source=Chambers" in page
+
+
+def test_groups_are_shown_as_stored_where_they_are_settled_and_nothing_else_is_asked(settled: None, read: Read) -> None:
+    assert "5 documents in 3 groups; " in read("/?q=rent")
+    assert "5 documents in 3 groups; " in read("/?q=rent&page=2&size=1")
+    for other in ("level=identical", "preset=law", "by=window", "by=index", "similarity=50"):
+        assert "5 documents in" not in read(f"/?q=rent&{other}")
 
 
 def test_figures_other_than_the_stored_ones_are_answered_with_what_to_do(settled: None, read: Read) -> None:

@@ -38,7 +38,7 @@ def test_what_is_there_when_a_search_is_saved_is_not_new(client: TestClient) -> 
     page = client.get(SAVED, headers=PAGE).text
     assert "Nothing new." in page
     assert "source=Chambers" in page
-    assert 'href="/?q=drains&amp;level=near&amp;source=Chambers"' in page
+    assert 'href="/?q=drains&amp;source=Chambers"' in page
 
 
 def test_new_texts_are_counted_until_they_are_marked_as_seen_and_copies_of_seen_ones_are_not(

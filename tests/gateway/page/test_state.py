@@ -13,10 +13,10 @@ STATES = st.builds(
     PageState,
     q=st.text(st.characters(exclude_categories=["Cs"]), min_size=1),
     dedupe=st.sampled_from(["off", "collapse", "indent"]),
-    level=st.sampled_from(["", "identical", "near"]),
+    level=st.sampled_from(["", "identical", "partial"]),
     keep=st.sampled_from(["rank", "earliest", "source:AP,Reuters"]),
     days=st.sampled_from(["", "42"]),
-    scope=st.sampled_from(["window", "matches", "index"]),
+    by=st.sampled_from(["", "window", "stored", "matches", "index"]),
     preset=st.sampled_from(["", "news"]),
     source=st.lists(st.text(st.characters(exclude_categories=["Cs"]), min_size=1), unique=True, max_size=3).map(tuple),
     language=st.sampled_from([(), ("de",), ("de", "fr")]),
@@ -53,6 +53,51 @@ def test_every_choice_that_is_offered_is_understood(name: str) -> None:
         assert state.is_chosen(name, value)
         if (name, value) != ("level", "partial"):
             state.request()
+
+
+def test_what_a_form_sends_with_nothing_chosen_counts_as_no_change() -> None:
+    sent = {name: choices[0][0] for name, choices in LABELS.items() if name != "level"}
+    state = ListQuery(q="rent", level="near", since="", until="", **sent).state()  # type: ignore[arg-type]
+    assert (state.further(), state.address()) == (0, "/?q=rent")
+
+
+def test_no_rule_of_a_paper_is_offered_to_readers() -> None:
+    assert "conrad2003" not in dict(LABELS["preset"])
+    assert ListQuery(q="rent", preset="conrad2003").state().request().preset == "conrad2003"
+
+
+@pytest.mark.parametrize(
+    ("since", "until", "date"),
+    [
+        ("3 March 1987", "June 1987", "1987-03-03..1987-06"),
+        ("1987", "1987", "1987"),
+        ("1987", "", "1987.."),
+        ("", "31.12.1988", "..1988-12-31"),
+        ("", "", ""),
+    ],
+)
+def test_dates_are_read_as_people_write_them_and_shown_in_the_form_again(since: str, until: str, date: str) -> None:
+    state = ListQuery(q="rent", since=since, until=until).state()
+    assert state.date == date
+    assert ListQuery(q="rent", since=state.since, until=state.until).state() == state
+
+
+def test_a_date_that_may_be_either_of_two_days_is_refused() -> None:
+    with pytest.raises(UsageError, match="two ways"):
+        ListQuery(q="rent", since="3/4/1987").state()
+
+
+def test_one_filter_is_cleared_and_the_others_stay() -> None:
+    state = PageState(q="rent", source=("AP",), language=("de",), date="1987")
+    assert [name for name, _ in state.chosen_filters()] == ["AP", "de", "1987"]
+    assert state.chosen_filters()[2][1] == "/?q=rent&source=AP&language=de"
+
+
+@pytest.mark.parametrize(
+    ("within", "q", "both"), [("rent", "roof", "(rent) (roof)"), ("rent", "rent", "rent"), ("rent", "", "rent")]
+)
+def test_words_are_searched_within_the_results_of_others(within: str, q: str, both: str) -> None:
+    assert ListQuery(q=q, within=within).state().q == both
 
 
 def test_a_mode_that_does_not_exist_is_refused_with_those_that_do() -> None:

@@ -25,11 +25,11 @@ def test_every_part_that_does_not_go_with_groups_is_refused_in_a_body_and_in_a_q
     [
         ({"rescore": {"query": {}}, "explain": True}, {}, r"explain with rescore does not go with dedupe"),
         ({"from": 10_000}, {}, r"from=10000 lies beyond the first 10,000 groups"),
-        ({"size": -1}, {}, r"size=-1 is not understood.*a whole number, 0 to 10,000"),
+        ({"size": -1}, {}, r"size=-1 is not understood.*an integer from 0 to 10,000"),
         ({"size": "many"}, {}, r"size='many' is not understood"),
         ({"size": True}, {}, r"size=True is not understood"),
         ({}, {"size": "10001"}, r"size='10001' is not understood"),
-        ({"aggs": [1]}, {}, r"aggs is no JSON object"),
+        ({"aggs": [1]}, {}, r"aggs is not a JSON object"),
         ({"stored_fields": "_none_"}, {}, r"stored_fields=_none_ .*use _source=false"),
         ({}, {"allow_partial_search_results": "true"}, r"would be missing in silence"),
         ({"search_pipeline": {"response_processors": []}}, {}, r"search pipeline inside the request"),

@@ -63,7 +63,7 @@ def test_a_broken_file_is_refused_and_the_next_is_read(tmp_path: Path, kind: str
     write_book(tmp_path / "made.docx")
     first, second = read([tmp_path])
     assert isinstance(first, Refusal)
-    assert "no Word file, or a damaged one" in first.why
+    assert "not a valid Word file" in first.why
     assert isinstance(second, Document)
 
 

@@ -57,8 +57,8 @@ def test_entities_of_the_list_of_files_are_neither_expanded_nor_fetched(tmp_path
     ("changes", "why"),
     [
         ({CONTAINER: "<container/>"}, "lists no files"),
-        ({CONTAINER: "no XML"}, "no EPUB, or a damaged one"),
-        ({"OPS/book.opf": ""}, "no EPUB, or a damaged one"),
+        ({CONTAINER: "no XML"}, "not a valid EPUB"),
+        ({"OPS/book.opf": ""}, "not a valid EPUB"),
         ({"OPS/book.opf": "<package/>"}, "no text"),
         ({"OPS/one.xhtml": "x" * 50_000}, "more than"),
         (
@@ -80,7 +80,7 @@ def test_what_is_no_zip_file_is_refused_and_the_next_is_read(tmp_path: Path, dat
     write_epub(tmp_path / "b.epub")
     first, second = read([tmp_path])
     assert isinstance(first, Refusal)
-    assert "no EPUB, or a damaged one" in first.why
+    assert "not a valid EPUB" in first.why
     assert isinstance(second, Document)
     assert len(second.pages) == 2
 

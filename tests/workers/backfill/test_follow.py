@@ -1,6 +1,7 @@
 """What others add or change is signed while an index is followed; nothing that they wrote is left out."""
 
 import json
+import re
 import threading
 import time
 from typing import Any, Self
@@ -108,6 +109,11 @@ def test_a_follower_that_was_ended_goes_on_behind_the_last_write_and_fills_no_le
     assert len(accounts) == 2  # one of each part, of the first pass
 
 
+def total(said: list[str], what: str) -> int:
+    """Add up what a follower reported."""
+    return sum(int(count) for line in said for count in re.findall(rf"(\d+) {what}\b", line))
+
+
 def test_a_document_that_cannot_be_signed_is_refused_once_and_those_behind_it_are_signed(
     foreign_index: Theirs, foreign_settings: Settings, foreign_engine: Engine
 ) -> None:
@@ -120,6 +126,8 @@ def test_a_document_that_cannot_be_signed_is_refused_once_and_those_behind_it_ar
         following.until(lambda: summary(foreign_engine)["refused"])
         foreign_index.write({"t3": story(3)})
         following.until(lambda: "t3" in foreign_index.signed())
+        following.until(lambda: total(following.said, "signed") == 2)
+        following.until(lambda: total(following.said, "refused") == 1)
     counts = summary(foreign_engine, following.run)
     assert (counts["indexed"], counts["refused"]) == (2, 1)
     assert [each["id"] for each in counts["refusals"]] == ["t1"]  # type: ignore[attr-defined]

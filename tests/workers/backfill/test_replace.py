@@ -199,7 +199,7 @@ class TestTheirIndex:
         foreign_index.make()
         foreign_index.write(stories(3))
         ask(foreign_index.address, "PUT", f"/{SECOND}")
-        with pytest.raises(UsageError, match=f"index '{SECOND}' is there already"):
+        with pytest.raises(UsageError, match=f"index '{SECOND}' already exists"):
             into_second(foreign_settings)
         with pytest.raises(UsageError, match=f"'{ALIAS}' stands for '{FIRST}' already"):
             replace_index(Replacement(FIRST), foreign_settings)

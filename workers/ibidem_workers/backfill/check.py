@@ -11,7 +11,7 @@ from ibidem_ingest.signatures.lookup_keys import content_key
 from ibidem_ingest.signatures.packed import pack, unpack
 from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_ingest.signatures.sign import digest, sign_one
-from ibidem_workers.backfill.batch import has_words, refusal
+from ibidem_workers.backfill.batch import has_words, is_current, refusal
 from ibidem_workers.backfill.checkpoint import all_writes, read_all
 from ibidem_workers.backfill.run import check_fields, open_for_backfill
 
@@ -28,6 +28,8 @@ class CheckResult:
         changed: Documents whose signed fields are different.
         unsigned: Documents that were never signed, or have no words.
         outdated: Documents signed with another schema or another idf table than the current one.
+        due: Documents that the next backfill signs: those of the last three, and those with the same signatures whose
+            fields differ, such as a text with other capitals.
         refused: Documents without a text that could be signed.
         first_changed: Index and id of the first changed documents.
         refusals: Refusals of the first refused documents.
@@ -37,6 +39,7 @@ class CheckResult:
     changed: int = 0
     unsigned: int = 0
     outdated: int = 0
+    due: int = 0
     refused: int = 0
     first_changed: list[tuple[str, str]] = field(default_factory=list)
     refusals: list[Refusal] = field(default_factory=list)
@@ -54,6 +57,7 @@ class CheckResult:
             "changed": self.changed,
             "unsigned": self.unsigned,
             "outdated": self.outdated,
+            "due": self.due,
             "refused": self.refused,
             "documents": [{"index": index, "id": name} for index, name in self.first_changed],
             "refusals": [refusal.as_json() for refusal in self.refusals],
@@ -87,7 +91,9 @@ def _take(result: CheckResult, original: SourceDocument, tables: Tables, setting
         result.refused += 1
         if len(result.refusals) < MOST_LISTED:
             result.refusals.append(fault)
-    elif is_changed(original, tables, settings.distinct):
+        return
+    result.due += not is_current(original, tables)
+    if is_changed(original, tables, settings.distinct):
         result.changed += 1
         if len(result.first_changed) < MOST_LISTED:
             result.first_changed.append((original.name.index, original.name.id))

@@ -186,7 +186,7 @@ class _Following:
         self._has_ended, self._notify = has_ended, notify
         self._pause = LOOK_S
         self._next_check = self._next_report = 0.0
-        self._signed = 0
+        self._reported = (0, 0)
         self._is_changed = False
 
     def go_on(self) -> bool:
@@ -194,6 +194,7 @@ class _Following:
         if self._try(self._backfill.run) and not self._backfill.stop():
             self._backfill.checkpoint.begin_following()
             self._settler.wake()
+            self._reported = self._counts
             documents = self._backfill.checkpoint.documents
             self._notify(f"{documents:,} documents looked at; following what others write")
         while not self._is_changed and not self._has_ended(self._pause):
@@ -215,9 +216,7 @@ class _Following:
             self._has_others()
         if self._is_changed or upto == marks:
             return
-        documents = self._backfill.checkpoint.documents
         self._backfill.sign(upto, changes_only=True)
-        self._signed += self._backfill.checkpoint.documents - documents
         self._settler.wake()
 
     def _has_others(self) -> bool:
@@ -226,10 +225,17 @@ class _Following:
         return self._is_changed
 
     def _report(self) -> None:
-        """Say how many documents were signed, from time to time."""
-        if self._signed and time.monotonic() >= self._next_report:
-            self._notify(f"{time.strftime('%H:%M:%S')}  {self._signed:,} signed")
-            self._signed, self._next_report = 0, time.monotonic() + REPORT_S
+        """Say how many documents were signed and refused, from time to time."""
+        signed, refused = (now - before for now, before in zip(self._counts, self._reported, strict=True))
+        if (signed or refused) and time.monotonic() >= self._next_report:
+            phrases = [f"{signed:,} signed"] * bool(signed) + [f"{refused:,} refused"] * bool(refused)
+            self._notify(f"{time.strftime('%H:%M:%S')}  {', '.join(phrases)}")
+            self._reported, self._next_report = self._counts, time.monotonic() + REPORT_S
+
+    @property
+    def _counts(self) -> tuple[int, int]:
+        """How many documents were signed and refused so far."""
+        return self._backfill.signed, self._backfill.refused
 
     def _try(self, step: Callable[[], None]) -> bool:
         """Do a step; returns False when the engine does not answer, so that the next step repeats it."""

@@ -151,7 +151,7 @@ class _Replacing:
         into, (source, *_) = self._replacement.into, [part.index for part in self._source.parts()]
         if self._copy.exists():
             if checkpoint is None or checkpoint.source != source:
-                raise UsageError(f"index {into!r} is there already", "name a new one with --into")
+                raise UsageError(f"index {into!r} already exists", "name a new one with --into")
             if not checkpoint.signs_alike(tables):
                 raise UsageError(
                     f"index {into!r} was begun with another idf table", "delete it, or name a new one with --into"

@@ -27,7 +27,7 @@ from ibidem_workers.celery_app import CeleryMatchQueue
 from ibidem_workers.groups.service import settle_all
 from ibidem_workers.ingest import Interruption
 from ibidem_workers.pool import WorkerFailure
-from ibidem_workers.runs import HEADS, RunRecord, State, new_run
+from ibidem_workers.runs import HEADS, INDEX_PATH, RunRecord, State, new_run
 
 Report = Callable[[int, int], None]
 """Called with the documents that are done, and how many there are."""
@@ -60,6 +60,8 @@ class Backfill:
 
     Attributes:
         stop: Returns whether to stop before the next page.
+        signed: How many documents this process has signed.
+        refused: How many it has refused.
     """
 
     def __init__(
@@ -71,6 +73,7 @@ class Backfill:
         report: Report = lambda *_: None,
     ) -> None:
         self.checkpoint = checkpoint
+        self.signed = self.refused = 0
         self.stop: Callable[[], bool] = lambda: False
         self._guard = None if checkpoint.into else FieldGuard(source)
         self._engine, self._source, self._settings, self._report = engine, source, settings, report
@@ -138,7 +141,7 @@ class Backfill:
         checkpoint = self.checkpoint
         read = RunRecord(
             checkpoint.run,
-            [f"index {checkpoint.source}"],
+            [INDEX_PATH + checkpoint.source],
             checkpoint.started,
             state,
             checkpoint.documents,
@@ -230,6 +233,8 @@ class Backfill:
         outcome = wait()
         self._deaths = 0
         self._own.add(part, outcome.own)
+        self.signed += outcome.account.indexed
+        self.refused += len(outcome.account.refusals)
         if page.needs_record(outcome.account):
             self.checkpoint.settle(page.number, outcome.account.documents)
         else:

@@ -104,7 +104,7 @@ def strip(request: StripRequest, settings: Settings, report: Report = lambda *_:
         report: Called with the progress.
 
     Raises:
-        UsageError: The new index is there already; a pipeline would change the documents.
+        UsageError: The new index already exists; a pipeline would change the documents.
         Unavailable: The engine did not answer; the same command goes on.
     """
     with open_for_backfill(settings) as (engine, source):
@@ -207,7 +207,7 @@ class _Copying:
             self.engine.put_records("runs", {NOTE + name: {"into": name}})
             self.copy.create(with_fields=False)
         elif NOTE + name not in dict(self.engine.get_records("runs", NOTE + name)):
-            raise UsageError(f"index {name!r} is there already", "name a new one with --into")
+            raise UsageError(f"index {name!r} already exists", "name a new one with --into")
 
     def _fill(self) -> Marks:
         position: Marks = {}

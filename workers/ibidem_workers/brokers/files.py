@@ -196,7 +196,7 @@ class FileQueue:
         except FileNotFoundError:  # another process took this one for dead
             return None
         if message is None:
-            _log.warning("what lies in the queue is no message and is given up: %s", path)
+            _log.warning("a file in the queue is not a message and is skipped: %s", path)
             self._folder.give_up(path)
             return None
         return QueuedMessage(str(path), message, tries)

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from urllib.parse import urlencode
 
 from ibidem.comparison.html import printable
 from ibidem.grouped_search.explanations import reason
@@ -23,12 +22,10 @@ class Copy:
     Args:
         duplicate: What makes it one.
         document: The document.
-        of: The id of the document that the page is about.
     """
 
     duplicate: Duplicate
     document: Document
-    of: str
 
     @property
     def title(self) -> str:
@@ -50,16 +47,6 @@ class Copy:
         """Why."""
         return reason(self.duplicate.evidence.why)
 
-    @property
-    def id_query(self) -> str:
-        """Its id as a part of an address."""
-        return urlencode({"id": self.document.id})
-
-    @property
-    def pair(self) -> str:
-        """Both as a part of an address."""
-        return urlencode({"a": self.of, "b": self.document.id})
-
 
 def read_copies(engine: Engine, inspection: Inspection) -> Sequence[Copy]:
     """Read the documents of duplicates, as many as are shown."""
@@ -67,9 +54,7 @@ def read_copies(engine: Engine, inspection: Inspection) -> Sequence[Copy]:
     read = {
         (each.index, each.document.id): each.document for each in engine.fetch([(e.index, e.id) for e in duplicates])
     }
-    return [
-        Copy(each, read[each.index, each.id], inspection.id) for each in duplicates if (each.index, each.id) in read
-    ]
+    return [Copy(each, read[each.index, each.id]) for each in duplicates if (each.index, each.id) in read]
 
 
 WIDTH, LEFT, RIGHT, LINE = 720, 180, 20, 26

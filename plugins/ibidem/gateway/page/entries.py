@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from time import thread_time
 from typing import Literal
 from urllib.parse import urlencode, urlsplit
 
@@ -77,7 +78,7 @@ class Entry:
         passage: A passage with the query's words marked.
         level: The level at which it is a duplicate; empty for a lead.
         reason: Why it is one.
-        differs: What differs from its lead.
+        differs: What differs from its lead; None where that is read when the group is opened.
         lead: The id of the lead that it is under; empty for a lead.
     """
 
@@ -88,13 +89,8 @@ class Entry:
     passage: Sequence[Stretch] = ()
     level: str = ""
     reason: str = ""
-    differs: Sequence[Stretch] = ()
+    differs: Sequence[Stretch] | None = ()
     lead: str = ""
-
-    @property
-    def id_query(self) -> str:
-        """Its id as a part of an address."""
-        return urlencode({"id": self.id})
 
     @property
     def pair(self) -> str:
@@ -135,20 +131,26 @@ class Group:
         return format_count(self.size, "duplicate")
 
 
-def page_groups(response: Response, first: int) -> list[Group]:
+BUDGET = 0.02
+"""Processor seconds in which the differences of a page's open groups are read; the browser asks for the others."""
+
+
+def page_groups(response: Response, first: int, budget: float = BUDGET) -> list[Group]:
     """Make the groups of a page.
 
     Args:
         response: As `presentation.md` lays it down, with `explain`.
         first: The number of the page's first group.
+        budget: Seconds of the processor in which differences are read; of closed groups none is.
     """
+    deadline = thread_time() + budget
     is_open = response["dedupe"]["mode"] != "collapse"
     return [
         Group(
             number=group.number,
             id=str(group.lead.mark.get("group", "")),
             lead=lead_entry(group.lead),
-            duplicates=[duplicate(entry) for entry in group.duplicates],
+            duplicates=[duplicate(entry, reads=is_open and thread_time() < deadline) for entry in group.duplicates],
             hidden=group.hidden,
             further=group.further,
             opened=is_open,
@@ -162,8 +164,13 @@ def lead_entry(entry: result_list.Entry) -> Entry:
     return Entry(entry.id, split_marks(entry.title), byline(entry), url(entry), split_marks(entry.passage))
 
 
-def duplicate(entry: result_list.Entry) -> Entry:
-    """Describe a duplicate."""
+def duplicate(entry: result_list.Entry, *, reads: bool) -> Entry:
+    """Describe a duplicate.
+
+    Args:
+        entry: The duplicate.
+        reads: Whether to read what differs from its lead, where they share most of their words.
+    """
     return Entry(
         id=entry.id,
         title=split_marks(entry.title),
@@ -171,7 +178,7 @@ def duplicate(entry: result_list.Entry) -> Entry:
         url=url(entry),
         level=entry.level,
         reason=printable(entry.evidence),
-        differs=stretches(entry.difference),
+        differs=stretches(entry.difference) if reads or entry.level == "partial" else None,
         lead=str(entry.lead["_id"]),
     )
 

@@ -15,10 +15,36 @@ from ibidem.gateway.page.state import PageState
 from ibidem.grouped_search.api import search_window
 from ibidem.grouped_search.explanations import groups
 from ibidem.grouped_search.stats import MOST, FacetBucket, Facets
+from ibidem.grouped_search.stored import is_as_stored
+from ibidem_core.errors import EngineError
+from ibidem_dedupe.request import DedupeRequest
 from ibidem_engines.engine import HIGHLIGHT, Engine
+from ibidem_engines.group_checkpoint import Checkpoint
 from ibidem_engines.highlighting import mark
 from ibidem_engines.query import Phrase
-from ibidem_engines.stored_groups import CollapseEngine, FacetCount
+from ibidem_engines.stored_groups import CollapseEngine, FacetCount, group_set
+from ibidem_ingest.errors import UsageError
+
+
+def list_request(engine: Engine, state: PageState) -> DedupeRequest:
+    """Return what a list asks of the dedupe layer: stored groups, where they are settled and nothing else is chosen.
+
+    Args:
+        engine: The index.
+        state: The list.
+    """
+    request = state.request()
+    if state.by or request.mode == "off" or not has_stored_groups(engine, request):
+        return request
+    return replace(request, by="stored")
+
+
+def has_stored_groups(engine: Engine, request: DedupeRequest) -> bool:
+    """Return whether the groups of an index are settled by the figures of a request, as far as a caller may know."""
+    try:
+        return is_as_stored(request, Checkpoint.read(group_set(engine, cached=True)))
+    except (EngineError, UsageError):
+        return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +246,7 @@ def link(state: PageState, passages: Sequence[Sequence[str]]) -> str:
 
 def results(engine: Engine, context: GatewayContext, state: PageState) -> tuple[Sequence[Sequence[str]], bool]:
     """Return the ids of results in order, each with those collapsed into it, and whether there is a next page."""
-    request = replace(state.request(), explain=False)
+    request = replace(list_request(engine, state), explain=False)
     tables = context.current_tables()
     result = search_window(engine, state.query(), request, state.page, state.size, tables=tables, order=state.sort)
     order: list[list[str]] = []

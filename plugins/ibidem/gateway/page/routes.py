@@ -14,26 +14,36 @@ from starlette.datastructures import QueryParams
 
 from ibidem.comparison.compare import compare
 from ibidem.comparison.html_page import shared_page
+from ibidem.comparison.redline import redline
 from ibidem.comparison.result_list import FORMATS, rows
 from ibidem.gateway.dependencies import CallersEngine, GatewayContext, WithCaller, WithContext
 from ibidem.gateway.document_routes import check_overrides
 from ibidem.gateway.errors import HttpError
 from ibidem.gateway.metrics import timed_search
-from ibidem.gateway.openapi import Id, NoParameters, Pair, StrictQuery
+from ibidem.gateway.openapi import Id, Pair
+from ibidem.gateway.page.decisions import last_decision
 from ibidem.gateway.page.documents import read_copies, timeline
-from ibidem.gateway.page.entries import page_groups, split_marks, web_address
-from ibidem.gateway.page.reading import choices, has_more, neighbours, pieces, stored_choices
+from ibidem.gateway.page.entries import diff, page_groups, split_marks, web_address
+from ibidem.gateway.page.reading import (
+    Choices,
+    choices,
+    has_more,
+    has_stored_groups,
+    list_request,
+    neighbours,
+    pieces,
+    stored_choices,
+)
 from ibidem.gateway.page.rendering import STATIC, html, static
-from ibidem.gateway.page.state import LABELS, ListQuery, PageState, field, read_form, read_query
+from ibidem.gateway.page.state import LABELS, ListQuery, PageState, field, grouping_labels, read_form, read_query
 from ibidem.gateway.upstream import Caller
-from ibidem.grouped_search.api import search_window
+from ibidem.grouped_search.api import SearchResult, search_window
 from ibidem.grouped_search.backend import Portion
-from ibidem.grouped_search.explanations import account_line, note_lines
+from ibidem.grouped_search.explanations import account_line, format_count, note_lines
 from ibidem.index.documents import add_override, read_document, read_verdict, readable_overrides, remove_override
 from ibidem.index.inspection import inspect as find_copies
 from ibidem_core.errors import NoIndex
-from ibidem_dedupe.parameters import DEEPEST, PRESETS
-from ibidem_dedupe.policy import LEVELS, Policy
+from ibidem_dedupe.parameters import DEEPEST
 from ibidem_engines.engine import Engine
 from ibidem_engines.highlighting import mark as highlight
 from ibidem_engines.highlighting import searched_phrases
@@ -48,35 +58,21 @@ PLACE = re.compile("g[0-9]{1,6}")
 CACHE_CONTROL = "public, max-age=31536000, immutable"
 
 
-class One(StrictQuery):
-    """A document, and the level at which its duplicates are shown."""
+class ShownDocument(ListQuery):
+    """A document, and the list that it was opened from."""
 
     id: Id
 
-    level: str = Field(default="", description=f"{', '.join(LEVELS)}.")
-    preset: str = Field(default="", description=f"{', '.join(PRESETS)}.")
-    similarity: str = Field(default="", max_length=10, description="Least share of common text, in percent.")
-    days: str = Field(default="", max_length=10, description="Most days between two duplicates.")
 
-    def state(self) -> PageState:
-        """Return what of a list's state decides on a pair."""
-        return PageState(level=self.level, similarity=self.similarity, preset=self.preset, days=self.days)
+class ShownPair(ListQuery):
+    """Two documents, and the list that they were compared from."""
+
+    a: Id
+    b: Id
 
 
-class Two(Pair):
-    """Two documents, and the policy by which they are compared."""
-
-    preset: str = Field(default="", description=f"{', '.join(PRESETS)}.")
-    similarity: str = Field(default="", max_length=10, description="Least share of common text, in percent.")
-    days: str = Field(default="", max_length=10, description="Most days between two duplicates.")
-
-    def policy(self) -> Policy:
-        """Return the decision for a pair."""
-        return PageState(similarity=self.similarity, preset=self.preset, days=self.days).policy("partial")
-
-
-OneParameters = Annotated[One, Query()]
-TwoParameters = Annotated[Two, Query()]
+OneParameters = Annotated[ShownDocument, Query()]
+TwoParameters = Annotated[ShownPair, Query()]
 
 
 def home(engine: Engine, context: GatewayContext, parameters: ListQuery) -> Response:
@@ -89,27 +85,38 @@ def home(engine: Engine, context: GatewayContext, parameters: ListQuery) -> Resp
     """
     state = parameters.state()
     if not state.q.strip():
-        return html("page_home.html", state=state, labels=LABELS, documents=count_documents(engine))
-    query, request = state.query(), state.request()
-    metrics, tables = context.metrics, context.current_tables()
+        labels = grouping_labels(is_stored=has_stored_groups(engine, replace(state, by="").request()))
+        return html("page_home.html", state=state, labels=labels, documents=count_documents(engine))
+    query, request = state.query(), list_request(engine, state)
+    metrics, tables, first = context.metrics, context.current_tables(), 1 + (state.page - 1) * state.size
     result = timed_search(engine, query, request, state.page, state.size, metrics, tables, state.sort, facets=True)
-    facets = choices(engine, result.facets, state)
-    if result.response["dedupe"].get("grouping") == "stored":
-        facets = stored_choices(engine, state)
-    return html(
-        "page_list.html",
-        state=state,
-        labels=LABELS,
-        groups=page_groups(result.response, 1 + (state.page - 1) * state.size),
-        account=account_line(result.response, 1 + (state.page - 1) * state.size),
-        notes=note_lines(result.response["dedupe"]),
-        better=result.response["dedupe"].get("did_you_mean") or "",
-        late=result.response["dedupe"].get("late") or [],
-        choices=facets,
-        filters=bool(state.filters() or facets.sources or facets.languages or facets.years),
-        more=has_more(result.response, state),
-        overrides=context.settings.gateway_overrides,
-    )
+    with metrics.measure("facets"):
+        facets = count_choices(engine, result, state)
+    with metrics.measure("differences"):
+        groups = page_groups(result.response, first)
+    with metrics.measure("rendering"):
+        return html(
+            "page_list.html",
+            state=state,
+            labels=grouping_labels(is_stored=has_stored_groups(engine, replace(state, by="").request())),
+            groups=groups,
+            is_stored=request.by == "stored",
+            account=account_line(result.response, first),
+            notes=note_lines(result.response["dedupe"]),
+            better=result.response["dedupe"].get("did_you_mean") or "",
+            late=result.response["dedupe"].get("late") or [],
+            choices=facets,
+            filters=bool(facets.sources or facets.languages or facets.years),
+            more=has_more(result.response, state),
+            overrides=context.settings.gateway_overrides,
+            decision=last_decision(engine, parameters),
+        )
+
+
+def count_choices(engine: Engine, result: SearchResult, state: PageState) -> Choices:
+    """Count what a list may be narrowed to: over all that matches where its groups are stored, else of the window."""
+    is_stored = result.response["dedupe"].get("grouping") == "stored"
+    return stored_choices(engine, state) if is_stored else choices(engine, result.facets, state)
 
 
 def count_documents(engine: Engine) -> int | None:
@@ -139,7 +146,7 @@ def group(engine: CallersEngine, context: WithContext, parameters: Annotated[Sho
     result = search_window(
         engine,
         state.query(),
-        replace(state.request(), mode="indent"),
+        replace(list_request(engine, state), mode="indent"),
         state.page,
         state.size,
         tables=context.current_tables(),
@@ -170,7 +177,7 @@ def export(
             404, "resource_not_found_exception", f"no export as {ending!r}", f"allowed: {', '.join(FORMATS)}"
         )
     state = replace(parameters.state(), dedupe="indent", page=1)
-    request = replace(state.request(), max_per_group=None)
+    request = replace(list_request(engine, state), max_per_group=None)
     tables = context.current_tables()
     result = search_window(
         engine, state.query(), request, size=request.window, tables=tables, order=state.sort, all_copies=True
@@ -180,17 +187,12 @@ def export(
     return Response(write(rows(result.response)), media_type=media, headers=name)
 
 
-class ShownDocument(ListQuery):
-    """A document, and the list that it was opened from."""
-
-    id: Id
-
-
 @router.get("/document")
-def document(engine: CallersEngine, context: WithContext, parameters: Annotated[ShownDocument, Query()]) -> Response:
+def document(engine: CallersEngine, context: WithContext, parameters: OneParameters) -> Response:
     """Show a document whole, the query's words marked, with the results before and after it."""
     hit, state = read_document(engine, parameters.id), parameters.state()
     query = state.query() if state.q.strip() else None
+    duplicates = find_copies(engine, parameters.id, state.policy()).duplicates
     passages = list(pieces(hit.text, searched_phrases(query, "text")))
     return html(
         "page_document.html",
@@ -201,14 +203,15 @@ def document(engine: CallersEngine, context: WithContext, parameters: Annotated[
         matches=max((each.match for each in passages), default=0),
         state=state,
         neighbours=neighbours(engine, context, state, parameters.id) if query else None,
-        id_query=urlencode({"id": hit.id}),
+        duplicates=format_count(len(duplicates), "duplicate") if duplicates else "",
     )
 
 
 @router.get("/inspect")
 def inspect(engine: CallersEngine, context: WithContext, parameters: OneParameters) -> Response:
     """Show a document's duplicates in the whole index, and when and where they appeared."""
-    inspection = find_copies(engine, parameters.id, parameters.state().policy())
+    state = parameters.state()
+    inspection = find_copies(engine, parameters.id, state.policy())
     document = read_document(engine, parameters.id)
     copies = read_copies(engine, inspection)
     return html(
@@ -218,10 +221,9 @@ def inspect(engine: CallersEngine, context: WithContext, parameters: OneParamete
         copies=copies,
         timeline=timeline(document, [each.document for each in copies]),
         labels=LABELS,
-        state=parameters.state(),
-        level=parameters.level or "near",
+        count=format_count(len(inspection.duplicates), "duplicate"),
+        state=state,
         overrides=context.settings.gateway_overrides,
-        id_query=urlencode({"id": document.id}),
     )
 
 
@@ -229,7 +231,10 @@ def inspect(engine: CallersEngine, context: WithContext, parameters: OneParamete
 def compare_pair(engine: CallersEngine, context: WithContext, parameters: TwoParameters) -> Response:
     """Show two documents side by side."""
     left, right = read_document(engine, parameters.a), read_document(engine, parameters.b)
-    comparison = compare(left, right, Tables(context.settings.tables), parameters.policy())
+    state = parameters.state()
+    comparison = compare(left, right, Tables(context.settings.tables), state.at("").policy("partial"))
+    page = shared_page(comparison)
+    changes = redline(page.sides[0].parts, page.sides[1].parts)
     words = [
         word
         for word in readable_overrides(engine, load_overrides(engine))
@@ -237,43 +242,52 @@ def compare_pair(engine: CallersEngine, context: WithContext, parameters: TwoPar
     ]
     return html(
         "page_compare.html",
-        page=shared_page(comparison),
+        page=page,
+        redline=changes,
+        count=format_count(changes.differences, "difference"),
+        moved=format_count(changes.moved, "passage"),
         a=left,
         b=right,
         words=words,
+        state=state,
         overrides=context.settings.gateway_overrides,
+        decision=last_decision(engine, parameters),
     )
 
 
-@router.get("/overrides")
-def overrides(engine: CallersEngine, context: WithContext, _: NoParameters) -> Response:
-    """List manual decisions."""
-    words = readable_overrides(engine, load_overrides(engine))
-    return html("page_overrides.html", words=words, overrides=context.settings.gateway_overrides)
+@router.get("/differs")
+def differs(engine: CallersEngine, parameters: Annotated[Pair, Query()]) -> Response:
+    """Show what differs between two documents in one line, for a group that a reader opens."""
+    left, right = read_document(engine, parameters.a), read_document(engine, parameters.b)
+    return html("page_differs.html", differs=diff(left.text, right.text))
 
 
 @router.post("/overrides", dependencies=[Depends(check_overrides)])
 async def say(request: Request, engine: CallersEngine, caller: WithCaller) -> Response:
     """Take a manual decision from a form; where it was sent from was checked before."""
     form = await read_form(request)
-    a, b = (field(form, name) for name in ("a", "b"))
     await run_in_threadpool(save_override, form, engine, caller)
-    return RedirectResponse(list_address(form) or f"/ibidem/page/compare?{urlencode({'a': a, 'b': b})}", 303)
+    return RedirectResponse(next_address(form), 303)
 
 
-def list_address(form: Mapping[str, str]) -> str:
-    """Return the address of the list that a form was sent from; empty where it was no list.
+def next_address(form: Mapping[str, str]) -> str:
+    """Return the address of the page that a form was sent from, with the decision that was made there.
 
     Args:
         form: Its fields; `list` is the query string of the list, which is read and written again.
     """
-    if "list" not in form:
-        return ""
-    state = read_query(QueryParams(form["list"])).state()
+    a, b, verdict = (field(form, name) for name in ("a", "b", "verdict"))
+    state = read_query(QueryParams(form.get("list", ""))).state()
+    decision = urlencode([("said", verdict), ("about", a), ("about", b)])
+    page, place = form.get("page", "compare" if "list" not in form else "list"), form.get("place", "")
+    if page == "overrides":
+        return f"/ibidem/page/overrides?{decision}"
+    if page == "compare":
+        return f"{state.part('compare', a=a, b=b)}&{decision}"
     if form.get("skip", "").isdecimal():
-        return state.part("review", skip=form["skip"][:6])
-    place = form.get("place", "")
-    return state.address(page=state.page) + (f"#{place}" if PLACE.fullmatch(place) else "")
+        return f"{state.part('review', skip=form['skip'][:6])}&{decision}"
+    separator = "&" if state.suffix(page=state.page) else "?"
+    return f"{state.address(page=state.page)}{separator}{decision}" + (f"#{place}" if PLACE.fullmatch(place) else "")
 
 
 def save_override(form: Mapping[str, str], engine: Engine, caller: Caller) -> None:

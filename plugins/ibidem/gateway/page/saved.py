@@ -18,6 +18,7 @@ from ibidem.gateway.dependencies import CallersEngine, WithContext
 from ibidem.gateway.document_routes import check_overrides
 from ibidem.gateway.errors import HttpError
 from ibidem.gateway.openapi import NoParameters
+from ibidem.gateway.page.decisions import last_decision
 from ibidem.gateway.page.entries import diff
 from ibidem.gateway.page.rendering import html
 from ibidem.gateway.page.state import ListQuery, PageState, field, read_form, read_query
@@ -63,14 +64,14 @@ def find_undecided(window: Window) -> list[NearPair]:
     return sorted(pairs, key=lambda pair: (pair.evidence.score, pair.row))
 
 
-class ShownPair(ListQuery):
+class QueuedPair(ListQuery):
     """A pair of a list's queue."""
 
     skip: int = Field(default=0, ge=0, le=MOST_SKIPPED, description="How many undecided pairs come before it.")
 
 
 @review_router.get("/review")
-def review(engine: CallersEngine, context: WithContext, parameters: Annotated[ShownPair, Query()]) -> Response:
+def review(engine: CallersEngine, context: WithContext, parameters: Annotated[QueuedPair, Query()]) -> Response:
     """Show the next near pair of a list without a manual decision."""
     state = parameters.state()
     request = replace(state.request(), mode="indent", max_per_group=0, explain=False, scope="window", by="window")
@@ -90,6 +91,7 @@ def review(engine: CallersEngine, context: WithContext, parameters: Annotated[Sh
         differs=diff(lead.text, duplicate.text) if lead and duplicate else (),
         opening=OPENING,
         overrides=context.settings.gateway_overrides,
+        decision=last_decision(engine, parameters),
     )
 
 
@@ -152,6 +154,7 @@ def alert_page_state(alert: Alert) -> PageState:
         name, _, value = condition.partition("=")
         several.get(name, []).append(value)
     dedupe: dict[str, Any] = {DEDUPE[name]: value for name, value in alert.dedupe if name in DEDUPE}
+    dedupe["level"] = dedupe.get("level", "").replace("near", "")
     return PageState(
         q=alert.query,
         source=tuple(several["source"]),

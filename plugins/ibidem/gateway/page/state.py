@@ -11,13 +11,14 @@ from pydantic import Field, ValidationError
 from starlette.datastructures import QueryParams
 
 from ibidem.gateway.errors import HttpError
-from ibidem.gateway.openapi import LONGEST_QUERY, StrictQuery
+from ibidem.gateway.openapi import LONGEST_QUERY, Id, StrictQuery
 from ibidem_dedupe.parameters import DEEPEST, MODES, PRESETS, SCOPES, WAYS
 from ibidem_dedupe.policy import LEVELS, Level, Policy
 from ibidem_dedupe.request import DedupeRequest, pair_policy, parse_request
 from ibidem_engines.query import Query as SearchQuery
 from ibidem_engines.query import parse_query
 from ibidem_engines.stored_groups import Order
+from ibidem_engines.written_dates import iso_date, iso_range
 from ibidem_ingest.errors import UsageError
 
 HOME = "/"
@@ -26,25 +27,44 @@ ORDERS: tuple[Order, ...] = get_args(Order)
 SIZES = (10, 25, 50)
 MOST_SOURCES = 20
 
+PAPERS = "conrad2003"
+"""The rule of a paper, which is there to be compared with, not to be chosen by readers."""
+
 Choice = tuple[str, str]
 """A value, and how people call it."""
 
 LABELS: Mapping[str, Sequence[Choice]] = {
     "dedupe": (("indent", "indented"), ("collapse", "collapsed"), ("off", "not grouped")),
-    "level": (("identical", "identical"), ("near", "near"), ("partial", "partial")),
+    "level": (("identical", "identical"), ("", "near"), ("partial", "partial")),
     "keep": (
         ("rank", "best match"),
         ("earliest", "earliest"),
         ("latest", "latest"),
         ("longest", "longest"),
     ),
-    "by": (("window", "top results"), ("stored", "all results, as stored")),
-    "scope": (("window", "top results"), ("matches", "all results"), ("index", "whole index")),
+    "by": (
+        ("", "all results, as stored"),
+        ("window", "top results"),
+        ("matches", "top results, with duplicates among all results"),
+        ("index", "top results, with duplicates in the whole index"),
+    ),
     "sort": (("relevance", "relevance"), ("newest", "newest first"), ("oldest", "oldest first")),
-    "preset": (("", "none"), *((name, name) for name in PRESETS)),
+    "preset": (("", "none"), *((name, name) for name in PRESETS if name != PAPERS)),
     "size": tuple((str(size), str(size)) for size in SIZES),
 }
 """The choices of a list, by their names in the address."""
+
+
+def grouping_labels(*, is_stored: bool) -> Mapping[str, Sequence[Choice]]:
+    """Return the choices of a list, those of its groups as far as its index has them.
+
+    Args:
+        is_stored: Whether the groups that are stored are shown.
+    """
+    if is_stored:
+        return LABELS
+    _, (_, best), *further = LABELS["by"]
+    return {**LABELS, "by": (("", best), *further)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +74,12 @@ class PageState:
     Args:
         q: The words, as typed.
         dedupe: How duplicates are shown.
-        level: How much alike two documents have to be.
+        level: How much alike two documents have to be; empty: `near`, or as groups are stored.
         keep: Which copy leads; `source:A,B` too.
-        by: Whether the best hits are grouped, or all matches by their stored groups.
+        by: What is grouped, one of `GROUPED`; empty: all matches by their stored groups, where groups are settled, else
+            the best hits.
         similarity: Least share of common text, in percent; empty: the preset's figures.
         days: Most days between two duplicates; empty: any.
-        scope: Where duplicates are looked for.
         preset: A named set of figures; empty: the default ones.
         source: Only documents of these sources.
         language: Only documents in these languages.
@@ -73,10 +93,9 @@ class PageState:
     dedupe: str = "indent"
     level: str = ""
     keep: str = "rank"
-    by: str = "window"
+    by: str = ""
     similarity: str = ""
     days: str = ""
-    scope: str = "window"
     preset: str = ""
     source: tuple[str, ...] = ()
     language: tuple[str, ...] = ()
@@ -91,10 +110,10 @@ class PageState:
             "dedupe": self.dedupe,
             "dedupe_level": self.level,
             "dedupe_keep": self.keep,
-            "dedupe_by": self.by,
+            "dedupe_by": self.by if self.by in WAYS else "",
             "dedupe_similarity": self.similarity,
             "dedupe_window_days": self.days,
-            "dedupe_scope": self.scope,
+            "dedupe_scope": self.by if self.by in SCOPES else "",
             "dedupe_preset": self.preset,
             "dedupe_explain": "true",
         }
@@ -135,14 +154,30 @@ class PageState:
         }
         return pair_policy(parameters, level)
 
-    def figures(self, *names: str) -> str:
-        """Return what decides on a pair, behind another part of an address.
+    def at(self, level: str) -> "PageState":
+        """Return the same list with another level."""
+        return replace(self, level=level)
 
-        >>> PageState(preset="law", level="partial").figures("preset", "days")
-        '&preset=law'
+    @property
+    def since(self) -> str:
+        """The beginning of the dates that the list is narrowed to, as the form shows it."""
+        return self.date.partition("..")[0]
+
+    @property
+    def until(self) -> str:
+        """Their end."""
+        begin, dots, end = self.date.partition("..")
+        return end if dots else begin
+
+    def chosen_filters(self) -> list[Choice]:
+        """Return each condition as a reader calls it, and the address of the list without it.
+
+        >>> PageState(q="rent", source=("AP", "UPI"), date="1987").chosen_filters()[0]
+        ('AP', '/?q=rent&source=UPI&date=1987')
         """
-        values = {name: value for name in names if (value := getattr(self, name))}
-        return f"&{urlencode(values)}" if values else ""
+        values = [(name, value) for name in ("source", "language") for value in getattr(self, name)]
+        dates = [(self.date, self.address(date=""))] if self.date else []
+        return [(value, self.toggle(name, value)) for name, value in values] + dates
 
     def rest(self, group: str, after: int) -> str:
         """Return the address of further duplicates of a group.
@@ -192,7 +227,7 @@ class PageState:
 
     def is_chosen(self, name: str, value: str) -> bool:
         """Return whether a choice is the one that is made."""
-        return str(getattr(self, name) or CHOSEN.get(name, "")) == value
+        return str(getattr(self, name)) == value
 
 
 NAMES = (
@@ -203,7 +238,6 @@ NAMES = (
     "by",
     "similarity",
     "days",
-    "scope",
     "preset",
     "source",
     "language",
@@ -212,12 +246,12 @@ NAMES = (
     "page",
     "size",
 )
-FURTHER = ("dedupe", "level", "keep", "by", "similarity", "days", "scope", "preset", "size")
+FURTHER = ("keep", "by", "similarity", "days", "preset", "size")
 """Choices that are made less often."""
 
 DEFAULTS: Mapping[str, object] = {name: getattr(PageState(), name) for name in NAMES}
-CHOSEN = {"level": "near"}
-"""The value that an empty one stands for."""
+GROUPED = (*WAYS, *SCOPES[1:])
+"""The groups of a list: of the best hits, as stored, or of the best hits with duplicates from elsewhere."""
 
 
 class ListQuery(StrictQuery):
@@ -229,13 +263,17 @@ class ListQuery(StrictQuery):
     keep: str = Field(default="", max_length=2_000, description=f"{', '.join(KEEPS)}, source:A,B.")
     similarity: str = Field(default="", max_length=10, description="Least share of common text, in percent.")
     days: str = Field(default="", max_length=10, description="Most days between two duplicates.")
-    by: str = Field(default="", description=f"{', '.join(WAYS)}.")
-    scope: str = Field(default="", description=f"{', '.join(SCOPES)}.")
+    by: str = Field(default="", description=f"{', '.join(GROUPED)}.")
     preset: str = Field(default="", description=f"{', '.join(PRESETS)}.")
     source: list[str] = Field(default=[], max_length=MOST_SOURCES, description="Only these sources.")
     language: list[str] = Field(default=[], max_length=MOST_SOURCES, description="Only these languages.")
     date: str = Field(default="", max_length=40, description="Only this date, or FROM..TO.")
     sort: Literal["", "relevance", "newest", "oldest"] = Field(default="", description=f"{', '.join(ORDERS)}.")
+    since: str = Field(default="", max_length=40, description="Only from this date on, as people write one.")
+    until: str = Field(default="", max_length=40, description="Only up to this date.")
+    within: str = Field(default="", max_length=LONGEST_QUERY, description="A query within whose results is searched.")
+    said: Literal["", "same", "not", "none"] = Field(default="", description="The decision that was made last.")
+    about: list[Id] = Field(default=[], max_length=2, description="The two documents of that decision.")
     page: int = Field(default=1, ge=1, le=DEEPEST, description="Which page.")
     size: int = Field(default=SIZES[0], ge=1, le=100, description="Groups on a page.")
 
@@ -248,8 +286,24 @@ class ListQuery(StrictQuery):
         values = {name: value for name in NAMES if (value := getattr(self, name)) not in ("", [])}
         if "dedupe" in values and values["dedupe"] not in MODES:
             raise UsageError(f"dedupe={values['dedupe']!r} is not understood", f"allowed: {', '.join(MODES)}")
+        if self.by and self.by not in GROUPED:
+            raise UsageError(f"by={self.by!r} is not understood", f"allowed: {', '.join(GROUPED)}")
+        values |= {"level": "" if self.level == "near" else self.level, "date": self._date(), "q": self._words()}
         several = {name: tuple(dict.fromkeys(filter(None, getattr(self, name)))) for name in ("source", "language")}
         return PageState(**(values | several))
+
+    def _date(self) -> str:
+        """Return the dates of the form as one range, or those of the address."""
+        if not (self.since or self.until):
+            return iso_range(self.date)
+        since, until = iso_date(self.since), iso_date(self.until)
+        return since if since == until else f"{since}..{until}"
+
+    def _words(self) -> str:
+        """Return the words, put together with those within whose results they are looked for."""
+        if self.within.strip() in ("", self.q.strip()) or not self.q.strip():
+            return self.q or self.within
+        return f"({self.within.strip()}) ({self.q.strip()})"
 
 
 def read_query(parameters: QueryParams) -> ListQuery:

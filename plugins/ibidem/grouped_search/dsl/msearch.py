@@ -128,7 +128,7 @@ def read_lines(parts: Iterable[Any]) -> list[SearchLine]:
         raise UsageError("the last head of the searches has no body", "give a head and a body for each search")
     for number, line in enumerate(lines):
         if not isinstance(line, Mapping):
-            raise UsageError(f"part {number + 1} of the searches is no JSON object", "write {'query': …}")
+            raise UsageError(f"part {number + 1} of the searches is not a JSON object", "write {'query': …}")
     return [SearchLine(head, body) for head, body in zip(lines[::2], lines[1::2], strict=True)]
 
 

@@ -226,7 +226,7 @@ def object_member(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     """
     part = body.get(name) or {}
     if not isinstance(part, Mapping):
-        raise UsageError(f"{name} is no JSON object", "write {'name': {'terms': {'field': …}}}")
+        raise UsageError(f"{name} is not a JSON object", "write {'name': {'terms': {'field': …}}}")
     return part
 
 

@@ -120,7 +120,7 @@ def read_integer(body: Mapping[str, Any], name: str, default: int, unit: str = "
     text = short_repr(value) if isinstance(value, dict | list) else str(value)
     if isinstance(value, bool) or not _WHOLE.fullmatch(text) or int(text) > maximum:
         raise UsageError(
-            f"{name}={short_repr(value)} is not understood", f"allowed: a whole number, 0 to {maximum:,}, of {unit}"
+            f"{name}={short_repr(value)} is not understood", f"allowed: an integer from 0 to {maximum:,} ({unit})"
         )
     return int(text)
 

@@ -195,7 +195,7 @@ public record Request(
             throw wrong(
                     name,
                     value,
-                    String.format(Locale.ROOT, "%sa whole number, %d to %,d, of %s", before, least, most, unit));
+                    String.format(Locale.ROOT, "%san integer from %,d to %,d (%s)", before, least, most, unit));
         }
         return number(value);
     }

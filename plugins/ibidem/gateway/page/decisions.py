@@ -1,0 +1,110 @@
+"""Manual decisions on the page: the list of them by title, and the one that was made last."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+from pydantic import Field
+
+from ibidem.comparison.html import printable
+from ibidem.gateway.dependencies import CallersEngine, WithContext
+from ibidem.gateway.openapi import StrictQuery
+from ibidem.gateway.page.rendering import html
+from ibidem.gateway.page.state import ListQuery
+from ibidem.index.documents import read_document, readable_overrides
+from ibidem_dedupe.overrides import DocumentRef, Override
+from ibidem_engines.engine import Engine
+from ibidem_engines.stored_overrides import load_overrides
+from ibidem_ingest.errors import MissingDocument
+
+MOST = 500
+"""Decisions of which the titles are read; the later ones are named by id."""
+
+router = APIRouter(prefix="/ibidem/page", tags=["page"], include_in_schema=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Titled:
+    """A document of a decision.
+
+    Args:
+        id: Its id.
+        title: Its title, or its id.
+    """
+
+    id: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A decision on two documents.
+
+    Args:
+        a: The one.
+        b: The other.
+        verdict: `same` or `not`; `none`: it was taken back.
+        word: The decision as it is stored; None where there is none any more.
+    """
+
+    a: Titled
+    b: Titled
+    verdict: str
+    word: Override | None = None
+
+
+class ShownDecisions(StrictQuery):
+    """The address of the list of decisions."""
+
+    said: str = Field(default="", description="The decision that was made last.")
+    about: list[str] = Field(default=[], max_length=2, description="The two documents of that decision.")
+
+
+def last_decision(engine: Engine, parameters: ListQuery | ShownDecisions) -> Decision | None:
+    """Return the decision that an address says was made last; None where it names none.
+
+    Args:
+        engine: The index, with the caller's rights.
+        parameters: The address.
+    """
+    if not parameters.said or len(parameters.about) != 2:
+        return None
+    try:
+        a, b = (read_document(engine, each) for each in parameters.about)
+    except MissingDocument:
+        return None
+    first, second = (Titled(each.id, printable(each.title or each.id)) for each in (a, b))
+    return Decision(first, second, parameters.said)
+
+
+def read_titles(engine: Engine, names: Iterable[DocumentRef]) -> Mapping[DocumentRef, str]:
+    """Read the titles of documents, the id of one without a title."""
+    found = engine.fetch(list(dict.fromkeys(names)))
+    return {(each.index, each.document.id): printable(each.document.title or each.document.id) for each in found}
+
+
+def list_decisions(engine: Engine) -> Sequence[Decision]:
+    """Return the decisions that a caller may read, with titles."""
+    words = readable_overrides(engine, load_overrides(engine))
+    titles = read_titles(engine, [name for word in words[:MOST] for name in (word.a, word.b)])
+    return [
+        Decision(
+            Titled(word.a[1], titles.get(word.a, word.a[1])),
+            Titled(word.b[1], titles.get(word.b, word.b[1])),
+            word.verdict,
+            word,
+        )
+        for word in words
+    ]
+
+
+@router.get("/overrides")
+def overrides(engine: CallersEngine, context: WithContext, parameters: Annotated[ShownDecisions, Query()]) -> Response:
+    """List manual decisions."""
+    return html(
+        "page_overrides.html",
+        decisions=list_decisions(engine),
+        overrides=context.settings.gateway_overrides,
+        decision=last_decision(engine, parameters),
+    )

@@ -1,0 +1,89 @@
+"""Selected documents of a list: one line of citation each, to print or to copy, and a table to download."""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+from pydantic import Field
+from starlette.datastructures import QueryParams
+
+from ibidem.comparison.result_list import FORMATS, Entry, row
+from ibidem.gateway.dependencies import CallersEngine
+from ibidem.gateway.errors import HttpError
+from ibidem.gateway.openapi import LONGEST_QUERY, Id, StrictQuery
+from ibidem.gateway.page.citations import STYLES, cite
+from ibidem.gateway.page.rendering import html
+from ibidem.gateway.page.state import PageState, read_leniently
+from ibidem.index.documents import read_document
+from ibidem_engines.engine import Engine
+from ibidem_ingest.document import Document
+
+MOST = 200
+"""Documents that are selected at once."""
+
+router = APIRouter(prefix="/ibidem/page", tags=["page"], include_in_schema=False)
+
+
+class Selection(StrictQuery):
+    """The address of a selection."""
+
+    doc: list[Id] = Field(default=[], max_length=MOST, description="The documents, by their ids.")
+    style: str = Field(default="plain", description=f"{', '.join(STYLES)}.")
+    list: str = Field(default="", max_length=2 * LONGEST_QUERY, description="The list that they were selected from.")
+
+    def state(self) -> PageState:
+        """Return the list that the documents were selected from."""
+        return read_leniently(QueryParams(self.list))
+
+
+def read_selection(engine: Engine, parameters: Selection) -> Sequence[Document]:
+    """Read the selected documents, each once.
+
+    Raises:
+        HttpError: A style that does not exist.
+        MissingDocument: One of them is not in the index.
+    """
+    if parameters.style not in STYLES:
+        raise HttpError(
+            400,
+            "illegal_argument_exception",
+            f"style={parameters.style!r} is not understood",
+            f"allowed: {', '.join(STYLES)}",
+        )
+    return [read_document(engine, each) for each in dict.fromkeys(parameters.doc)]
+
+
+@router.get("/selection")
+def show(engine: CallersEngine, parameters: Annotated[Selection, Query()]) -> Response:
+    """Show a citation of each selected document in one line."""
+    documents = read_selection(engine, parameters)
+    return html(
+        "page_selection.html",
+        state=parameters.state(),
+        list=parameters.list,
+        style=parameters.style,
+        styles=STYLES,
+        documents=documents,
+        lines=[cite(each, parameters.style) for each in documents],
+        names=[("doc", each.id) for each in documents],
+    )
+
+
+@router.get("/selection.{ending}")
+def export(ending: str, engine: CallersEngine, parameters: Annotated[Selection, Query()]) -> Response:
+    """Give the selected documents as a table, or their citations as text."""
+    documents = read_selection(engine, parameters)
+    headers = {
+        "content-disposition": f'attachment; filename="selection.{ending}"',
+        "cache-control": "private, no-store",
+    }
+    if ending == "txt":
+        lines = "".join(f"{cite(each, parameters.style)}\n" for each in documents)
+        return Response(lines.encode(), media_type="text/plain; charset=utf-8", headers=headers)
+    if ending not in FORMATS:
+        raise HttpError(
+            404, "resource_not_found_exception", f"no export as {ending!r}", f"allowed: txt, {', '.join(FORMATS)}"
+        )
+    media, write = FORMATS[ending]
+    hits = [{"_id": each.id, "_source": each.as_record()} for each in documents]
+    return Response(write(row(Entry(hit, hit)) for hit in hits), media_type=media, headers=headers)

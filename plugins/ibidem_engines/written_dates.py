@@ -1,0 +1,106 @@
+"""Dates as people write them: `3 March 1987`, `Mar 3, 1987`, `3.3.1987`, `March 1987`; read as ISO 8601.
+
+`dateutil` reads more forms, and fills what is left out with today's: of `March 1987` it makes a day, where a month is
+meant; and it takes `3/4/1987` for one of two days without a word.
+"""
+
+import re
+
+from ibidem_ingest.errors import UsageError
+
+MONTHS = (
+    "january janvier januar jänner enero gennaio",
+    "february février februar febrero febbraio",
+    "march mars märz maerz marzo",
+    "april avril abril aprile",
+    "may mai mayo maggio",
+    "june juin juni junio giugno",
+    "july juillet juli julio luglio",
+    "august août agosto",
+    "september septembre septiembre setiembre settembre",
+    "october octobre oktober octubre ottobre",
+    "november novembre noviembre",
+    "december décembre dezember diciembre dicembre",
+)
+"""Names of months in English, French, German, Spanish and Italian; three letters or more of one are enough."""
+
+_NAMED = (
+    re.compile(
+        r"(?P<day>\d{1,2})(?:st|nd|rd|th|\.|er)?\s+(?:of\s+|de\s+)?(?P<month>[^\W\d]{3,})\.?,?\s+(?:de\s+)?(?P<year>\d{4})"
+    ),
+    re.compile(r"(?P<month>[^\W\d]{3,})\.?\s+(?P<day>\d{1,2})(?:st|nd|rd|th)?,?\s+(?P<year>\d{4})"),
+    re.compile(r"(?P<month>[^\W\d]{3,})\.?,?\s+(?:de\s+)?(?P<year>\d{4})"),
+)
+_YEAR_FIRST = re.compile(r"(\d{4})[/.](\d{1,2})(?:[/.](\d{1,2}))?")
+_YEAR_LAST = re.compile(r"(\d{1,2})([/.-])(\d{1,2})\2(\d{4})")
+_MONTH_AND_YEAR = re.compile(r"(\d{1,2})[/.](\d{4})")
+
+
+def iso_range(written: str) -> str:
+    """Write the two dates of a range, or one date, as ISO 8601 does.
+
+    >>> iso_range("March 1987..3.6.1987"), iso_range("1987")
+    ('1987-03..1987-06-03', '1987')
+    """
+    return "..".join(iso_date(each) for each in written.split(".."))
+
+
+def iso_date(written: str) -> str:
+    """Write a date as ISO 8601 does, no more exactly than it was written; what is no date as people write it stays.
+
+    Raises:
+        UsageError: A day and a month that may be meant either way.
+
+    >>> [iso_date(each) for each in ("3 March 1987", "Mar. 3rd, 1987", "3. März 1987", "5/1987", "25/12/1987")]
+    ['1987-03-03', '1987-03-03', '1987-03-03', '1987-05', '1987-12-25']
+    """
+    text = " ".join(written.lower().split())
+    for pattern in _NAMED:
+        if (match := pattern.fullmatch(text)) and (month := month_number(match["month"])):
+            return join_parts(match["year"], month, int(match.groupdict().get("day") or 0))
+    if match := _YEAR_FIRST.fullmatch(text):
+        return join_parts(match[1], int(match[2]), int(match[3] or 0))
+    if match := _MONTH_AND_YEAR.fullmatch(text):
+        return join_parts(match[2], int(match[1]))
+    if match := _YEAR_LAST.fullmatch(text):
+        return join_parts(match[4], *month_and_day(written, int(match[1]), int(match[3]), match[2]))
+    return written.strip()
+
+
+def month_number(name: str) -> int:
+    """Return the number of a month, 0 for what is the name of none or of several.
+
+    >>> month_number("mar"), month_number("juillet"), month_number("ju")
+    (3, 7, 0)
+    """
+    found = {
+        number
+        for number, names in enumerate(MONTHS, 1)
+        for each in names.split()
+        if each == name or (len(name) > 2 and each.startswith(name))
+    }
+    return found.pop() if len(found) == 1 else 0
+
+
+def month_and_day(written: str, first: int, second: int, mark: str) -> tuple[int, int]:
+    """Tell the month from the day: with points and hyphens the day comes first, with slashes by country.
+
+    Raises:
+        UsageError: Either may be the month.
+    """
+    if mark != "/" or first > 12 or first == second:
+        return second, first
+    if second > 12:
+        return first, second
+    raise UsageError(
+        f"date {written!r} may be read in two ways", "write the month by name, or the year first: 1987-03-04"
+    )
+
+
+def join_parts(year: str, month: int, day: int = 0) -> str:
+    """Write year, month and day, the last only where it is given.
+
+    >>> join_parts("1987", 3), join_parts("1987", 3, 4)
+    ('1987-03', '1987-03-04')
+    """
+    return f"{year}-{month:02}" + (f"-{day:02}" if day else "")

@@ -1,0 +1,77 @@
+"""A redline shows what was removed, added and moved, and loses nothing of either text."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ibidem.comparison.compare import compare
+from ibidem.comparison.html_page import shared_page
+from ibidem.comparison.redline import Redline, redline, stay
+from ibidem_dedupe.policy import Policy
+from ibidem_ingest.document import Document
+from ibidem_ingest.idf.store import Tables
+
+
+@pytest.fixture
+def tables(tables_folder: Path) -> Tables:
+    return Tables(tables_folder)
+
+
+def lines_of(a: str, b: str, tables: Tables) -> Redline:
+    page = shared_page(compare(Document("a", a), Document("b", b), tables, Policy(level="partial")))
+    return redline(page.sides[0].parts, page.sides[1].parts)
+
+
+def runs(lines: Redline, side: str, kind: str) -> list[str]:
+    return [run.text.strip() for row in lines.rows for run in getattr(row, side) if run.kind == kind]
+
+
+RENT = "The tenant shall pay the rent on the first day of every month without any deduction\n"
+ROOF = "The landlord keeps roof and drains of that house in good order at his own cost\n"
+DOGS = "Neither dogs nor other animals may live here unless somebody consents\n"
+HEAT = "Heating runs from October until April by means of one old boiler\n"
+
+
+def test_what_was_removed_and_added_stands_in_its_column(tables: Tables) -> None:
+    lines = lines_of(RENT + DOGS + ROOF, RENT.replace("first", "third") + HEAT + ROOF, tables)
+    assert runs(lines, "a", "changed") == ["first", DOGS.strip()]
+    assert runs(lines, "b", "changed") == ["third", HEAT.strip()]
+    assert (lines.differences, lines.moved) == (2, 0)
+
+
+def test_a_passage_in_another_place_was_moved_and_the_longer_one_stays(tables: Tables) -> None:
+    lines = lines_of(ROOF + RENT + DOGS, RENT + DOGS + ROOF, tables)
+    assert runs(lines, "a", "moved") == runs(lines, "b", "moved") == [ROOF.strip()]
+    assert not runs(lines, "a", "changed") + runs(lines, "b", "changed")
+
+
+def test_equal_texts_have_no_difference(tables: Tables) -> None:
+    assert lines_of(RENT + ROOF, RENT + ROOF, tables).differences == 0
+
+
+def test_paragraphs_of_both_texts_stand_side_by_side(tables: Tables) -> None:
+    lines = lines_of(RENT + ROOF, RENT + ROOF.replace("drains", "gutters"), tables)
+    assert [row.differs for row in lines.rows] == [False, True, False]
+
+
+@given(st.lists(st.sampled_from([RENT, ROOF, DOGS, HEAT, "rent\n", "; "]), max_size=7), st.data())
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_each_column_holds_the_whole_of_its_text(tables: Tables, sentences: list[str], data: st.DataObject) -> None:
+    a, b = "".join(sentences) or "x", "".join(data.draw(st.permutations(sentences))) or "x"
+    lines = lines_of(a, b, tables)
+    for side, text in (("a", a), ("b", b)):
+        shown = "".join(run.text for row in lines.rows for run in getattr(row, side) if run.kind != "page")
+        assert shown == text
+
+
+@given(st.lists(st.tuples(st.integers(1, 20), st.integers(1, 9)), max_size=12, unique_by=lambda each: each[0]))
+def test_what_stays_ascends_and_is_the_heaviest(passages: list[tuple[int, int]]) -> None:
+    weights = dict(passages)
+    best: dict[int, int] = {}
+    for number, weight in passages:
+        best[number] = weight + max((total for end, total in best.items() if end < number), default=0)
+    kept = stay(passages)
+    assert kept == sorted(kept)
+    assert sum(weights[number] for number in kept) == max(best.values(), default=0)

@@ -1,0 +1,29 @@
+"""A former index, which a backfill replaced, is named where it still holds a document that was deleted."""
+
+from contextlib import closing
+from pathlib import Path
+
+from ibidem.index.former_indexes import still_held
+from ibidem_core.settings import Settings
+from ibidem_engines.connect import open_engine
+from ibidem_engines.records import records
+from ibidem_ingest.document import Document
+from ibidem_ingest.idf.store import Tables
+from ibidem_workers.backfill.checkpoint import Checkpoint
+
+
+def test_an_index_that_was_copied_is_named_with_the_documents_that_it_still_holds(tmp_path: Path) -> None:
+    settings = Settings(engine=f"sqlite:///{tmp_path}/index.sqlite", index="second")
+    with (
+        closing(open_engine(settings.address, "first")) as former,
+        closing(open_engine(settings.address, "second")) as engine,
+    ):
+        former.create()
+        former.write(list(records([Document("a", "We the People", version=1)], Tables(tmp_path))))
+        engine.create()
+        assert dict(still_held(engine, settings, ["a"])) == {}
+        copies = [Checkpoint("r", 0.0, "first", "second"), Checkpoint("r", 0.0, "gone", "third")]
+        engine.put_records("runs", {each.key: each.as_json() for each in copies})
+        assert dict(still_held(engine, settings, ["a", "c"])) == {"first": ["a"]}
+        former.delete(["a"], 2)
+        assert dict(still_held(engine, settings, ["a"])) == {}
