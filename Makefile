@@ -16,7 +16,7 @@ QUICK_TO_START := JDK_JAVA_OPTIONS=-XX:TieredStopAtLevel=1
 # Tests start hundreds of interpreters, each of which would compile every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: install demo test test-all plugin quick check security docs release figures suites soak faults clean
+.PHONY: install demo test test-all plugin plugins versions quick check security docs release figures suites soak faults clean
 
 install: $(VENV)/.installed
 
@@ -41,6 +41,14 @@ test test-all: install
 plugin:
 	JAVA_HOME=$$(PYTHONPATH=tests $(PYTHON) -m servers.jdk) mvn --quiet --batch-mode --file plugins/java/pom.xml verify
 
+# A zip of the plugin for each version of the engines that plugins/java/versions.toml names, in some minutes.
+plugins: install
+	JAVA_HOME=$$(PYTHONPATH=tests $(PYTHON) -m servers.jdk) $(BIN)/python .ci/plugins.py $(VERSIONS)
+
+# Starts each of those versions and tries layer and plugin: docs/versions.md. Half an hour; VERSIONS names some of them.
+versions: plugins
+	$(BIN)/python .ci/versions.py $(VERSIONS)
+
 # Without servers, without processes, and with a tenth of the examples of each law. One process more than there are
 # processors: tests of the gateway wait for threads of theirs.
 quick: install
@@ -61,7 +69,7 @@ security: install
 	cd tests && ../$(BIN)/python -m gateway.smuggling $(FUZZING)
 
 # What a release uploads, in ./dist, and no upload: docs/releasing.md says what comes after.
-release: install plugin
+release: install plugins
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[release]"
 	$(BIN)/python .ci/release.py
 

@@ -19,9 +19,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import plugins
+
 ROOT = Path(__file__).resolve().parent.parent
 DIST = ROOT / "dist"
-PLUGINS = ROOT / "plugins" / "java"
 LOAD = Path(__file__).with_name("load.c")
 """Opens a library as an interpreter does, for a C library that no interpreter here runs on."""
 
@@ -108,19 +109,18 @@ def check_musl(wheel: Path, folder: Path) -> None:
 
 
 def copy_plugins(version: str) -> None:
-    """Copy the plugins' zips that `make plugin` built.
+    """Copy the plugins' zips that `make plugins` built.
 
     Raises:
         ReleaseError: One is missing, or is of another version.
     """
-    for engine in ("opensearch", "elasticsearch"):
-        zips = list((PLUGINS / engine / "target").glob(f"ibidem-{engine}-*.zip"))
-        if not zips:
-            raise ReleaseError(f"no zip of the plugin for {engine}: run `make plugin` first")
-        for each in zips:
-            if f"version={version}\n" not in zipfile.ZipFile(each).read("plugin-descriptor.properties").decode():
-                raise ReleaseError(f"{each.name} is not of version {version}: run `make plugin` again")
-            shutil.copy(each, DIST / each.name.replace("ibidem-", f"ibidem-plugin-{version}-", 1))
+    for each in plugins.read_table()[0]:
+        built = plugins.ZIPS / f"ibidem-{each.name}.zip"
+        if not built.exists():
+            raise ReleaseError(f"no zip of the plugin for {each.name}: run `make plugins` first")
+        if f"version={version}\n" not in zipfile.ZipFile(built).read("plugin-descriptor.properties").decode():
+            raise ReleaseError(f"{built.name} is not of version {version}: run `make plugins` again")
+        shutil.copy(built, DIST / f"ibidem-plugin-{version}-{each.name}.zip")
 
 
 def write_bill_of_materials() -> None:

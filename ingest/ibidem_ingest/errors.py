@@ -173,7 +173,7 @@ def decoding_error(error: BaseException) -> str:
         return f"it cannot be decoded ({error}); convert it to UTF-8"
     encoding, byte = error.encoding.upper(), error.object[error.start]
     reason = f"not {encoding}: byte 0x{byte:02x} at offset {error.start:,}"
-    return f"{reason}; if it is text, convert it, for example with: iconv -t UTF-8"
+    return f"{reason}; if it is text, name its encoding (--encoding latin-1), or convert it: iconv -f LATIN1 -t UTF-8"
 
 
 # By the package and the name of the error's class, so that no optional library is loaded to name its errors.

@@ -251,7 +251,7 @@ SHUT = "opensearch+http://127.0.0.1:1"
             "a folder that is a file",
             lambda on: on.set(engine="sqlite:///docs.jsonl/x"),
             "folder",
-            "no folder",
+            "not a folder",
             "IBIDEM_ENGINE",
         ),
         case("a full disk", lambda on: on.full_disk(), "disk", "3.0 of 100.0 GB", "make room"),
@@ -260,7 +260,7 @@ SHUT = "opensearch+http://127.0.0.1:1"
         case("another table", lambda on: on.other_table(), "tables", "another idf table", "ibidem backfill"),
         case("no table", lambda on: on.no_table(), "tables", "another idf table", "ibidem backfill"),
         case(
-            "tables in a file", lambda on: on.set(tables="docs.jsonl/t"), "tables folder", "no folder", "IBIDEM_TABLES"
+            "tables in a file", lambda on: on.set(tables="docs.jsonl/t"), "tables folder", "not a folder", "IBIDEM_TABLES"
         ),
         case(
             "no broker", lambda on: on.set(broker="amqp://a:b@127.0.0.1:1//"), "broker", "not answer", "IBIDEM_BROKER"

@@ -27,7 +27,8 @@ DONE = {
     "repeated": 1,
     "repeated_ids": ["twice"],
     "meta_fields": ["court"],
-    "passed_over": {".docx": 3, "link": 2, "no suffix": 1},
+    "passed_over": {".docx": 3, "link": 2, "no suffix": 1, "named pipe": 1},
+    "damaged_bytes": {"caf.txt": 2},
 }
 
 
@@ -44,8 +45,10 @@ def render(**changes: object) -> str:
         "900  indexed",
         "75  unchanged",
         "40  of them identical with one that was there before",
-        "a.jsonl:0, document 'd0', date: 'soon' is none",
-        "… 5 more: ibidem status 20250101-120000-abcd --json",
+        "25 documents: date: 'soon' is none (a.jsonl:0, a.jsonl:1,",
+        "all 25: ibidem status 20250101-120000-abcd --json",
+        "1 named pipe in folders passed over",
+        "not in the encoding: caf.txt (2 bytes);",
         "1 id came again in this run (twice)",
         "went into meta: court",
         "passed over: 3 .docx, 1 no suffix",

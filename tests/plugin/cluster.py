@@ -17,11 +17,15 @@ BUILT = Path(__file__).parents[2] / "plugins" / "java"
 
 
 def built(engine: EngineName) -> Path:
-    """Return the folder that `make plugin` left."""
+    """Return the folder that `make plugin` left, or for another version of the engine `make plugins`."""
     folder = BUILT / engine / "target" / f"ibidem-{engine}-{VERSION[engine]}"
-    if not folder.is_dir():
-        raise Missing(f"{folder} is not there: make plugin")
-    return folder
+    if folder.is_dir():
+        return folder
+    fits = VERSION[engine] if engine == "elasticsearch" else VERSION[engine].rpartition(".")[0] + ".*"
+    for other in BUILT.glob(f"target/{engine}-{fits}/plugins/java/{engine}/target/ibidem-{engine}-{fits}"):
+        if other.is_dir():
+            return other
+    raise Missing(f"{folder} is not there: make plugin")
 
 
 class Cluster(ExitStack):

@@ -7,7 +7,6 @@ import org.apache.lucene.analysis.TokenStream;
 import org.apache.lucene.analysis.miscellaneous.ASCIIFoldingFilter;
 import org.apache.lucene.analysis.util.CharTokenizer;
 import org.elasticsearch.common.settings.Settings;
-import org.elasticsearch.index.analysis.AbstractTokenFilterFactory;
 import org.elasticsearch.index.analysis.NormalizingTokenFilterFactory;
 import org.elasticsearch.index.analysis.TokenFilterFactory;
 import org.elasticsearch.index.analysis.TokenizerFactory;
@@ -50,11 +49,7 @@ public class ElasticsearchWords extends Plugin implements AnalysisPlugin {
     }
 
     /** Puts ASCII in the place of Latin letters with diacritics. */
-    static class Folding extends AbstractTokenFilterFactory implements NormalizingTokenFilterFactory {
-        Folding(String name) {
-            super(name);
-        }
-
+    record Folding(String name) implements NormalizingTokenFilterFactory {
         @Override
         public TokenStream create(TokenStream tokens) {
             return new ASCIIFoldingFilter(tokens);

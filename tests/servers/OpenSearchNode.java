@@ -17,6 +17,15 @@ public class OpenSearchNode {
         "org.opensearch.search.pipeline.common.SearchPipelineCommonModulePlugin",
         "org.opensearch.transport.Netty4ModulePlugin");
 
+    /** Loads a module, whose name has a part less before 3.0. */
+    static Class<? extends Plugin> module(String name) throws ClassNotFoundException {
+        try {
+            return Class.forName(name).asSubclass(Plugin.class);
+        } catch (ClassNotFoundException older) {
+            return Class.forName(name.replace("ModulePlugin", "Plugin")).asSubclass(Plugin.class);
+        }
+    }
+
     /** Starts the node: its home folder, then settings as key=value. */
     public static void main(String[] args) throws Exception {
         Path home = Path.of(args[0]);
@@ -27,7 +36,11 @@ public class OpenSearchNode {
         }
         List<Class<? extends Plugin>> plugins = new ArrayList<>();
         for (String name : MODULES) {
-            plugins.add(Class.forName(name).asSubclass(Plugin.class));
+            try {
+                plugins.add(module(name));
+            } catch (ClassNotFoundException notInThisVersion) {
+                System.err.println("without " + name);
+            }
         }
         new OpenSearchRunnerNode(new Environment(settings.build(), home.resolve("config")), plugins).start();
         Thread.currentThread().join();

@@ -4,6 +4,7 @@ The distribution's launcher is not there, so its folders are put together here: 
 it needs beyond the server's own jars, as a plugin the two parts of the missing analysis module that our mapping names.
 """
 
+import os
 import shutil
 import subprocess
 import zipfile
@@ -15,7 +16,7 @@ from servers.jdk import java
 from servers.missing import Missing
 from servers.process import Launch, free_ports
 
-VERSION = "9.5.3"
+VERSION = os.environ.get("IBIDEM_TEST_ELASTICSEARCH_VERSION", "9.5.3")
 SERVER = f"org.elasticsearch:elasticsearch:{VERSION}"
 MODULE = "transport-netty4"
 DESCRIPTOR = f"META-INF/es-plugins/{MODULE}/plugin-descriptor.properties"

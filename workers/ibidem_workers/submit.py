@@ -33,6 +33,8 @@ from ibidem_workers.celery_app import make_app, send
 from ibidem_workers.runs import RunRecord, State, new_run, refusals_key
 
 SHOWN = 20
+MAX_DAMAGED = 20
+"""Files with replaced bytes that a run names."""
 """Repeated ids that are kept to be shown."""
 
 
@@ -199,6 +201,7 @@ class Submission:
         self.record.state = state
         self.record.meta_fields = sorted(self._tally.moved)
         self.record.passed_over = dict(self._tally.passed_over)
+        self.record.damaged_bytes = dict(self._tally.damaged_bytes.most_common(MAX_DAMAGED))
         self._last_note = time.monotonic()
         self._keep(self.record.key, self.record.as_json())
 

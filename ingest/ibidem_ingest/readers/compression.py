@@ -3,6 +3,7 @@
 The readers of the standard library and of zstandard lose the lines before a cut, or end at it without a word.
 """
 
+import bz2
 import io
 import lzma
 import sys
@@ -31,7 +32,7 @@ _ZSTD_PIECE = 1 << 10
 _GZIP = 16 + zlib.MAX_WBITS
 # `xz -9` needs 65 MiB; a header may ask for gigabytes.
 _XZ_MEMORY = 256 << 20
-_MAGIC = {b"\x1f\x8b": ".gz", b"\xfd7zXZ\x00": ".xz", b"\x28\xb5\x2f\xfd": ".zst"}
+_MAGIC = {b"\x1f\x8b": ".gz", b"\xfd7zXZ\x00": ".xz", b"\x28\xb5\x2f\xfd": ".zst", b"BZh": ".bz2"}
 
 
 class PiecesStream(io.RawIOBase):
@@ -172,10 +173,28 @@ class XzStream(PiecesStream):
         return True
 
 
+class Bzip2Stream(PiecesStream):
+    """The content of the streams of a bzip2 file."""
+
+    _stream: bz2.BZ2Decompressor | None = None
+
+    def _advance(self) -> bool:
+        stream = self._stream or bz2.BZ2Decompressor()
+        data = self._fetch(_GZIP_PIECE) if stream.needs_input else b""
+        if stream.needs_input and not data:
+            if self._stream is not None:
+                raise EOFError("the file ends within a stream")
+            return False
+        self._piece = memoryview(stream.decompress(data, _UNPACKED_PIECE))
+        self._stream, self._ahead = (None, stream.unused_data) if stream.eof else (stream, b"")
+        return True
+
+
 _STREAMS: Mapping[str, Callable[["io.BufferedReader[Any]"], PiecesStream]] = {
     ".gz": GzipStream,
     ".xz": XzStream,
     ".zst": ZstdStream,
+    ".bz2": Bzip2Stream,
 }
 
 

@@ -3,7 +3,6 @@
 import logging
 import os
 from collections import Counter
-from collections.abc import Collection
 from dataclasses import dataclass, field
 from enum import StrEnum
 from hashlib import blake2b
@@ -17,6 +16,7 @@ from ibidem_ingest.distribution import install_command
 from ibidem_ingest.document import DEFAULT_LANGUAGE
 from ibidem_ingest.errors import Unreadable, UsageError, short_repr
 from ibidem_ingest.language import is_code
+from ibidem_ingest.readers.encoding import Decoding
 
 
 class Format(StrEnum):
@@ -35,7 +35,11 @@ class Format(StrEnum):
     CSV = "csv"
 
 
-COMPRESSED = frozenset({".gz", ".xz", ".zst"})
+COMPRESSED = frozenset({".gz", ".xz", ".zst", ".bz2"})
+
+PACKED = frozenset({Format.PDF, Format.DOCX, Format.EPUB})
+"""Formats that are compressed themselves, and are not read out of a compressed file."""
+
 SUFFIXES = {
     ".jsonl": Format.JSONL,
     ".ndjson": Format.JSONL,
@@ -58,25 +62,58 @@ SUFFIXES = {
 
 
 def guess_format(name: str) -> Format | None:
-    """Return the format of a file by its suffix; None when it has no known one. Only JSON Lines may be compressed.
+    """Return the format of a file by its suffix, or by the one before that of a compressed file; None if unknown.
 
     >>> guess_format("news.jsonl.xz"), guess_format("page.HTM"), guess_format("LICENSE"), guess_format("scan.pdf.gz")
     (<Format.JSONL: 'jsonl'>, <Format.HTML: 'html'>, None, None)
     """
+    suffix = text_suffix(name)
+    format_ = SUFFIXES.get(suffix)
+    return None if format_ in PACKED and not name.lower().endswith(suffix) else format_
+
+
+def text_suffix(name: str) -> str:
+    """Return the suffix of a file in small letters; of a compressed file that of the file inside.
+
+    >>> text_suffix("news.TXT.gz"), text_suffix("page.html"), text_suffix("archive.gz")
+    ('.txt', '.html', '')
+    """
     path = PurePath(name.lower())
-    if path.suffix not in COMPRESSED:
-        return SUFFIXES.get(path.suffix)
-    return Format.JSONL if SUFFIXES.get(PurePath(path.stem).suffix) is Format.JSONL else None
+    return PurePath(path.stem).suffix if path.suffix in COMPRESSED else path.suffix
 
 
-def parse_format(name: Format | str | None) -> Format | None:
-    """Parse the value of `--format`; None means that the suffix decides.
+EVERY = "*"
+"""Stands for the suffixes of all files."""
+
+
+def parse_formats(value: str) -> dict[str, Format]:
+    """Parse which suffixes are read in which formats.
+
+    Args:
+        value: Formats by commas, each with the suffix that it is for: `.log=text`; without one it is for files whose
+            suffix is unknown: `text`; with a star for all files: `*=text`.
+
+    Raises:
+        UsageError: A suffix or format that is not understood.
+
+    >>> parse_formats("text,.log=text,*=csv")
+    {'': <Format.TEXT: 'text'>, '.log': <Format.TEXT: 'text'>, '*': <Format.CSV: 'csv'>}
+    """
+    formats: dict[str, Format] = {}
+    for part in filter(None, map(str.strip, value.split(","))):
+        suffix, is_named, name = part.rpartition("=")
+        if is_named and suffix != EVERY and PurePath(f"x{suffix}").suffix != suffix:
+            raise UsageError(f"{short_repr(suffix)} is not a suffix", "write --format .log=text, or --format *=text")
+        formats[suffix.lower()] = parse_format(name)
+    return formats
+
+
+def parse_format(name: Format | str) -> Format:
+    """Parse the name of a format.
 
     Raises:
         UsageError: No such format; the right ones are listed.
     """
-    if name is None:
-        return None
     try:
         return Format(name)
     except ValueError as error:
@@ -130,10 +167,12 @@ class Tally:
         moved: Top-level fields that went into `meta`, by name: in how many documents.
         passed_over: Files in folders that no reader takes, by suffix (`no suffix` where there is none), and links: how
             many.
+        damaged_bytes: Files of which bytes were replaced, since they are not in the file's encoding: how many of each.
     """
 
     moved: Counter[str] = field(default_factory=Counter)
     passed_over: Counter[str] = field(default_factory=Counter)
+    damaged_bytes: Counter[str] = field(default_factory=Counter)
 
 
 DETECT = "detect"
@@ -147,53 +186,57 @@ class Choice:
     """Options for reading files: formats, suffixes, identifiers.
 
     Args:
-        format: The format of files without a known suffix; None: such files are passed over.
-        force: Whether it is the format of all files, also of those with a known suffix.
-        also_text: Suffixes of files that are read as text, each with its dot.
+        format: Which files are read in which formats, as `parse_formats` has it: `text`, or `.log=text`, or `*=text`;
+            empty: files without a known suffix are left alone.
         follow_links: Whether links in folders are followed, wherever they lead.
         id_prefix: Prefix of every id, so that equal file names of two folders give different ids.
-        id_from: The id of a file's document: its path below the given folder, its name, or a hash of its text.
+        id_from: The id of a file's document: its path, as it was given or below the given folder; its name; or a hash
+            of its text.
         language: That of documents that do not name theirs; `detect`: detected from their text when they are signed.
         text_column: The column of a table that holds the texts; empty: `text`.
+        encoding: Encoding of all texts; empty: UTF-8, or what a byte order mark or a page says.
+        strict: Whether a text is refused for a single byte that is not in its encoding.
 
     Raises:
-        UsageError: A format, suffix or source of ids that is not understood.
+        UsageError: A format, suffix, encoding or source of ids that is not understood.
     """
 
-    format: Format | str | None = None
-    force: bool = False
-    also_text: Collection[str] = field(default_factory=tuple)
+    format: Format | str = ""
     follow_links: bool = False
     id_prefix: str = ""
     id_from: IdFrom = "path"
     language: str = DEFAULT_LANGUAGE
     text_column: str = ""
+    encoding: str = ""
+    strict: bool = False
 
     def __post_init__(self) -> None:
         """Check the values that no type checks."""
-        parse_format(self.format)
-        if self.force and self.format is None:
-            raise UsageError("there is no format to force", "give it: --format FORMAT --force")
+        parse_formats(self.format)
+        Decoding(self.encoding)
         if self.id_from not in get_args(IdFrom):
             raise UsageError(f"no ids from {short_repr(self.id_from)}", f"they are from {', '.join(get_args(IdFrom))}")
         if self.language != DETECT and not is_code(self.language):
-            raise UsageError(f"{short_repr(self.language)} is no language", "write a code of ISO 639-1: en, de, fr")
-        for suffix in self.also_text:
-            if PurePath(f"x{suffix}").suffix != suffix:
-                raise UsageError(f"{short_repr(suffix)} is no suffix", "write them as --also-text .rst,.log")
+            raise UsageError(f"{short_repr(self.language)} is not a language", "write a code of ISO 639-1: en, de, fr")
+
+    @property
+    def formats(self) -> dict[str, Format]:
+        """The format of each suffix; of files without a known suffix for an empty one, of all files for a star."""
+        return parse_formats(self.format)
+
+    @property
+    def decoding(self) -> Decoding:
+        """How the bytes of texts become characters."""
+        return Decoding(self.encoding, self.strict)
 
     def choose_format(self, name: str) -> Format | None:
         """Return the format in which a file is read; None when it is not known.
 
-        >>> Choice("text").choose_format("page.html"), Choice("text", force=True).choose_format("page.html")
+        >>> Choice("text").choose_format("page.html"), Choice("*=text").choose_format("page.html")
         (<Format.HTML: 'html'>, <Format.TEXT: 'text'>)
         """
-        default = parse_format(self.format)
-        if self.force:
-            return default
-        if PurePath(name.lower()).suffix in {suffix.lower() for suffix in self.also_text}:
-            return Format.TEXT
-        return guess_format(name) or default
+        formats = self.formats
+        return formats.get(EVERY) or formats.get(text_suffix(name)) or guess_format(name) or formats.get("")
 
     @property
     def default_language(self) -> str:
@@ -205,11 +248,13 @@ class Choice:
 
         Args:
             path: The file.
-            root: The given folder that it is in; None for one that was given itself.
+            root: The given folder that it is in; None for one that was given itself, whose path is kept as it is.
         """
         if self.id_from == "hash":
             return ""
-        return path.relative_to(root).as_posix() if root is not None and self.id_from == "path" else path.name
+        if self.id_from == "name":
+            return path.name
+        return (path if root is None else path.relative_to(root)).as_posix()
 
     def origin(self, path: Path) -> str:
         """Return the file that the id names; empty where the id is a hash of the text."""

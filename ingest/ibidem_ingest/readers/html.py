@@ -8,8 +8,9 @@ from typing import Any
 
 from ibidem_ingest.dates import iso_date
 from ibidem_ingest.errors import Unreadable, translate_errors
+from ibidem_ingest.readers.encoding import UTF_8, Decoding
 from ibidem_ingest.readers.formats import Format, load_library
-from ibidem_ingest.readers.text import EMPTY, content, first_line
+from ibidem_ingest.readers.text import EMPTY, content, first_line, note_damage
 
 NO_TEXT = "it shows no text besides menus and the like; leave it out, or save what it shows as text"
 
@@ -24,19 +25,21 @@ _CONTROLS = re.compile("[\x01-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffe\uffff]")
 _DATES = {"extensive_search": False, "original_date": True, "min_date": "1000-01-01"}
 
 
-def html_record(path: Path, max_text: int) -> dict[str, object]:
+def html_record(path: Path, max_text: int, decoding: Decoding = UTF_8) -> dict[str, object]:
     """Read an HTML file: its core text, `<title>`, language, and the date and address of its head.
 
     Args:
         path: The file.
         max_text: The most characters that its text may have; the file may have four times as many bytes.
+        decoding: How its bytes become characters.
 
     Raises:
         Unreadable: It shows no text, is too large, not in the encoding it declares, or the system does not let it be
             read; or the library is missing.
     """
     trafilatura = load_library(Format.HTML)
-    html = _CONTROLS.sub(" ", _decode(content(path, max_text)))
+    source, damage = _decode(content(path, max_text, decoding.encoding), decoding)
+    html = _CONTROLS.sub(" ", source)
     if not html.strip():
         raise Unreadable(EMPTY)
     if "\x00" in html:
@@ -48,21 +51,18 @@ def html_record(path: Path, max_text: int) -> dict[str, object]:
     text = "" if extract is None else (extract.text or "").strip()
     if not text:
         raise Unreadable(NO_TEXT, "text")
-    return {**record, "text": text, "title": record["title"] or first_line(text)}
+    return {**record, "text": text, "title": record["title"] or first_line(text), **note_damage(damage)}
 
 
-def _decode(data: bytes) -> str:
-    """Decode by the byte order mark, as UTF-8, or as the page declares; never by guessing."""
+def _decode(data: bytes, decoding: Decoding) -> tuple[str, int]:
+    """Decode as UTF-8, or as the page declares; never by guessing. Counts the characters that replace bytes."""
     with translate_errors():
-        if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-            return data.decode("utf-16")
         try:
-            return data.decode().removeprefix("\ufeff")
+            return data.decode().removeprefix("\ufeff"), 0
         except UnicodeDecodeError:
             match = _CHARSET.search(data[:4_096])
-            if match is None:
-                raise
-            return _decode_charset(data, match[1].decode().lower())
+            charset = match[1].decode().lower() if match else "utf-8"
+            return decoding.decode(data) if charset in {"utf-8", "utf8"} else (_decode_charset(data, charset), 0)
 
 
 def _decode_charset(data: bytes, charset: str) -> str:

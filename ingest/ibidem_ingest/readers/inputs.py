@@ -9,24 +9,28 @@ from dataclasses import dataclass, replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from stat import S_ISDIR, S_ISREG
+from stat import S_ISDIR, S_ISFIFO, S_ISREG
 from tempfile import TemporaryDirectory
 
 from ibidem_ingest.document import MAX_ID_BYTES, MAX_TEXT, ORIGIN, PAGE_BREAK, Document, read_record
 from ibidem_ingest.errors import Refusal, Refused, Unreadable, UsageError, short_repr, translate_errors
 from ibidem_ingest.mail.head import FAMILY
-from ibidem_ingest.readers.formats import Choice, Format, Tally, parse_format, require, text_hash
+from ibidem_ingest.readers.compression import open_compressed
+from ibidem_ingest.readers.formats import EVERY, PACKED, Choice, Format, Tally, guess_format, require, text_hash
 from ibidem_ingest.readers.jsonl import read as lines_of
 from ibidem_ingest.readers.mail import ATTACHED, mails
 from ibidem_ingest.readers.sandbox import SECONDS, Parse, SandboxedReader, SandboxPool
 from ibidem_ingest.readers.table import rows
-from ibidem_ingest.readers.text import text_record
+from ibidem_ingest.readers.text import DAMAGED_BYTES, text_record
 from ibidem_ingest.readers.time_limit import TimeLimit
 
 STANDARD_INPUT = "-"
 
 LINK = "link"
 """Key under which links in folders are counted."""
+
+PIPE = "named pipe"
+"""Key under which named pipes in folders are counted: one without a writer would be waited for without end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +75,7 @@ def check(paths: Sequence[str | Path], choice: Choice) -> None:
     """
     for argument in paths:
         if str(argument) == STANDARD_INPUT:
-            if choice.format not in {None, Format.JSONL}:
+            if choice.formats.get(EVERY, choice.formats.get("", Format.JSONL)) is not Format.JSONL:
                 raise UsageError("standard input is read as JSON Lines", "leave --format out, or give it as a file")
         else:
             _check_path(Path(argument), choice)
@@ -84,11 +88,13 @@ def _check_path(path: Path, choice: Choice) -> None:
         why = getattr(error, "strerror", None) or str(error)
         raise UsageError(f"{printable(path)}: {why}", "give files, folders or - for standard input") from error
     if S_ISDIR(mode):
-        if (format_ := parse_format(choice.format)) is not None:
-            require(format_)
+        for each in choice.formats.values():
+            require(each)
         return
     format_ = choice.choose_format(path.name)
     if format_ is None:
+        if guess_format(path.stem) in PACKED:
+            raise UsageError(f"{printable(path)} is compressed twice", "unpack it first")
         remedy = f"name its format: --format {'|'.join(Format)}"
         raise UsageError(f"{printable(path)}: its name does not say what it contains", remedy)
     require(format_)
@@ -112,7 +118,7 @@ def sources(paths: Sequence[str | Path], choice: Choice, passed_over: Counter[st
     Args:
         paths: Files, folders, and `-`, checked.
         choice: How they are read.
-        passed_over: Counts of the files without a known suffix, by suffix, and of the links.
+        passed_over: Counts of the files without a known suffix, by suffix, of the links, and of the named pipes.
     """
     for argument in paths:
         path = Path(argument)
@@ -154,6 +160,8 @@ def _walk(
         if S_ISDIR(mode):
             if not (path.name == "tmp" and _is_maildir(folder)):
                 yield from _walk(path, root, choice, passed_over, known_folders)
+        elif S_ISFIFO(mode):
+            passed_over[PIPE] += 1
         elif format_ := Format.EML if delivered else choice.choose_format(path.name):
             if S_ISREG(mode) or not mode:
                 yield _source(path, root, format_, choice)
@@ -190,7 +198,7 @@ def read(  # noqa: PLR0913 - the options of reading, each with a default
 
     Args:
         paths: Files, folders (with all that is below them, in the order of names), and `-` for standard input.
-        choice: How they are read; a string is the format of files without a known suffix.
+        choice: How they are read; a string says the formats, as `Choice.format` does.
         max_text: The most characters that a text may have.
         tally: Grows while reading: fields moved into `meta`, files passed over.
         seconds: Time that reading one file in a foreign format may take.
@@ -204,7 +212,7 @@ def read(  # noqa: PLR0913 - the options of reading, each with a default
         raise UsageError(
             f"{short_repr(paths)} is no list of paths", "give several: read(['cases.jsonl', 'pleadings/'])"
         )
-    options = choice if isinstance(choice, Choice) else Choice(choice)
+    options = choice if isinstance(choice, Choice) else Choice(choice or "")
     check(paths, options)
     tally = tally or Tally()
     items = sources(paths, options, tally.passed_over)
@@ -233,7 +241,8 @@ def _outcomes(
             yield source.where, [source]
         elif source.path is None or source.format is Format.JSONL:
             where = source.where
-            for outcome in lines_of(source.path, where, pool.max_text, tally, choice.default_language, pool.seconds):
+            options = (choice.default_language, pool.seconds, choice.encoding)
+            for outcome in lines_of(source.path, where, pool.max_text, tally, *options):
                 yield where, [outcome]
         elif source.format is Format.MBOX:
             yield from _read_mailbox(source, source.path, pool, choice, folders)
@@ -241,17 +250,16 @@ def _outcomes(
             for outcome in _read_table(source, source.path, pool, choice):
                 yield source.where, [outcome]
         elif source.format is Format.TEXT:
-            record = partial(text_record, source.path, pool.max_text)
-            yield source.where, [_document(source, record, pool.max_text, choice)]
+            record = partial(text_record, source.path, pool.max_text, choice.decoding)
+            yield source.where, [_document(source, record, pool.max_text, choice, tally)]
         else:
-            yield partial(_read_sandboxed, source, source.path, choice)
+            yield partial(_read_sandboxed, source, source.path, choice, tally)
 
 
-def _read_sandboxed(source: InputFile, path: Path, choice: Choice, reader: SandboxedReader) -> Outcome:
+def _read_sandboxed(source: InputFile, path: Path, choice: Choice, tally: Tally, reader: SandboxedReader) -> Outcome:
     """Read a file in a foreign format by a process of its own."""
-    return source.where, _file_documents(
-        source, partial(reader.parse_record, source.format, path), reader.max_text, choice
-    )
+    record = partial(reader.parse_record, source.format, path, choice.decoding)
+    return source.where, _file_documents(source, record, reader.max_text, choice, tally)
 
 
 def _read_copy(
@@ -260,7 +268,7 @@ def _read_copy(
     """Read a copy that is then no longer needed."""
     began = time.monotonic()
     try:
-        outcome = _read_sandboxed(source, copy, choice, reader)
+        outcome = _read_sandboxed(source, copy, choice, Tally(), reader)
     finally:
         copy.unlink()
     time_limit.note(time.monotonic() - began, found=isinstance(outcome[1][0], Document))
@@ -273,7 +281,7 @@ def _read_mailbox(
     """Make a document of each mail, read apart as a mail in a file of its own is."""
     number, time_limit = 0, TimeLimit(pool.seconds)
     try:
-        with translate_errors(), path.open("rb") as stream:
+        with translate_errors(), open_compressed(path) as stream:
             folder = Path(folders.enter_context(TemporaryDirectory(prefix="ibidem-")))
             for number, mail in enumerate(mails(stream, pool.max_text, time_limit), 1):
                 part = _part(source, number, Format.EML)
@@ -296,20 +304,22 @@ def _read_mailbox(
 def _read_table(source: InputFile, path: Path, pool: SandboxPool, choice: Choice) -> Iterator[Document | Refusal]:
     """Make a document of each row; one that names itself is no file's."""
     try:
-        for number, record in rows(path, choice.text_column, pool.max_text, TimeLimit(pool.seconds)):
+        for number, record in rows(path, choice.text_column, pool.max_text, TimeLimit(pool.seconds), choice.encoding):
             part = _part(source, number, Format.CSV)
             if isinstance(record, Unreadable):
                 yield Refusal(part.where, part.id, record.field, record.why)
             else:
-                yield _row_document(part, record, pool.max_text, choice)
+                yield _row_document(part, source.origin, record, pool.max_text, choice)
     except Unreadable as error:
         yield Refusal(source.where, source.id, error.field, error.why)
 
 
-def _row_document(part: InputFile, record: Mapping[str, object], max_text: int, choice: Choice) -> Document | Refusal:
-    """Make a document of a row of a table."""
+def _row_document(
+    part: InputFile, origin: str, record: Mapping[str, object], max_text: int, choice: Choice
+) -> Document | Refusal:
+    """Make a document of a row of a table; one with an id of its own is not replaced by a row of another table."""
     text = str(record["text"])
-    identity = {} if record.get("id") else {"id": part.id or text_hash(text), ORIGIN: part.origin}
+    identity = {ORIGIN: origin} if record.get("id") else {"id": part.id or text_hash(text), ORIGIN: part.origin}
     try:
         return read_record({**record, **identity}, part.where, max_text, choice.default_language)
     except Refused as error:
@@ -334,7 +344,7 @@ def _add_prefix(document: Document, prefix: str, where: str) -> Document | Refus
 
 
 def _file_documents(
-    source: InputFile, parse: Callable[[], Mapping[str, object]], max_text: int, choice: Choice
+    source: InputFile, parse: Callable[[], Mapping[str, object]], max_text: int, choice: Choice, tally: Tally
 ) -> list[Document | Refusal]:
     """Make documents of a file: one, or a mail and what is attached to it, which point to the mail (`meta.family`)."""
     attached: list[Mapping[str, object]] = []
@@ -345,7 +355,7 @@ def _file_documents(
         attached.extend(files if isinstance(files, list) else [])
         return record
 
-    document = _document(source, parse_one, max_text, choice)
+    document = _document(source, parse_one, max_text, choice, tally)
     if not attached or isinstance(document, Refusal):
         return [document]
     family = choice.id_prefix + document.id
@@ -353,27 +363,31 @@ def _file_documents(
     for number, record in enumerate(attached, 1):
         origin = f"{source.origin}/{number}" if source.origin else ""
         part = replace(source, id=f"{document.id}/{number}", origin=origin)
-        documents.append(_attached_document(part, record, family, max_text, choice))
+        documents.append(_attached_document(part, {**record, FAMILY: family}, max_text, choice, tally))
     return documents
 
 
 def _attached_document(
-    part: InputFile, record: Mapping[str, object], family: str, max_text: int, choice: Choice
+    part: InputFile, attachment: Mapping[str, object], max_text: int, choice: Choice, tally: Tally
 ) -> Document | Refusal:
-    """Make a document of an attachment, or refuse it alone."""
+    """Make a document of an attachment, which names its mail (`family`), or refuse it alone."""
+    record = dict(attachment)
+    family = record.pop(FAMILY)
     if why := record.get("unreadable"):
         return Refusal(part.where, part.id, "", f"the attachment {short_repr(record.get('title'))}: {why}")
     fields = record.get("meta")
     meta = {**(fields if isinstance(fields, Mapping) else {}), FAMILY: family}
-    return _document(part, lambda: {**record, "meta": meta}, max_text, choice)
+    return _document(part, lambda: {**record, "meta": meta}, max_text, choice, tally)
 
 
 def _document(
-    source: InputFile, parse: Callable[[], Mapping[str, object]], max_text: int, choice: Choice
+    source: InputFile, parse: Callable[[], Mapping[str, object]], max_text: int, choice: Choice, tally: Tally
 ) -> Document | Refusal:
     """Make a document of a file that holds one."""
     try:
         record = dict(parse())
+        if damage := record.pop(DAMAGED_BYTES, 0):
+            tally.damaged_bytes[source.where] += int(str(damage))
         text = _text(record)
         identity = {"id": source.id or text_hash(text), ORIGIN: source.origin}
         return read_record(record | identity, source.where, max_text, choice.default_language)

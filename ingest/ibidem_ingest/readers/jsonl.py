@@ -10,7 +10,7 @@ import orjson
 
 from ibidem_ingest.document import DEFAULT_LANGUAGE, Document, meta_fields, read_record
 from ibidem_ingest.errors import Refusal, Refused, Unreadable, decoding_error, short_repr, translate_errors
-from ibidem_ingest.readers.compression import open_compressed
+from ibidem_ingest.readers.encoding import open_utf8
 from ibidem_ingest.readers.formats import Tally
 from ibidem_ingest.readers.time_limit import TimeLimit
 
@@ -84,7 +84,6 @@ def _skip_blank(stream: "BufferedReader[Any]", time_limit: TimeLimit) -> int:
 # Six bytes write any character of the basic plane (\uXXXX); the rest is for its other fields.
 BYTES_A_CHARACTER = 6
 BYTES_ASIDE = 1 << 16
-BOM = b"\xef\xbb\xbf"
 EMPTY = "it is empty; leave it out, or give one JSON object a line"
 
 _ID_FIRST = re.compile(rb'\s*\{\s*"id"\s*:\s*("(?:[^"\\]|\\.){0,512}"|\d{1,18})')
@@ -97,6 +96,7 @@ def read(  # noqa: PLR0913, PLR0917 - what a reader of lines is told, each once
     tally: Tally,
     language: str = DEFAULT_LANGUAGE,
     seconds: float = 120,
+    encoding: str = "",
 ) -> Iterator[Document | Refusal]:
     """Read the documents of a file, compressed or not; empty lines are skipped.
 
@@ -107,6 +107,7 @@ def read(  # noqa: PLR0913, PLR0917 - what a reader of lines is told, each once
         tally: Where the fields that went into `meta` are counted.
         language: The language of a record that names none; empty where it is to be detected.
         seconds: Processor time that may pass without a document.
+        encoding: Its encoding; empty: a byte order mark decides, else it is UTF-8.
     """
     last: Line | None = None
     time_limit = TimeLimit(seconds)
@@ -118,8 +119,7 @@ def read(  # noqa: PLR0913, PLR0917 - what a reader of lines is told, each once
         return _length_refusal(line.content, place, max_text)
 
     try:
-        with translate_errors(), open_compressed(path) as stream:
-            _skip_mark(stream)
+        with translate_errors(), open_utf8(path, encoding) as stream:
             for last in lines(stream, _limit(max_text), time_limit):
                 if not last.is_open:  # else a fault of the file may come behind it
                     yield (read := outcome(last))
@@ -132,12 +132,6 @@ def read(  # noqa: PLR0913, PLR0917 - what a reader of lines is told, each once
             yield Refusal(where, "", "", EMPTY)
         elif last.is_open:
             yield outcome(last)
-
-
-def _skip_mark(stream: "BufferedReader[Any]") -> None:
-    """Skip a byte order mark."""
-    if stream.peek(len(BOM)).startswith(BOM):
-        stream.read(len(BOM))
 
 
 def _cut(

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from ibidem_ingest.errors import Unreadable, translate_errors
+from ibidem_ingest.readers.encoding import UTF_8, Decoding
 from ibidem_ingest.readers.formats import Format, load_library
-from ibidem_ingest.readers.text import EMPTY, first_line, read_text
+from ibidem_ingest.readers.text import EMPTY, first_line, note_damage, read_text
 
 FRONT = "---"
 """Line before and after the front matter of a text."""
@@ -21,27 +22,28 @@ FRONT = "---"
 FRONT_LINES = 200
 
 
-def markdown_record(path: Path, max_text: int) -> dict[str, object]:
+def markdown_record(path: Path, max_text: int, decoding: Decoding = UTF_8) -> dict[str, object]:
     """Read a file: its text without marks, and its first heading, else its first line with words.
 
     Args:
         path: The file.
         max_text: The most characters that it may have.
+        decoding: How its bytes become characters.
 
     Raises:
-        Unreadable: It is empty, too large or not UTF-8, or the system does not let it be read; or the library is
-            missing.
+        Unreadable: It is empty, too large or in another encoding, or the system does not let it be read; or the library
+            is missing.
     """
     library = load_library(Format.MARKDOWN)
-    source = strip_front(read_text(path, max_text))
+    source, damage = read_text(path, max_text, decoding)
     with translate_errors():
-        tokens = library.MarkdownIt("commonmark", {"maxNesting": 50}).enable("table").parse(source)
+        tokens = library.MarkdownIt("commonmark", {"maxNesting": 50}).enable("table").parse(strip_front(source))
     blocks = list(_blocks(tokens))
     text = "\n\n".join(text for _, text in blocks).strip()
     if not text:
         raise Unreadable(EMPTY)
     heading = next((text for kind, text in blocks if kind == "heading" and first_line(text)), "")
-    return {"text": text, "title": first_line(heading) or first_line(text)}
+    return {"text": text, "title": first_line(heading) or first_line(text), **note_damage(damage)}
 
 
 def strip_front(source: str) -> str:
@@ -114,22 +116,24 @@ _INLINE: tuple[tuple[re.Pattern[str], str], ...] = (
 )
 
 
-def rst_record(path: Path, max_text: int) -> dict[str, object]:
+def rst_record(path: Path, max_text: int, decoding: Decoding = UTF_8) -> dict[str, object]:
     """Read a file: its text without marks, and the first title, else its first line with words.
 
     Args:
         path: The file.
         max_text: The most characters that it may have.
+        decoding: How its bytes become characters.
 
     Raises:
-        Unreadable: It is empty, too large or not UTF-8, or the system does not let it be read.
+        Unreadable: It is empty, too large or in another encoding, or the system does not let it be read.
     """
-    lines = read_text(path, max_text).splitlines()
+    source, damage = read_text(path, max_text, decoding)
+    lines = source.splitlines()
     title = next((strip_marks(line) for line, next_line in pairwise(lines) if _is_title(line, next_line)), "")
     text = "\n".join(_visible_lines(lines)).strip()
     if not text:
         raise Unreadable(EMPTY)
-    return {"text": text, "title": first_line(title) or first_line(text)}
+    return {"text": text, "title": first_line(title) or first_line(text), **note_damage(damage)}
 
 
 def strip_marks(line: str) -> str:

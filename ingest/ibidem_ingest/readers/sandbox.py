@@ -28,6 +28,7 @@ import orjson
 from ibidem_ingest.document import MAX_TEXT
 from ibidem_ingest.errors import Unreadable
 from ibidem_ingest.readers.books import docx_record, epub_record
+from ibidem_ingest.readers.encoding import UTF_8, Decoding
 from ibidem_ingest.readers.formats import Format, guess_format
 from ibidem_ingest.readers.html import html_record
 from ibidem_ingest.readers.mail import mail_record
@@ -56,7 +57,7 @@ MAX_RESPONSE = 24
 
 _PIECE = 1 << 20
 
-RECORDS: dict[Format, Callable[[Path, int], dict[str, object]]] = {
+RECORDS: dict[Format, Callable[..., dict[str, object]]] = {
     Format.HTML: html_record,
     Format.MARKDOWN: markdown_record,
     Format.RST: rst_record,
@@ -65,6 +66,10 @@ RECORDS: dict[Format, Callable[[Path, int], dict[str, object]]] = {
     Format.EPUB: epub_record,
     Format.PDF: pdf_record,
 }
+"""Reads a file of each format: its path, the most characters of its text and, of `TEXTS`, its decoding."""
+
+TEXTS = frozenset({Format.HTML, Format.MARKDOWN, Format.RST})
+"""Formats whose files are texts in some encoding."""
 
 
 def _parse_attachment(max_text: int, name: str, data: bytes) -> dict[str, object]:
@@ -105,14 +110,20 @@ class SandboxedReader:
         """End the process."""
         self._end()
 
-    def parse_record(self, format_: Format, path: Path) -> dict[str, object]:
+    def parse_record(self, format_: Format, path: Path, decoding: Decoding = UTF_8) -> dict[str, object]:
         """Read a file.
+
+        Args:
+            format_: Its format.
+            path: The file.
+            decoding: How the bytes of a text become characters.
 
         Raises:
             Unreadable: It cannot be read, took too long, or ended the process.
         """
         process = self._process = self._process or self._start()
-        request = orjson.dumps([format_, os.fsencode(path.absolute()).hex(), self.max_text])
+        name = os.fsencode(path.absolute()).hex()
+        request = orjson.dumps([format_, name, self.max_text, decoding.encoding, decoding.strict])
         try:
             _pipe(process.stdin).write(request + b"\n")
             _pipe(process.stdin).flush()
@@ -206,9 +217,10 @@ def main() -> None:
 
 
 def _read(line: bytes) -> bytes:
-    format_, path, max_text = orjson.loads(line)
+    format_, path, max_text, *decoding = orjson.loads(line)
+    options = [Decoding(*decoding)] if format_ in TEXTS else []
     try:
-        record = RECORDS[Format(format_)](Path(os.fsdecode(bytes.fromhex(path))), max_text)
+        record = RECORDS[Format(format_)](Path(os.fsdecode(bytes.fromhex(path))), max_text, *options)
         return orjson.dumps({"record": record})
     except Unreadable as error:
         return orjson.dumps({"why": error.why, "field": error.field})

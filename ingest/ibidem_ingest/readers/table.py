@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Self
 
 from ibidem_ingest.document import FIELDS, ORIGIN, WHERE
-from ibidem_ingest.errors import Unreadable, short_repr, translate_errors
+from ibidem_ingest.errors import Unreadable, decoding_error, short_repr, translate_errors
+from ibidem_ingest.readers.encoding import open_utf8
 from ibidem_ingest.readers.time_limit import TimeLimit
 
 SEPARATORS = ",;\t|"
@@ -25,23 +26,31 @@ NO_ID = Unreadable("its cell in the column `id` is empty; fill it in, or leave t
 Row = dict[str, object]
 
 
-def rows(path: Path, text_column: str, max_text: int, time_limit: TimeLimit) -> Iterator[tuple[int, Row | Unreadable]]:
+def rows(
+    path: Path, text_column: str, max_text: int, time_limit: TimeLimit, encoding: str = ""
+) -> Iterator[tuple[int, Row | Unreadable]]:
     """Yield the records of a table, each with the number of its row.
 
     In place of a row with more cells than there are columns comes the error, since words that no column takes would be
     lost; so it does in place of a row without an id in a table that has a column of ids. Columns named like a
     document's fields are these; all others go into `meta`. What separates cells is what the first line holds most of.
+    A row with bytes in another encoding is an error, too, and the rows behind it go on.
 
     Args:
-        path: The file, in UTF-8.
+        path: The file, compressed or not.
         text_column: The column that holds the text; empty: `text`.
         max_text: The most characters that a text may have.
         time_limit: For how long rows may give no document.
+        encoding: Its encoding; empty: a byte order mark decides, else it is UTF-8.
 
     Raises:
         Unreadable: There is no such column, the file is damaged, or the system does not let it be read.
     """
-    with translate_errors(), path.open("rb") as raw, TextIOWrapper(raw, "utf-8-sig", newline="") as file:
+    with (
+        translate_errors(),
+        open_utf8(path, encoding) as raw,
+        TextIOWrapper(raw, "utf-8", "surrogateescape", newline="") as file,
+    ):
         first = file.readline(HEAD)
         separator = max(SEPARATORS, key=first.count)
         names = [name.strip() for name in next(csv.reader([first], delimiter=separator), [])]
@@ -108,7 +117,9 @@ def _rows(names: list[str], separator: str, text_column: str, lines: _Lines) -> 
             raise Unreadable(f"nothing from row {number} on can be read: {error}") from error
         if cells is None:
             return
-        if any(cells[len(names) :]):
+        if (damage := _decoding_error(cells)) is not None:
+            yield number, damage
+        elif any(cells[len(names) :]):
             yield number, _surplus(len(cells), len(names), separator)
         elif any(cells):
             record = _record(names, cells, text_column)
@@ -117,6 +128,15 @@ def _rows(names: list[str], separator: str, text_column: str, lines: _Lines) -> 
             else:
                 yield number, record
                 lines.time_limit.restart()
+
+
+def _decoding_error(cells: list[str]) -> Unreadable | None:
+    """Say of a row with bytes that are not UTF-8 where they are; None for any other row."""
+    try:
+        ",".join(cells).encode(errors="surrogateescape").decode()
+    except UnicodeDecodeError as error:
+        return Unreadable(decoding_error(error), "")
+    return None
 
 
 def _surplus(cells: int, columns: int, separator: str) -> Unreadable:

@@ -1,9 +1,10 @@
-"""Plain text files: one document each, in UTF-8; encodings are not guessed."""
+"""Plain text files: one document each, compressed or not."""
 
 from pathlib import Path
 
 from ibidem_ingest.document import PAGE_BREAK
 from ibidem_ingest.errors import Unreadable, translate_errors
+from ibidem_ingest.readers.encoding import UTF_8, Decoding, open_utf8
 
 EMPTY = "it is empty; leave it out"
 LONGEST_TITLE = 200
@@ -13,32 +14,46 @@ BEGINNING = 2_000
 BYTES_A_CHARACTER = 4
 
 
-def text_record(path: Path, max_text: int) -> dict[str, object]:
+DAMAGED_BYTES = "damaged_bytes"
+"""Key of a record under which a reader says how many bytes it replaced."""
+
+
+def text_record(path: Path, max_text: int, decoding: Decoding = UTF_8) -> dict[str, object]:
     """Read a text file; form feeds end its pages, and its first line with words is its title.
 
     Args:
         path: The file.
         max_text: The most characters that it may have.
+        decoding: How its bytes become characters.
 
     Raises:
-        Unreadable: It is empty, too large or not UTF-8, or the system does not let it be read.
+        Unreadable: It is empty, too large or in another encoding, or the system does not let it be read.
     """
-    text = read_text(path, max_text)
-    return {"text": text.removesuffix(PAGE_BREAK), "title": first_line(text)}
+    text, damage = read_text(path, max_text, decoding)
+    return {"text": text.removesuffix(PAGE_BREAK), "title": first_line(text), **note_damage(damage)}
 
 
-def read_text(path: Path, max_text: int) -> str:
-    """Read the text of a file in UTF-8.
+def read_text(path: Path, max_text: int, decoding: Decoding = UTF_8) -> tuple[str, int]:
+    """Read the text of a file.
+
+    Returns:
+        The text, and how many characters replace damaged bytes.
 
     Raises:
         Unreadable: As `text_record` does.
     """
-    data = content(path, max_text)
+    data = content(path, max_text, decoding.encoding)
     with translate_errors():
-        text = data.decode().removeprefix("\ufeff")
+        text, damage = decoding.decode(data)
+    text = text.removeprefix("\ufeff")
     if not text.strip():
         raise Unreadable(EMPTY)
-    return text
+    return text, damage
+
+
+def note_damage(damage: int) -> dict[str, int]:
+    """Return the entry of a record of which bytes were replaced; of others none."""
+    return {DAMAGED_BYTES: damage} if damage else {}
 
 
 def first_line(text: str) -> str:
@@ -52,18 +67,19 @@ def first_line(text: str) -> str:
     return line if len(line) <= LONGEST_TITLE else f"{line[: LONGEST_TITLE - 1].rstrip()}…"
 
 
-def content(path: Path, max_text: int) -> bytes:
-    """Read a file that holds one document, unless it is larger than any text that is taken.
+def content(path: Path, max_text: int, encoding: str = "") -> bytes:
+    """Read a file that holds one document, compressed or not, unless it is larger than any text that is taken.
 
     Args:
         path: The file.
         max_text: The most characters that a text may have; four times as many bytes are read at most.
+        encoding: Its encoding, from which it becomes UTF-8; empty: a byte order mark decides, else its bytes are kept.
 
     Raises:
         Unreadable: It is too large, or the system does not let it be read.
     """
     limit = max_text * BYTES_A_CHARACTER
-    with translate_errors(), path.open("rb") as file:
+    with translate_errors(), open_utf8(path, encoding) as file:
         # A pipe has no size: it is read as far as the limit goes.
         size = path.stat().st_size
         data = b"" if size > limit else file.read(limit + 1)

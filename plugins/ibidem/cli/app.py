@@ -19,17 +19,22 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from importlib import import_module
 from typing import ParamSpec, TypeVar
 
+import orjson
 import typer
 
 from ibidem.cli.option_names import name_options
 from ibidem_ingest import distribution
 from ibidem_ingest.errors import IbidemError, Refused, UsageError
+
+BEGAN = time.monotonic()
+"""When the command began, for the time that it says it took."""
 
 Arguments = ParamSpec("Arguments")
 Answer = TypeVar("Answer")
@@ -104,6 +109,8 @@ def exit_on_error(command: Callable[Arguments, Answer]) -> Callable[Arguments, A
             answer = command(*args, **kwargs)
             sys.stdout.flush()
         except IbidemError as error:
+            if kwargs.get("as_json"):
+                typer.echo(orjson.dumps({"error": str(error), "exit_code": exit_code(error)}).decode())
             say(str(error))
             raise SystemExit(exit_code(error)) from error
         except KeyboardInterrupt as stop:
@@ -132,17 +139,20 @@ COMMANDS = {
     "compare": "Compare two documents or two files: every signal, and the text they share.",
     "alerts": "Save searches that report only what duplicates nothing reported before.",
     "groups": "Group the whole index: sizes, leads, kinds of duplicates.",
+    "serve": "Serve searches over HTTP in the engine's own format, and a page for browsers.",
+    "evaluate": "Measure the duplicates that are found against labels.",
+    "tune": "Choose similarity and preset on your own labels, with cross-validation.",
+    "doctor": "Show every setting with its origin, and what answers and what does not.",
+    "dead": "List, show, retry or drop failed documents.",
     "backfill": "Sign what an index already holds, in its place or into a new index.",
     "strip": "Remove from an index what ibidem added to its documents.",
     "regroup": "Settle stored groups again: join leads that are duplicates of each other.",
     "idf": "Build, choose, show or compare tables of word frequencies.",
-    "evaluate": "Measure the duplicates that are found against labels.",
-    "tune": "Choose similarity and preset on your own labels, with cross-validation.",
-    "serve": "Serve searches over HTTP in the engine's own format, and a page for browsers.",
-    "dead": "List, show, retry or drop failed documents.",
-    "doctor": "Show every setting with its origin, and what answers and what does not.",
 }
 """Every command in the order of the help, with its one line there; its module carries the same name."""
+
+MAINTENANCE = frozenset({"backfill", "strip", "regroup", "idf"})
+"""Commands that stand below the others in the help: they change what an index holds, as a whole."""
 
 COLLECTED_AFTER = 50_000
 """Objects after which the garbage collector looks for cycles; reading a file makes many, nearly all without any."""
@@ -189,10 +199,11 @@ def build(names: Sequence[str]) -> typer.Typer:
     app.callback()(root)
     for name, line in COMMANDS.items():
         command = load(name) if name in names else placeholder
+        panel = "Maintenance" if name in MAINTENANCE else "Commands"
         if isinstance(command, typer.Typer):
-            app.add_typer(command, name=name, help=line, no_args_is_help=True)
+            app.add_typer(command, name=name, help=line, no_args_is_help=True, rich_help_panel=panel)
         else:
-            app.command(name, short_help=line)(command)
+            app.command(name, short_help=line, rich_help_panel=panel)(command)
     return app
 
 

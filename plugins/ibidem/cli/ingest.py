@@ -1,12 +1,13 @@
 """`ibidem ingest`: files and folders into the index, through the queue."""
 
+import time
 from collections.abc import Sequence
 from typing import Annotated, cast
 
 import typer
 from rich.text import Text
 
-from ibidem.cli.app import SOME_REFUSED
+from ibidem.cli.app import BEGAN, SOME_REFUSED
 from ibidem.cli.console import Advance, Json, engine_context, messages, print_json, rated_bar, results, sanitize
 from ibidem.cli.status import show_summary
 from ibidem_core import logs
@@ -20,8 +21,8 @@ Paths = Annotated[
     list[str],
     typer.Argument(
         metavar="PATH…",
-        help="JSON Lines (also .gz, .xz, .zst), text, Markdown, HTML, PDF, Word, EPUB, mail, tables, folders, and "
-        "- for standard input.",
+        help="JSON Lines, text, Markdown, HTML, mail, tables (also .gz, .xz, .zst, .bz2), PDF, Word, EPUB, folders, "
+        "and - for standard input.",
         show_default=False,
     ),
 ]
@@ -31,13 +32,19 @@ def run(
     paths: Paths,
     wait: Annotated[bool, typer.Option(help="Wait until every document is accounted for.")] = True,
     format_: Annotated[
-        str | None,
-        typer.Option("--format", metavar="FORMAT", help=f"{', '.join(Format)}, for files whose name has none."),
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Read every file in that format.")] = False,
-    also_text: Annotated[
-        str, typer.Option("--also-text", metavar="SUFFIXES", help="Read these as text, too: .rst,.log")
+        str,
+        typer.Option(
+            "--format",
+            metavar="[SUFFIX=]FORMAT",
+            help=f"{', '.join(Format)}: of files without a known suffix; .log=text of those, *=text of all.",
+        ),
     ] = "",
+    encoding: Annotated[
+        str, typer.Option("--encoding", metavar="NAME", help="Of texts, where it is not UTF-8: latin-1, cp1252.")
+    ] = "",
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Refuse a text with a damaged byte, instead of replacing that.")
+    ] = False,
     id_prefix: Annotated[str, typer.Option("--id-prefix", metavar="PREFIX", help="Put this before every id.")] = "",
     id_from: Annotated[
         str,
@@ -54,12 +61,13 @@ def run(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Take files into the index; leaves with 3 when some documents were refused."""
-    suffixes = tuple(suffix.strip() for suffix in also_text.split(",") if suffix.strip())
-    choice = Choice(format_, force, suffixes, follow_links, id_prefix, cast("IdFrom", id_from), language, text_column)
+    """Take files into the index; exits with 3 if a document was refused, or none was found."""
+    names = cast("IdFrom", id_from)
+    choice = Choice(format_, follow_links, id_prefix, names, language, text_column, encoding, strict)
     settings = load()
     logs.set_up(settings)
     result = ingest_with_bar(IngestRequest(paths, choice), settings, wait=wait)
+    result["took_s"] = round(time.monotonic() - BEGAN, 3)
     if as_json:
         print_json(result)
     else:
@@ -68,7 +76,7 @@ def run(
         messages().print(Text(sanitize(no_document_message(paths))))
     if not wait and settings.queue_folder is not None:
         messages().print(Text("No worker was started; start some with: ibidem worker. Grouping follows."))
-    if result["refused"]:
+    if result["refused"] or not (result["read"] or result["pending"]):
         raise typer.Exit(SOME_REFUSED)
 
 

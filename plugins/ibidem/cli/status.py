@@ -11,7 +11,7 @@ from ibidem.cli.app import SOME_REFUSED
 from ibidem.cli.console import Indented, Json, engine_context, print_json, results, sanitize
 from ibidem.grouped_search.explanations import format_count
 from ibidem_ingest.document import DEFAULT_LANGUAGE
-from ibidem_ingest.readers.inputs import LINK
+from ibidem_ingest.readers.inputs import LINK, PIPE
 from ibidem_workers.runs import AGAIN, summary
 
 REFUSALS_SHOWN = 20
@@ -81,14 +81,26 @@ LEVELS = {"identical": "identical with", "near": "near duplicates of"}
 
 
 def refusals(summary: Summary) -> Iterator[RenderableType]:
-    """Yield the refusals with place and reason, the first twenty."""
+    """Yield the refusals with place and reason, those for one reason on one line."""
     entries: Sequence[Mapping[str, str]] = summary["refusals"]
     if entries:
         yield Text("\nRefused:", "bad")
-    for entry in entries[:REFUSALS_SHOWN]:
-        yield Indented(refusal(entry), 2)
-    if len(entries) > REFUSALS_SHOWN:
-        yield Text(f"  … {len(entries) - REFUSALS_SHOWN:,} more: ibidem status {summary['run']} --json")
+    by_reason: dict[tuple[str, str], list[Mapping[str, str]]] = {}
+    for entry in entries:
+        by_reason.setdefault((entry["field"], entry["why"]), []).append(entry)
+    groups = list(by_reason.values())
+    for group in groups[:REFUSALS_SHOWN]:
+        yield Indented(refusal(group[0]) if len(group) == 1 else refusals_alike(group), 2)
+    if len(groups) > REFUSALS_SHOWN or any(len(group) > NAMES_SHOWN for group in groups):
+        yield Text(f"  all {len(entries):,}: ibidem status {summary['run']} --json")
+
+
+def refusals_alike(group: Sequence[Mapping[str, str]]) -> Text:
+    """Write refusals for one reason on one line: how many, the reason, the places."""
+    field = f"{group[0]['field']}: " if group[0]["field"] else ""
+    places = [entry["where"] for entry in group]
+    names = name_few(places if len(set(places)) == len(group) else [entry["id"] for entry in group])
+    return Text(sanitize(f"{len(group):,} documents: {field}{group[0]['why']} ({names})"))
 
 
 def refusal(entry: Mapping[str, str]) -> Text:
@@ -106,12 +118,19 @@ def remarks(summary: Summary) -> Iterator[RenderableType]:
         yield Text(f"\n{times} in this run ({ids}); the newer version counts, else the later one.")
     if summary.get("meta_fields"):
         yield Text(f"\nFields that documents do not have went into meta: {name_few(summary['meta_fields'])}.")
+    if damaged := summary.get("damaged_bytes"):
+        files = name_few([f"{name} ({format_count(count, 'byte')})" for name, count in damaged.items()])
+        reason = "� stands in place of bytes that are not in the encoding"
+        yield Text(f"\n{sanitize(f'{reason}: {files}; --strict refuses such files.')}")
     if (languages := summary.get("languages") or {}).keys() - {DEFAULT_LANGUAGE}:
         yield Text(f"\nLanguages: {name_few([f'{code} {count:,}' for code, count in languages.items()])}.")
     passed_over = dict(summary.get("passed_over") or {})
     if links := passed_over.pop(LINK, 0):
         phrase = format_count(links, "link")
         yield Text(f"\n{phrase} in folders passed over; to follow them, wherever they lead: --follow-links")
+    if pipes := passed_over.pop(PIPE, 0):
+        phrase = format_count(pipes, "named pipe")
+        yield Text(f"\n{phrase} in folders passed over; name them as arguments to read them.")
     if passed_over:
         files = name_few([f"{count:,} {suffix}" for suffix, count in passed_over.items()])
         yield Text(f"\nFiles that no reader takes were passed over: {files}; name a format to read them: --format text")

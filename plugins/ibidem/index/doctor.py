@@ -31,8 +31,6 @@ from ibidem_workers.celery_app import connect_broker, make_broker
 GATEWAY = ("aiohttp", "fastapi", "httptools", "multipart", "prometheus_client", "uvicorn")
 """Libraries of the extra `gateway`."""
 
-INSTALL = "docs/plugin.md says how to install it"
-
 NAMED = 10
 """Damaged records that are named."""
 
@@ -168,19 +166,30 @@ def plugin_check(nodes: Sequence[PluginNode], own_version: str) -> Check:
     if not nodes:
         return Check("plugin", ok=True, what="the server does not tell this user about its nodes")
     missing = [node.name for node in nodes if not node.plugin]
+    remedy = _zip_remedy(nodes)
     if len(missing) == len(nodes):
-        return Check("plugin", ok=True, what="on no node: ibidem groups by itself", remedy=INSTALL)
+        return Check("plugin", ok=True, what="on no node: ibidem groups by itself", remedy=remedy)
     names = [f"{node.name} ({node.plugin} for {node.engine})" for node in nodes if node.plugin not in {"", own_version}]
     if names:
         message = f"another version than this {own_version}: {', '.join(names)}; ibidem groups by itself"
-        return Check("plugin", ok=False, what=message, remedy=f"build it from ibidem {own_version}; {INSTALL}")
+        return Check("plugin", ok=False, what=message, remedy=f"of ibidem {own_version}, {remedy}")
     fit = ", ".join(node.name for node in nodes if node.plugin)
     if missing:
         subject = f"node {missing[0]}" if len(missing) == 1 else f"nodes {', '.join(missing)}"
         return Check(
-            "plugin", ok=False, what=f"missing on {subject}; on the others {own_version}: {fit}", remedy=INSTALL
+            "plugin", ok=False, what=f"missing on {subject}; on the others {own_version}: {fit}", remedy=remedy
         )
     return Check("plugin", ok=True, what=f"{own_version} on {format_count(len(nodes), 'node')}: {fit}")
+
+
+def _zip_remedy(nodes: Sequence[PluginNode]) -> str:
+    """Return which zip of the plugin to take: each fits the version of the engine in its name.
+
+    >>> _zip_remedy([PluginNode("one", "3.8.0", "")])
+    'take the zip for 3.8.0; docs/plugin.md says how to install it'
+    """
+    versions = ", ".join(sorted({node.engine for node in nodes if node.engine}))
+    return f"take the zip for {versions or 'the version that runs'}; docs/plugin.md says how to install it"
 
 
 def first_documents(engine: Engine) -> list[Document]:

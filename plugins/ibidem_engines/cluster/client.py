@@ -343,7 +343,8 @@ class Dialect:
     Args:
         name: As in addresses.
         product: As people write it.
-        min_version: Oldest major version that is understood.
+        min_version: Oldest version that is understood, as its first numbers.
+        shard_doc_version: The first version that sorts by `_shard_doc` in a point in time.
         open_point: Path that opens a point in time.
         open_whole: Parameters that require all shards when a point in time is opened.
         opened_as: Where the answer holds its id.
@@ -354,7 +355,8 @@ class Dialect:
 
     name: str
     product: str
-    min_version: int
+    min_version: tuple[int, ...]
+    shard_doc_version: tuple[int, ...]
     open_point: str
     open_whole: Mapping[str, str]
     opened_as: str

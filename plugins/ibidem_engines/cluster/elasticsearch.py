@@ -37,7 +37,8 @@ from ibidem_engines.requests import Answer
 DIALECT = Dialect(
     name="elasticsearch",
     product="Elasticsearch",
-    min_version=8,
+    min_version=(8,),
+    shard_doc_version=(8,),
     open_point="/{index}/_pit",
     open_whole={},
     opened_as="id",

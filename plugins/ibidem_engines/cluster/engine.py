@@ -1,6 +1,8 @@
 """Engine protocol over OpenSearch or Elasticsearch; `opensearch.py` and `elasticsearch.py` hold their differences."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from typing_extensions import override
@@ -125,17 +127,20 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
 
     @override
     def scan(self, filters: Sequence[Filter] = (), size: int = 1_000) -> Iterator[list[Hit]]:
-        limit = self._readable().most_hits
+        index_layout = self._readable()
         if size < 1:
             raise UsageError(f"a slice of {size} documents is not possible", "use 1 or more")
         body: dict[str, Any] = {
             "query": dsl.clause(Query(filters=tuple(filters)), self.fields),
-            "size": min(size, limit),
-            "sort": [{"_seq_no": "asc"}, {"_shard_doc": "asc"}],
+            "size": min(size, index_layout.most_hits),
             "track_total_hits": False,
             **dsl.packed_options(),
         }
-        return self._slices(body)
+        if _numbers(self._check_server()) >= self._dialect.shard_doc_version:
+            return self._slices(body | {"sort": [{"_seq_no": "asc"}, {"_shard_doc": "asc"}]})
+        body["sort"] = [{"_seq_no": "asc"}, {"_index": "asc"}]
+        shards = range(max(index_layout.shard_counts.values(), default=1))
+        return chain.from_iterable(self._slices(dict(body), f"_shards:{shard}") for shard in shards)
 
     @override
     def refresh(self) -> None:
@@ -310,11 +315,11 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
                     f"{self._cluster.label}: it is {product}, not {self._dialect.product}",
                     f"write {product}+http://… in IBIDEM_ENGINE",
                 )
-            major = version.partition(".")[0]
-            if not major.isdecimal() or int(major) < self._dialect.min_version:
+            if _numbers(version) < self._dialect.min_version:
+                least = ".".join(map(str, self._dialect.min_version))
                 raise Permanent(
                     f"{self._cluster.label}: {self._dialect.product} {version} is not supported",
-                    f"use {self._dialect.product} {self._dialect.min_version} or later",
+                    f"use {self._dialect.product} {least} or later",
                 )
             self._version = version
         return self._version
@@ -337,9 +342,9 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
     def _search(self, body: Mapping[str, Any]) -> Any:
         return self.run(answer_to(Target(self.index).search(body)))
 
-    def _slices(self, body: dict[str, Any]) -> Iterator[list[Hit]]:
+    def _slices(self, body: dict[str, Any], preference: str = "") -> Iterator[list[Hit]]:
         """Go through a point in time, and close it however the caller leaves."""
-        point = self.run(open_point(self._dialect, self.index))
+        point = self.run(open_point(self._dialect, self.index, preference))
         try:
             while True:
                 ranking = self.run(window(target_of(self.index, point), body))
@@ -349,3 +354,9 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
                 body["search_after"] = ranking.answer["hits"]["hits"][-1]["sort"]
         finally:
             self._close_point(point)
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """Return a version as it is compared; of one that cannot be read nothing, which is older than every other."""
+    found = re.match(r"\d+(?:\.\d+)*", version)
+    return tuple(map(int, found[0].split("."))) if found else ()

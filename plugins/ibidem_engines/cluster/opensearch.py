@@ -1,4 +1,4 @@
-"""OpenSearch 3 through its official client, `opensearch-py`."""
+"""OpenSearch 2.19 and 3 through its official client, `opensearch-py`."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -36,7 +36,8 @@ from ibidem_engines.requests import Answer
 DIALECT = Dialect(
     name="opensearch",
     product="OpenSearch",
-    min_version=3,
+    min_version=(2, 19),
+    shard_doc_version=(3, 3),
     open_point="/{index}/_search/point_in_time",
     open_whole={"allow_partial_pit_creation": "false"},
     opened_as="pit_id",

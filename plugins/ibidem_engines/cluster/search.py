@@ -35,9 +35,9 @@ Names = Sequence[tuple[str, str]]
 """Documents by index and id."""
 
 
-def open_point(dialect: Dialect, index: str) -> RequestFlow[str]:
-    """Open a point in time of an index; returns its id."""
-    parameters = {"keep_alive": KEEP_ALIVE, **dialect.open_whole}
+def open_point(dialect: Dialect, index: str, preference: str = "") -> RequestFlow[str]:
+    """Open a point in time of an index, or of the shards that a preference names; returns its id."""
+    parameters = {"keep_alive": KEEP_ALIVE, **dialect.open_whole, **({"preference": preference} if preference else {})}
     answer = yield ApiRequest("POST", dialect.open_point.format(index=index), parameters)
     return str(answer[dialect.opened_as])
 

@@ -28,7 +28,7 @@ KINDS = (
 )
 INDEX = "faults"
 GRAIN = parse_query("grain")
-VERSIONS = {"opensearch": "2.19.1", "elasticsearch": "7.17.0"}
+VERSIONS = {"opensearch": "2.18.0", "elasticsearch": "7.17.0"}
 
 
 @pytest.fixture(params=KINDS)

@@ -3,7 +3,7 @@
 import pytest
 
 from ibidem_ingest.errors import UsageError
-from ibidem_ingest.readers.formats import Format, guess_format, parse_format
+from ibidem_ingest.readers.formats import Format, guess_format, parse_format, parse_formats
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,9 @@ from ibidem_ingest.readers.formats import Format, guess_format, parse_format
         ("index.rst", Format.RST),
         ("page.htm", Format.HTML),
         ("scan.PDF", Format.PDF),
-        ("brief.txt.gz", None),
+        ("brief.txt.gz", Format.TEXT),
+        ("table.csv.bz2", Format.CSV),
+        ("scan.pdf.gz", None),
         ("news.gz", None),
         ("LICENSE", None),
         ("photo.png", None),
@@ -32,5 +34,7 @@ def test_a_wrong_format_is_answered_with_the_right_ones() -> None:
         parse_format("word")
 
 
-def test_a_format_is_chosen_by_name_or_left_to_the_suffix() -> None:
-    assert [parse_format("pdf"), parse_format(None)] == [Format.PDF, None]
+def test_suffixes_may_have_formats_of_their_own() -> None:
+    assert parse_formats(".LOG=text, csv") == {".log": Format.TEXT, "": Format.CSV}
+    with pytest.raises(UsageError, match="'log' is not a suffix"):
+        parse_formats("log=text")

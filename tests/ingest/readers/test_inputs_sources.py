@@ -24,9 +24,14 @@ def test_a_folder_stands_for_all_below_it_in_the_order_of_names(tmp_path: Path) 
     assert read_ids(tmp_path) == ["B.txt", "a.jsonl", "b/1.html", "b/2.txt", "c.pdf"]
 
 
-def test_a_file_given_itself_is_named_by_its_name(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").touch()
-    assert read_ids(tmp_path / "a.txt", "-") == ["a.txt", "-"]
+def test_a_file_given_itself_is_named_by_its_path_as_it_was_typed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for year in ("2019", "2020"):
+        (tmp_path / year).mkdir()
+        (tmp_path / year / "a.txt").touch()
+    monkeypatch.chdir(tmp_path)
+    assert read_ids(Path("2019/a.txt"), Path("2020/a.txt"), "-") == ["2019/a.txt", "2020/a.txt", "-"]
 
 
 def test_what_no_reader_takes_is_counted_by_suffix_and_hidden_files_are_left_alone(tmp_path: Path) -> None:
@@ -42,9 +47,9 @@ def test_what_no_reader_takes_is_counted_by_suffix_and_hidden_files_are_left_alo
     [
         (Choice(), ["page.html html"]),
         (Choice("text"), ["LICENSE text", "page.html html", "x.LOG text"]),
-        (Choice("text", force=True), ["LICENSE text", "page.html text", "x.LOG text"]),
-        (Choice(also_text=(".log",)), ["page.html html", "x.LOG text"]),
-        (Choice(also_text=(".html",)), ["page.html text"]),
+        (Choice("*=text"), ["LICENSE text", "page.html text", "x.LOG text"]),
+        (Choice(".log=text"), ["page.html html", "x.LOG text"]),
+        (Choice(".html=text"), ["page.html text"]),
     ],
     ids=["none", "a format", "forced", "a suffix", "a known suffix"],
 )
@@ -57,7 +62,7 @@ def test_a_format_is_that_of_files_whose_name_tells_none(tmp_path: Path, choice:
 
 @pytest.mark.parametrize(
     ("id_from", "ids"),
-    [("path", ["sub/a.txt", "a.txt"]), ("name", ["a.txt", "a.txt"]), ("hash", ["", ""])],
+    [("path", ["sub/a.txt", "{0}/sub/a.txt"]), ("name", ["a.txt", "a.txt"]), ("hash", ["", ""])],
 )
 def test_ids_come_from_paths_names_or_texts_and_each_knows_its_file(
     tmp_path: Path, id_from: IdFrom, ids: list[str]
@@ -66,7 +71,7 @@ def test_ids_come_from_paths_names_or_texts_and_each_knows_its_file(
     (tmp_path / "sub" / "a.txt").touch()
     paths = [tmp_path, tmp_path / "sub" / "a.txt"]
     paths_there = [each for each in sources(paths, Choice(id_from=id_from), Counter()) if isinstance(each, InputFile)]
-    assert [each.id for each in paths_there] == ids
+    assert [each.id for each in paths_there] == [each.format(tmp_path) for each in ids]
     assert all(each.origin == (str(each.path) if each.id else "") for each in paths_there)
 
 
@@ -122,16 +127,17 @@ def test_a_folder_that_is_gone_when_its_turn_comes_is_a_refusal(tmp_path: Path) 
 def test_what_cannot_be_meant_is_reported_first(tmp_path: Path, name: str, format_: Format | None, why: str) -> None:
     (tmp_path / "LICENSE").touch()
     with pytest.raises(UsageError, match=why):
-        check([tmp_path, tmp_path / name], Choice(format_))
+        check([tmp_path, tmp_path / name], Choice(format_ or ""))
 
 
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
         ({"format": "word"}, "no format 'word'; the formats are jsonl"),
-        ({"force": True}, "no format to force"),
-        ({"also_text": ["rst"]}, "'rst' is no suffix"),
-        ({"also_text": [".tar.gz"]}, "is no suffix"),
+        ({"format": "rst=text"}, "'rst' is not a suffix"),
+        ({"format": ".tar.gz=text"}, "is not a suffix"),
+        ({"encoding": "klingon"}, "'klingon' is not an encoding"),
+        ({"encoding": "zlib"}, "'zlib' is not an encoding"),
         ({"id_from": "title"}, "no ids from 'title'; they are from path, name, hash"),
     ],
 )

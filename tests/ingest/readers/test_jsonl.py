@@ -46,7 +46,12 @@ Reading = Callable[..., list[Document | Refusal]]
         (b'{"id": "a", "meta": {"x": ' + b"[" * 2_000 + b"]" * 2_000 + b"}}", "a", "", "not JSON: depth limit"),
         (b'["id", "text"]', "", "", "a list, not an object"),
         (b'"text"', "", "", "a string, not an object"),
-        (b'{"id": "caf\xe9", "text": "x"}', "", "", "not UTF-8: byte 0xe9 at offset 11; if it is text, convert it"),
+        (
+            b'{"id": "caf\xe9", "text": "x"}',
+            "",
+            "",
+            "not UTF-8: byte 0xe9 at offset 11; if it is text, name its encoding",
+        ),
         (b'{"id": "a", "text": "\xff"}', "a", "", "not UTF-8: byte 0xff at offset 21"),
         (b'{"text": "x"}', "", "id", "it is missing"),
         (b'{"id": "a"}', "a", "text", "it is missing"),

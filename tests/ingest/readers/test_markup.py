@@ -62,6 +62,6 @@ def test_what_is_broken_or_nests_without_an_end_is_read_or_refused(tmp_path: Pat
 
 
 def test_bytes_that_are_no_utf_8_are_refused_with_their_place(tmp_path: Path) -> None:
-    (tmp_path / "a.md").write_bytes(b"# caf\xe9")
+    (tmp_path / "a.md").write_bytes(b"# caf\xe9 fa\xe7ade")
     with pytest.raises(Unreadable, match="offset 5"):
         markdown_record(tmp_path / "a.md", 1_000)

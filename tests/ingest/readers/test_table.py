@@ -19,15 +19,15 @@ def test_columns_are_fields_by_their_name_and_all_others_go_into_meta(tmp_path: 
     (row,) = outcomes(tmp_path, "id,body,title,date,court,version\na,We the People,Preamble,17.9.1787,none,3\n", "body")
     assert isinstance(row, Document)
     assert row == Document("a", "We the People", "Preamble", "1787-09-17", version=3, meta={"court": "none"})
-    assert row.origin == ""
+    assert row.origin == f"{tmp_path}/a.csv"
 
 
 def test_a_row_without_an_id_has_its_number_and_cells_may_hold_lines(tmp_path: Path) -> None:
     rows = outcomes(tmp_path, 'text;who\n"We\nthe ""People""";Ann\n\n;Bob\nUnion;\n')
     assert [(row.id, row.text) for row in rows if isinstance(row, Document)] == [
-        ("a.csv#2", 'We\nthe "People"'),
-        ("a.csv#4", ""),
-        ("a.csv#5", "Union"),
+        (f"{tmp_path}/a.csv#2", 'We\nthe "People"'),
+        (f"{tmp_path}/a.csv#4", ""),
+        (f"{tmp_path}/a.csv#5", "Union"),
     ]
     assert [row.origin for row in rows if isinstance(row, Document)] == [f"{tmp_path}/a.csv:{row}" for row in (2, 4, 5)]
 
@@ -77,7 +77,7 @@ def test_a_row_that_cannot_be_taken_harms_no_other(tmp_path: Path) -> None:
 def test_a_row_with_more_cells_than_columns_is_refused_since_its_text_would_be_cut(tmp_path: Path) -> None:
     first, second, third = outcomes(tmp_path, "title,text\nI,We the People,,\nII,to form, a union\nIII,Union\n")
     assert isinstance(second, Refusal)
-    assert (second.where, second.id) == (f"{tmp_path}/a.csv:3", "a.csv#3")
+    assert (second.where, second.id) == (f"{tmp_path}/a.csv:3", f"{tmp_path}/a.csv#3")
     assert "3 cells" in second.why
     assert "double quotes" in second.why
     assert [row.text for row in (first, third) if isinstance(row, Document)] == ["We the People", "Union"]

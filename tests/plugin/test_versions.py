@@ -1,0 +1,67 @@
+"""The table of versions stays true to the sources, and names the zip that a version takes."""
+
+import runpy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def plugins() -> dict[str, Any]:
+    """The script that builds the zips."""
+    return runpy.run_path(str(ROOT / ".ci" / "plugins.py"))
+
+
+def test_each_text_that_is_replaced_for_an_older_version_is_in_the_sources(plugins: dict[str, Any]) -> None:
+    _, differences = plugins["read_table"]()
+    for each in differences:
+        for engine in each.before:
+            texts = [path.read_text() for path in plugins["sources"](plugins["SOURCES"], engine)]
+            assert [old for old, _ in each.replace if not any(old in text for text in texts)] == []
+
+
+def test_the_newest_version_of_each_engine_is_that_of_the_sources(plugins: dict[str, Any]) -> None:
+    versions, differences = plugins["read_table"]()
+    pom = (plugins["SOURCES"] / "pom.xml").read_text()
+    for engine in ("opensearch", "elasticsearch"):
+        newest = [each for each in versions if each.engine == engine][-1]
+        assert f"<{engine}.version>{newest.number}</{engine}.version>" in pom
+        assert not any(each.concerns(newest) for each in differences)
+
+
+def test_a_version_that_is_not_in_the_table_is_built_as_the_others_of_its_line(plugins: dict[str, Any]) -> None:
+    versions, _ = plugins["read_table"]()
+    found = plugins["find_version"]("elasticsearch-8.19.4", versions)
+    assert (found.name, found.lucene.partition(".")[0]) == ("elasticsearch-8.19.4", "9")
+
+
+def test_a_version_of_no_line_is_refused_with_the_lines_that_there_are(plugins: dict[str, Any]) -> None:
+    versions, _ = plugins["read_table"]()
+    with pytest.raises(plugins["BuildError"], match=r"opensearch-2\.19\.x"):
+        plugins["find_version"]("opensearch-1.3.0", versions)
+
+
+@pytest.mark.parametrize(
+    ("name", "zipped"),
+    [
+        ("opensearch-3.3.2", "ibidem-opensearch-3.3.0.zip"),
+        ("opensearch-3.4.0", ""),
+        ("elasticsearch-9.5.3", "ibidem-elasticsearch-9.5.3.zip"),
+        ("elasticsearch-9.5.2", ""),
+    ],
+)
+def test_a_zip_fits_patches_of_opensearch_and_one_version_of_elasticsearch(
+    plugins: dict[str, Any], name: str, zipped: str
+) -> None:
+    assert plugins["zip_for"](name, ["opensearch-3.3.0", "elasticsearch-9.5.3"]) == zipped
+
+
+def test_a_text_that_no_source_has_is_an_error(plugins: dict[str, Any], tmp_path: Path) -> None:
+    difference = plugins["Difference"]({"opensearch": "3.0.0"}, "nothing", (("no such text", ""),))
+    (tmp_path / "opensearch").mkdir()
+    (tmp_path / "opensearch" / "pom.xml").write_text("<project/>")
+    with pytest.raises(plugins["BuildError"], match="no such text"):
+        plugins["apply"](difference, tmp_path, "opensearch")
