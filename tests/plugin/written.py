@@ -84,6 +84,20 @@ ASKED_OF_BOOKS: Sequence[Mapping[str, object]] = (
 SHELVES = (7, 9)
 BOOKS = 24
 
+MADE_UP = 25
+"""Requests that are made up for each window, beside the ones above."""
+
+CHOICES: Mapping[str, Sequence[object]] = {
+    "level": ("identical", "near", "partial", "partial"),
+    "keep": ("rank", "earliest", "latest", "longest", "source:Reuters,AP"),
+    "window": (5, 20, 100, 500),
+    "similarity": (20, 50, 80, 100),
+    "window_days": ("none", 0, 42, 300),
+    "max_per_group": (0, 1, 3),
+    "preset": ("news", "law", "books", "conrad2003"),
+}
+"""Values that a made-up request draws from."""
+
 PAGES = ((1, ROWS), (1, 4), (2, 4), (3, 3))
 """Pages and their sizes."""
 
@@ -181,6 +195,13 @@ def fields(packed: Packed | None) -> Json | None:
     }
 
 
+def make_options(rng: random.Random) -> Json:
+    """Make up how a search is grouped."""
+    options: Json = {"dedupe": rng.choice(["indent", "collapse"]), "explain": rng.random() < 0.5}
+    names = rng.sample(sorted(CHOICES), rng.choice([0, 1, 2, 3]))
+    return options | {name: rng.choice(CHOICES[name]) for name in names}
+
+
 def pages() -> list[Json]:
     """Make windows, and pages of groups out of them."""
     windows = []
@@ -192,10 +213,17 @@ def pages() -> list[Json]:
             "overrides": [word.as_record() for word in words],
             "presets": [asdict(StoredPreset(name, each.about, each.policy)) for name, each in STORED.items()],
             "pages": [
-                page(Listed(hits, words), options, *PAGES[(seed + at) % 4]) for at, options in enumerate(REQUESTS)
+                page(Listed(hits, words), options, *PAGES[(seed + at) % 4])
+                for at, options in enumerate([*REQUESTS, *made_up(seed)])
             ],
         })  # fmt: skip
     return windows
+
+
+def made_up(seed: int) -> list[Json]:
+    """Make up the requests of a window."""
+    rng = random.Random(seed)  # noqa: S311 - made-up data keeps no secret
+    return [make_options(rng) for _ in range(MADE_UP)]
 
 
 def books() -> list[Json]:

@@ -50,7 +50,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     seconds: Counter[str] = Counter()
     for item in items:
         mark = item.get_closest_marker("timeout")
-        seconds[_file(item)] = max(seconds[_file(item)], mark.args[0] if mark else 0)
+        second_tier = bool(item.get_closest_marker("thorough"))
+        seconds[_file(item)] = max(seconds[_file(item)], mark.args[0] if mark else second_tier)
     items.sort(key=lambda item: -seconds[_file(item)])
 
 
