@@ -6,10 +6,11 @@ an engine and a broker that do not answer. Every other command ends by itself.
 """
 
 import sys
-import urllib.request
+from contextlib import closing
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 
-READY = "http://127.0.0.1:8042/readyz"
+GATEWAY = ("127.0.0.1", 8042)
 WORKER = b"ibidem_workers.worker"
 
 
@@ -21,14 +22,20 @@ def main(processes: Path = Path("/proc")) -> int:
     """
     command = (processes / "1" / "cmdline").read_bytes().split(b"\0")
     if b"serve" in command:
-        try:
-            with urllib.request.urlopen(READY, timeout=8):
-                return 0
-        except OSError:
-            return 1
+        return int(not is_ready())
     if b"worker" in command:
         return int(not any(WORKER in each.read_bytes() for each in processes.glob("[0-9]*/cmdline")))
     return 0
+
+
+def is_ready() -> bool:
+    """Return whether the gateway and its engine are ready."""
+    with closing(HTTPConnection(*GATEWAY, timeout=8)) as connection:
+        try:
+            connection.request("GET", "/readyz")
+            return connection.getresponse().status < 400
+        except (OSError, HTTPException):
+            return False
 
 
 if __name__ == "__main__":

@@ -229,3 +229,14 @@ def test_a_run_that_is_stopped_is_told_to_go_on_as_status_says(run: Run) -> None
     assert ingest.returncode == 130
     assert f"; {AGAIN}; " in message
     assert f"{AGAIN.capitalize()}." in run("status")[1]
+
+
+@pytest.mark.slow
+def test_documents_whose_files_are_gone_are_named_and_deleted_on_demand(answer: Answer, run: Run) -> None:
+    two_cases()
+    assert answer("ingest", "case-a")["indexed"] == 1
+    Path("case-a", "contract.txt").rename("case-a/agreement.txt")
+    assert "to delete them, add --yes" in run("ingest", "case-a", "--sync")[1]
+    assert answer("ingest", "case-a", "--sync", "--yes")["deleted"] == 1
+    assert answer("ingest", "case-a", "--sync")["gone"] == []
+    assert run("ingest", "case-a", "--yes")[0] == run("ingest", "case-a/agreement.txt", "--sync")[0] == 2

@@ -260,7 +260,12 @@ class Choice:
         """Return the file that the id names; empty where the id is a hash of the text."""
         if self.id_from == "hash":
             return ""
-        return os.fsencode(os.path.abspath(path)).decode(errors="backslashreplace")  # noqa: PTH100 - links stay links
+        return encode_path(path)
+
+
+def encode_path(path: Path) -> str:
+    """Write a whole path, in which links stay links, with escapes for the bytes that are not UTF-8."""
+    return os.fsencode(os.path.abspath(path)).decode(errors="backslashreplace")  # noqa: PTH100 - links stay links
 
 
 def text_hash(text: str) -> str:

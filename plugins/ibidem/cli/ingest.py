@@ -1,17 +1,21 @@
 """`ibidem ingest`: files and folders into the index, through the queue."""
 
 import time
-from collections.abc import Sequence
-from typing import Annotated, cast
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, cast
 
 import typer
 from rich.text import Text
 
 from ibidem.cli.app import BEGAN, SOME_REFUSED
 from ibidem.cli.console import Advance, Json, engine_context, messages, print_json, rated_bar, results, sanitize
-from ibidem.cli.status import show_summary
+from ibidem.cli.status import name_few, show_summary
+from ibidem.grouped_search.explanations import format_count
+from ibidem.index.documents import delete
+from ibidem.index.gone_files import check_folders, find_gone
 from ibidem_core import logs
 from ibidem_core.settings import Settings, load
+from ibidem_ingest.errors import UsageError
 from ibidem_ingest.readers.formats import DETECT, SUFFIXES, Choice, Format, IdFrom
 from ibidem_workers.ingest import ingest
 from ibidem_workers.runs import Progress, summary
@@ -63,25 +67,65 @@ def run(
     follow_links: Annotated[
         bool, typer.Option("--follow-links", help="Follow links in folders, wherever they lead.")
     ] = False,
+    sync: Annotated[
+        bool, typer.Option("--sync", help="Name the documents of these folders whose files are gone.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="With --sync: delete these documents.")] = False,
     as_json: Json = False,
 ) -> None:
     """Take files into the index; exits with 3 if a document was refused, or none was found."""
     names = cast("IdFrom", id_from)
     choice = Choice(format_, follow_links, id_prefix, names, language, text_column, encoding, strict)
+    if yes and not sync:
+        raise UsageError("--yes deletes what --sync finds", "give --sync too")
+    if sync:
+        check_folders(paths)
     settings = load()
     logs.set_up(settings)
     result = ingest_with_bar(IngestRequest(paths, choice), settings, wait=wait)
+    if sync:
+        result |= synchronize(paths, settings, is_deletion=yes)
     result["took_s"] = round(time.monotonic() - BEGAN, 3)
     if as_json:
         print_json(result)
     else:
         show_summary(result, results())
+        if sync:
+            results().print(gone_files(result))
     if not result["read"] and not result["pending"]:
         messages().print(Text(sanitize(no_document_message(paths))))
     if not wait and settings.queue_folder is not None:
         messages().print(Text("No worker was started; start some with: ibidem worker. Grouping follows."))
     if result["refused"] or not (result["read"] or result["pending"]):
         raise typer.Exit(SOME_REFUSED)
+
+
+def synchronize(paths: Sequence[str], settings: Settings, *, is_deletion: bool) -> dict[str, object]:
+    """Find the documents of folders whose files are gone, and delete them where that is asked for.
+
+    Args:
+        paths: The folders.
+        settings: The settings in force.
+        is_deletion: Whether to delete them, with tombstones.
+
+    Returns:
+        The entries of the summary: ids of the documents that were found, and how many were deleted.
+    """
+    with engine_context(settings) as engine:
+        gone = [each.id for each in find_gone(engine, paths)]
+        if gone and is_deletion:
+            delete(engine, gone, tombstone_days=settings.tombstone_days)
+    return {"gone": gone, "deleted": len(gone) if is_deletion else 0}
+
+
+def gone_files(result: Mapping[str, Any]) -> Text:
+    """Say which documents' files are gone, and how to delete the documents."""
+    if not result["gone"]:
+        return Text("\nNo file of a document is gone.")
+    count, names = format_count(len(result["gone"]), "document"), name_few(result["gone"])
+    if result["deleted"]:
+        return Text(f"\n{count} deleted, whose files are gone: {names}")
+    return Text(f"\nThe files of {count} are gone: {names}; to delete them, add --yes")
 
 
 def no_document_message(paths: Sequence[str]) -> str:

@@ -1,0 +1,76 @@
+"""Documents whose files are gone: what a folder held when it was taken in, and holds no more."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from ibidem_engines.engine import Engine
+from ibidem_ingest.errors import UsageError
+from ibidem_ingest.readers.formats import encode_path
+
+AT_ONCE = 200
+"""Documents that are read together."""
+
+
+class GoneFile(NamedTuple):
+    """A document whose file is gone.
+
+    Args:
+        id: Its id.
+        file: The file that it was read from.
+    """
+
+    id: str
+    file: str
+
+
+def find_gone(engine: Engine, folders: Sequence[str | Path]) -> Iterator[GoneFile]:
+    """Find the documents that were read from files below folders, where these files are gone.
+
+    Reads every document of the index once.
+
+    Args:
+        engine: The index.
+        folders: The folders; each has to be there, so that a disk that is not mounted loses no document.
+
+    Raises:
+        UsageError: One of them is not a folder.
+    """
+    check_folders(folders)
+    roots = tuple(f"{encode_path(Path(folder))}/" for folder in folders)
+    for hits in engine.scan(size=AT_ONCE):
+        for stored in engine.fetch([(hit.index, hit.id) for hit in hits]):
+            origin = stored.document.origin
+            if origin.startswith(roots) and not any(map(_exists, _files(origin))):
+                yield GoneFile(stored.document.id, origin)
+
+
+def check_folders(folders: Sequence[str | Path]) -> None:
+    """Check that folders are there.
+
+    Raises:
+        UsageError: One of them is not a folder.
+    """
+    for folder in folders:
+        if not Path(folder).is_dir():
+            raise UsageError(f"{folder} is not a folder", "synchronize the folders that were taken in before")
+
+
+def _files(origin: str) -> Iterator[str]:
+    """Yield the files that an origin may name: a row, a mail or an attachment has its number behind the file's name.
+
+    >>> list(_files("/mail/in.mbox:7/2"))
+    ['/mail/in.mbox:7/2', '/mail/in.mbox:7', '/mail/in.mbox']
+    """
+    yield origin
+    mail, _, number = origin.rpartition("/")
+    if number.isdecimal():
+        yield (origin := mail)
+    file, _, number = origin.rpartition(":")
+    if number.isdecimal():
+        yield file
+
+
+def _exists(file: str) -> bool:
+    """Return whether a file is there; a name that is no UTF-8 is kept with escapes, and is taken to be there."""
+    return "\\x" in file or Path(file).exists()

@@ -1,0 +1,54 @@
+"""Documents are found whose files are gone, and no others."""
+
+from pathlib import Path
+
+import pytest
+
+from ibidem.index.gone_files import GoneFile, find_gone
+from ibidem_engines.connect import open_engine
+from ibidem_engines.engine import Engine
+from ibidem_engines.records import records
+from ibidem_ingest.document import Document
+from ibidem_ingest.errors import UsageError
+from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.readers import read
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "news"
+    folder.mkdir()
+    for name in ("a.txt", "b:7", "c.txt"):
+        (folder / name).write_text(f"story {name}")
+    (folder / "t.csv").write_text("text,who\nrow one,Ann\nrow two,Bob\n")
+    (tmp_path / "newsroom.txt").write_text("a file beside the folder")
+    return folder
+
+
+@pytest.fixture
+def engine(tmp_path: Path, folder: Path) -> Engine:
+    engine = open_engine(f"sqlite:///{tmp_path}/index.sqlite", "news")
+    engine.create()
+    files = read([folder, tmp_path / "newsroom.txt"], "text")
+    documents = [*(each for each in files if isinstance(each, Document)), Document("by hand", "no file")]
+    engine.write(list(records(documents, Tables(tmp_path / "tables"))))
+    engine.refresh()
+    return engine
+
+
+def test_nothing_is_gone_while_all_files_are_there(engine: Engine, folder: Path) -> None:
+    assert list(find_gone(engine, [folder])) == []
+
+
+def test_documents_rows_of_tables_too_are_gone_with_their_files(engine: Engine, folder: Path, tmp_path: Path) -> None:
+    for name in ("b:7", "t.csv"):
+        (folder / name).unlink()
+    (tmp_path / "newsroom.txt").unlink()
+    gone = [GoneFile("b:7", f"{folder}/b:7"), *(GoneFile(f"t.csv#{row}", f"{folder}/t.csv:{row}") for row in (2, 3))]
+    assert sorted(find_gone(engine, [folder])) == gone
+
+
+def test_a_folder_that_is_not_there_loses_no_document(engine: Engine, folder: Path) -> None:
+    folder.rename(folder.with_name("moved"))
+    with pytest.raises(UsageError, match="is not a folder"):
+        list(find_gone(engine, [folder]))
