@@ -28,8 +28,8 @@ _NAMED = (
     re.compile(
         r"(?P<day>\d{1,2})(?:st|nd|rd|th|\.|er)?\s+(?:of\s+|de\s+)?(?P<month>[^\W\d]{3,})\.?,?\s+(?:de\s+)?(?P<year>\d{4})"
     ),
-    re.compile(r"(?P<month>[^\W\d]{3,})\.?\s+(?P<day>\d{1,2})(?:st|nd|rd|th)?,?\s+(?P<year>\d{4})"),
-    re.compile(r"(?P<month>[^\W\d]{3,})\.?,?\s+(?:de\s+)?(?P<year>\d{4})"),
+    re.compile(r"(?P<month>[^\W\d]{3,20}+)\.?+\s{1,9}+(?P<day>\d{1,2})(?:st|nd|rd|th)?,?\s+(?P<year>\d{4})"),
+    re.compile(r"(?P<month>[^\W\d]{3,20}+)\.?+,?+\s{1,9}+(?:de\s{1,9}+)?(?P<year>\d{4})"),
 )
 _YEAR_FIRST = re.compile(r"(\d{4})[/.](\d{1,2})(?:[/.](\d{1,2}))?")
 _YEAR_LAST = re.compile(r"(\d{1,2})([/.-])(\d{1,2})\2(\d{4})")

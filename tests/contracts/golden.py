@@ -27,7 +27,7 @@ VOLATILE = {
 """What stands for a value that differs from run to run, by its name."""
 
 _PATTERNS = (
-    (re.compile(r"\b\d{8}-\d{6}-[0-9a-f]{4}\b"), "RUN"),
+    (re.compile(r"\b\d{8}-\d{6}-[0-9a-f]{8}\b"), "RUN"),
     (re.compile(r"\b20\d\d-\d\d-\d\dT[\d:.]+(Z|\+00:00)"), "TIME"),
     (re.compile(r"\b20(2[6-9]|[3-9]\d)-\d\d-\d\d\b"), "TODAY"),
     (re.compile(r"(?<![\d.])(?!127\.)\d+\.\d+\.\d+(\.\w+)*"), "VERSION"),

@@ -14,7 +14,7 @@ from ibidem_workers.brokers.transport import read_message
 
 RANDOM = (
     (re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"), "UUID"),
-    (re.compile(r"\b\d{8}-\d{6}-[0-9a-f]{4}\b"), "RUN"),
+    (re.compile(r"\b\d{8}-\d{6}-[0-9a-f]{8}\b"), "RUN"),
     (re.compile(r"\bgen\d+@[^\s\"]+"), "PROCESS"),
     (re.compile(r"\b\d{20}-[0-9a-f]{32}\b"), "NANOSECONDS-HEX"),
     (re.compile(r"\b1[0-9]{15}\b"), "MICROSECONDS"),

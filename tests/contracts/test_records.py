@@ -46,7 +46,7 @@ def send_too_long(command: Command) -> None:
 
 def form(key: str) -> str:
     """Replace what differs from run to run in a key."""
-    key = re.sub(r"\b\d{8}-\d{6}-[0-9a-f]{4}\b", "RUN", key)
+    key = re.sub(r"\b\d{8}-\d{6}-[0-9a-f]{8}\b", "RUN", key)
     key = re.sub(r"20\d\d-\d\d-\d\dT[\d:.]+\+00:00", "TIME", key)
     return re.sub(r"\b[0-9a-f]{8,}\b", lambda match: "HEX" if re.search("[a-f]", match[0]) else match[0], key)
 

@@ -51,5 +51,5 @@ def test_a_learned_preset_that_cannot_be_used_is_refused_with_the_reason(
 
 def test_a_learned_preset_has_no_similarity() -> None:
     presets = {"ours": Preset(POLICY, "learned")}
-    with pytest.raises(UsageError, match="dedupe_similarity does not go with dedupe_preset=ours"):
+    with pytest.raises(UsageError, match="dedupe_similarity cannot be combined with dedupe_preset=ours"):
         pair_policy({"dedupe_preset": "ours", "dedupe_similarity": "80"}, presets=presets)

@@ -24,7 +24,7 @@ READS = [
     "/ibidem/compare?a=lease&b=draft",
     "/ibidem/groups",
     "/ibidem/overrides",
-    "/?q=rent&scope=index",
+    "/?q=rent&level=partial",
     "/ibidem/page/document?id=lease",
     "/ibidem/page/inspect?id=lease",
     "/ibidem/page/compare?a=lease&b=draft",

@@ -32,11 +32,11 @@ LABELS: dict[Label, str] = {
 """Labels of the lines of a head that a program copies above what it quotes."""
 
 LABEL = re.compile(
-    r"[ \t*_]*(?:"
+    r"(?<![ \t*_])[ \t*_]*+(?:"
     + "|".join(f"(?P<{label}>{words})" for label, words in LABELS.items())
-    + r")[ \t\u00a0*_]*["
+    + r")[ \t\u00a0*_]*+["
     + COLONS
-    + "][*_]*",
+    + "][*_]*+",
     re.IGNORECASE,
 )
 
@@ -51,7 +51,7 @@ VERB = re.compile(
 """Words for writing in the line above a quotation."""
 
 OPENER = re.compile(
-    r"[\"'*\s]*(?:on|at|am|le|el|il|em|op|den|på|dnia|dne|w dniu|em|a|за|tarihinde|pe|pada|vào|\d)[\s\d]",
+    r"(?<![\"'*\s])[\"'*\s]*+(?:on|at|am|le|el|il|em|op|den|på|dnia|dne|w dniu|em|a|за|tarihinde|pe|pada|vào|\d)[\s\d]",
     re.IGNORECASE,
 )
 """How a line above a quotation begins that names a date first."""
@@ -94,6 +94,6 @@ LIST_FOOTER = re.compile(
 """What the footer of a mailing list holds."""
 
 DATE = re.compile(r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}|\b(?:19|20)\d\d\b|\d{1,2}[:.h]\d\d")
-ADDRESS = re.compile(r"[<\[(]?[\w.+'=-]+(?:@| at )[\w-]+(?:\.| dot )?[\w.-]+[>\])]?")
-UNDERSCORES = re.compile(r"[_-]{10,}\s*$")
+ADDRESS = re.compile(r"[<\[(]?[\w.+'=-]{1,64}+(?:@| at )[\w-](?: dot |[\w.-])++[>\])]?")
+UNDERSCORES = re.compile(r"(?<![_-])[_-]{10,}+\s*+$")
 """A line of nothing else, above a footer or a copied head."""

@@ -135,7 +135,7 @@ class TestTheirIndex:
         foreign_index.write(stories(10))
         backfill_in_place(foreign_settings)
         ask(foreign_index.address, "PUT", f"/{SECOND}")
-        with pytest.raises(UsageError, match="there already"):
+        with pytest.raises(UsageError, match="already exists"):
             strip(StripRequest(into=SECOND), foreign_settings)
         engine = open_engine(foreign_settings.address, foreign_settings.index)
         engine.put_records("runs", {NOTE + SECOND: {"into": SECOND}})

@@ -99,6 +99,6 @@ def cite(document: Document, style: str) -> str:
         document: The document; its id stands for a title.
         style: One of `STYLES`.
     """
-    parts = (document.title or document.id, document.source, document.date, document.url)
-    title, source, date, url = (" ".join(printable(part).split()) for part in parts)
-    return STYLES[style](title.rstrip("."), source, date, url)
+    parts = (document.id, document.title, document.source, document.date, document.url)
+    id_, title, source, date, url = (" ".join(printable(part).split()) for part in parts)
+    return STYLES[style](title.rstrip(".") or title or id_, source, date, url)
