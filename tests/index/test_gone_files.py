@@ -52,3 +52,6 @@ def test_a_folder_that_is_not_there_loses_no_document(engine: Engine, folder: Pa
     folder.rename(folder.with_name("moved"))
     with pytest.raises(UsageError, match="is not a folder"):
         list(find_gone(engine, [folder]))
+    folder.mkdir()  # as a disk that is not mounted leaves it
+    with pytest.raises(UsageError, match="is empty"):
+        list(find_gone(engine, [folder]))

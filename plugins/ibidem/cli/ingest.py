@@ -86,18 +86,23 @@ def run(
     if sync:
         result |= synchronize(paths, settings, is_deletion=yes)
     result["took_s"] = round(time.monotonic() - BEGAN, 3)
-    if as_json:
-        print_json(result)
-    else:
-        show_summary(result, results())
-        if sync:
-            results().print(gone_files(result))
+    show(result, as_json=as_json)
     if not result["read"] and not result["pending"]:
         messages().print(Text(sanitize(no_document_message(paths))))
     if not wait and settings.queue_folder is not None:
         messages().print(Text("No worker was started; start some with: ibidem worker. Grouping follows."))
     if result["refused"] or not (result["read"] or result["pending"]):
         raise typer.Exit(SOME_REFUSED)
+
+
+def show(result: Mapping[str, Any], *, as_json: bool) -> None:
+    """Print the summary of a run, with the documents whose files are gone where these were looked for."""
+    if as_json:
+        print_json(result)
+        return
+    show_summary(result, results())
+    if "gone" in result:
+        results().print(gone_files(result))
 
 
 def synchronize(paths: Sequence[str], settings: Settings, *, is_deletion: bool) -> dict[str, object]:

@@ -31,10 +31,11 @@ def find_gone(engine: Engine, folders: Sequence[str | Path]) -> Iterator[GoneFil
 
     Args:
         engine: The index.
-        folders: The folders; each has to be there, so that a disk that is not mounted loses no document.
+        folders: The folders, as this machine has them; one that is empty is refused, so that a disk that is not
+            mounted loses no document.
 
     Raises:
-        UsageError: One of them is not a folder.
+        UsageError: One of them is not a folder, or is empty.
     """
     check_folders(folders)
     roots = tuple(f"{encode_path(Path(folder))}/" for folder in folders)
@@ -46,14 +47,17 @@ def find_gone(engine: Engine, folders: Sequence[str | Path]) -> Iterator[GoneFil
 
 
 def check_folders(folders: Sequence[str | Path]) -> None:
-    """Check that folders are there.
+    """Check that folders are there, and hold something.
 
     Raises:
-        UsageError: One of them is not a folder.
+        UsageError: One of them is not a folder, or is empty.
     """
     for folder in folders:
         if not Path(folder).is_dir():
             raise UsageError(f"{folder} is not a folder", "synchronize the folders that were taken in before")
+        if not any(Path(folder).iterdir()):
+            remedy = "look whether its disk is mounted; documents are deleted by id with: ibidem delete ID"
+            raise UsageError(f"{folder} is empty, so every document of it would be gone", remedy)
 
 
 def _files(origin: str) -> Iterator[str]:
