@@ -143,13 +143,18 @@ class LeaderClustering:
         for number, block in enumerate(blocks(entries, settled, self.classifier.size)):
             report(settled + number * BLOCK)
             self.join_first(self.classifier.classify(expand_pairs(block, leads.postings(block), self.classifier.size)))
-            undecided = block.filter_rows(self.lead == self.rows)
+            undecided = self._filter_leads(block)
             # Numbered again, so that arrays of counts are as long as the block and not as the index.
             keys, key = np.unique(undecided.key, return_inverse=True)
             weak = int(np.searchsorted(keys, undecided.first_weak))
             self.lead_counts = leads.lead_counts[keys]
             self.settle(replace(undecided, key=key.astype(np.int32), first_weak=weak))
-            leads.add(undecided.filter_rows(self.lead == self.rows))
+            leads.add(self._filter_leads(undecided))
+
+    def _filter_leads(self, entries: KeyIndex) -> KeyIndex:
+        """Keep the entries of rows that are leads, in time that does not grow with the rows of other blocks."""
+        positions = np.flatnonzero(self.lead[entries.row] == entries.row)
+        return replace(entries, key=entries.key[positions], row=entries.row[positions])
 
     def settle(self, entries: KeyIndex) -> None:
         """Settle rows, some at a time: they are settled among themselves, then take their duplicates from the rest."""
@@ -238,7 +243,8 @@ class LeaderIndex:
     def add(self, entries: KeyIndex) -> None:
         """Add leads; they come after all that were added before."""
         self.rows[self.start[entries.key] + self.lead_counts[entries.key] + count_earlier(entries)] = entries.row
-        self.lead_counts += np.bincount(entries.key, minlength=len(self.lead_counts))
+        keys, counts = np.unique(entries.key, return_counts=True)  # of these keys alone, not of all that there are
+        self.lead_counts[keys] += counts
 
 
 def blocks(entries: KeyIndex, start: int, size: int) -> Iterator[KeyIndex]:
