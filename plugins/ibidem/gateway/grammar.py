@@ -107,7 +107,7 @@ def named_index(value: Mapping[str, Any], name: str) -> str:
         HttpError: It is no text.
     """
     if not isinstance(value[name], str):
-        raise HttpError(400, UNKNOWN, f"{name} is no text: {value[name]!r}", "write the name of one index")
+        raise HttpError(400, UNKNOWN, f"{name} is not a string: {value[name]!r}", "write the name of one index")
     index: str = value[name]
     return index
 
