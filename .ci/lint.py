@@ -44,7 +44,7 @@ def passes(program: str, *arguments: str) -> bool:
 
 
 def check_chart() -> Iterator[str]:
-    """Yield what is wrong with a manifest; kinds that have no schema are named on standard output."""
+    """Yield the faults of the manifests; print which kinds no schema covers."""
     unknown = set()
     oldest = re.findall(r"\d+\.\d+", yaml.safe_load((CHART / "Chart.yaml").read_text())["kubeVersion"])[0]
     newest = schemas.latest_version()

@@ -93,7 +93,7 @@ def build_wheel(target: Target, source: Path) -> str:
         source: The unpacked source distribution: in the tree itself the library that is in use would be replaced.
 
     Returns:
-        What its library hashes words to; empty where there is none, or none that runs here.
+        The line that `load.c` prints for its library; empty without a library, or without an emulator to run it.
 
     Raises:
         ReleaseError: The library needs more than the platform has.

@@ -15,8 +15,8 @@ first turn is not counted: each turn gives a ratio; the table has the median, wi
 time is that of all processes: the command, its workers, and the nodes of the server. Of those every client's work is
 counted: the figures are valid where nobody else uses it.
 
-`regroup --all` starts over with each document alone; it compares all, and writes what is not as it was. Beside it runs
-`groups`, which decides the same without reading or writing what is stored.
+`regroup --all` compares all documents anew, and writes only the groups that change: here none, since the ingest has
+settled them. Beside it runs `groups`, which groups the same documents and stores nothing.
 """
 
 import argparse
@@ -189,7 +189,7 @@ def write_copies(stories: Path, copies: int, target: Path) -> None:
 
 
 def settle_again(where: str, stories: Path, copies: int, url: str = "") -> Session:
-    """Return the session that settles stories again which are settled already.
+    """Return the session that settles the groups of stories a second time.
 
     Args:
         where: What it is written to.

@@ -191,15 +191,15 @@ def _zip_remedy(nodes: Sequence[PluginNode], own_version: str, engine_name: str)
     'take ibidem-plugin-0.1.0-opensearch-3.8.0.zip; docs/plugin.md says how to install it'
     """
     versions = {node.engine for node in nodes} - {""}
-    zips = sorted(f"ibidem-plugin-{own_version}-{_zip_version(engine_name, each)}.zip" for each in versions)
+    zips = sorted(f"ibidem-plugin-{own_version}-{zip_version(engine_name, each)}.zip" for each in versions)
     taken = ", ".join(zips) or "the zip for the version that runs"
     return f"take {taken}; docs/plugin.md says how to install it"
 
 
-def _zip_version(engine: str, version: str) -> str:
+def zip_version(engine: str, version: str) -> str:
     """Return engine and version in the name of the zip: one for OpenSearch fits all patches of a minor version.
 
-    >>> _zip_version("opensearch", "3.8.1"), _zip_version("elasticsearch", "9.5.3")
+    >>> zip_version("opensearch", "3.8.1"), zip_version("elasticsearch", "9.5.3")
     ('opensearch-3.8.0', 'elasticsearch-9.5.3')
     """
     return f"{engine}-{version.rpartition('.')[0]}.0" if engine == "opensearch" else f"{engine}-{version}"
