@@ -164,9 +164,9 @@ def choose(kind: Any, value: Any, number: int) -> str:
         return sample(list(value[3]), number)
     if kind is parser.BRANCH:
         return sample(list(value[1][number % len(value[1])]), number)
-    fitting = [each for each in ALPHABET if fits(kind, value, each)]
     if kind is parser.LITERAL:
         return chr(value)
+    fitting = [each for each in ALPHABET if fits(kind, value, each)]
     return fitting[number % len(fitting)] if fitting else ""
 
 
@@ -188,13 +188,12 @@ def fits(kind: Any, value: Any, character: str) -> bool:
 def use(expression: Expression, length: int) -> None:
     """Use an expression on its texts; ends the process where that takes too long."""
     compiled = re.compile(expression.pattern, expression.flags)
-    for text in texts(expression.pattern, length):
+    for text in list(texts(expression.pattern, length)):  # made before the clock runs: it is the expression's alone
         signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
-        for method in expression.methods:
-            if method in AT_THE_BEGINNING:
-                getattr(compiled, method)(text)
-            else:
-                deque(compiled.finditer(text), 0)
+        for method in expression.methods & AT_THE_BEGINNING:
+            getattr(compiled, method)(text)
+        if expression.methods - AT_THE_BEGINNING:  # each of the others looks for all matches, as this does
+            deque(compiled.finditer(text), 0)
     signal.setitimer(signal.ITIMER_VIRTUAL, 0)
 
 
