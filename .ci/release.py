@@ -72,7 +72,7 @@ def main() -> int:
         run("python", "-m", "build", "--sdist", "--outdir", str(DIST), ".")
         version = next(DIST.glob("*.tar.gz")).name.removesuffix(".tar.gz").rpartition("-")[2]
         with tempfile.TemporaryDirectory() as folder:
-            shutil.unpack_archive(next(DIST.glob("*.tar.gz")), folder, filter="data")
+            shutil.unpack_archive(next(DIST.glob("*.tar.gz")), folder)
             hashes = {target.platform: build_wheel(target, next(Path(folder).iterdir())) for target in TARGETS}
         compare_hashes(hashes)
         copy_plugins(version)

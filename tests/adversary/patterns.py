@@ -146,6 +146,25 @@ def repeated(nodes: Sequence[Node], prefix: str) -> Iterator[tuple[str, str]]:
                 yield from repeated(list(branch), lead)
 
 
+def has_possessive_group(expression: str) -> bool:
+    """Return whether more than one character, or one of several, is repeated without going back."""
+    return any(
+        kind is parser.POSSESSIVE_REPEAT and (len(value[2]) > 1 or value[2][0][0] in (parser.BRANCH, parser.SUBPATTERN))
+        for kind, value in walk(parser.parse(expression))
+    )
+
+
+def walk(nodes: Iterable[Node]) -> Iterator[Node]:
+    """Yield the parts of an expression, and the parts of these."""
+    for kind, value in nodes:
+        yield kind, value
+        for part in value if isinstance(value, list | tuple) else ():
+            if isinstance(part, parser.SubPattern):
+                yield from walk(part)
+            elif isinstance(part, list):
+                yield from (each for branch in part if isinstance(branch, parser.SubPattern) for each in walk(branch))
+
+
 def samples(nodes: Sequence[Node]) -> list[str]:
     """Return some texts that fit a sequence."""
     return list(dict.fromkeys(sample(nodes, number) for number in range(SEVERAL)))
