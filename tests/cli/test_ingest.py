@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -59,6 +60,19 @@ def test_the_summary_says_how_many_documents_were_replaced(run: Run, answer: Ans
 
 
 @pytest.mark.slow
+@pytest.mark.slow
+def test_a_named_pipe_is_named_before_it_is_waited_for(run: Run) -> None:
+    os.mkfifo("feed.jsonl")
+    writer = threading.Thread(
+        target=Path("feed.jsonl").write_text, args=('{"id": "piped", "text": "We the People"}\n',)
+    )
+    writer.start()
+    code, out, err = run("ingest", "feed.jsonl", "--json")
+    writer.join()
+    assert (code, json.loads(out)["indexed"]) == (0, 1)
+    assert "feed.jsonl is a named pipe: waiting for the program that writes into it" in err
+
+
 def test_of_an_empty_folder_it_says_which_files_were_looked_for(run: Run) -> None:
     Path("empty").mkdir()
     code, out, err = run("ingest", "empty")

@@ -257,8 +257,8 @@ def cost_lines(cost: Mapping[str, Any]) -> Iterator[str]:
         yield sanitize(f"Writing and settling groups were not measured: {cost['untried']}")
     else:
         yield (
-            f"ibidem backfill would take about {format_time(cost['seconds'])}, with writing and settling groups: "
-            f"measured on {format_count(cost['tried'], 'document')} in an index that was removed again."
+            f"ibidem backfill would take about {format_time(cost['seconds'])} with writing and settling groups, "
+            f"measured on {format_count(cost['tried'], 'document')}."
         )
     yield (
         f"Keep {decimal(cost['headroom_bytes'])} free: the index has {decimal(cost['index_bytes'])}, and what is "
