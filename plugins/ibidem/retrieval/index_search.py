@@ -150,7 +150,7 @@ def find_passages(
         hits = response["hits"]["hits"]
         for hit in hits:
             found.add(hit)
-        cursor = (response["dedupe"] if "dedupe" in response else {}).get("cursor") or ""
+        cursor = response.get("dedupe", {}).get("cursor") or ""
         if len(found.kept) >= k or len(hits) < k:
             break
     return found.kept[:k]
