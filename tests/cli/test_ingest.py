@@ -36,7 +36,7 @@ def test_a_file_of_another_folder_replaces_none_of_the_same_name(answer: Answer,
     code, out, _ = run("ingest", "case-b", "--json")
     (refusal,) = json.loads(out)["refusals"]
     assert (code, json.loads(out)["indexed"]) == (3, 0)
-    assert "would replace contract.txt from" in refusal["why"]
+    assert "the index has this id from" in refusal["why"]
     summary = answer("ingest", "case-b", "--id-prefix", "b/")
     assert (summary["indexed"], summary["replaced"]) == (1, 0)
     assert [answer("search", word)["hits"]["total"]["value"] for word in ("united", "union")] == [1, 1]
