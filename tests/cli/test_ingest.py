@@ -60,7 +60,6 @@ def test_the_summary_says_how_many_documents_were_replaced(run: Run, answer: Ans
 
 
 @pytest.mark.slow
-@pytest.mark.slow
 def test_a_named_pipe_is_named_before_it_is_waited_for(run: Run) -> None:
     os.mkfifo("feed.jsonl")
     writer = threading.Thread(
@@ -73,6 +72,7 @@ def test_a_named_pipe_is_named_before_it_is_waited_for(run: Run) -> None:
     assert "feed.jsonl is a named pipe: waiting for the program that writes into it" in err
 
 
+@pytest.mark.slow
 def test_of_an_empty_folder_it_says_which_files_were_looked_for(run: Run) -> None:
     Path("empty").mkdir()
     code, out, err = run("ingest", "empty")
