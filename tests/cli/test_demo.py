@@ -39,6 +39,7 @@ def test_the_users_own_index_and_queue_are_left_alone() -> None:
     assert str(FOLDER) in settings.broker
 
 
+@pytest.mark.slow
 def test_the_commands_to_try_next_work_as_they_are_printed(
     demonstration: Demonstration, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from ibidem.demo import debian_licences, licences, python_licences, read_text_file
 
 
@@ -20,6 +22,7 @@ def test_one_copyright_file_that_two_packages_share_is_taken_once(tmp_path: Path
     assert [licence.id for licence in debian_licences(tmp_path)] == ["debian/libc6"]
 
 
+@pytest.mark.slow
 def test_a_machine_without_debian_packages_still_has_python_packages(tmp_path: Path) -> None:
     assert {licence.source for licence in licences(tmp_path / "none")} == {"Python packages"}
 

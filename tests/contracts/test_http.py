@@ -44,6 +44,7 @@ def test_the_openapi_document_is_as_written_down(served: str) -> None:
     Golden.check_json("openapi/document", document)
 
 
+@pytest.mark.slow
 def test_metrics_have_these_names_types_and_labels(served: str) -> None:
     get(f"{served}/ibidem/search?q=drains")
     with pytest.raises(HTTPError):

@@ -26,6 +26,7 @@ COMPRESS: dict[str, Callable[[bytes], bytes]] = {
 EVERY = pytest.mark.parametrize("suffix", COMPRESS)
 
 
+@pytest.mark.slow
 @EVERY
 @pytest.mark.parametrize("suffix_shown", [True, False])
 def test_what_was_compressed_comes_out_again_also_where_the_suffix_does_not_tell(
