@@ -9,6 +9,8 @@ from ibidem.cli import main
 from ibidem.demo import FOLDER, Demonstration, demonstrate, example, next_commands, own_settings, python_licences
 from ibidem_core.settings import Settings
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -39,7 +41,6 @@ def test_the_users_own_index_and_queue_are_left_alone() -> None:
     assert str(FOLDER) in settings.broker
 
 
-@pytest.mark.slow
 def test_the_commands_to_try_next_work_as_they_are_printed(
     demonstration: Demonstration, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

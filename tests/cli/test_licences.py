@@ -7,6 +7,7 @@ import pytest
 from ibidem.demo import debian_licences, licences, python_licences, read_text_file
 
 
+@pytest.mark.slow
 def test_the_packages_of_this_python_have_licences_with_names_of_their_own() -> None:
     packages = list(python_licences())
     assert len(packages) > 20

@@ -12,6 +12,8 @@ from contracts.command import Command, leases
 from contracts.golden import Golden
 from contracts.process import gateway, get
 
+pytestmark = pytest.mark.slow
+
 DRAINS = json.dumps({"query": {"match": {"text": "drains"}}, "_source": ["title", "date"]})
 ERROR = "#/components/schemas/Error"
 SEARCHES = {
@@ -44,7 +46,6 @@ def test_the_openapi_document_is_as_written_down(served: str) -> None:
     Golden.check_json("openapi/document", document)
 
 
-@pytest.mark.slow
 def test_metrics_have_these_names_types_and_labels(served: str) -> None:
     get(f"{served}/ibidem/search?q=drains")
     with pytest.raises(HTTPError):

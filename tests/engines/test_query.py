@@ -284,6 +284,7 @@ SYNTAX = [
 ]
 
 
+@pytest.mark.slow
 @given(st.text() | st.lists(st.sampled_from(SYNTAX), max_size=12).map("".join))
 @example('"' * 99 + "a")
 @example("a\0b \ud800 \U0001e900")

@@ -48,6 +48,7 @@ def test_languages_without_spaces_and_unknown_ones_have_none() -> None:
     assert build_general("tlh") is None
 
 
+@pytest.mark.slow
 def test_no_two_words_of_a_language_share_a_hash() -> None:
     greek = build_general("el")
     assert greek is not None

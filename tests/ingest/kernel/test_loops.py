@@ -11,6 +11,8 @@ import pytest
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.text.tokens import TokenBatch
 
+pytestmark = pytest.mark.slow
+
 EMPTY = np.zeros(0, np.int64)
 
 
@@ -34,7 +36,6 @@ def test_of_all_bytes_only_ascii_letters_and_digits_stay_and_letters_become_smal
     assert loops.Loops(library).fold(octets).decode() == "".join(of_python)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("size", [0, 1, 62, 63, 64, 65, 127, 128])
 def test_a_token_is_cut_wherever_it_ends_in_a_block(size: int, library: Path) -> None:
     buffer = b" " + b"x" * size + b" " * 9

@@ -82,6 +82,7 @@ def test_a_bomb_is_never_unpacked_as_a_whole(tmp_path: Path, suffix: str) -> Non
         assert len(stream.peek(1)) < 1 << 20
 
 
+@pytest.mark.slow
 @EVERY
 def test_standard_input_may_be_compressed_and_stays_open(monkeypatch: pytest.MonkeyPatch, suffix: str) -> None:
     raw = io.BytesIO(COMPRESS[suffix](LINES))

@@ -184,6 +184,7 @@ def test_any_bytes_between_two_documents_leave_both_alone(
     assert all(isinstance(outcome, Refusal) for outcome in middle)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", COMPRESS)
 @pytest.mark.parametrize("size", [991, 2_997])
 def test_every_line_that_the_rest_of_a_cut_file_unpacks_into_is_read(reading: Reading, suffix: str, size: int) -> None:
