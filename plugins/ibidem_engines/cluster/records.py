@@ -9,7 +9,7 @@ import orjson
 from xxhash import xxh3_128_hexdigest
 
 from ibidem_core.errors import Permanent
-from ibidem_engines.cluster.bulk import MISSING, Action, run
+from ibidem_engines.cluster.bulk import CONFLICT, MISSING, Action, run
 from ibidem_engines.cluster.client import ClusterClient, build_failure
 from ibidem_engines.cluster.dsl import ALL, ids_query
 from ibidem_engines.cluster.index import is_failure, refresh_index
@@ -79,9 +79,16 @@ class LedgerStore:
         bodies = {key: orjson.dumps({"key": key, "entry": entry}) for key, entry in entries.items()}
         replaced = self._replaced(ledger, bodies)
         outcomes = run(
-            self.cluster, [*(Action("index", name, _id(key), body) for key, body in bodies.items()), *replaced]
+            self.cluster,
+            [
+                *(
+                    Action("index", name, _id(key), body, version=_newest_stays(ledger, entries[key]))
+                    for key, body in bodies.items()
+                ),
+                *replaced,
+            ],
         )
-        if refused := [outcome.reason for outcome in outcomes if outcome.reason]:
+        if refused := [outcome.reason for outcome in outcomes if outcome.reason and outcome.status != CONFLICT]:
             raise Permanent(f"{self.cluster.label}: index {name!r} does not take a record: {refused[0]}")
         if any(outcome.place == 0 for outcome in outcomes):  # the first write: others may have removed the ledger since
             repair(self.cluster, [self.names.home])
@@ -373,6 +380,15 @@ def _stored_record(hit: Mapping[str, Any], ledger: Ledger) -> StoredRecord:
     return StoredRecord(
         source_of(hit["_index"], ledger), key if isinstance(key, str) else hit["_id"], document.get("entry")
     )
+
+
+def _newest_stays(ledger: Ledger, entry: Mapping[str, object]) -> int | None:
+    """Return the engine's own version that a record gets; None for the next.
+
+    Two deletions may read before either has written: the tombstone of the older version must not replace the newer.
+    """
+    version = entry.get("version")
+    return version if ledger == "tombstones" and isinstance(version, int) and version >= 0 else None
 
 
 def _id(key: str) -> str:
