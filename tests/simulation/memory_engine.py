@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
+from zlib import crc32
 
 import orjson
 from typing_extensions import override
@@ -53,22 +54,30 @@ class MemoryLedgers:
     def put(self, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
         """Keep records."""
         bodies = {key: orjson.dumps(entry) for key, entry in entries.items()}
-
-        def keep() -> None:
-            """Keep them; of tombstones the newest stays, as the version of its record says."""
-            own = self._of(ledger)
-            for key, body in bodies.items():
-                before = orjson.loads(own[key]) if ledger == "tombstones" and key in own else None
-                if before is None or self.newest_stays(before["version"], orjson.loads(body)["version"]):
-                    own[key] = body
-
         if bodies:
-            self._link.call(keep, f"put {ledger} {', '.join(bodies)}")
+            self._link.call(lambda: self._of(ledger).update(bodies), f"put {ledger} {', '.join(bodies)}")
 
-    @staticmethod
-    def newest_stays(before: int, now: int) -> bool:
-        """Return whether a tombstone takes the place of another, as a version of the cluster's own decides."""
-        return before <= now
+    def states(self, ledger: Ledger, keys: Sequence[str]) -> dict[str, tuple[int, int]]:
+        """Return of each record that is there what another write changes."""
+        return self._link.call(lambda: {key: _state(self._of(ledger)[key]) for key in keys if key in self._of(ledger)})
+
+    def put_onto(
+        self,
+        ledger: Ledger,
+        entries: Mapping[str, Mapping[str, object]],
+        states: Mapping[str, tuple[int, int]],
+    ) -> list[str]:
+        """Keep records onto the states that were read; returns the keys of those that have changed."""
+
+        def keep(key: str) -> bool:
+            own = self._of(ledger)
+            if (_state(own[key]) if key in own else None) != states.get(key):
+                return False
+            own[key] = orjson.dumps(entries[key])
+            return True
+
+        kept = self._link.each([partial(keep, key) for key in entries], f"put onto {ledger}") if entries else []
+        return [key for key, is_kept in zip(entries, kept, strict=True) if not is_kept]
 
     def get_keys(self, ledger: Ledger, keys: Sequence[str]) -> dict[str, Any]:
         """Read records by key."""
@@ -83,6 +92,11 @@ class MemoryLedgers:
     def delete(self, ledger: Ledger, keys: Sequence[str]) -> int:
         """Remove records."""
         return self._link.call(lambda: sum(self._of(ledger).pop(key, None) is not None for key in keys))
+
+
+def _state(body: bytes) -> tuple[int, int]:
+    """Return what tells a record from another: one that is written again with the same words is the same."""
+    return crc32(body), 1
 
 
 class MemoryTarget(writing.WriteTarget):

@@ -147,6 +147,10 @@ class MemoryCopy(ReindexTarget):
         return self._link.call(lambda: self.name in self._link.cluster.indices)
 
     @override
+    def is_unfilled(self) -> bool:
+        return not any(self.newest().values())
+
+    @override
     def create(self, *, with_fields: bool = True) -> None:
         self._link.call(lambda: self._link.cluster.create(self.name), "create")
 

@@ -6,6 +6,7 @@ from typing import Any
 from unittest.mock import patch
 
 from ibidem_engines.cluster import write as writing
+from ibidem_engines.engine import Ledger
 from ibidem_engines.group_checkpoint import Checkpoint
 from ibidem_engines.stored_groups import StoredGroups
 from ibidem_workers import tasks
@@ -40,6 +41,11 @@ def _inherits_once(store: StoredGroups, real: Any = follower.inherit) -> bool:
     return True
 
 
+def _puts_over(self: MemoryLedgers, ledger: Ledger, entries: Mapping[str, Any], _: object) -> list[str]:
+    self.put(ledger, entries)
+    return []
+
+
 DEFECTS: Mapping[str, Callable[[], AbstractContextManager[object]]] = {
     "the portion in hand is not noted": lambda: patch.object(Checkpoint, "plan", _nothing),
     "the checkpoint runs ahead": lambda: patch.object(Checkpoint, "settle", _settles_too_far),
@@ -48,9 +54,7 @@ DEFECTS: Mapping[str, Callable[[], AbstractContextManager[object]]] = {
     "a tombstone is not read": lambda: patch.object(MemoryTarget, "graves", lambda *_: {}),
     "a tombstone is not looked for once more": lambda: patch.object(writing, "_check_tombstones", _nothing),
     "what was written before a tombstone stays": lambda: patch.object(writing, "_is_buried", lambda *_: False),
-    "an older tombstone replaces a newer": lambda: patch.object(
-        MemoryLedgers, "newest_stays", staticmethod(lambda *_: True)
-    ),
+    "an older tombstone replaces a newer": lambda: patch.object(MemoryLedgers, "put_onto", _puts_over),
     "the account of a batch is not noted": lambda: patch.object(tasks, "_note", _nothing),
     "what an earlier try wrote is not its own": lambda: patch.object(tasks, "_own_outcome", lambda outcome, _: outcome),
     "late writes are not carried over": lambda: patch.object(replace._Replacing, "_follow", _nothing),

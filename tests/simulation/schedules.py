@@ -8,9 +8,11 @@ import logging
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
+from typing import TypeVar
 
 from ibidem_core.settings import Settings
 from ibidem_ingest.document import Document
@@ -22,6 +24,8 @@ from simulation.scheduler import Endless, Process, Scheduler
 from simulation.virtual_time import virtual_time
 from simulation.world import FOLDERS, Broken, World, tables, texts
 
+T = TypeVar("T")
+
 TAKEDOWN = 1_000
 """Version of a takedown: every document that is submitted has an older one."""
 
@@ -29,27 +33,50 @@ TRACE = 60
 """Lines of the trace that a failure shows."""
 
 
-def run(seeds: Iterable[int]) -> list[str]:
+@dataclass(frozen=True, slots=True)
+class Focus:
+    """What schedules are to hold, where that is not left to the seed.
+
+    Args:
+        replaces: Whether a copy takes the index's place.
+        rewrites: Whether documents are written again.
+        deletions: How many deletions there are, all of one document and at nearly the same time.
+        kills: How many processes are killed.
+    """
+
+    replaces: bool | None = None
+    rewrites: bool | None = None
+    deletions: int | None = None
+    kills: int | None = None
+
+
+ANY = Focus()
+"""All is left to the seed."""
+
+
+def run(seeds: Iterable[int], focus: Focus = ANY) -> list[str]:
     """Run the schedules of some seeds; returns what broke.
 
     Args:
         seeds: The seeds.
+        focus: What the schedules are to hold.
     """
     logging.getLogger("ibidem_core.retry").setLevel(logging.ERROR)  # whoever waits for what is lost says so
     broken = []
     for seed in seeds:
         try:
-            simulate(seed)
+            simulate(seed, focus)
         except Broken as error:
             broken.append(str(error))
     return broken
 
 
-def simulate(seed: int) -> World:
+def simulate(seed: int, focus: Focus = ANY) -> World:
     """Run the schedule of a seed, and see that all promises were kept.
 
     Args:
         seed: The seed.
+        focus: What the schedule is to hold.
 
     Raises:
         Broken: One was not, or a process does not end.
@@ -58,7 +85,7 @@ def simulate(seed: int) -> World:
     folder = _new_folder()
     with virtual_time(scheduler), _removed(folder):
         try:
-            world = _build(scheduler, folder)
+            world = _build(scheduler, folder, focus)
             scheduler.run()
             _quiet(world)
             check(world)
@@ -88,16 +115,16 @@ def _removed(folder: Path) -> Iterator[None]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _build(scheduler: Scheduler, folder: Path) -> World:
+def _build(scheduler: Scheduler, folder: Path, focus: Focus) -> World:
     """Draw the processes and faults of a seed."""
     rng = scheduler.rng
-    replaces = rng.random() < 0.3
+    replaces = _chosen(focus.replaces, rng.random() < 0.3)
     faults = Faults(
         delay=0.02 if replaces else rng.choice((0.005, 0.02, 0.5)),
         freeze=0.0 if replaces else rng.choice((0.0, 0.0, 0.01, 0.05)),
         lost=rng.choice((0.0, 0.0, 0.02, 0.1)),
         doubled=rng.choice((0.0, 0.1)),
-        kills=rng.choice((0, 0, 1, 3)),
+        kills=_chosen(focus.kills, rng.choice((0, 0, 1, 3))),
         jumps=rng.choice((0, 0, 2)),
     )
     settings = Settings(index="news", tables=tables().folder, patience=30, lease=60)
@@ -105,7 +132,7 @@ def _build(scheduler: Scheduler, folder: Path) -> World:
     cluster.create("news-1")
     cluster.aliases["news"] = "news-1"
     world = World(scheduler, faults, folder, settings, cluster)
-    _submissions(world)
+    _submissions(world, focus)
     mortal = _workers(world)
     if replaces:
         mortal.append(_again(world, "replace", lambda: world.replace("news-2"), after=rng.random() * 0.3))
@@ -115,12 +142,16 @@ def _build(scheduler: Scheduler, folder: Path) -> World:
     return world
 
 
-def _submissions(world: World) -> None:
+def _chosen(wanted: T | None, drawn: T) -> T:
+    return drawn if wanted is None else wanted
+
+
+def _submissions(world: World, focus: Focus) -> None:
     """Send batches, some of documents that come again, and delete some."""
     rng, scheduler = world.scheduler.rng, world.scheduler
     ids = [f"d{number}" for number in range(rng.randrange(2, 6))]
     versions = dict.fromkeys(ids, 0)
-    rewrites = rng.random() < 0.5
+    rewrites = _chosen(focus.rewrites, rng.random() < 0.5)
 
     def batch() -> list[Document]:
         chosen = rng.sample(ids, rng.randrange(1, len(ids) + 1)) if rewrites else ids
@@ -135,8 +166,8 @@ def _submissions(world: World) -> None:
     for number, lot in enumerate(lots):
         scheduler.spawn(f"submit-{number}", partial(world.submit, number, lot), after=rng.random() * 3 * number)
     id_, at = rng.choice(ids), rng.random() * 3
-    for number in range(rng.choice((0, 0, 1, 2))):
-        if rng.random() < 0.5:
+    for number in range(_chosen(focus.deletions, rng.choice((0, 0, 1, 2)))):
+        if rng.random() < 0.5 and focus.deletions is None:
             id_, at = rng.choice(ids), rng.random() * 3
         takes_down = rng.random() < 0.5
         version = TAKEDOWN if takes_down else rng.randrange(1, 4)

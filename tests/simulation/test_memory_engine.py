@@ -76,7 +76,7 @@ class TestCounts(test_stored_groups.TestCounts):
     """Groups of two or more."""
 
 
-def test_the_number_of_deletions_grows_with_each(
+def test_the_number_of_deletions_changes_with_each(
     engine: Engine, groups: StoredGroups, record: Callable[..., Record]
 ) -> None:
-    test_stored_groups.test_the_number_of_deletions_grows_with_each(engine, groups, record)
+    test_stored_groups.test_the_number_of_deletions_changes_with_each(engine, groups, record)

@@ -355,15 +355,26 @@ def _version_of_deletion(entry: StoredVersion | None, version: int, *, beats: bo
 
 
 def _bury(place: WriteTarget, versions: Mapping[str, int]) -> None:
-    """Set tombstones, except where there is a newer one."""
-    graves = place.graves(list(versions))
+    """Set tombstones, except where there is a newer one.
+
+    Each is written onto the state that was there before the tombstones were read: of two deletions that read at the
+    same time, the older version does not replace the newer.
+    """
     timestamp = datetime.now(UTC).isoformat(timespec="seconds")
-    stones = {
-        id_: {"version": version, "at": timestamp}
-        for id_, version in versions.items()
-        if graves.get(id_, version) <= version
-    }
-    place.ledgers.put("tombstones", stones)
+    remaining = list(versions)
+    for turn in range(ROUNDS):
+        if not remaining:
+            break
+        states, graves = place.ledgers.states("tombstones", remaining), place.graves(remaining)
+        stones = {
+            id_: {"version": versions[id_], "at": timestamp}
+            for id_ in remaining
+            if graves.get(id_, versions[id_]) <= versions[id_]
+        }
+        remaining = place.ledgers.put_onto("tombstones", stones, states)
+        _give_way(place, turn)
+    if remaining:
+        raise _conflict_error(place, remaining)
 
 
 def _give_way(place: WriteTarget, turn: int) -> None:

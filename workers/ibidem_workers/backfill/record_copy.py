@@ -1,6 +1,6 @@
 """Records of an index copied to the one that replaces it, under its name."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, get_args
@@ -64,13 +64,18 @@ class RecordCopy:
         removed = set(self.copied)
         for ledger in LEDGERS:
             for portion in _portions(self._changes(ledger, removed)):
-                if deletes and ledger == "tombstones":
-                    for id_, stone in read_entries(portion.items(), Tombstone.from_record):
-                        self.engine.delete([id_], stone.version)
-                self.engine.put_records(ledger, portion)
+                deleted = self._delete(portion) if deletes and ledger == "tombstones" else ()
+                self.engine.put_records(ledger, {key: portion[key] for key in portion if key not in deleted})
         for ledger, key in removed:
             if _hash(self.engine.get_record(ledger, key)) == self.copied.pop((ledger, key)):
                 self.engine.delete_records(ledger, [key])
+
+    def _delete(self, tombstones: Mapping[str, Any]) -> set[str]:
+        """Delete what was deleted from the first index, with tombstones of the new one; returns which ids."""
+        deleted = dict(read_entries(tombstones.items(), Tombstone.from_record))
+        for id_, stone in deleted.items():
+            self.engine.delete([id_], stone.version)
+        return set(deleted)
 
     def _changes(self, ledger: Ledger, removed: set[Key]) -> Iterator[tuple[str, Any]]:
         """Yield the records that are not in the new index as they are now; of `removed` those remain that are gone."""

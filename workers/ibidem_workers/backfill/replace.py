@@ -168,7 +168,7 @@ class _Replacing:
     def _checkpoint(self, checkpoint: Checkpoint | None) -> Checkpoint:
         tables = Tables(self._settings.tables)
         into, (source, *_) = self._replacement.into, [part.index for part in self._source.parts()]
-        if self._copy.exists() and not (checkpoint is None and self._is_bare()):
+        if self._copy.exists() and (checkpoint is not None or not self._copy.is_unfilled()):
             if checkpoint is None or checkpoint.source != source:
                 raise UsageError(f"index {into!r} already exists", "name a new one with --into")
             if not checkpoint.signs_alike(tables):
@@ -181,10 +181,6 @@ class _Replacing:
         self._engine.create()
         now = dict(tables.current())
         return Checkpoint(new_run(), time.time(), source, into, tables=now, deletions=deletions)
-
-    def _is_bare(self) -> bool:
-        """Return whether ibidem made the copy and has written nothing to it: a run was killed before its first note."""
-        return bool(self._engine.cursor_key()) and not any(self._copy.newest().values())
 
     def _fill(self, backfill: Backfill) -> None:
         """Copy all documents, then those written during the copy, until few are left."""
