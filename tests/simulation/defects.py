@@ -11,7 +11,7 @@ from ibidem_engines.engine import Ledger
 from ibidem_engines.group_checkpoint import Checkpoint
 from ibidem_engines.stored_groups import StoredGroups
 from ibidem_workers import tasks
-from ibidem_workers.backfill import batch, record_copy, replace, run
+from ibidem_workers.backfill import batch, record_copy, replace
 from ibidem_workers.brokers import lease
 from ibidem_workers.brokers.files import FileQueue
 from ibidem_workers.groups import follower, lookup_match, settle
@@ -32,10 +32,6 @@ def _acknowledges_first(self: FileQueue, real: Any = FileQueue.get, **how: Any) 
     if entry is not None:
         self.ack(entry)
     return entry
-
-
-def _forgets_the_switch(self: run.Backfill, _: object, real: Any = run.Backfill._resume_pages) -> object:
-    return real(self, None)
 
 
 def _inherits_once(store: StoredGroups, real: Any = follower.inherit) -> bool:
@@ -67,7 +63,6 @@ KILLED_DELETION = Focus(replaces=False, rewrites=True, deletions=1, kills=3)
 DELETIONS = Focus(rewrites=True, deletions=2)
 REPLACEMENT = Focus(replaces=True, rewrites=True)
 REPLACEMENT_DELETION = Focus(replaces=True, deletions=1)
-KILLED_REPLACEMENT = Focus(replaces=True, rewrites=True, kills=8)
 
 DEFECTS: Mapping[str, Defect] = {
     "the portion in hand is not noted": Defect(lambda: patch.object(Checkpoint, "plan", _nothing)),
@@ -106,9 +101,6 @@ DEFECTS: Mapping[str, Defect] = {
     ),
     "a tombstone carried over deletes nothing": Defect(
         lambda: patch.object(record_copy, "read_entries", lambda *_: ()), REPLACEMENT_DELETION
-    ),
-    "a resumed page replaces what is newer": Defect(
-        lambda: patch.object(run.Backfill, "_resume_pages", _forgets_the_switch), KILLED_REPLACEMENT
     ),
     "an heir that has changed is forgotten": Defect(
         lambda: patch.object(follower, "inherit", _inherits_once), DELETION
