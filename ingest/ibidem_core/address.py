@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from dataclasses import fields as members
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qsl, quote, unquote
 
 from ibidem_core.redaction import KNOWN, basic, forms, redact
@@ -29,7 +30,7 @@ class Fields:
         url: Address at which it can be read.
         language: Its language.
         meta: The object that holds all else; empty when it is at the top, next to the others.
-        stemmed: A field with the stems of the text, such as a sub-field `body.english`; empty where there is none.
+        stemmed: Fields with the stems of the text, such as a sub-field `body.english`; empty where none is named.
     """
 
     title: str = "title"
@@ -39,12 +40,17 @@ class Fields:
     url: str = "url"
     language: str = "language"
     meta: str = "meta"
-    stemmed: str = ""
+    stemmed: tuple[str, ...] = ()
 
     @property
     def are_own(self) -> bool:
         """Whether these are our own names, so that the index is one that we made."""
-        return replace(self, stemmed="") == Fields()
+        return replace(self, stemmed=()) == Fields()
+
+    @property
+    def are_cut_as_ours(self) -> bool:
+        """Whether the words of a text are known without the server: they are ours, and not stems."""
+        return self.are_own and not self.stemmed
 
 
 def parse_fields(text: str) -> Fields:
@@ -56,7 +62,7 @@ def parse_fields(text: str) -> Fields:
     >>> parse_fields("title=headline, text=article.body").text
     'article.body'
     """
-    fields = {}
+    fields: dict[str, Any] = {}
     names = [member.name for member in members(Fields)]
     for pair in filter(None, (part.strip() for part in text.split(","))):
         name, separator, path = (part.strip() for part in pair.partition("="))
@@ -68,7 +74,7 @@ def parse_fields(text: str) -> Fields:
             raise UsageError(f"field {name!r} is named twice in the field names", "name each once")
         if path.partition(".")[0] == OURS:
             raise UsageError(f"field names {pair!r} lead into what ibidem adds", f"name a field outside {OURS!r}")
-        fields[name] = path
+        fields[name] = (path,) if name == "stemmed" else path
     return replace(Fields(), **fields)
 
 

@@ -1,8 +1,13 @@
 """A former index, which a backfill replaced, is named where it still holds a document that was deleted."""
 
+import json
+import os
 from contextlib import closing
 from pathlib import Path
 
+import pytest
+
+from ibidem.index.documents import delete
 from ibidem.index.former_indexes import still_held
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
@@ -10,6 +15,8 @@ from ibidem_engines.records import records
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers.backfill.checkpoint import Checkpoint
+from ibidem_workers.backfill.replace import Replacement, replace_index
+from servers.indices import ask
 
 
 def test_an_index_that_was_copied_is_named_with_the_documents_that_it_still_holds(tmp_path: Path) -> None:
@@ -27,3 +34,19 @@ def test_an_index_that_was_copied_is_named_with_the_documents_that_it_still_hold
         assert dict(still_held(engine, settings, ["a", "c"])) == {"first": ["a"]}
         former.delete(["a"], 2)
         assert dict(still_held(engine, settings, ["a"])) == {}
+
+
+@pytest.mark.server("opensearch")
+def test_through_an_alias_the_index_that_was_behind_it_before_is_named(opensearch: str, tables_folder: Path) -> None:
+    alias = f"former-of-{os.getpid()}"
+    mapping = {"properties": {"body": {"type": "text"}}}
+    ask(opensearch, "PUT", f"/{alias}-1", json.dumps({"mappings": mapping, "aliases": {alias: {}}}))
+    for name in ("a", "b"):
+        ask(opensearch, "PUT", f"/{alias}-1/_doc/{name}?refresh=true", json.dumps({"body": "We the People"}))
+    settings = Settings(engine=opensearch, index=alias, fields="text=body,meta=", tables=tables_folder, concurrency=1)
+    replace_index(Replacement(f"{alias}-2"), settings)
+    with closing(open_engine(settings.address, alias)) as engine:
+        delete(engine, ["a"], tombstone_days=1)
+        assert dict(still_held(engine, settings, ["a"])) == {f"{alias}-1": ["a"]}
+    for name in ask(opensearch, "GET", f"/{alias}-*?expand_wildcards=all"):
+        ask(opensearch, "DELETE", f"/{name}")

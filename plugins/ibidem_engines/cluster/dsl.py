@@ -135,7 +135,7 @@ def fetch(ids: Sequence[tuple[str, str]], query: Query, fields: Fields, offset_l
 def search_body(query: Query, fields: Fields, size: int, offset_limit: str) -> Clause:
     """Ask for the top of a ranking with its documents; the server marks words where only it knows how they are cut."""
     body = {name: part for name, part in window(query, fields, size).items() if name not in ONLY_PACKED}
-    return body if fields.are_own else body | {"highlight": _highlight(fields, offset_limit)}
+    return body if fields.are_cut_as_ours else body | {"highlight": _highlight(fields, offset_limit)}
 
 
 def _highlight(fields: Fields, offset_limit: str) -> Clause:
@@ -147,8 +147,7 @@ def _highlight(fields: Fields, offset_limit: str) -> Clause:
             fields.title: {"number_of_fragments": 0},
             **{
                 name: {"number_of_fragments": 1, "fragment_size": SNIPPET, "order": "score"}
-                for name in (fields.text, fields.stemmed)
-                if name
+                for name in (fields.text, *fields.stemmed)
             },
         },
     }
@@ -207,8 +206,8 @@ def _phrase(phrase: Phrase, fields: Fields) -> Clause:
     """Look for words side by side in title or text; both count when both have them, as in SQLite's bm25."""
     in_field = {"title": [fields.title], "text": [fields.text]}
     names = in_field.get(phrase.field, [f"{fields.title}^2", fields.text])
-    if fields.stemmed and phrase.field != "title" and not phrase.prefix and " " not in phrase.text:
-        names = [*names, fields.stemmed]  # a word in whatever form; a phrase is looked for as it is typed
+    if phrase.field != "title" and not phrase.prefix and " " not in phrase.text:
+        names = [*names, *fields.stemmed]  # a word in whatever form; a phrase is looked for as it is typed
     if phrase.slop is not None:
         return _or([_near(phrase.text.split(), phrase.slop, name) for name in names])
     if phrase.prefix:

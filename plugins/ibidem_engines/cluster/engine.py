@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import Any
 
 from typing_extensions import override
 
-from ibidem_core.address import Address
+from ibidem_core.address import Address, Fields
 from ibidem_core.errors import Permanent
 from ibidem_engines.cluster import dsl, group_set, groups, ledger_index, plugin, terms
 from ibidem_engines.cluster import index as layout
@@ -110,7 +111,8 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
     @override
     def searching(self, query: Query | None = None) -> ClusterSearch:
         layout = self._readable()
-        return ClusterSearch(self.index, layout, self.fields, self._dialect, self._counts, self._plugin, query)
+        fields = self._searched_fields()
+        return ClusterSearch(self.index, layout, fields, self._dialect, self._counts, self._plugin, query)
 
     @override
     def run(self, flow: RequestFlow[T]) -> T:
@@ -188,7 +190,7 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
 
     @override
     def facets(self, query: Query, limit: int) -> Facets:
-        body = groups.facet_request(dsl.clause(query, self.fields), self.fields, limit)
+        body = groups.facet_request(dsl.clause(query, self._searched_fields()), self.fields, limit)
         return groups.read_facets(self._search(body))
 
     @override
@@ -284,10 +286,15 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
         if (index_layout := self._layout_cache.get(self.index)) is not None:
             return index_layout
         self._check_server()
-        index_layout = layout.read(self._cluster, self.index)
+        index_layout = layout.read(self._cluster, self.index, text="" if self.fields.stemmed else self.fields.text)
         layout.check_readable(index_layout, self.index, self._cluster)
         is_alias = index_layout.indices != (self.index,)
         return self._layout_cache.put(self.index, index_layout, ALIAS_S if is_alias else INDEX_S)
+
+    def _searched_fields(self) -> Fields:
+        """Return the names of fields, with those that hold stems: as the settings say, or as the mapping does."""
+        stemmed = self.fields.stemmed or self._readable().stemmed
+        return replace(self.fields, stemmed=stemmed)
 
     def _place(self) -> writing.WriteTarget:
         """Give the place of writing, once the index has been found to be one that has our fields.

@@ -9,6 +9,7 @@ import orjson
 from ibidem_core.address import OURS, read_path
 from ibidem_core.errors import NoIndex, Permanent
 from ibidem_engines.cluster.client import ClusterClient, Failure, to_engine_error
+from ibidem_engines.cluster.stems import metadata_parts, stemmed_fields
 from ibidem_engines.index_names import IndexNames
 from ibidem_engines.requests import ApiRequest, RequestFlow, answer_to, quote_index
 from ibidem_ingest.signatures.schema import SCHEMA
@@ -17,18 +18,16 @@ from ibidem_mappings import load
 VERSION = "3"
 MOST_HITS = 10_000
 MISSING = 404
-_PARTS = ",".join(
-    (
-        "*.aliases",
-        "*.data_stream",
-        "*.mappings._meta",
-        "*.mappings.properties.ibidem.properties.keys.type",
-        "*.settings.index.number_of_shards",
-        "*.settings.index.max_result_window",
-        "*.settings.index.creation_date",
-        "*.settings.index.uuid",
-        "*.settings.index.search",
-    )
+_PARTS = (
+    "*.aliases",
+    "*.data_stream",
+    "*.mappings._meta",
+    "*.mappings.properties.ibidem.properties.keys.type",
+    "*.settings.index.number_of_shards",
+    "*.settings.index.max_result_window",
+    "*.settings.index.creation_date",
+    "*.settings.index.uuid",
+    "*.settings.index.search",
 )
 """Parts of an index's metadata that are read; its fields may be thousands."""
 
@@ -55,6 +54,7 @@ class Layout:
         filtered: Aliases that show a part of an index only.
         write_indices: The index that each alias of several writes to, where it has one.
         uuids: The server's own identity of each index: another one was made anew under the same name.
+        stemmed: Sub-fields of the text that hold its stems, in any of them; empty where they were not asked for.
     """
 
     indices: tuple[str, ...]
@@ -69,6 +69,7 @@ class Layout:
     filtered: frozenset[str] = frozenset()
     write_indices: Mapping[str, str] = field(default_factory=dict)
     uuids: Mapping[str, str] = field(default_factory=dict)
+    stemmed: tuple[str, ...] = ()
 
     def names(self, *asked: str) -> IndexNames:
         """Return the names of the indexes.
@@ -89,13 +90,19 @@ class Layout:
         return sum(self.shard_counts.values())
 
 
-def read(cluster: ClusterClient, index: str) -> Layout:
-    """Read the layout of the indexes of a name; no index is no error."""
-    return cluster.hold(read_layout(index))
+def read(cluster: ClusterClient, index: str, *, text: str = "") -> Layout:
+    """Read the layout of the indexes of a name; no index is no error.
+
+    Args:
+        cluster: The cluster.
+        index: The name.
+        text: Path of the text, where sub-fields that hold its stems are looked for.
+    """
+    return cluster.hold(read_layout(index, text=text))
 
 
 def read_layout(
-    index: str, params: Mapping[str, str] | None = None, passed_over: tuple[int, ...] = (MISSING,)
+    index: str, params: Mapping[str, str] | None = None, passed_over: tuple[int, ...] = (MISSING,), *, text: str = ""
 ) -> RequestFlow[Layout]:
     """Read what is under one name or several.
 
@@ -103,9 +110,10 @@ def read_layout(
         index: Names, parted by commas; empty for all.
         params: Which of the names may be missing, as a search says it.
         passed_over: Statuses that mean that nothing is there, or nothing that may be looked at.
+        text: As in `read`.
     """
     path = f"/{quote_index(index or '_all')}"
-    parameters = {**(params or {}), "filter_path": _PARTS}
+    parameters = {**(params or {}), "filter_path": ",".join((*_PARTS, *metadata_parts(text)))}
     answer: Mapping[str, Any] = yield ApiRequest("GET", path, parameters, passed_over=passed_over)
     metadata = {name: _own_meta(each) for name, each in answer.items()}
     index_settings = {name: each.get("settings", {}).get("index", {}) for name, each in answer.items()}
@@ -124,6 +132,7 @@ def read_layout(
         filtered=frozenset(alias for _, alias, each in _each_alias(answer) if "filter" in each),
         write_indices={alias: name for name, alias, each in _each_alias(answer) if each.get("is_write_index")},
         uuids={name: str(each.get("uuid", "")) for name, each in index_settings.items()},
+        stemmed=tuple(sorted({path for each in answer.values() for path in stemmed_fields(each, text)})),
     )
 
 

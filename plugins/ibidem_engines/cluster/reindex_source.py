@@ -210,9 +210,9 @@ class ClusterReindexSource(ReindexSource):
         names = [
             each.name
             for each in dataclasses.fields(Fields)
-            if getattr(self._fields, each.name) != getattr(default_names, each.name)
+            if each.name != "stemmed" and getattr(self._fields, each.name) != getattr(default_names, each.name)
         ]
-        paths = {getattr(self._fields, name) for name in {*names, "text"}} - {""}
+        paths = {*self._fields.stemmed, *(getattr(self._fields, name) for name in {*names, "text"})} - {""}
         mappings = self._cluster.ask("GET", f"/{quote_index(self.index)}/_mapping").values()
         paths -= {path for path in paths for mapping in mappings if _has_field(mapping["mappings"], path.split("."))}
         if paths:

@@ -97,7 +97,7 @@ class ClusterSearch(EngineSearch):
         body |= {"from": start, "ext": {plugin.NAME: dict(options)}}
         answer = yield self._target(view).search(body)
         yield from self._check_phrases(answer["hits"]["hits"])
-        words = self.query if self.fields.are_own else None
+        words = self.query if self.fields.are_cut_as_ours else None
         return plugin.read_grouped(answer, self.fields, words, next_view(view, answer))
 
     @override
@@ -113,7 +113,7 @@ class ClusterSearch(EngineSearch):
         }
         names = list(dict.fromkeys(place for each in places.values() for place in each))
         query = self.query
-        marked_here = query if query is not None and query.native is None and self.fields.are_own else None
+        marked_here = query if query is not None and query.native is None and self.fields.are_cut_as_ours else None
         documents: dict[tuple[str, str], StoredDocument] = {}
         for batch in self._batches(names):
             hits = yield from (self._read(batch) if query is None else self._read_matching(batch, query))
@@ -225,7 +225,7 @@ class ClusterSearch(EngineSearch):
 
     def _read_matching(self, ids: Names, query: Query) -> RequestFlow[Sequence[Mapping[str, Any]]]:
         """Search for documents by id, those that match; the server marks the query's words where only it knows them."""
-        is_marked_here = query.native is None and self.fields.are_own
+        is_marked_here = query.native is None and self.fields.are_cut_as_ours
         body = dsl.fetch(ids, query, self.fields, None if is_marked_here else self.dialect.offset_limit)
         answer = yield Target(self.index).search(body)
         hits: Sequence[Mapping[str, Any]] = answer["hits"]["hits"]

@@ -325,7 +325,8 @@ def to_stored_document(hit: Mapping[str, Any], fields: Fields, query: Query | No
     source = hit["_source"]
     document = as_document(hit["_id"], source, fields)
     marks = hit.get("highlight", {})
-    pieces = [join_lines(piece, document.text) for piece in marks.get(fields.text) or marks.get(fields.stemmed, ())]
+    marked = next((marks[name] for name in (fields.text, *fields.stemmed) if marks.get(name)), ())
+    pieces = [join_lines(piece, document.text) for piece in marked]
     return StoredDocument(
         hit["_index"],
         document,

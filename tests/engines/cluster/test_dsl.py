@@ -140,7 +140,7 @@ def test_a_phrase_of_several_words_stays_one() -> None:
     assert dsl.clause(query, OWN) == {"bool": {"must": [phrase("export duty")]}}
 
 
-STEMMED = replace(THEIRS, stemmed="body.english")
+STEMMED = replace(THEIRS, stemmed=("body.english",))
 
 
 @pytest.mark.parametrize(

@@ -260,6 +260,25 @@ class TestForeignIndex:
             0,
         )
         assert [[hit.id for hit in make_records] for make_records in engine.scan()] == [["t0", "t1"]]
+
+    def test_a_word_is_found_in_all_its_forms_where_the_text_has_a_sub_field_of_stems(self, address: str) -> None:
+        stems = {"english": {"type": "text", "analyzer": "stems"}, "exact": {"type": "text", "analyzer": "keyword"}}
+        analysis = {"analyzer": {"stems": {"tokenizer": "standard", "filter": ["lowercase", "porter_stem"]}}}
+        make_foreign_index(address, {"body": {"type": "text", "fields": stems}}, analysis=analysis)
+        fill(address, {"headline": "One", "body": "They elected nobody."}, {"body": "An elect few."})
+        engine = at(f"{address}/?fields=title=headline,text=body,meta=", "theirs")
+        found = {
+            words: find_ids(engine, parse_query(words)) for words in ("electing", '"elected nobody"', '"elects nobody"')
+        }
+        assert (sorted(found["electing"]), found['"elected nobody"'], found['"elects nobody"']) == (
+            ["t0", "t1"],
+            ["t0"],
+            [],
+        )
+        (document,) = engine.fetch([("theirs", "t0")], parse_query("electing"))
+        assert list(document.snippets) == ["They \ue000elected\ue001 nobody."]
+        named = at(f"{address}/?fields=title=headline,text=body,stemmed=body.exact,meta=", "theirs")
+        assert find_ids(named, parse_query("electing")) == []
         assert [*engine.get_records("overrides"), *engine.get_records("runs")] == []
 
     def test_a_document_with_a_routing_of_its_own_is_read_too(self, address: str) -> None:

@@ -127,6 +127,8 @@ class TestTheirIndex:
             "t3": {"body": {"content": True}},
             "t4": {"body": "a text where an object was"},
             "t5": {"body": {"content": "x" * 2_000}},
+            "t9": {"body": {"content": 1987}},
+            "t10": {"body": {"content": ["two", 2]}},
         }
         right = {
             "t6": {"body": {"content": ["two", "parts"]}},
@@ -137,12 +139,14 @@ class TestTheirIndex:
         run = backfill_in_place(
             foreign_settings.changed(max_text=1_000, fields="title=headline,text=body.content,meta=")
         )
-        assert counts(foreign_engine, run) == expected_counts(read=8, indexed=3, refused=5, unsigned=1)
+        assert counts(foreign_engine, run) == expected_counts(read=10, indexed=3, refused=7, unsigned=1)
         refusals: Any = summary(foreign_engine, run)["refusals"]
         assert {entry["id"]: entry["field"] for entry in refusals} == dict.fromkeys(wrong, "body.content")
         assert {entry["where"] for entry in refusals} == {f"index {FIRST}"}
         assert set(foreign_index.signed()) == {"t6", "t7", "t8"}
-        assert "IBIDEM_MAX_TEXT" in next(entry["why"] for entry in refusals if entry["id"] == "t5")
+        why = {entry["id"]: entry["why"] for entry in refusals}
+        assert "IBIDEM_MAX_TEXT" in why["t5"]
+        assert ("1987 is a number" in why["t9"], "2 is a number" in why["t10"]) == (True, True)
 
     def test_a_date_that_may_mean_two_days_is_none_and_stays_where_it_is(
         self, foreign_index: Theirs, foreign_settings: Settings
