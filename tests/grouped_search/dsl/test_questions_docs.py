@@ -1,0 +1,86 @@
+"""The lines of `docs/questions.md` answer the questions that they stand under, on real servers."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ibidem_engines.engine import Engine
+from ibidem_engines.stored_groups import group_store
+from ibidem_workers.groups.follower import Follower
+from support.wrapped_clients import INDEX, STORIES
+
+PAGE = (Path(__file__).parents[3] / "docs" / "questions.md").read_text(encoding="utf-8")
+QUERY = {"match": {"text": "said"}}
+
+
+def parameters(heading: str) -> dict[str, str]:
+    """The parameters of the first request below a heading."""
+    section = PAGE.partition(f"## {heading}\n")[2].partition("\n## ")[0]
+    request = re.search(r"`(dedupe=\S+)`", section)
+    assert request, heading
+    return dict(each.split("=") for each in request[1].split("&"))
+
+
+@pytest.fixture(scope="module")
+def groups(engine: Engine) -> dict[str, str]:
+    """The stored group of each story."""
+    Follower(engine).catch_up()
+    engine.refresh()
+    by_document = group_store(engine).read([(INDEX, each.id) for each in STORIES])
+    return {each.name.id: each.group for each in by_document}
+
+
+def ids_of(client: Any) -> list[str]:
+    """All stories that match."""
+    hits = client.search(index=INDEX, body={"query": QUERY, "size": 1_000})["hits"]["hits"]
+    return [hit["_id"] for hit in hits]
+
+
+def test_the_account_counts_documents_and_groups_over_all_matches(
+    plain_client: Any, wrapped_client: Any, groups: dict[str, str]
+) -> None:
+    asked = parameters("How many different results are there?")
+    account = wrapped_client.search(index=INDEX, body={"query": QUERY, "size": 1}, **asked)["dedupe"]
+    matching = ids_of(plain_client)
+    assert account["documents"]["matched"] == len(matching)
+    assert account["groups"]["matching"] == len({groups[name] for name in matching})
+
+
+def test_a_facet_counts_each_text_once_with_dedupe_and_without(
+    plain_client: Any, wrapped_client: Any, groups: dict[str, str]
+) -> None:
+    (block,) = re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)
+    body = json.loads(block)
+    buckets = plain_client.search(index=INDEX, body=body)["aggregations"]["source"]["buckets"]
+    texts = {source: {groups[each.id] for each in STORIES if each.source == source} for source in ("AP", "Reuters")}
+    by_name = {each["key"]: each["texts"]["value"] for each in buckets}
+    assert {name: by_name[name] for name in texts} == {name: len(each) for name, each in texts.items()}
+    found = {"query": QUERY, "size": 1, "aggs": {"source": {"terms": {"field": "source"}}}}
+    answer = wrapped_client.search(index=INDEX, body=found, dedupe="indent")["aggregations"]["source"]
+    matching = ids_of(plain_client)
+    counts = {each["key"]: each["_dedupe"]["groups"] for each in answer["buckets"]}
+    for source in ("AP", "Reuters"):
+        ids = [each.id for each in STORIES if each.source == source and each.id in matching]
+        assert counts[source] == len({groups[name] for name in ids})
+
+
+def test_a_document_that_carries_no_signature_is_a_group_of_its_own(plain_client: Any, wrapped_client: Any) -> None:
+    lines = [part for name in "xy" for part in ({"index": {"_id": name}}, {"text": "unsigned words alone"})]
+    plain_client.bulk(index=INDEX, body=lines, refresh=True)
+    body = {"query": {"match": {"text": "unsigned"}}}
+    answer = wrapped_client.search(index=INDEX, body=body, dedupe="collapse")
+    assert [hit["_id"] for hit in answer["hits"]["hits"]] == ["x", "y"]
+    assert answer["dedupe"]["unsigned"] == 2
+    for name in "xy":
+        plain_client.delete(index=INDEX, id=name, refresh=True)
+
+
+def test_near_copies_are_grouped_with_the_reason(wrapped_client: Any) -> None:
+    asked = parameters("Near copies, not equal keys")
+    answer = wrapped_client.search(index=INDEX, body={"query": QUERY, "size": 50}, dedupe_explain=True, **asked)
+    near = [hit["_dedupe"] for hit in answer["hits"]["hits"] if hit["_dedupe"]["level"] == "near"]
+    assert near
+    assert all(mark["why"] for mark in near)
