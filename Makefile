@@ -16,7 +16,7 @@ QUICK_TO_START := JDK_JAVA_OPTIONS=-XX:TieredStopAtLevel=1
 # Tests start hundreds of interpreters, each of which would compile every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: install demo test test-all plugin plugins versions quick check security docs release figures suites soak faults clean
+.PHONY: install demo test test-all plugin plugins versions quick check security docs release figures suites soak faults nodes upgrades clean
 
 install: $(VENV)/.installed
 
@@ -62,11 +62,16 @@ check: install
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
-# What is known to be dangerous in our code and in the packages that are installed, and requests that nobody meant.
+# Every test that SECURITY.md or the threat model names; `.ci/run`, which runs them among all tests, names none.
+ATTACKS ?= $(shell grep --only-matching --no-filename '`tests/[^`]*`' SECURITY.md docs/threat-model.md | tr --delete '`' | sort --unique)
+
+# What is known to be dangerous in our code and in the packages that are installed, requests that nobody meant, and every
+# attack that was tried, in some ten minutes.
 security: install
 	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive ingest mappings plugins workers
 	$(BIN)/python .ci/audit.py
 	cd tests && ../$(BIN)/python -m gateway.smuggling $(FUZZING)
+	@test -z "$(ATTACKS)" || $(QUICK_TO_START) PYTHONPATH=tests $(BIN)/python -m servers -- $(BIN)/pytest --quiet $(ATTACKS)
 
 # What a release uploads, in ./dist, and no upload: docs/releasing.md says what comes after.
 release: install plugins
@@ -109,6 +114,17 @@ soak: install
 # Rounds of killing, and bad documents among good ones, in an hour or so; the short form of both is in the tests.
 faults: install
 	$(BIN)/python benchmarks/faults.py --rounds 200 --write
+
+# Three nodes of each search engine in trouble, and RabbitMQ, in an hour or so: docs/figures/nodes.md.
+nodes: install
+	$(MAKE) plugins VERSIONS="opensearch-3.8.0 elasticsearch-9.5.3"
+	$(BIN)/python benchmarks/nodes.py --engine opensearch --write
+	$(BIN)/python benchmarks/nodes.py --engine elasticsearch --write
+
+# Upgrades with everything running, in an hour or so: docs/figures/upgrades.md.
+upgrades: install
+	$(MAKE) plugins VERSIONS="opensearch-3.5.0 opensearch-3.8.0 elasticsearch-8.19.21 elasticsearch-9.3.4 elasticsearch-9.5.3"
+	$(BIN)/python benchmarks/upgrades.py --write
 
 clean:
 	rm -rf $(VENV) .ibidem dist site

@@ -17,8 +17,9 @@ from ibidem_engines.cluster.bulk import (
     Action,
     ActionOutcome,
     count,
+    deletions,
+    identities,
     newest,
-    primaries,
     run,
     states,
     write_order,
@@ -225,9 +226,7 @@ class ClusterReindexSource(ReindexSource):
 
     @override
     def uuids(self) -> Mapping[str, str]:
-        path = f"/{quote_index(self.index)}/_settings"
-        answer = self._cluster.ask("GET", path, filter_path="*.settings.index.uuid")
-        return {index: str(each["settings"]["index"]["uuid"]) for index, each in answer.items()}
+        return identities(self._cluster, self.parts())
 
     @override
     def newest(self, marks: Marks | None = None) -> dict[ShardRef, int]:
@@ -345,8 +344,7 @@ class ClusterReindexSource(ReindexSource):
 
     @override
     def deletions(self) -> int:
-        """Give the server's count, which starts at 0 again when a shard moves."""
-        return sum(int(each["indexing"]["delete_total"]) for each in primaries(self._cluster, self.parts()).values())
+        return deletions(self._cluster, self.parts())
 
     @override
     def get_records(self, ledger: Ledger) -> Iterator[tuple[str, Any]]:
