@@ -16,7 +16,7 @@ QUICK_TO_START := JDK_JAVA_OPTIONS=-XX:TieredStopAtLevel=1
 # Tests start hundreds of interpreters, each of which would compile every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: install demo test test-all plugin plugins versions quick check security docs release figures suites soak faults nodes upgrades clean
+.PHONY: install demo test test-all plugin plugins versions quick check security docs release lint figures suites soak faults nodes upgrades clean
 
 install: $(VENV)/.installed
 
@@ -71,12 +71,17 @@ security: install
 	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive ingest mappings plugins workers
 	$(BIN)/python .ci/audit.py
 	cd tests && ../$(BIN)/python -m gateway.smuggling $(FUZZING)
-	@test -z "$(ATTACKS)" || $(QUICK_TO_START) PYTHONPATH=tests $(BIN)/python -m servers -- $(BIN)/pytest --quiet $(ATTACKS)
+	@test -z "$(ATTACKS)" || $(QUICK_TO_START) PYTHONPATH=tests $(BIN)/python -m servers -- \
+	    $(BIN)/pytest --quiet --numprocesses auto --dist loadfile $(ATTACKS)
 
 # What a release uploads, in ./dist, and no upload: docs/releasing.md says what comes after.
-release: install plugins
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[release]"
+release: lint plugins
 	$(BIN)/python .ci/release.py
+
+# Workflows, compositions, Dockerfiles and the chart's manifests, by linters and schemas.
+lint: install
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[release]"
+	$(BIN)/python .ci/lint.py
 
 # A site in ./site; a warning is an error.
 docs: install
@@ -91,6 +96,7 @@ figures: install
 	$(BIN)/python benchmarks/noise.py --collections $(COLLECTIONS)
 	$(BIN)/python benchmarks/stability.py --collections $(COLLECTIONS)
 	$(BIN)/python benchmarks/speed.py --collections $(COLLECTIONS)
+	$(BIN)/python benchmarks/avx2.py --collections $(COLLECTIONS)
 	$(BIN)/python benchmarks/waits.py --collections $(COLLECTIONS) --write
 	$(MAKE) plugin
 	$(BIN)/python benchmarks/search.py --collections $(COLLECTIONS) --write
@@ -116,8 +122,7 @@ faults: install
 	$(BIN)/python benchmarks/faults.py --rounds 200 --write
 
 # Three nodes of each search engine in trouble, and RabbitMQ, in an hour or so: docs/figures/nodes.md.
-nodes: install
-	$(MAKE) plugins VERSIONS="opensearch-3.8.0 elasticsearch-9.5.3"
+nodes: plugin install
 	$(BIN)/python benchmarks/nodes.py --engine opensearch --write
 	$(BIN)/python benchmarks/nodes.py --engine elasticsearch --write
 

@@ -22,6 +22,15 @@ MODULE = "transport-netty4"
 DESCRIPTOR = f"META-INF/es-plugins/{MODULE}/plugin-descriptor.properties"
 NODE = Path(__file__).with_name("ElasticsearchNode.java")
 WORDS = Path(__file__).with_name("ElasticsearchWords.java")
+OWN_DESCRIPTOR = """name=transport-netty4
+description=HTTP transport
+version={version}
+elasticsearch.version={version}
+java.version=21
+classname=org.elasticsearch.transport.netty4.Netty4Plugin
+modulename=org.elasticsearch.transport.netty4
+"""
+"""For a jar that came into the repository without its own, as those of 9.0 to 9.2 did."""
 PLUGIN = """name=words
 description=Words as the module analysis-common cuts them
 version={version}
@@ -40,7 +49,9 @@ def assemble(home: Path, server: Path, everything: Path, version: str) -> None:
         if not (server / jar.name).exists():
             shutil.copy(jar, module)
     with zipfile.ZipFile(module / f"{MODULE}-{version}.jar") as jar:
-        (module / "plugin-descriptor.properties").write_bytes(jar.read(DESCRIPTOR))
+        known = DESCRIPTOR in jar.namelist()
+        descriptor = jar.read(DESCRIPTOR).decode() if known else OWN_DESCRIPTOR.format(version=version)
+    (module / "plugin-descriptor.properties").write_text(descriptor)
 
 
 def compile_words(home: Path, server: Path, runtime: Path, version: str) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import orjson
-from xxhash import xxh3_64_hexdigest, xxh3_64_intdigest
+from xxhash import xxh3_64_intdigest
 
 from ibidem_core.errors import Permanent
 from ibidem_engines.cluster.client import BULK, ClusterClient, Failure, build_failure, find_fault, to_engine_error
@@ -65,24 +65,6 @@ def primaries(cluster: ClusterClient, parts: Sequence[ShardRef]) -> dict[ShardRe
             failure = Failure(503, "no_shard_available_action_exception", f"[{part.index}][{part.shard}]")
             raise to_engine_error(failure, cluster.label) from failure
     return {part: stats[part] for part in parts}
-
-
-def identities(cluster: ClusterClient, parts: Sequence[ShardRef]) -> dict[str, str]:
-    """Return the identity of each index: its UUID, and a hash of the history UUIDs of its shards.
-
-    An index that is restored over a closed one keeps its UUID and goes back to an earlier sequence number, and so does
-    a shard that is brought back from a stale copy; both begin another history.
-    """
-    histories: dict[str, list[str]] = {}
-    for part, shard_stats in primaries(cluster, parts).items():
-        histories.setdefault(part.index, []).append(shard_stats["commit"]["user_data"].get("history_uuid", ""))
-    settings = cluster.ask(
-        "GET", f"/{quote_index(_names(parts))}/_settings/index.uuid", filter_path="*.settings.index.uuid"
-    )
-    return {
-        index: f"{settings[index]['settings']['index']['uuid']}/{xxh3_64_hexdigest(' '.join(uuids).encode())}"
-        for index, uuids in histories.items()
-    }
 
 
 def deletions(cluster: ClusterClient, parts: Sequence[ShardRef]) -> int:

@@ -16,7 +16,7 @@ from typing_extensions import override
 from ibidem_core.address import OURS, Fields
 from ibidem_core.errors import NoIndex
 from ibidem_engines.cluster import dsl
-from ibidem_engines.cluster.bulk import Action, deletions, identities, newest, run, write_order
+from ibidem_engines.cluster.bulk import Action, deletions, newest, run, write_order
 from ibidem_engines.cluster.client import ClusterClient
 from ibidem_engines.cluster.dsl import PACKED, Clause, packed_options
 from ibidem_engines.cluster.index import Layout, read
@@ -78,7 +78,7 @@ class ClusterGroups(StoredGroups):
 
     @override
     def uuids(self) -> Mapping[str, str]:
-        return identities(self._cluster, self._parts)
+        return self._layout.uuids
 
     @override
     def newest(self, marks: Marks | None = None) -> dict[ShardRef, int]:

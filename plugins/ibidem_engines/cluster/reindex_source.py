@@ -18,7 +18,6 @@ from ibidem_engines.cluster.bulk import (
     ActionOutcome,
     count,
     deletions,
-    identities,
     newest,
     run,
     states,
@@ -226,7 +225,9 @@ class ClusterReindexSource(ReindexSource):
 
     @override
     def uuids(self) -> Mapping[str, str]:
-        return identities(self._cluster, self.parts())
+        path = f"/{quote_index(self.index)}/_settings"
+        answer = self._cluster.ask("GET", path, filter_path="*.settings.index.uuid")
+        return {index: str(each["settings"]["index"]["uuid"]) for index, each in answer.items()}
 
     @override
     def newest(self, marks: Marks | None = None) -> dict[ShardRef, int]:
