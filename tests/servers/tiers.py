@@ -20,6 +20,7 @@ THOROUGH: Mapping[str, str] = {
     "gateway/browser/": "a browser looks at each page; the page itself is tested without one",
     "gateway/test_recipes.py": "clients in other languages are built first",
     "gateway/test_smuggling.py": "requests that nobody meant; the grammar has tests of its own",
+    "nodes/": "parts of the trials of three nodes, which `make nodes` runs",
     "plugin/test_mixed.py": "nodes with and without the plugin are started for it",
     "plugin/test_pipelines.py": "starts nodes of its own",
     "plugin/test_recipes.py": "runs the recipes of the plugin's page",
