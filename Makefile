@@ -128,7 +128,7 @@ nodes: plugin install
 
 # Snapshots restored, and upgrades with everything running, in an hour or so: docs/figures/upgrades.md.
 upgrades: install
-	$(MAKE) plugins VERSIONS="opensearch-3.5.0 opensearch-3.8.0 elasticsearch-8.19.21 elasticsearch-9.3.4 elasticsearch-9.5.3"
+	$(MAKE) plugins VERSIONS="opensearch-3.5.0 opensearch-3.8.0 elasticsearch-8.19.21 elasticsearch-9.2.2 elasticsearch-9.5.3"
 	$(QUICK_TO_START) PYTHONPATH=tests $(BIN)/python -m servers -- $(BIN)/pytest --quiet tests/upgrade/snapshots.py
 	$(BIN)/python benchmarks/upgrades.py --write
 

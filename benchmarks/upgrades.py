@@ -30,7 +30,7 @@ from workers.backfill.conftest import Theirs
 
 ROLLING: tuple[tuple[EngineName, str, str], ...] = (
     ("opensearch", "3.5.0", "3.8.0"),
-    ("elasticsearch", "9.3.4", "9.5.3"),
+    ("elasticsearch", "9.2.2", "9.5.3"),
     ("elasticsearch", "8.19.21", "9.5.3"),
 )
 """Versions that have a zip of the plugin and can be started here."""
