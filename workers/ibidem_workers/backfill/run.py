@@ -21,7 +21,7 @@ from ibidem_workers.backfill.batch import BackfillBatch, BackfillContext, BatchO
 from ibidem_workers.backfill.checkpoint import PAGE, Checkpoint, OwnWrites, interleave, load_checkpoint, names, paginate
 from ibidem_workers.backfill.field_guard import FieldGuard
 from ibidem_workers.backfill.pool import Signers, SigningJob
-from ibidem_workers.batches import BatchResult
+from ibidem_workers.batch_result import BatchResult
 from ibidem_workers.brokers.lease import this_process
 from ibidem_workers.celery_app import CeleryMatchQueue
 from ibidem_workers.groups.service import settle_all
