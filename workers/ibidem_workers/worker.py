@@ -193,7 +193,8 @@ def register(app: Celery, context: WorkerContext) -> list[EngineError]:
             _hand_back(app, delivery, "the worker was asked to end")
             return
         try:
-            sign_and_write(context, delivery, lambda batch: send(app, run, batch))
+            # Single documents begin with no try, but an earlier one of their batch may have written them.
+            sign_and_write(context, delivery, lambda batch: send(app, run, batch, 0))
         except Unavailable as error:
             _hand_back(app, delivery, error)
         except Permanent as error:
