@@ -24,6 +24,7 @@ THOROUGH: Mapping[str, str] = {
     "gateway/test_recipes.py": "clients in other languages are built first",
     "gateway/test_smuggling.py": "requests that nobody meant; the grammar has tests of its own",
     "grouped_search/dsl/test_questions_docs.py": "the lines of a page; each answer has a test of its module",
+    "nodes/": "parts of the trials of three nodes, which `make nodes` runs",
     "plugin/test_mixed.py": "nodes with and without the plugin are started for it",
     "plugin/test_pipelines.py": "a second way to ask for the groups that plugin/test_search.py asks for",
     "plugin/test_recipes.py": "runs the recipes of the plugin's page",
