@@ -344,6 +344,9 @@ class Engine(Protocol):
     def get_record(self, ledger: Ledger, key: str) -> Any:
         """Read the record of one key, as it was noted last; None where there is none."""
 
+    def get_records_by_key(self, ledger: Ledger, keys: Sequence[str]) -> dict[str, Any]:
+        """Read the records of some keys, as they were noted last; keys without a record are left out."""
+
     def count(self, ledger: Ledger) -> int:
         """Count the records of a ledger without reading any; one noted this second may not be counted yet."""
 

@@ -917,6 +917,12 @@ class TestLedgers:
         assert engine.get_record("alerts", "run 1/") is None
         assert [key for key, _ in engine.get_records("alerts")] == sorted(keys)
 
+    def test_records_are_read_by_key_as_soon_as_they_are_noted(self, engine: Engine) -> None:
+        engine.put_records("runs", {"a": {"at": 1}, "b": {"at": 2}, "c": {}})
+        engine.put_records("runs", {"b": {"at": 3}})
+        assert engine.get_records_by_key("runs", ["b", "no", "a"]) == {"a": {"at": 1}, "b": {"at": 3}}
+        assert engine.get_records_by_key("runs", []) == {}
+
     def test_ledgers_and_indexes_are_apart(self, engine: Engine, address: str) -> None:
         other = open_engine(address, "other")
         other.create()

@@ -49,6 +49,21 @@ def titles(engine: Engine, names: Sequence[DocumentRef]) -> Mapping[DocumentRef,
     return {(each.index, each.document.id): each.document.title for each in engine.fetch(names)} if names else {}
 
 
+def stored_documents(engine: Engine, progress: Callable[[int], None]) -> Iterator[Document]:
+    """Yield all documents of an index, whole.
+
+    Args:
+        engine: The index.
+        progress: Called with the number of documents read so far.
+    """
+    count = 0
+    for hits in engine.scan(size=AT_ONCE):
+        for stored in engine.fetch([(hit.index, hit.id) for hit in hits]):
+            yield stored.document
+        count += len(hits)
+        progress(count)
+
+
 AT_ONCE = 500
 
 TEXTS_AT_ONCE = 20
