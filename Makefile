@@ -22,7 +22,7 @@ QUICK_TO_START := JDK_JAVA_OPTIONS=-XX:TieredStopAtLevel=1
 # Tests start hundreds of interpreters, each of which would compile every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: install demo test test-all plugin plugins versions quick check security docs release lint figures suites soak faults simulate mutations clean
+.PHONY: install demo test test-all test-nightly plugin plugins versions quick check security docs release lint figures suites soak faults simulate mutations clean
 
 install: $(VENV)/.installed
 
@@ -35,9 +35,11 @@ demo: install
 	$(BIN)/ibidem demo
 
 # What the tests need beside Python is installed where it may be; what needs the rest is not run, and named at the end.
-# `make test` runs what a change may break, `make test-all` also what takes minutes and rarely breaks (`tests/servers/tiers.py`).
+# `make test` runs what a change may break, `make test-all` also what takes minutes and rarely breaks, `make test-nightly`
+# what says of the second engine what `make test-all` has said of the first (`tests/servers/tiers.py`).
 test: TIER := -m "not thorough" --hypothesis-profile first
-test test-all: install
+test-all: TIER := -m "not nightly"
+test test-all test-nightly: install
 	tests/servers/install.sh
 	@! $(MAVEN) || $(MAKE) plugin
 	$(QUICK_TO_START) PYTHONPATH=tests $(BIN)/python -m servers -- $(BIN)/pytest $(TIER) --numprocesses $(PROCESSES) --dist loadfile --no-loadscope-reorder --durations=25
