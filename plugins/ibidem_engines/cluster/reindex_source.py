@@ -3,6 +3,7 @@
 import base64
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
 
@@ -58,6 +59,7 @@ from ibidem_engines.reindex import (
     Signed,
     SourceDocument,
     Target,
+    TrialIndex,
 )
 from ibidem_engines.requests import WHOLE, Answer, quote_index
 from ibidem_engines.stored_groups import own_group
@@ -139,6 +141,10 @@ SAMPLE = 20
 
 FIRST_READ, MOST_READ, READ_BYTES = 20, 500, 4_000_000
 """Documents that are read at once: at first, at most, and so many that they have about so many bytes."""
+
+
+TRIAL = "-ibidem-trial-run"
+"""Behind the name of an index: the index in which signing is tried."""
 
 
 class ClusterReindexSource(ReindexSource):
@@ -354,6 +360,19 @@ class ClusterReindexSource(ReindexSource):
     @override
     def index_names(self) -> IndexNames:
         return self._layout.names(self.index)
+
+    @override
+    @contextmanager
+    def open_trial(self, index: str) -> Iterator[TrialIndex]:
+        """Make it next to the ledgers, under their names, so that who may write those may write it too."""
+        name = f"{self._layout.names(self.index).home}{TRIAL}"
+        target = ClusterReindexTarget(self._cluster, index, name, self._kind)
+        target.drop()  # a killed process left it
+        try:
+            target.create_trial()
+            yield TrialIndex(target, name)
+        finally:
+            target.drop()
 
     @override
     def copy_to(self, name: str) -> ReindexTarget:
