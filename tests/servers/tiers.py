@@ -23,6 +23,7 @@ THOROUGH: Mapping[str, str] = {
     "gateway/test_openapi.py::test_over_a_cluster_every_answer_is_a_documented_one": "over a file it is of the first",
     "gateway/test_recipes.py": "clients in other languages are built first",
     "gateway/test_smuggling.py": "requests that nobody meant; the grammar has tests of its own",
+    "nodes/": "parts of the trials of three nodes, which `make nodes` runs",
     "plugin/test_mixed.py": "nodes with and without the plugin are started for it",
     "plugin/test_pipelines.py": "a second way to ask for the groups that plugin/test_search.py asks for",
     "plugin/test_recipes.py": "runs the recipes of the plugin's page",

@@ -19,8 +19,10 @@ from ibidem_engines.cluster.bulk import (
     ActionOutcome,
     count,
     deletions,
+    identities,
     newest,
     run,
+    shards,
     states,
     write_order,
 )
@@ -224,16 +226,12 @@ class ClusterReindexSource(ReindexSource):
     @override
     def parts(self) -> list[ShardRef]:
         if not self._parts:
-            self._parts = [
-                ShardRef(index, shard) for index, shards in self._layout.shard_counts.items() for shard in range(shards)
-            ]
+            self._parts = shards(self._layout)
         return self._parts
 
     @override
     def uuids(self) -> Mapping[str, str]:
-        path = f"/{quote_index(self.index)}/_settings"
-        answer = self._cluster.ask("GET", path, filter_path="*.settings.index.uuid")
-        return {index: str(each["settings"]["index"]["uuid"]) for index, each in answer.items()}
+        return identities(self._cluster, layout.read(self._cluster, self.index))
 
     @override
     def newest(self, marks: Marks | None = None) -> dict[ShardRef, int]:
