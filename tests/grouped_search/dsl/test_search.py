@@ -414,20 +414,57 @@ def test_inner_hits_of_a_query_are_in_each_hit_also_next_to_duplicates(
         assert lead["inner_hits"]["parts"] == by_id(native)[lead["_id"]]["inner_hits"]["parts"]
 
 
-def test_the_nearest_by_vector_are_grouped(kind: str, plain_client: Any, wrapped_client: Any, parted: str) -> None:
-    knn = {"field": "place", "query_vector": [1.0, 1.0], "k": 40, "num_candidates": 200}
+def test_as_many_of_the_nearest_by_vector_are_grouped_as_the_window_holds(
+    kind: str, plain_client: Any, wrapped_client: Any, parted: str
+) -> None:
+    knn = {"field": "place", "query_vector": [1.0, 1.0], "k": 10, "num_candidates": 20}
     if kind == "opensearch":
         with pytest.raises(opensearchpy.RequestError, match="knn"):
             wrapped_client.search(index=parted, body={"knn": knn}, dedupe="indent")
         return
-    native = plain_client.search(index=parted, knn=knn, size=ALL)
-    response = wrapped_client.search(index=parted, knn=knn, size=ALL, dedupe="indent")
-    assert by_id(response) == by_id(native)
-    assert len(ids(response)) == 40
-    hybrid = plain_client.search(index=parted, knn=knn, query={"match": {"body": "said"}}, size=ALL)
-    assert by_id(
-        wrapped_client.search(index=parted, knn=knn, query={"match": {"body": "said"}}, size=ALL, dedupe="indent")
-    ) == by_id(hybrid)
+    deep = knn | {"k": 100, "num_candidates": 100}
+    for parts in ({}, {"query": {"match": {"body": "said"}}}):
+        native = plain_client.search(index=parted, knn=deep, size=ALL, **parts)
+        response = wrapped_client.search(index=parted, knn=knn, size=ALL, dedupe="indent", **parts)
+        assert by_id(response) == by_id(native)
+        assert response["dedupe"]["raised"] == [
+            {"part": "knn.k", "asked": 10, "used": 100},
+            {"part": "knn.num_candidates", "asked": 20, "used": 100},
+        ]
+    assert len(leads(wrapped_client.search(index=parted, knn=knn, size=10, dedupe="collapse"))) == 10
+
+
+RETRIEVERS: dict[str, dict[str, Any]] = {
+    "standard": {"standard": {"query": {"match": {"body": "said"}}, "filter": {"exists": {"field": "place"}}}},
+    "knn": {"knn": {"field": "place", "query_vector": [1.0, 1.0], "k": 100, "num_candidates": 100}},
+    "rescorer": {
+        "rescorer": {
+            "rescore": {"window_size": 100, "query": {"rescore_query": {"match": {"body": "wheat"}}}},
+            "retriever": {"standard": {"query": {"match": {"body": "said"}}}},
+            "rank_window_size": 100,
+        }
+    },
+}
+
+
+@pytest.mark.parametrize("name", RETRIEVERS)
+def test_the_hits_of_a_retriever_are_grouped_with_its_scores_in_its_order(
+    kind: str, plain_client: Any, wrapped_client: Any, parted: str, name: str
+) -> None:
+    body = {"retriever": RETRIEVERS[name], "size": 100, "highlight": {"fields": {"body": {"fragment_size": 40}}}}
+    if kind == "opensearch":
+        pytest.skip("OpenSearch has no retrievers")
+    native = plain_client.search(index=parted, body=body)
+    grouped = wrapped_client.search(index=parted, body=body, dedupe="indent")
+    assert {name: each["_score"] for name, each in by_id(grouped).items()} == {
+        name: each["_score"] for name, each in by_id(native).items()
+    }
+    assert by_id(grouped) == by_id(native)
+    scores = [hit["_score"] for hit in grouped["hits"]["hits"] if not hit["_dedupe"]["indent"]]
+    assert scores == sorted(scores, reverse=True)
+    assert 0 < len(leads(grouped)) < len(ids(grouped))
+    shallow = wrapped_client.search(index=parted, body=body | {"size": 5}, dedupe="collapse")
+    assert leads(shallow) == leads(grouped)[:5]
 
 
 def test_fields_that_exist_only_in_the_search_are_known_to_every_request(

@@ -10,6 +10,7 @@ from typing import Any
 from typing_extensions import override
 
 from ibidem.grouped_search.backend import PageRequest, SearchBackend, cursor_codec, document_ref
+from ibidem.grouped_search.dsl.depth import ranked_hits
 from ibidem.grouped_search.dsl.display import as_shown, with_state
 from ibidem.grouped_search.dsl.index_cache import NOWHERE, IndexMetadataCache, SearchRecords, layout_names
 from ibidem.grouped_search.dsl.request import DslSearch
@@ -48,7 +49,7 @@ from ibidem_engines.requests import ApiRequest, RequestFlow
 from ibidem_ingest.errors import UsageError
 
 AT_ONCE = 1_000
-AGGREGATION_PARTS = frozenset(("query", "knn", "min_score", "timeout"))
+AGGREGATION_PARTS = frozenset(("query", "knn", "retriever", "min_score", "timeout"))
 """Parts of a search that decide on what is aggregated."""
 
 OF_SUGGESTIONS = frozenset(("_source", "docvalue_fields", "fields", "stored_fields"))
@@ -122,6 +123,8 @@ class DslBackend(SearchBackend):
         search = self.search
         if self._is_rescored():
             deepest = search.request.window
+        elif "retriever" in search.ranking:
+            deepest = min(deepest, ranked_hits(search.ranking["retriever"]))
         is_pointwise = self._is_pointwise()
         return PageRequest(
             search.request, search.start, search.size, search.tables, deepest, may_leave_out=is_pointwise
@@ -138,7 +141,8 @@ class DslBackend(SearchBackend):
 
     def _ranks_as_a_whole(self) -> bool:
         """Return whether a document matches by its rank among all, so that no clause can ask it of one alone."""
-        return "knn" in self.search.ranking or "hybrid" in (self.search.ranking.get("query") or {})
+        by_rank = self.search.ranking.keys() & {"knn", "retriever"}
+        return bool(by_rank) or "hybrid" in (self.search.ranking.get("query") or {})
 
     @property
     def codec(self) -> CursorCodec:
@@ -211,7 +215,7 @@ class DslBackend(SearchBackend):
         if may_pin:
             self._view = ReadView(read_newest(answer))
         drop_own_aggregation(answer)
-        return answer | {"dedupe": answer["dedupe"] | {"cursor": self.cursor}}
+        return answer | {"dedupe": answer["dedupe"] | {"cursor": self.cursor} | raised_depths(self.search)}
 
     @override
     def window(self, depth: int, exclude: Collection[str] = ()) -> RequestFlow[Ranking]:
@@ -331,8 +335,8 @@ class DslBackend(SearchBackend):
 
     def _may_pin(self) -> bool:
         """Return whether the numbers of writes order them, so that a ranking can be seen again."""
-        knn = "knn" in self.search.ranking
-        return self.layout.shards == 1 and self._view.newest is None and not self.search.target.point and not knn
+        by_rank = self.search.ranking.keys() & {"knn", "retriever"}
+        return self.layout.shards == 1 and self._view.newest is None and not self.search.target.point and not by_rank
 
     def _learn(self, answer: Mapping[str, Any]) -> RequestFlow[None]:
         """Keep the answer without its hits, and the indexes that the hits of a point in time name."""
@@ -368,6 +372,11 @@ class DslBackend(SearchBackend):
         return self.search.target.search(body | {"query": query})
 
 
+def raised_depths(search: DslSearch) -> Json:
+    """Return the part of the account that names the depths that were raised; nothing where none was."""
+    return {"raised": list(search.raised)} if search.raised else {}
+
+
 def response(  # noqa: PLR0913, PLR0917 - the parts of an answer
     search: DslSearch, source: DslBackend, page: GroupedPage, extras: Json, start_time: float, cursor: str
 ) -> Json:
@@ -383,7 +392,7 @@ def response(  # noqa: PLR0913, PLR0917 - the parts of an answer
     """
     answer = dict(source.first)
     took = round((perf_counter() - start_time) * 1000)
-    account = page.account | {"cursor": cursor, "took_ms": took, "by": "client"}
+    account = page.account | {"cursor": cursor, "took_ms": took, "by": "client"} | raised_depths(search)
     if account["unsigned"] and page.window.lacks_signatures:
         account["remedy"] = REMEDY
     if answer.get("timed_out"):
