@@ -16,7 +16,7 @@ QUICK_TO_START := JDK_JAVA_OPTIONS=-XX:TieredStopAtLevel=1
 # Tests start hundreds of interpreters, each of which would compile every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: install demo test test-all plugin plugins versions quick check security docs release figures suites soak faults clean
+.PHONY: install demo test test-all plugin plugins versions quick check security docs release lint figures suites soak faults clean
 
 install: $(VENV)/.installed
 
@@ -69,9 +69,13 @@ security: install
 	cd tests && ../$(BIN)/python -m gateway.smuggling $(FUZZING)
 
 # What a release uploads, in ./dist, and no upload: docs/releasing.md says what comes after.
-release: install plugins
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[release]"
+release: lint plugins
 	$(BIN)/python .ci/release.py
+
+# Workflows, compositions, Dockerfiles and the chart's manifests, by linters and schemas.
+lint: install
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[release]"
+	$(BIN)/python .ci/lint.py
 
 # A site in ./site; a warning is an error.
 docs: install
@@ -86,6 +90,7 @@ figures: install
 	$(BIN)/python benchmarks/noise.py --collections $(COLLECTIONS)
 	$(BIN)/python benchmarks/stability.py --collections $(COLLECTIONS)
 	$(BIN)/python benchmarks/speed.py --collections $(COLLECTIONS)
+	$(BIN)/python benchmarks/avx2.py --collections $(COLLECTIONS)
 	$(BIN)/python benchmarks/waits.py --collections $(COLLECTIONS) --write
 	$(MAKE) plugin
 	$(BIN)/python benchmarks/search.py --collections $(COLLECTIONS) --write

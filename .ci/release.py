@@ -20,11 +20,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import plugins
+from cyclonedx.schema import SchemaVersion
+from cyclonedx.validation.json import JsonStrictValidator
 
 ROOT = Path(__file__).resolve().parent.parent
 DIST = ROOT / "dist"
 LOAD = Path(__file__).with_name("load.c")
-"""Opens a library as an interpreter does, for a C library that no interpreter here runs on."""
+"""Opens a library as an interpreter does and hashes words by it, where no interpreter here runs on its platform."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,19 +37,27 @@ class Target:
         platform: The platform tag that installers know; `any` for the wheel without compiled loops.
         compiler: The compiler that has to be here.
         host: The platform as Python names it, for a compiler that builds for another one than this.
+        emulator: The command that runs programs of that platform here.
     """
 
     platform: str
     compiler: str
     host: str = "linux-x86_64"
+    emulator: tuple[str, ...] = ()
 
 
 TARGETS = (
     Target("manylinux_2_17_x86_64", "gcc"),
-    Target("manylinux_2_17_aarch64", "aarch64-linux-gnu-gcc", "linux-aarch64"),
+    Target(
+        *("manylinux_2_17_aarch64", "aarch64-linux-gnu-gcc", "linux-aarch64"),
+        emulator=("qemu-aarch64-static", "-L", "/usr/aarch64-linux-gnu"),
+    ),
     Target("musllinux_1_2_x86_64", "musl-gcc"),
     Target("any", "false"),
 )
+
+CYCLONEDX = SchemaVersion.V1_6
+"""Version of the format of the bill of materials."""
 
 
 class ReleaseError(Exception):
@@ -61,8 +71,10 @@ def main() -> int:
     try:
         run("python", "-m", "build", "--sdist", "--outdir", str(DIST), ".")
         version = next(DIST.glob("*.tar.gz")).name.removesuffix(".tar.gz").rpartition("-")[2]
-        for target in TARGETS:
-            build_wheel(target)
+        with tempfile.TemporaryDirectory() as folder:
+            shutil.unpack_archive(next(DIST.glob("*.tar.gz")), folder)
+            hashes = {target.platform: build_wheel(target, next(Path(folder).iterdir())) for target in TARGETS}
+        compare_hashes(hashes)
         copy_plugins(version)
         write_bill_of_materials()
         (DIST / "NOTES.md").write_text(release_notes(version), encoding="utf-8")
@@ -73,39 +85,62 @@ def main() -> int:
     return say(f"built {version}: {', '.join(sorted(each.name for each in DIST.iterdir()))}", 0)
 
 
-def build_wheel(target: Target) -> None:
+def build_wheel(target: Target, source: Path) -> str:
     """Build the wheel of one target, with the platform tag that its library deserves.
+
+    Args:
+        target: Its platform and compiler.
+        source: The unpacked source distribution: in the tree itself the library that is in use would be replaced.
+
+    Returns:
+        The line that `load.c` prints for its library; empty without a library, or without an emulator to run it.
 
     Raises:
         ReleaseError: The library needs more than the platform has.
     """
     if shutil.which(target.compiler) is None:
         say(f"no wheel for {target.platform}: {target.compiler} is not installed", 0)
-        return
+        return ""
     with tempfile.TemporaryDirectory() as folder:
         host = {"CC": target.compiler, "_PYTHON_HOST_PLATFORM": target.host}
-        run("python", "-m", "build", "--wheel", "--outdir", folder, ".", environment=host)
+        run("python", "-m", "build", "--wheel", "--outdir", folder, str(source), environment=host)
         (wheel,) = Path(folder).glob("*.whl")
+        hashes = hash_words(target, wheel, Path(folder))
         if target.platform.startswith("manylinux"):
             run("auditwheel", "repair", "--wheel-dir", str(DIST), str(wheel))
             if not list(DIST.glob(f"*{target.platform}.whl")):
                 raise ReleaseError(f"the library needs more than {target.platform} has: auditwheel show {wheel.name}")
-        elif target.platform.startswith("musllinux"):
-            check_musl(wheel, Path(folder))
+        elif target.platform.startswith("musllinux"):  # auditwheel judges by the C library of its own interpreter
             run("python", "-m", "wheel", "tags", "--remove", "--platform-tag", target.platform, str(wheel))
             shutil.copy(next(Path(folder).glob("*.whl")), DIST)
         elif wheel.name.endswith("-none-any.whl"):
             shutil.copy(wheel, DIST)
         else:
             raise ReleaseError(f"{wheel.name} has a compiled library where none was asked for")
+        return hashes
 
 
-def check_musl(wheel: Path, folder: Path) -> None:
-    """Open the library with musl's own loader: auditwheel judges by the C library of the interpreter it runs on."""
+def hash_words(target: Target, wheel: Path, folder: Path) -> str:
+    """Open a wheel's library with its platform's own loader, and return what it hashes some words to."""
     run("python", "-m", "wheel", "unpack", "--dest", str(folder), str(wheel))
-    (library,) = folder.rglob("kernel.so")
-    run("musl-gcc", "-o", str(folder / "load"), str(LOAD))
-    run(str(folder / "load"), str(library))
+    libraries = list(folder.rglob("kernel.so"))
+    if not libraries:
+        return ""
+    if target.emulator and shutil.which(target.emulator[0]) is None:
+        say(f"the library for {target.platform} is not opened: {target.emulator[0]} is not installed", 0)
+        return ""
+    run(target.compiler, "-o", str(folder / "load"), str(LOAD), "-ldl")
+    return run(*target.emulator, str(folder / "load"), str(libraries[0]))
+
+
+def compare_hashes(hashes: Mapping[str, str]) -> None:
+    """Compare what the libraries of all platforms hash the same words to.
+
+    Raises:
+        ReleaseError: Two differ, so that documents signed on both would not be found as duplicates.
+    """
+    if len(set(filter(None, hashes.values()))) > 1:
+        raise ReleaseError(f"libraries hash the same words to different values: {hashes}")
 
 
 def copy_plugins(version: str) -> None:
@@ -124,14 +159,29 @@ def copy_plugins(version: str) -> None:
 
 
 def write_bill_of_materials() -> None:
-    """Write which packages, in which versions, an installation with all extras for users brings, as CycloneDX."""
+    """Write which packages, in which versions, an installation with all extras for users brings, as CycloneDX.
+
+    Raises:
+        ReleaseError: The file does not conform to the schema of its version.
+    """
+    bill = DIST / "sbom.cdx.json"
     wheel = next(DIST.glob("*manylinux*x86_64.whl"), None) or next(DIST.glob("*-any.whl"))
     with tempfile.TemporaryDirectory() as folder:
         venv.create(folder, with_pip=True)
         interpreter = str(Path(folder, "bin", "python"))
         run(interpreter, "-m", "pip", "install", "--quiet", f"{wheel}[fast,gateway,plot,readers,redis]")
         run(interpreter, "-m", "pip", "uninstall", "--quiet", "--yes", "pip", "setuptools")
-        run("cyclonedx-py", "environment", interpreter, "--output-file", str(DIST / "sbom.cdx.json"))
+        run(
+            "cyclonedx-py",
+            "environment",
+            interpreter,
+            "--output-file",
+            str(bill),
+            "--spec-version",
+            CYCLONEDX.to_version(),
+        )
+    if error := JsonStrictValidator(CYCLONEDX).validate_str(bill.read_text(encoding="utf-8")):
+        raise ReleaseError(f"{bill.name} does not conform to CycloneDX {CYCLONEDX.to_version()}: {error}")
 
 
 def release_notes(version: str) -> str:
@@ -158,14 +208,15 @@ def checksums() -> Iterator[str]:
         yield f"{hashlib.sha256(each.read_bytes()).hexdigest()}  {each.name}\n"
 
 
-def run(*command: str, environment: Mapping[str, str] | None = None) -> None:
-    """Run a command of the environment that this runs in; its output is shown where it fails."""
+def run(*command: str, environment: Mapping[str, str] | None = None) -> str:
+    """Run a command of the environment that this runs in and return what it printed; it is shown where it fails."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     variables = {**os.environ, "PATH": path, **(environment or {})}
     done = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True, check=False)  # noqa: S603 - commands of this file
     if done.returncode:
         sys.stderr.write(done.stdout + done.stderr)
         done.check_returncode()
+    return done.stdout
 
 
 def say(what: str, code: int) -> int:

@@ -36,7 +36,7 @@ ENDS = {"opensearch": ("2.19.1", "3.0.0", "3.8.0"), "elasticsearch": ("8.19.0", 
 
 STARTS = {
     "opensearch": ("2.19.1", "3.0.0", "3.1.0", "3.2.0", "3.3.2", "3.4.0", "3.5.0", "3.8.0"),
-    "elasticsearch": ("8.19.0", "8.19.21", "9.0.8", "9.1.10", "9.2.8", "9.3.4", "9.5.3"),
+    "elasticsearch": ("8.19.0", "8.19.21", "9.0.8", "9.1.7", "9.2.2", "9.5.3"),
 }
 """Versions whose servers Maven's repository may have whole."""
 

@@ -14,6 +14,9 @@ FTS5 table (titles and texts, one process, transactions of 500), or the client's
 first turn is not counted: each turn gives a ratio; the table has the median, with the lowest and the highest. Processor
 time is that of all processes: the command, its workers, and the nodes of the server. Of those every client's work is
 counted: the figures are valid where nobody else uses it.
+
+`regroup --all` compares all documents anew, and writes only the groups that change: here none, since the ingest has
+settled them. Beside it runs `groups`, which groups the same documents and stores nothing.
 """
 
 import argparse
@@ -29,6 +32,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import orjson
+
 from clusters import BARE, make_bare
 from ibidem.demo import licences
 from ingest import NEWSWIRE, compile_modules
@@ -40,6 +45,7 @@ from servers.session import Servers
 STORIES, LICENCES = "docs.jsonl", "licences.jsonl"
 INDEX = "measured-waits"
 QUERY = "wheat"
+COPIES = 1, 5
 BARE_TABLE = "bare.sqlite"
 OF_BARE = "select title, snippet(texts, 1, '*', '*', '…', 30) from texts where texts match ? order by rank limit 10"
 
@@ -72,23 +78,28 @@ class Session:
         prepare: Prepares the folder; not counted.
         waits: The commands.
         url: The server; empty for SQLite.
+        keep: Whether the folder is prepared once for all turns, since the commands leave it as it is.
     """
 
     prepare: Command
     waits: Sequence[Wait]
     url: str = ""
+    keep: bool = False
 
     def rows(self, rounds: int) -> Iterator[str]:
         """Measure both sides of every command in turn, and yield the rows."""
-        turns = [self._turn(turn) for turn in range(rounds + 1)][1:]
+        turns = list(self._turns(rounds + 1))[1:]
         for wait, costs in zip(self.waits, zip(*turns, strict=True), strict=True):
             yield to_row(wait, costs)
 
-    def _turn(self, turn: int) -> list[tuple[TimeCost, TimeCost]]:
+    def _turns(self, count: int) -> Iterator[list[tuple[TimeCost, TimeCost]]]:
         with tempfile.TemporaryDirectory() as name:
-            folder = Path(name)
-            self.prepare(folder)
-            return [self._pair(wait, folder, reverse=bool(turn % 2)) for wait in self.waits]
+            for turn in range(count):
+                folder = Path(name) if self.keep else Path(name, str(turn))
+                if not (turn and self.keep):
+                    folder.mkdir(exist_ok=True)
+                    self.prepare(folder)
+                yield [self._pair(wait, folder, reverse=bool(turn % 2)) for wait in self.waits]
 
     def _pair(self, wait: Wait, folder: Path, *, reverse: bool) -> tuple[TimeCost, TimeCost]:
         works = [wait.peer, wait.command] if reverse else [wait.command, wait.peer]
@@ -165,6 +176,38 @@ def in_sqlite(stories: Path) -> Iterator[Session]:
         (folder / LICENCES).write_text("\n".join(records), encoding="utf-8")
 
     yield Session(collect, [demo])
+    yield from (settle_again("SQLite", stories, copies) for copies in COPIES)
+
+
+def write_copies(stories: Path, copies: int, target: Path) -> None:
+    """Write stories several times, each time under other ids."""
+    with target.open("wb") as file:
+        for number in range(copies):
+            for line in stories.read_bytes().splitlines():
+                story = orjson.loads(line)
+                file.write(orjson.dumps(story | {"id": f"{story['id']}-{number}"}) + b"\n")
+
+
+def settle_again(where: str, stories: Path, copies: int, url: str = "") -> Session:
+    """Return the session that settles the groups of stories a second time.
+
+    Args:
+        where: What it is written to.
+        stories: The stories.
+        copies: How often each is there.
+        url: The server; empty for SQLite.
+    """
+    place = {"ENGINE": url, "INDEX": INDEX} if url else {}
+
+    def prepare(folder: Path) -> None:
+        if url:
+            remove_indices(url, INDEX)
+        write_copies(stories, copies, folder / STORIES)
+        ibidem("ingest", STORIES, **place)(folder)
+
+    name = f"`ibidem regroup --all` of newswire{f', {copies} copies of each,' if copies > 1 else ''} in {where}"
+    wait = Wait(name, "`ibidem groups`", ibidem("regroup", "--all", **place), ibidem("groups", **place))
+    return Session(prepare, [wait], url, keep=True)
 
 
 def in_cluster(kind: str, url: str, stories: Path) -> Session:
@@ -198,6 +241,7 @@ def lines(arguments: argparse.Namespace) -> Iterator[str]:
             for kind in arguments.server:
                 url = servers.url(kind)
                 yield from in_cluster(kind, url, stories).rows(arguments.rounds)
+                yield from settle_again(kind, stories, COPIES[-1], url).rows(arguments.rounds)
                 for name in (BARE, INDEX):
                     remove_indices(url, name)
         finally:

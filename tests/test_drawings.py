@@ -10,4 +10,6 @@ DRAWINGS = Path(__file__).parents[1] / "docs" / "drawings"
 
 def test_every_picture_shows_what_the_code_signs_today(tmp_path: Path) -> None:
     drawn = dict(runpy.run_path(str(DRAWINGS / "draw.py"))["drawings"](Tables(tmp_path).of("en")))
-    assert drawn == {path.stem: path.read_text(encoding="utf-8") for path in DRAWINGS.glob("*.svg")}
+    assert drawn == {
+        path.stem: path.read_text(encoding="utf-8") for path in DRAWINGS.glob("*.svg") if path.stem != "recording"
+    }

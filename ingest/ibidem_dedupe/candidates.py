@@ -74,13 +74,13 @@ class KeyIndex:
         """Number of keys."""
         return int(self.key[-1]) + 1 if len(self.key) else 0
 
-    def filter_rows(self, rows: NDArray[np.bool_]) -> "KeyIndex":
-        """Keep the entries of some rows.
+    def keep(self, mask: NDArray[np.bool_]) -> "KeyIndex":
+        """Keep some entries.
 
         Args:
-            rows: (n,) whether a row is kept.
+            mask: (e,) whether an entry is kept.
         """
-        positions = np.flatnonzero(rows[self.row])
+        positions = np.flatnonzero(mask)
         return replace(self, key=self.key[positions], row=self.row[positions])
 
 

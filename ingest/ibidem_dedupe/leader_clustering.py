@@ -139,24 +139,29 @@ class LeaderClustering:
             report: Called with the number of rows that are settled, before each block.
         """
         leads = LeaderIndex.build(entries)
-        leads.add(entries.filter_rows(self.rows < settled))
+        leads.add(entries.keep(entries.row < settled))
         for number, block in enumerate(blocks(entries, settled, self.classifier.size)):
             report(settled + number * BLOCK)
             self.join_first(self.classifier.classify(expand_pairs(block, leads.postings(block), self.classifier.size)))
-            undecided = block.filter_rows(self.lead == self.rows)
+            undecided = block.keep(self._are_leads(block))
             # Numbered again, so that arrays of counts are as long as the block and not as the index.
             keys, key = np.unique(undecided.key, return_inverse=True)
             weak = int(np.searchsorted(keys, undecided.first_weak))
             self.lead_counts = leads.lead_counts[keys]
             self.settle(replace(undecided, key=key.astype(np.int32), first_weak=weak))
-            leads.add(undecided.filter_rows(self.lead == self.rows))
+            leads.add(undecided.keep(self._are_leads(undecided)))
+
+    def _are_leads(self, entries: KeyIndex) -> Bools:
+        """Return which entries are of leads; asks for these rows alone, of which a block has few."""
+        leads: Bools = self.lead[entries.row] == entries.row
+        return leads
 
     def settle(self, entries: KeyIndex) -> None:
         """Settle rows, some at a time: they are settled among themselves, then take their duplicates from the rest."""
         entries = drop_unshared(self.drop_crowded(entries))
         while len(entries.row):
             last = next_block_end(entries, self.classifier.size)
-            block_entries = entries.filter_rows(self.rows < last)
+            block_entries = entries.keep(entries.row < last)
             self.join_within(
                 self.classifier.classify(
                     expand_pairs(block_entries, CandidateRanges.build(block_entries), self.classifier.size)
@@ -164,15 +169,15 @@ class LeaderClustering:
             )
             if last >= self.classifier.size:
                 return
-            undecided = entries.filter_rows(self.lead == self.rows)
+            undecided = entries.keep(self._are_leads(entries))
             candidates = expand_pairs(
                 undecided, CandidateRanges.build(undecided, leads_before(undecided, last)), self.classifier.size
             )
             self.join_first(self.classifier.classify(candidates))
-            open_ = self.lead == self.rows
-            leads = entries.filter_rows(open_ & (self.rows < last))
+            leads = entries.keep(self._are_leads(entries) & (entries.row < last))
             self.lead_counts += np.bincount(leads.key, minlength=len(self.lead_counts))
-            entries = drop_unshared(self.drop_crowded(undecided.filter_rows(open_ & (self.rows >= last))))
+            later = undecided.keep(self._are_leads(undecided) & (undecided.row >= last))
+            entries = drop_unshared(self.drop_crowded(later))
 
     def join_copies(self, copies: Rows, original: Rows) -> None:
         """Let copies join what the row before them joined that they cannot be told from, or else that row."""
@@ -186,8 +191,7 @@ class LeaderClustering:
         """Drop the keys that so many leads hold that no further ones are looked for under them."""
         is_full = self.lead_counts[entries.key] >= MOST_LEADS
         self.crowded[entries.row[is_full]] = True
-        positions = np.flatnonzero(~is_full)
-        return replace(entries, key=entries.key[positions], row=entries.row[positions])
+        return entries.keep(~is_full)
 
     def join_within(self, pairs: DuplicatePairs) -> None:
         """Go down a block: a row joins the first lead that it duplicates."""
@@ -238,7 +242,8 @@ class LeaderIndex:
     def add(self, entries: KeyIndex) -> None:
         """Add leads; they come after all that were added before."""
         self.rows[self.start[entries.key] + self.lead_counts[entries.key] + count_earlier(entries)] = entries.row
-        self.lead_counts += np.bincount(entries.key, minlength=len(self.lead_counts))
+        keys, counts = np.unique(entries.key, return_counts=True)  # of these keys alone, not of all that there are
+        self.lead_counts[keys] += counts
 
 
 def blocks(entries: KeyIndex, start: int, size: int) -> Iterator[KeyIndex]:
@@ -274,5 +279,4 @@ def drop_unshared(entries: KeyIndex) -> KeyIndex:
     """Drop the keys that only one row still holds."""
     starts = np.ones(len(entries.key) + 1, bool)
     starts[1:-1] = entries.key[1:] != entries.key[:-1]
-    positions = np.flatnonzero(~(starts[1:] & starts[:-1]))
-    return replace(entries, key=entries.key[positions], row=entries.row[positions])
+    return entries.keep(~(starts[1:] & starts[:-1]))

@@ -76,9 +76,8 @@ class PageKeys:
 def drop_frequent(entries: KeyIndex, max_rows: int = MOST_HOLDERS) -> KeyIndex:
     """Leave out the keys that more rows hold than may."""
     counts = np.bincount(entries.key, minlength=1)
-    positions = np.flatnonzero(counts[entries.key] <= max_rows)
-    numbers = np.unique(entries.key[positions], return_inverse=True)[1].astype(np.int32)
-    return replace(entries, key=numbers, row=entries.row[positions])
+    rest = entries.keep(counts[entries.key] <= max_rows)
+    return replace(rest, key=np.unique(rest.key, return_inverse=True)[1].astype(np.int32))
 
 
 def pairs_sharing(entries: KeyIndex, min_shared: int, size: int) -> NDArray[np.int64]:

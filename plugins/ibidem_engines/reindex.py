@@ -229,7 +229,7 @@ class ReindexSource(Protocol):
         """Return how many bytes signing adds to a document, before the engine compresses or indexes them."""
 
     def deletions(self) -> int:
-        """Count the deletions there have been, as far as the engine counts them."""
+        """Return a number that changes with every deletion; it may change without one."""
 
     def index_names(self) -> IndexNames:
         """Return the names of the index."""
@@ -252,8 +252,11 @@ class ReindexTarget(Protocol):
     def exists(self) -> bool:
         """Return whether there is an index of this name."""
 
+    def is_unfilled(self) -> bool:
+        """Return whether an index that is there was created as this copy, and nothing was written to it yet."""
+
     def create(self, *, with_fields: bool = True) -> None:
-        """Create the target with the source's settings and mappings.
+        """Create the target with the source's settings and mappings, or what a process that ended left of that undone.
 
         Args:
             with_fields: Whether it gets the current `ibidem` mapping; else it gets none.

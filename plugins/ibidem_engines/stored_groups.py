@@ -130,7 +130,7 @@ class StoredGroups(Protocol):
         """
 
     def deletions(self) -> int:
-        """Count the deletions there have been, as far as the engine counts them."""
+        """Return a number that changes with every deletion; it may change without one."""
 
     def leads(self, stretch: SeqNoRange, size: int) -> list[GroupedDocument]:
         """Read the first leads that come from the writes of a stretch, in the order of writing."""

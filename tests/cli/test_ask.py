@@ -86,6 +86,6 @@ def test_asking_goes_on_where_it_stopped(run: Run, answer: Answer, monkeypatch: 
 def test_labels_of_another_form_are_refused_and_nothing_changes(run: Run, answer: Answer) -> None:
     Path("labels.csv").write_text("id,cluster\n0a,1\n0b,1\n", encoding="utf-8")
     code, _, message = run("tune", "leases.jsonl", "labels.csv", "--ask", "5")
-    assert (code, "no answers" in message) == (2, True)
+    assert (code, "not those of answers" in message) == (2, True)
     assert answer("overrides", "list")["overrides"] == []
     assert run("tune", "leases.jsonl", "labels.csv", "--ask", "5", "--learn")[0] == 2

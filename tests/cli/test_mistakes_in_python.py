@@ -23,7 +23,7 @@ WRONG: dict[str, tuple[Callable[[ibidem.Tables, ibidem.Settings], object], str]]
     "a text to submit": (lambda _, settings: ibidem.submit("text", settings), "'text' is not a list of documents"),  # type: ignore[arg-type]
     "one document to submit": (lambda _, settings: ibidem.submit(GOOD, settings), "is not a list of documents"),  # type: ignore[arg-type]
     "records to submit": (lambda _, settings: ibidem.submit([{"id": "a"}], settings, wait=False), "is not a document"),  # type: ignore[list-item]
-    "one path": (lambda *_: ibidem.read("cases.jsonl"), "'cases.jsonl' is no list of paths"),
+    "one path": (lambda *_: ibidem.read("cases.jsonl"), "'cases.jsonl' is not a list of paths"),
     "a path to an index": (lambda *_: ibidem.open_engine(Path("index.sqlite"), "news"), "sqlite:///"),  # type: ignore[arg-type]
     "a number for an index": (lambda *_: ibidem.open_engine("sqlite:///index.sqlite", 7), "index name 7"),  # type: ignore[arg-type]
 }

@@ -212,6 +212,16 @@ class TestCopying:
         assert sorted(read(open_reindex_source(address, copy_name))) == ["a", "c"]
         assert copy.prune(copy.newest()) == 0
 
+    def test_each_deletion_is_noticed_that_of_the_newest_document_too(
+        self, engine: Engine, source: ReindexSource, record: Make
+    ) -> None:
+        engine.write([record(name) for name in "abc"])
+        marks = [source.deletions()]
+        for name in "cab":
+            engine.delete([name], version=2)
+            marks.append(source.deletions())
+        assert len(set(marks)) == len(marks)
+
     def test_the_copy_can_be_searched(
         self, engine: Engine, source: ReindexSource, record: Make, copy_name: str, address: str
     ) -> None:

@@ -19,7 +19,7 @@ def test_answers_are_read_as_they_were_given(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("table", "said"),
     [
-        ("id,cluster\na,1\n", "no answers"),
+        ("id,cluster\na,1\n", "not those of answers"),
         ("a,b,duplicate\na,b,yes\n", r"answers\.csv:2: duplicate is 'yes'"),
         ("a,b,duplicate\na,gone,1\n", "'gone'"),
         ("a,b,duplicate\na,b,1\nb,a,0\n", r"contradict.*'a' and 'b'.*:2 and .*:3"),

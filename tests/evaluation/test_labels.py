@@ -46,7 +46,7 @@ def test_all_documents_of_a_cluster_are_duplicates_of_each_other(tmp_path: Path,
     ("text", "condition", "why"),
     [
         ("", "", "is empty"),
-        ("name\tgroup\n", "", "are no labels"),
+        ("name\tgroup\n", "", "are not those of labels"),
         ("a\tb\tjac5\n1\t2\n", "", r"labels.tsv:2: 2 columns"),
         ("a\tb\tjac5\n1\t2\thigh\n", "jac5>=0.5", "jac5 is 'high'"),
         (PAIRS, "jaccard>=0.5", "no column 'jaccard'; its columns are a, b, jac5, words"),

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from ibidem.index.doctor import zip_version
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -57,6 +59,13 @@ def test_a_zip_fits_patches_of_opensearch_and_one_version_of_elasticsearch(
     plugins: dict[str, Any], name: str, zipped: str
 ) -> None:
     assert plugins["zip_for"](name, ["opensearch-3.3.0", "elasticsearch-9.5.3"]) == zipped
+
+
+def test_doctor_names_the_zip_that_each_version_of_the_table_takes(plugins: dict[str, Any]) -> None:
+    built = [each.name for each in plugins["read_table"]()[0]]
+    for name in [*built, "opensearch-2.19.1", "opensearch-3.3.2"]:
+        engine, _, version = name.partition("-")
+        assert f"ibidem-{zip_version(engine, version)}.zip" == plugins["zip_for"](name, built)
 
 
 def test_a_text_that_no_source_has_is_an_error(plugins: dict[str, Any], tmp_path: Path) -> None:

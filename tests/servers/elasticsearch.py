@@ -22,6 +22,15 @@ MODULE = "transport-netty4"
 DESCRIPTOR = f"META-INF/es-plugins/{MODULE}/plugin-descriptor.properties"
 NODE = Path(__file__).with_name("ElasticsearchNode.java")
 WORDS = Path(__file__).with_name("ElasticsearchWords.java")
+OWN_DESCRIPTOR = f"""name={MODULE}
+description=HTTP transport
+version={VERSION}
+elasticsearch.version={VERSION}
+java.version=21
+classname=org.elasticsearch.transport.netty4.Netty4Plugin
+modulename=org.elasticsearch.transport.netty4
+"""
+"""For a jar that came into the repository without its own, as those of 9.0 to 9.2 did."""
 PLUGIN = f"""name=words
 description=Words as the module analysis-common cuts them
 version={VERSION}
@@ -40,7 +49,8 @@ def assemble(home: Path, server: Path, everything: Path) -> None:
         if not (server / jar.name).exists():
             shutil.copy(jar, module)
     with zipfile.ZipFile(module / f"{MODULE}-{VERSION}.jar") as jar:
-        (module / "plugin-descriptor.properties").write_bytes(jar.read(DESCRIPTOR))
+        descriptor = jar.read(DESCRIPTOR).decode() if DESCRIPTOR in jar.namelist() else OWN_DESCRIPTOR
+    (module / "plugin-descriptor.properties").write_text(descriptor)
 
 
 def compile_words(home: Path, server: Path, runtime: Path) -> None:

@@ -19,6 +19,7 @@ LANGUAGES = ("go", "java", "js", "python")
 NOT_RUN = {
     "make demo": "makes .venv first; `ibidem demo`, which it calls, is run",
     "make test": "runs these tests",
+    "make lint": "installs linters; `make release` calls it",
     "make release": "builds for four platforms; tests/test_installation.py",
     "make plugin": "builds with Maven and a JDK; tests/plugin",
     "pip install": "installs over the network; `make install` does the same",

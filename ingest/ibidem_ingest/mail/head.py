@@ -12,12 +12,12 @@ TYPE, MAIL = "type", "mail"
 
 _PREFIX = re.compile(
     r"\s*+(?:(?:re|r|aw|antw?|antwort|sv|vs|rv|rif|ref|res|fwd?|wg|tr|i|enc|doorst|vl|vb|fs|odp|pd|ynt|ilt|továbbítás"
-    r"|回复|答复|回覆|转发|轉寄|答覆|回信|отв|ответ|ha|hl|bls)\s*+(?:\[\d++\]|\(\d++\)|\^\d++)?+\s*+[:\uff1a]|\[[^\]\s]{1,40}\](?=\s*+\S)|\(fwd\))",
+    r"|回复|答复|回覆|转发|轉寄|答覆|回信|отв|ответ|ha|hl|bls)\s*+(?:\[\d++\]|\(\d++\)|\^\d++)?\s*+[:\uff1a]|\[[^\]\s]{1,40}\](?=\s*+\S)|\(fwd\))",
     re.IGNORECASE,
 )
 _ANSWER = re.compile(
-    r"\s*+(?:\[[^\]\s]{1,40}\]\s*+)?+(?:re|aw|antw?|antwort|sv|vs|rv|rif|ref|res|odp|ynt|回复|答复|回覆|отв|ответ|ha|fwd?|wg|tr|i"
-    r"|enc|doorst|vl|vb|pd|转发)\s*+(?:\[\d++\]|\(\d++\)|\^\d++)?+\s*+[:\uff1a]",
+    r"\s*+(?:\[[^\]\s]{1,40}\]\s*+)?(?:re|aw|antw?|antwort|sv|vs|rv|rif|ref|res|odp|ynt|回复|答复|回覆|отв|ответ|ha|fwd?|wg|tr|i"
+    r"|enc|doorst|vl|vb|pd|转发)\s*+(?:\[\d++\]|\(\d++\)|\^\d++)?\s*+[:\uff1a]",
     re.IGNORECASE,
 )
 _ID = re.compile(r"<([^<>\s]{1,998})>")

@@ -94,6 +94,6 @@ LIST_FOOTER = re.compile(
 """What the footer of a mailing list holds."""
 
 DATE = re.compile(r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}|\b(?:19|20)\d\d\b|\d{1,2}[:.h]\d\d")
-ADDRESS = re.compile(r"[<\[(]?[\w.+'=-]{1,64}+(?:@| at )[\w-](?: dot |[\w.-])++[>\])]?")
+ADDRESS = re.compile(r"[<\[(]?[\w.+'=-]{1,64}+(?:@| at )[\w-](?:[\w.-]++|(?= dot ))(?: dot [\w.-]++)*[>\])]?")
 UNDERSCORES = re.compile(r"(?<![_-])[_-]{10,}+\s*+$")
 """A line of nothing else, above a footer or a copied head."""

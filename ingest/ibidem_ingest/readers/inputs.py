@@ -210,7 +210,7 @@ def read(  # noqa: PLR0913 - the options of reading, each with a default
     """
     if isinstance(paths, str | bytes | PathLike) or not isinstance(paths, Sequence):
         raise UsageError(
-            f"{short_repr(paths)} is no list of paths", "give several: read(['cases.jsonl', 'pleadings/'])"
+            f"{short_repr(paths)} is not a list of paths", "give several: read(['cases.jsonl', 'pleadings/'])"
         )
     options = choice if isinstance(choice, Choice) else Choice(choice or "")
     check(paths, options)
@@ -297,7 +297,7 @@ def _read_mailbox(
         yield source.where, [Refusal(where, source.id, error.field, error.why)]
     else:
         if not number:
-            why = "it is no mailbox: no line begins with `From `; leave it out"
+            why = "it is not a mailbox: no line begins with `From `; leave it out"
             yield source.where, [Refusal(source.where, source.id, "", why)]
 
 

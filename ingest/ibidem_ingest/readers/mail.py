@@ -43,7 +43,9 @@ def mail_record(path: Path, max_text: int, parse: ParseFile | None = None) -> di
     with translate_damage("mail"):
         mail = message_from_bytes(data, policy=policy.default)
         if not isinstance(mail, EmailMessage) or not mail.keys():
-            raise Unreadable("it is no mail: it begins with no header; give its format with --format, or leave it out")
+            raise Unreadable(
+                "it is not a mail: it does not begin with a header; give its format with --format, or leave it out"
+            )
         contents = _Contents(parse)
         contents.read(mail)
         text = contents.text()

@@ -100,8 +100,8 @@ SHOWN = frozenset(
 )
 """Directives whose content readers see as text; of others such as images it is left out."""
 
-_WORDS = r"(?:[^`<\s]++|\s++(?![<`]))++"
-"""Text of a link, without blanks at its end: possessive, since blanks could be shared out in very many ways."""
+_WORDS = r"\s*+[^`<\s]++(?:\s++[^`<\s]++)*"
+"""Text of a link, without blanks at its end; a possessive group would be matched wrongly by Python before 3.11.5."""
 
 _INLINE: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(rf":[\w:+.-]{{1,99}}:`~?!?({_WORDS})\s*+(?:<[^`>]{{1,999}}+>)?`"), r"\1"),

@@ -26,7 +26,7 @@ def read_answers(path: Path, ids: Ids[str]) -> dict[Pair, bool]:
     columns, rows = read_table(path)
     if not set(COLUMNS) <= set(columns):
         raise UsageError(
-            f"{path}: the columns {', '.join(columns)} are no answers",
+            f"{path}: the columns {', '.join(columns)} are not those of answers",
             f"name a new file, or a table with the columns {', '.join(COLUMNS)}",
         )
     judged = []

@@ -194,7 +194,8 @@ def read_labels(path: Path, condition: Condition) -> tuple[Sequence[str], Iterat
     names = next((kind for kind in (CLUSTERS, PAIRS) if set(kind) <= set(columns)), None)
     if names is None or (names == CLUSTERS and "cluster" not in columns):
         raise UsageError(
-            f"{path}: the columns {short_repr(', '.join(columns))} are no labels", "begin with `id, cluster` or `a, b`"
+            f"{path}: the columns {short_repr(', '.join(columns))} are not those of labels",
+            "begin with `id, cluster` or `a, b`",
         )
     if names == CLUSTERS and condition.terms:
         raise UsageError(f"{path} lists clusters, which --positive does not go with", "leave --positive out")

@@ -104,10 +104,10 @@ def named_index(value: Mapping[str, Any], name: str) -> str:
     """Return the index that an object names.
 
     Raises:
-        HttpError: It is no text.
+        HttpError: It is not a string.
     """
     if not isinstance(value[name], str):
-        raise HttpError(400, UNKNOWN, f"{name} is no text: {value[name]!r}", "write the name of one index")
+        raise HttpError(400, UNKNOWN, f"{name} is not a string: {value[name]!r}", "write the name of one index")
     index: str = value[name]
     return index
 

@@ -122,7 +122,7 @@ def check_engine(settings: Settings, open_index: Callable[[], Engine]) -> Iterat
         yield Check.from_issue("engine", error)
         return
     yield Check("engine", ok=True, what=f"{info.name} {info.version} at {redact(settings.engine)}")
-    yield from check_plugin(open_index)
+    yield from check_plugin(open_index, info.name)
     if not info.exists:
         yield Check("index", ok=True, what=f"{settings.index!r} is not there yet", remedy="ibidem ingest PATH makes it")
         return
@@ -140,7 +140,7 @@ def check_engine(settings: Settings, open_index: Callable[[], Engine]) -> Iterat
     yield from check_languages(open_index, tables)
 
 
-def check_plugin(open_index: Callable[[], Engine]) -> Iterator[Check]:
+def check_plugin(open_index: Callable[[], Engine], engine_name: str) -> Iterator[Check]:
     """Look which nodes of a cluster have the plugin, and whether its version is this one."""
     try:
         with closing(open_index()) as engine:
@@ -150,29 +150,31 @@ def check_plugin(open_index: Callable[[], Engine]) -> Iterator[Check]:
     except IbidemError as error:
         yield Check.from_issue("plugin", error)
         return
-    yield plugin_check(nodes, distribution.installed_version())
+    yield plugin_check(nodes, distribution.installed_version(), engine_name)
 
 
-def plugin_check(nodes: Sequence[PluginNode], own_version: str) -> Check:
+def plugin_check(nodes: Sequence[PluginNode], own_version: str, engine_name: str) -> Check:
     """Return which nodes have the plugin.
 
     Args:
         nodes: The nodes; none where they cannot be known.
         own_version: The version of this ibidem.
+        engine_name: `opensearch` or `elasticsearch`.
 
-    >>> plugin_check([PluginNode("one", "3.8.0", "0.1.0"), PluginNode("two", "3.8.0", "")], "0.1.0").what
+    >>> nodes = [PluginNode("one", "3.8.0", "0.1.0"), PluginNode("two", "3.8.0", "")]
+    >>> plugin_check(nodes, "0.1.0", "opensearch").what
     'missing on node two; on the others 0.1.0: one'
     """
     if not nodes:
         return Check("plugin", ok=True, what="the server does not tell this user about its nodes")
     missing = [node.name for node in nodes if not node.plugin]
-    remedy = _zip_remedy(nodes)
+    remedy = _zip_remedy(nodes, own_version, engine_name)
     if len(missing) == len(nodes):
         return Check("plugin", ok=True, what="on no node: ibidem groups by itself", remedy=remedy)
     names = [f"{node.name} ({node.plugin} for {node.engine})" for node in nodes if node.plugin not in {"", own_version}]
     if names:
         message = f"another version than this {own_version}: {', '.join(names)}; ibidem groups by itself"
-        return Check("plugin", ok=False, what=message, remedy=f"of ibidem {own_version}, {remedy}")
+        return Check("plugin", ok=False, what=message, remedy=remedy)
     fit = ", ".join(node.name for node in nodes if node.plugin)
     if missing:
         subject = f"node {missing[0]}" if len(missing) == 1 else f"nodes {', '.join(missing)}"
@@ -182,14 +184,25 @@ def plugin_check(nodes: Sequence[PluginNode], own_version: str) -> Check:
     return Check("plugin", ok=True, what=f"{own_version} on {format_count(len(nodes), 'node')}: {fit}")
 
 
-def _zip_remedy(nodes: Sequence[PluginNode]) -> str:
-    """Return which zip of the plugin to take: each fits the version of the engine in its name.
+def _zip_remedy(nodes: Sequence[PluginNode], own_version: str, engine_name: str) -> str:
+    """Return which zips of a release the nodes take.
 
-    >>> _zip_remedy([PluginNode("one", "3.8.0", "")])
-    'take the zip for 3.8.0; docs/plugin.md says how to install it'
+    >>> _zip_remedy([PluginNode("one", "3.8.1", "")], "0.1.0", "opensearch")
+    'take ibidem-plugin-0.1.0-opensearch-3.8.0.zip; docs/plugin.md says how to install it'
     """
-    versions = ", ".join(sorted({node.engine for node in nodes if node.engine}))
-    return f"take the zip for {versions or 'the version that runs'}; docs/plugin.md says how to install it"
+    versions = {node.engine for node in nodes} - {""}
+    zips = sorted(f"ibidem-plugin-{own_version}-{zip_version(engine_name, each)}.zip" for each in versions)
+    taken = ", ".join(zips) or "the zip for the version that runs"
+    return f"take {taken}; docs/plugin.md says how to install it"
+
+
+def zip_version(engine: str, version: str) -> str:
+    """Return engine and version in the name of the zip: one for OpenSearch fits all patches of a minor version.
+
+    >>> zip_version("opensearch", "3.8.1"), zip_version("elasticsearch", "9.5.3")
+    ('opensearch-3.8.0', 'elasticsearch-9.5.3')
+    """
+    return f"{engine}-{version.rpartition('.')[0]}.0" if engine == "opensearch" else f"{engine}-{version}"
 
 
 def first_documents(engine: Engine) -> list[Document]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import orjson
+from xxhash import xxh3_64_intdigest
 
 from ibidem_core.errors import Permanent
 from ibidem_engines.cluster.client import BULK, ClusterClient, Failure, build_failure, find_fault, to_engine_error
@@ -64,6 +65,26 @@ def primaries(cluster: ClusterClient, parts: Sequence[ShardRef]) -> dict[ShardRe
             failure = Failure(503, "no_shard_available_action_exception", f"[{part.index}][{part.shard}]")
             raise to_engine_error(failure, cluster.label) from failure
     return {part: stats[part] for part in parts}
+
+
+def deletions(cluster: ClusterClient, parts: Sequence[ShardRef]) -> int:
+    """Return a number that changes with every deletion from these parts.
+
+    A shard's count of deletions is that of its copy in memory: it starts at 0 again when the node restarts, another
+    copy becomes the primary, or the index is closed and opened. The start of the copy's recovery tells these apart.
+    """
+    counts = {
+        str(part): shard_stats["indexing"]["delete_total"] for part, shard_stats in primaries(cluster, parts).items()
+    }
+    path = f"/{quote_index(_names(parts))}/_recovery"
+    answer = cluster.ask("GET", path, filter_path="*.shards.id,*.shards.primary,*.shards.start_time_in_millis")
+    starts = sorted(
+        (index, shard["id"], shard["start_time_in_millis"])
+        for index, each in answer.items()
+        for shard in each["shards"]
+        if shard["primary"]
+    )
+    return xxh3_64_intdigest(orjson.dumps([counts, starts], option=orjson.OPT_SORT_KEYS)) >> 1
 
 
 def count(cluster: ClusterClient, stretch: SeqNoRange) -> int:

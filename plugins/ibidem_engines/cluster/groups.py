@@ -16,7 +16,7 @@ from typing_extensions import override
 from ibidem_core.address import OURS, Fields
 from ibidem_core.errors import NoIndex
 from ibidem_engines.cluster import dsl
-from ibidem_engines.cluster.bulk import Action, newest, primaries, run, write_order
+from ibidem_engines.cluster.bulk import Action, deletions, newest, run, write_order
 from ibidem_engines.cluster.client import ClusterClient
 from ibidem_engines.cluster.dsl import PACKED, Clause, packed_options
 from ibidem_engines.cluster.index import Layout, read
@@ -86,7 +86,7 @@ class ClusterGroups(StoredGroups):
 
     @override
     def deletions(self) -> int:
-        return sum(int(each["indexing"]["delete_total"]) for each in primaries(self._cluster, self._parts).values())
+        return deletions(self._cluster, self._parts)
 
     @override
     def leads(self, stretch: SeqNoRange, size: int) -> list[GroupedDocument]:

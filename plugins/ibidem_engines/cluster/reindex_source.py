@@ -17,8 +17,8 @@ from ibidem_engines.cluster.bulk import (
     Action,
     ActionOutcome,
     count,
+    deletions,
     newest,
-    primaries,
     run,
     states,
     write_order,
@@ -345,8 +345,7 @@ class ClusterReindexSource(ReindexSource):
 
     @override
     def deletions(self) -> int:
-        """Give the server's count, which starts at 0 again when a shard moves."""
-        return sum(int(each["indexing"]["delete_total"]) for each in primaries(self._cluster, self.parts()).values())
+        return deletions(self._cluster, self.parts())
 
     @override
     def get_records(self, ledger: Ledger) -> Iterator[tuple[str, Any]]:

@@ -53,6 +53,9 @@ LATER = ("default_pipeline", "final_pipeline", "refresh_interval")
 OF_AN_ALIAS = ("filter", "index_routing", "search_routing", "is_write_index", "is_hidden")
 """Options that an alias keeps when it moves."""
 
+COPY_OF = "copy_of"
+"""In the metadata of a copy's mapping: the index that it is made of, from its very creation on."""
+
 _MISSING = 404
 
 
@@ -96,6 +99,12 @@ class ClusterReindexTarget(ReindexTarget):
         return bool(layout.read(self._cluster, self.name).indices)
 
     @override
+    def is_unfilled(self) -> bool:
+        (metadata,) = self._cluster.ask("GET", f"/{self.name}/_mapping").values()
+        made_as = metadata["mappings"].get("_meta", {}).get(OURS, {}).get(COPY_OF)
+        return made_as == self._source and not any(self.newest().values())
+
+    @override
     def create(self, *, with_fields: bool = True) -> None:
         """Create the index: fields, analyzers and settings of the old one, and a new field `ibidem` or none."""
         settings, mappings = self._read_source()
@@ -106,7 +115,8 @@ class ClusterReindexTarget(ReindexTarget):
             )
             return
         own_mappings = layout.template(self._kind)
-        mapping = mappings | {"_meta": mappings.get("_meta", {}) | own_mappings["mappings"]["_meta"]}
+        own_meta = {OURS: own_mappings["mappings"]["_meta"][OURS] | {COPY_OF: self._source}}
+        mapping = mappings | {"_meta": mappings.get("_meta", {}) | own_meta}
         mapping["properties"] = mappings.get("properties", {}) | {
             "ibidem": own_mappings["mappings"]["properties"]["ibidem"]
         }
@@ -120,7 +130,8 @@ class ClusterReindexTarget(ReindexTarget):
             else {}
         )
         remaining = {name: value for name, value in settings.items() if name not in LATER}
-        self._cluster.ask("PUT", f"/{self.name}", {"settings": {"index": codec | remaining}, "mappings": mapping})
+        if not self.exists():
+            self._cluster.ask("PUT", f"/{self.name}", {"settings": {"index": codec | remaining}, "mappings": mapping})
         store = LedgerStore(self._cluster, IndexNames((self.name,), (self.name,)))
         store.create()
         store.make_cursor_key()

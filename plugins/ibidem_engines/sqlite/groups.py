@@ -14,7 +14,7 @@ from ibidem_engines.query import Query
 from ibidem_engines.reindex import Marks, Name, SeqNoRange, ShardRef
 from ibidem_engines.sqlite.file import Row, SqliteFile
 from ibidem_engines.sqlite.lookup import Finder
-from ibidem_engines.sqlite.read import Selection, choose, newest_place
+from ibidem_engines.sqlite.read import Selection, choose, count_given_up, newest_place
 from ibidem_engines.sqlite.tables import as_json, lookup_values, words
 from ibidem_engines.stored_groups import (
     Assignment,
@@ -45,7 +45,6 @@ _BY_ID = """select id, place, packed, "group", lead from "ibidem.{index}.documen
 _JOIN = 'update "ibidem.{index}.documents" set "group" = ?, lead = ? where id = ? and place = ?'
 _COUNTS = 'select count(*), coalesce(sum(lead), 0), coalesce(sum(not signed), 0) from "ibidem.{index}.documents"'
 _LAST = """select value from "ibidem.{index}.state" where name = 'place'"""
-_COUNT = 'select count(*) from "ibidem.{index}.documents"'
 _SIZES = """select "group", count(*) from "ibidem.{index}.documents"
     where not lead and "group" > ? group by "group" order by "group" limit ?"""
 SLICE = 1_000
@@ -95,10 +94,8 @@ class SqliteGroups(StoredGroups):
 
     @override
     def deletions(self) -> int:
-        """Count places that were given up, by deletion or by writing a document again."""
         with self._file.reading():
-            (last_place,), (count,) = self._file.run(_LAST).fetchone(), self._file.run(_COUNT).fetchone()
-        return int(last_place) - int(count)
+            return count_given_up(self._file)
 
     @override
     def leads(self, stretch: SeqNoRange, size: int) -> list[GroupedDocument]:

@@ -67,6 +67,16 @@ def newest_place(file: SqliteFile, view: ReadView) -> int:
     return file.run('select max(place) from "ibidem.{index}.documents"').fetchone()[0] or 0
 
 
+def count_given_up(file: SqliteFile) -> int:
+    """Count the places that were given up, by deletion or by writing a document again; grows with each.
+
+    The last place ever given is kept apart: that of the newest document falls when this one is deleted.
+    """
+    statement = """select value - (select count(*) from "ibidem.{index}.documents")
+        from "ibidem.{index}.state" where name = 'place'"""
+    return int(file.run(statement).fetchone()[0])
+
+
 def fetch(file: SqliteFile, ids: Sequence[tuple[str, str]], query: Query | None) -> list[StoredDocument]:
     """Read documents; see `Engine.fetch`."""
     expression(query)

@@ -23,7 +23,7 @@ from ibidem_engines.reindex import (
 )
 from ibidem_engines.sqlite import tables
 from ibidem_engines.sqlite.file import SqliteFile
-from ibidem_engines.sqlite.read import document
+from ibidem_engines.sqlite.read import count_given_up, document
 from ibidem_engines.sqlite.tables import as_json, lookup_values, words
 from ibidem_engines.sqlite.write import prune, replace_records, write
 from ibidem_ingest.errors import UsageError
@@ -45,6 +45,10 @@ class SqliteReindexTarget(ReindexTarget):
     @override
     def exists(self) -> bool:
         return bool(self._file.state())
+
+    @override
+    def is_unfilled(self) -> bool:
+        return not self._file.state()["place"]
 
     @override
     def create(self, *, with_fields: bool = True) -> None:
@@ -235,10 +239,8 @@ class SqliteReindexSource(ReindexSource):
 
     @override
     def deletions(self) -> int:
-        """Count places that were given up, by deletion or by writing a document again."""
         with self._file.reading(any_schema=True):
-            statement = 'select coalesce(max(place), 0) - count(*) from "ibidem.{index}.documents"'
-            return int(self._file.run(statement).fetchone()[0])
+            return count_given_up(self._file)
 
     @override
     def index_names(self) -> IndexNames:

@@ -111,8 +111,8 @@ def test_of_two_forms_of_a_body_the_plain_one_is_read_and_html_alone_by_what_it_
 @pytest.mark.parametrize(
     ("data", "why"),
     [
-        (b"", "no mail"),
-        (b"no header at all", "no mail"),
+        (b"", "not a mail"),
+        (b"no header at all", "not a mail"),
         (b"Subject: a\n\n", "empty"),
         (b"Subject: a\nContent-Type: image/png\n\nx", "no text"),
     ],
@@ -177,12 +177,12 @@ def test_a_broken_mail_harms_no_other_of_its_mailbox(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("data", [b"", b"no mailbox", b"\n\n"])
+@pytest.mark.parametrize("data", [b"", b"not a mailbox", b"\n\n"])
 def test_what_is_no_mailbox_is_refused(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "in.mbox").write_bytes(data)
     (refusal,) = read([tmp_path])
     assert isinstance(refusal, Refusal)
-    assert "no mailbox" in refusal.why
+    assert "not a mailbox" in refusal.why
 
 
 def test_no_line_of_a_mailbox_is_kept_beyond_the_limit() -> None:

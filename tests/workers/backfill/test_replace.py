@@ -1,9 +1,11 @@
 """A new index replaces an existing one; no write in between is lost."""
 
 import json
+import os
 import shutil
 import time
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,6 +17,7 @@ from ibidem_core.settings import Settings
 from ibidem_engines.cluster.reindex_target import ClusterReindexTarget
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Ledger
+from ibidem_engines.sqlite.file import SqliteFile
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables
@@ -308,3 +311,49 @@ class TestSqlite:
         second.close()
         with pytest.raises(Exception, match="written with layout 2 and signature schema 0"):
             backfill_in_place(sqlite_settings)
+
+    @pytest.mark.slow
+    def test_killed_before_or_after_any_write_the_same_command_ends_with_all_that_is_there(
+        self, sqlite_settings: Settings, engine: Engine, tmp_path: Path
+    ) -> None:
+        ingest_documents([Document(f"d{at}", f"We the People {at}", version=1) for at in range(9)], sqlite_settings)
+        engine.close()
+        kept = tmp_path / "kept.sqlite"
+        shutil.copy(tmp_path / "index.sqlite", kept)
+        killed, at = True, 0
+        while killed:
+            shutil.copy(kept, tmp_path / "index.sqlite")
+            killed = killed_at_write(at, sqlite_settings)
+            first = open_engine(sqlite_settings.address, sqlite_settings.index)
+            first.delete(["d8", "d3"], version=2)
+            replace_index(Replacement("second"), sqlite_settings)
+            second = open_engine(sqlite_settings.address, "second")
+            hits = [hit for part in second.scan() for hit in part]
+            assert sorted(hit.id for hit in hits) == ["d0", "d1", "d2", "d4", "d5", "d6", "d7"], at
+            assert all(hit.packed for hit in hits), at
+            first.close()
+            second.close()
+            at += 1
+        assert at > 5
+
+
+def killed_at_write(at: int, settings: Settings) -> bool:
+    """Replace an index in a process that ends right after a transaction; returns whether there were so many."""
+    child = os.fork()
+    if not child:
+        transactions = iter(range(at))
+        transaction = SqliteFile.transaction
+
+        @contextmanager
+        def deadly(file: SqliteFile) -> Iterator[None]:
+            with transaction(file):
+                yield
+            if next(transactions, None) is None:
+                os._exit(9)
+
+        SqliteFile.transaction = deadly  # type: ignore[method-assign]
+        try:
+            replace_index(Replacement("second"), settings)
+        finally:
+            os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9

@@ -149,7 +149,7 @@ class _Replacing:
     def _checkpoint(self, checkpoint: Checkpoint | None) -> Checkpoint:
         tables = Tables(self._settings.tables)
         into, (source, *_) = self._replacement.into, [part.index for part in self._source.parts()]
-        if self._copy.exists():
+        if self._copy.exists() and (checkpoint is not None or not self._copy.is_unfilled()):
             if checkpoint is None or checkpoint.source != source:
                 raise UsageError(f"index {into!r} already exists", "name a new one with --into")
             if not checkpoint.signs_alike(tables):
