@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem.grouped_search.dsl.depth import deepen, ranked_hits
+from ibidem.grouped_search.dsl.depth import deepen, grows, ranked_hits
 from ibidem.grouped_search.dsl.request import read_search
 from ibidem.grouped_search.plugin_request import does
 from ibidem_dedupe.request import DedupeRequest, parse_request
@@ -89,6 +89,37 @@ def test_a_query_for_neighbours_finds_the_window_unless_it_finds_all_within_a_di
     body, raised = deepen({"query": query}, 100)
     assert [each["part"] for each in raised] == ([] if path is None else [path])
     assert numbers(body, "k") == ([] if path is None else [100])
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ({"knn": KNN}, True),
+        ({"knn": [KNN]}, True),
+        ({"query": {"knn": KNN}}, True),
+        ({"knn": [KNN, KNN]}, False),
+        ({"knn": KNN, "query": MATCH}, False),
+        ({"knn": KNN, "sort": ["date"]}, False),
+        ({"query": {"hybrid": {"queries": [{"knn": KNN}]}}}, False),
+        ({"query": MATCH}, False),
+    ],
+)
+def test_only_a_search_for_neighbours_alone_finds_further_ones_behind_the_first(
+    body: dict[str, Any], expected: bool
+) -> None:
+    assert grows(read_search("news", body, {}, INDENT).ranking) == expected
+
+
+def test_a_search_that_finds_more_names_what_was_asked_first_and_used_last() -> None:
+    search = read_search("news", {"knn": KNN}, {}, INDENT).deepen(700)
+    assert search.ranking["knn"]["k"] == search.display["knn"]["k"] == 700
+    assert search.raised == [{"part": "knn.k", "asked": 10, "used": 700, "limit": 10_000}]
+    assert search.deepen(600) == search
+
+
+def test_one_depth_holds_a_page_that_is_longer_than_the_window() -> None:
+    search = read_search("news", {"retriever": {"rrf": {"retrievers": [STANDARD]}}, "size": 750}, {}, INDENT)
+    assert ranked_hits(search.ranking["retriever"]) == 750
 
 
 @pytest.mark.parametrize(

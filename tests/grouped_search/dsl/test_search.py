@@ -414,7 +414,7 @@ def test_inner_hits_of_a_query_are_in_each_hit_also_next_to_duplicates(
         assert lead["inner_hits"]["parts"] == by_id(native)[lead["_id"]]["inner_hits"]["parts"]
 
 
-def test_as_many_of_the_nearest_by_vector_are_grouped_as_the_window_holds(
+def test_as_many_of_the_nearest_by_vector_are_grouped_as_the_page_holds(
     kind: str, plain_client: Any, wrapped_client: Any, parted: str
 ) -> None:
     knn = {"field": "place", "query_vector": [1.0, 1.0], "k": 10, "num_candidates": 20}
@@ -422,26 +422,45 @@ def test_as_many_of_the_nearest_by_vector_are_grouped_as_the_window_holds(
         with pytest.raises(opensearchpy.RequestError, match="knn"):
             wrapped_client.search(index=parted, body={"knn": knn}, dedupe="indent")
         return
-    deep = knn | {"k": 100, "num_candidates": 100}
+    deep = knn | {"k": ALL, "num_candidates": ALL}
     for parts in ({}, {"query": {"match": {"body": "said"}}}):
         native = plain_client.search(index=parted, knn=deep, size=ALL, **parts)
         response = wrapped_client.search(index=parted, knn=knn, size=ALL, dedupe="indent", **parts)
         assert by_id(response) == by_id(native)
         assert response["dedupe"]["raised"] == [
-            {"part": "knn.k", "asked": 10, "used": 100},
-            {"part": "knn.num_candidates", "asked": 20, "used": 100},
+            {"part": "knn.k", "asked": 10, "used": ALL, "limit": 10_000},
+            {"part": "knn.num_candidates", "asked": 20, "used": ALL, "limit": 10_000},
         ]
-    assert len(leads(wrapped_client.search(index=parted, knn=knn, size=10, dedupe="collapse"))) == 10
+
+
+def test_a_search_for_neighbours_finds_so_many_that_the_page_is_full(
+    kind: str, plain_client: Any, wrapped_client: Any, parted: str
+) -> None:
+    if kind == "opensearch":
+        pytest.skip("the module of vectors is not there")
+    knn = {"field": "place", "query_vector": [1.0, 1.0], "k": 10, "num_candidates": 20}
+    aggs = {"all": {"value_count": {"field": "ibidem.id"}}}
+    deep, steps = (
+        wrapped_client.search(index=parted, knn=knn, size=60, aggs=aggs, dedupe="collapse", dedupe_window=window)
+        for window in (ALL, 10)
+    )
+    assert len(leads(steps)) == 60
+    assert leads(steps) == leads(deep)
+    used = steps["dedupe"]["raised"][0]["used"]
+    assert steps["dedupe"]["raised"][0]["asked"] == 10 < used <= ALL
+    native = plain_client.search(index=parted, knn=knn | {"k": used, "num_candidates": used}, size=ALL, aggs=aggs)
+    assert steps["hits"]["total"] == native["hits"]["total"]
+    assert steps["aggregations"] == native["aggregations"]
 
 
 RETRIEVERS: dict[str, dict[str, Any]] = {
     "standard": {"standard": {"query": {"match": {"body": "said"}}, "filter": {"exists": {"field": "place"}}}},
-    "knn": {"knn": {"field": "place", "query_vector": [1.0, 1.0], "k": 100, "num_candidates": 100}},
+    "knn": {"knn": {"field": "place", "query_vector": [1.0, 1.0], "k": ALL, "num_candidates": ALL}},
     "rescorer": {
         "rescorer": {
-            "rescore": {"window_size": 100, "query": {"rescore_query": {"match": {"body": "wheat"}}}},
+            "rescore": {"window_size": ALL, "query": {"rescore_query": {"match": {"body": "wheat"}}}},
             "retriever": {"standard": {"query": {"match": {"body": "said"}}}},
-            "rank_window_size": 100,
+            "rank_window_size": ALL,
         }
     },
 }
@@ -451,7 +470,7 @@ RETRIEVERS: dict[str, dict[str, Any]] = {
 def test_the_hits_of_a_retriever_are_grouped_with_its_scores_in_its_order(
     kind: str, plain_client: Any, wrapped_client: Any, parted: str, name: str
 ) -> None:
-    body = {"retriever": RETRIEVERS[name], "size": 100, "highlight": {"fields": {"body": {"fragment_size": 40}}}}
+    body = {"retriever": RETRIEVERS[name], "size": ALL, "highlight": {"fields": {"body": {"fragment_size": 40}}}}
     if kind == "opensearch":
         pytest.skip("OpenSearch has no retrievers")
     native = plain_client.search(index=parted, body=body)

@@ -120,7 +120,7 @@ class Depth:
         if name in parts and value >= least:
             return {**parts}
         used = max(value, least)
-        self.raised.append({"part": f"{path}.{name}", "asked": parts.get(name), "used": used})
+        self.raised.append({"part": f"{path}.{name}", "asked": parts.get(name), "used": used, "limit": DEEPEST})
         return {**parts, name: used}
 
 
@@ -139,7 +139,7 @@ def deepen(body: Mapping[str, Any], window: int) -> tuple[Json, Sequence[Json]]:
 
     >>> body = {"knn": {"field": "place", "query_vector": [1.0], "k": 10}}
     >>> deepen(body, 100)[1]
-    [{'part': 'knn.k', 'asked': 10, 'used': 100}]
+    [{'part': 'knn.k', 'asked': 10, 'used': 100, 'limit': 10000}]
     """
     depth = Depth(window)
     found = dict(body)
@@ -152,6 +152,32 @@ def deepen(body: Mapping[str, Any], window: int) -> tuple[Json, Sequence[Json]]:
     elif isinstance(knn, list | tuple):
         found["knn"] = [depth.nearest(each, f"knn[{at}]") for at, each in enumerate(knn)]
     return found, depth.raised
+
+
+def grows(ranking: Mapping[str, Any]) -> bool:
+    """Return whether a greater depth adds hits behind all others: one search for neighbours, with nothing next to it.
+
+    >>> grows({"knn": {"field": "place"}}), grows({"knn": {"field": "place"}, "query": {"match_all": {}}})
+    (True, False)
+    """
+    knn, query = ranking.get("knn"), ranking.get("query")
+    if ranking.get("sort") or ranking.get("rescore"):
+        return False
+    if knn:
+        return not query and (isinstance(knn, Mapping) or len(knn) == 1)
+    return isinstance(query, Mapping) and bool(query.keys() & NEIGHBOURS)
+
+
+def join_raised(before: Sequence[Json], after: Sequence[Json]) -> Sequence[Json]:
+    """Join what was raised twice: as it was asked for, and as it was used in the end."""
+    asked = {each["part"]: each["asked"] for each in before}
+    again = {each["part"]: {**each, "asked": asked.get(each["part"], each["asked"])} for each in after}
+    return [*({each["part"]: each for each in before} | again).values()]
+
+
+def raised_depths(raised: Sequence[Json]) -> Json:
+    """Return the part of an account that names the depths that were raised; nothing where none was."""
+    return {"raised": [*raised]} if raised else {}
 
 
 def unwrap(body: Mapping[str, Any]) -> Json:

@@ -3,12 +3,12 @@
 import re
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from xxhash import xxh3_64_hexdigest
 
-from ibidem.grouped_search.dsl.depth import deepen, unwrap
+from ibidem.grouped_search.dsl.depth import deepen, join_raised, unwrap
 from ibidem.grouped_search.dsl.filter_path import FILTER_PATH
 from ibidem.grouped_search.dsl.unsupported import (
     children,
@@ -108,6 +108,12 @@ class DslSearch:
     tables: Collection[str] = ()
     raised: Sequence[Json] = ()
 
+    def deepen(self, hits: int) -> "DslSearch":
+        """Return the search with a ranking of so many hits at least."""
+        ranking, raised = deepen(self.ranking, hits)
+        display, _ = deepen(self.display, hits)
+        return replace(self, ranking=ranking, display=display, raised=join_raised(self.raised, raised))
+
     @property
     def query(self) -> Query:
         """Part of the request that decides on the ranking."""
@@ -156,7 +162,7 @@ def read_search(
     refuse_target(index, full_body)
     refuse_scope(full_body, request)
     check_total(full_body)
-    full_body, raised = deepen(full_body, request.window)
+    full_body, raised = deepen(full_body, max(request.window, read_integer(full_body, "size", 10)))
     if request.by == "stored":
         refuse_stored(full_body)
     deepest = sys.maxsize if request.by == "stored" else DEEPEST

@@ -14,6 +14,7 @@ from typing_extensions import override
 from xxhash import xxh3_128_hexdigest
 
 from ibidem.grouped_search.backend import PageRequest, document_ref
+from ibidem.grouped_search.dsl.backend import DslBackend
 from ibidem.grouped_search.dsl.display import as_shown
 from ibidem.grouped_search.dsl.index_cache import NOWHERE, IndexMetadataCache, layout_names
 from ibidem.grouped_search.dsl.request import DslSearch
@@ -29,7 +30,7 @@ from ibidem.grouped_search.dsl.response import (
     untyped_name,
     write_meta,
 )
-from ibidem.grouped_search.dsl.search import DslBackend, dsl_search, response
+from ibidem.grouped_search.dsl.search import dsl_search, response, suggest
 from ibidem.grouped_search.response import Json
 from ibidem.grouped_search.stored import StoredBackend, StoredPage, stored_page
 from ibidem_dedupe.overrides import DocumentRef, Override
@@ -111,7 +112,7 @@ def stored_search(search: DslSearch, metadata: IndexMetadataCache) -> RequestFlo
     backend = StoredDslBackend(search, DslBackend(search, metadata, ids=True))
     yield from backend.read_metadata()
     page = yield from backend.page()
-    suggestions = yield from backend.source.suggest()
+    suggestions = yield from suggest(search)
     extras, cursor = backend.aggregate() | suggestions, backend.cursor(page)
     answer = response(search, backend.source, page.page, extras, began, cursor)
     answer["hits"]["max_score"] = page.best if search.size else None
