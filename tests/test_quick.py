@@ -12,8 +12,8 @@ import pytest
 
 TESTS = Path(__file__).parent
 ROOT = TESTS.parent
-FRAMEWORKS = {"haystack.py", "llama_index.py"}
-"""Modules for frameworks that are not installed here: tests/retrieval runs them in environments of their own."""
+FRAMEWORKS = {"haystack.py", "llama_index.py", "mcp.py"}
+"""Modules for packages that are not installed here: tests/retrieval runs them in environments of their own."""
 
 OTHERS = 0.05
 """Share of the modules that no quick test imports or is named after."""

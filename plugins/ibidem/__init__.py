@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ibidem.clients.wrap import wrap
     from ibidem.comparison.compare import Comparison, compare
     from ibidem.grouped_search.api import search
+    from ibidem.grouped_search.passage import Passage
     from ibidem.grouped_search.texts import TextGroup, group_texts
     from ibidem_core.settings import Settings
     from ibidem_dedupe.policy import Policy
@@ -36,6 +37,7 @@ __all__ = [
     "DedupeRequest",
     "Document",
     "IbidemError",
+    "Passage",
     "Policy",
     "Query",
     "Refused",
@@ -62,6 +64,7 @@ _HOMES = {
     "DedupeRequest": "ibidem_dedupe.request",
     "Document": "ibidem_ingest.document",
     "IbidemError": "ibidem_ingest.errors",
+    "Passage": "ibidem.grouped_search.passage",
     "Policy": "ibidem_dedupe.policy",
     "Query": "ibidem_engines.query",
     "Refused": "ibidem_ingest.errors",

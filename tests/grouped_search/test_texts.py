@@ -4,6 +4,7 @@ import random
 
 import pytest
 
+from ibidem.grouped_search.passage import Passage
 from ibidem.grouped_search.texts import TextGroup, group_texts
 from ibidem_dedupe.policy import Policy
 from ibidem_ingest.errors import UsageError
@@ -59,3 +60,79 @@ def test_texts_without_words_stay_alone(tables: Tables) -> None:
 def test_what_is_no_text_is_named_with_its_place(tables: Tables) -> None:
     with pytest.raises(UsageError, match="text 1 is 7, no string"):
         group_texts(["a text", 7], tables=tables)  # type: ignore[list-item]
+
+
+def cut(words: list[str], *edges: tuple[int, int], document: str = "lease.pdf") -> list[Passage]:
+    return [Passage(" ".join(words[start:end]), document) for start, end in edges]
+
+
+def test_passages_that_overlap_in_one_document_are_neighbours_of_the_best(tables: Tables) -> None:
+    words = text(4, 150).split()
+    (only,) = group_texts(cut(words, (50, 100), (0, 60), (90, 150)), language="en", tables=tables)
+    assert [(each.place, each.side, each.level) for each in only.neighbours] == [
+        (1, "before", "partial"),
+        (2, "after", "partial"),
+    ]
+    assert only.duplicates[0].reason == "precedes it in the same document, 10 words overlap"
+
+
+def test_passages_that_overlap_in_two_documents_are_two_texts(tables: Tables) -> None:
+    words = text(4, 150).split()
+    texts = cut(words, (0, 60)) + cut(words, (50, 110), document="contract.pdf")
+    assert places(group_texts(texts, language="en", tables=tables)) == [[0], [1]]
+
+
+def test_a_part_of_the_document_that_the_lead_does_not_touch_leads_its_own_group(tables: Tables) -> None:
+    words = text(4, 150).split()
+    assert places(group_texts(cut(words, (0, 60), (50, 110), (100, 150)), language="en", tables=tables)) == [
+        [0, 1],
+        [2],
+    ]
+
+
+def test_a_copy_in_another_document_of_a_neighbour_is_compared_with_the_lead_alone(tables: Tables) -> None:
+    words = text(4, 150).split()
+    texts = [*cut(words, (0, 60), (50, 110)), *cut(words, (50, 110), document="copy.pdf")]
+    assert places(group_texts(texts, language="en", tables=tables)) == [[0, 1], [2]]
+
+
+def test_the_longest_or_newest_leads_and_a_neighbour_never(tables: Tables) -> None:
+    words = text(4, 150).split()
+    copy = " ".join(words[50:100])
+    texts = [
+        Passage(copy, "a", date="2020-05-01"),
+        Passage(copy + " and more", "b", date="2019"),
+        Passage(" ".join(words[:55]), "a", date="2024"),
+        Passage(copy, "c", date="2023-01"),
+    ]
+
+    def lead(keep: str) -> int:
+        (only,) = group_texts(texts, language="en", tables=tables, keep=keep)
+        assert sorted([only.lead, *(each.place for each in only.duplicates)]) == [0, 1, 2, 3]
+        assert [(each.place, each.of) for each in only.neighbours] == [(2, 0)]
+        return only.lead
+
+    assert [lead(keep) for keep in ("rank", "longest", "latest", "earliest")] == [0, 1, 3, 1]
+
+
+def test_the_order_of_groups_is_that_of_the_list_whatever_leads(tables: Tables) -> None:
+    texts = [text(1), text(2), text(1) + " and more"]
+    assert places(group_texts(texts, language="en", tables=tables, keep="longest")) == [[2, 0], [1]]
+
+
+@pytest.mark.parametrize(
+    ("passage", "message"),
+    [
+        (Passage("words", date="May"), "date of passage 0"),
+        (Passage("words", document=7), "document of passage 0 is 7, no string"),  # type: ignore[arg-type]
+        (Passage(None), "text 0 is None, no string"),  # type: ignore[arg-type]
+    ],
+)
+def test_a_field_of_a_passage_that_cannot_be_read_is_named(passage: Passage, message: str, tables: Tables) -> None:
+    with pytest.raises(UsageError, match=message):
+        group_texts([passage], language="en", tables=tables)
+
+
+def test_a_way_to_choose_the_lead_that_does_not_exist_is_refused(tables: Tables) -> None:
+    with pytest.raises(UsageError, match="dedupe_keep='newest'"):
+        group_texts(["words"], tables=tables, keep="newest")

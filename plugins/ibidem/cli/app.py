@@ -140,6 +140,7 @@ COMMANDS = {
     "alerts": "Save searches that report only what duplicates nothing reported before.",
     "groups": "Group the whole index: sizes, leads, kinds of duplicates.",
     "serve": "Serve searches over HTTP in the engine's own format, and a page for browsers.",
+    "mcp": "Let an assistant search, by the Model Context Protocol on standard input and output.",
     "evaluate": "Measure the duplicates that are found against labels.",
     "tune": "Choose similarity and preset on your own labels, with cross-validation.",
     "doctor": "Show every setting with its origin, and what answers and what does not.",

@@ -1,110 +1,184 @@
 """Groups of texts in memory: what is done with the hits of a search, done with a list of texts, without an index."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from ibidem.grouped_search.explanations import reason
+from ibidem.grouped_search.passage import Overlap, Passage, Side, overlaps
+from ibidem.grouped_search.response import choose_lead
 from ibidem_core.settings import load
-from ibidem_dedupe.leader_clustering import Grouping, group
+from ibidem_dedupe.leader_clustering import group
+from ibidem_dedupe.overrides import PairConstraints
 from ibidem_dedupe.pairs import LongSignatureCache, LongTextMatcher, no_long_signatures
+from ibidem_dedupe.parameters import Keep
 from ibidem_dedupe.policy import Level, Policy
+from ibidem_dedupe.request import read
+from ibidem_ingest.dates import interval
 from ibidem_ingest.document import Document
-from ibidem_ingest.errors import UsageError, short_repr
+from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.language import add_languages
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.sign import batches, sign_and_pack
 
+Overlaps = Mapping[tuple[int, int], Overlap]
+
 
 @dataclass(frozen=True, slots=True)
 class Duplicate:
-    """A text that repeats the lead of its group.
+    """A text that repeats the lead of its group, or that overlaps it in their document.
 
     Args:
         place: Its place in the list, from 0.
-        level: `identical`, `near` or `partial`.
-        reason: Why it is a duplicate, in words.
+        level: `identical`, `near` or `partial`; of a neighbour `partial`.
+        reason: Why it is in the group, in words.
+        of: Place of the text that it repeats or overlaps: the lead, or the first of the group where another one leads
+            that would not pass with it alone.
+        side: Of a neighbour where it stands, seen from `of`: `before`, `after` or `within`; else empty.
     """
 
     place: int
     level: Level
     reason: str
+    of: int
+    side: Side | Literal[""] = ""
 
 
 @dataclass(frozen=True, slots=True)
 class TextGroup:
-    """Texts that repeat one another.
+    """Texts that repeat one another, with their neighbours in one document.
 
     Args:
-        lead: Place of the first of them in the list, from 0.
+        lead: Place of the one to show in the list, from 0.
         duplicates: The others, in the order of the list.
     """
 
     lead: int
     duplicates: tuple[Duplicate, ...] = ()
 
+    @property
+    def neighbours(self) -> tuple[Duplicate, ...]:
+        """The texts that overlap another of the group in one document."""
+        return tuple(each for each in self.duplicates if each.side)
+
 
 def group_texts(
-    texts: Sequence[str], *, policy: Policy | None = None, language: str = "", tables: Tables | None = None
+    texts: Sequence[str | Passage],
+    *,
+    policy: Policy | None = None,
+    language: str = "",
+    tables: Tables | None = None,
+    keep: str = "rank",
 ) -> list[TextGroup]:
     """Group a list of texts, such as the passages that a retriever found; nothing is stored.
 
-    A text joins the first lead before it that it duplicates, or begins a group: the order of the list decides which
-    text leads. Every text is in exactly one group.
+    A text joins the first lead before it that it duplicates, or begins a group. Every text is in exactly one group.
+    Passages that name one document join, too, where the end of one is the beginning of the other, by five words or
+    more, as a sliding window cuts them; they are neighbours and not duplicates.
 
     Args:
-        texts: In the order of their rank.
+        texts: In the order of their rank; passages where documents, dates or sources matter.
         policy: The decision for a pair; by default that of a search at the level `near`. Relations of long texts
             (`related`) need an index.
         language: ISO 639 code of all texts; detected for each of them where it is empty.
         tables: The idf tables; those of the settings by default.
+        keep: Which text of a group leads, as `dedupe_keep` says it: the first in `rank` (the best score), the
+            `earliest`, `latest` or `longest`, or `source:NAME,…`. The order of the groups stays that of the list.
 
     Raises:
-        UsageError: Something among the texts is no string.
+        UsageError: Something among the texts is no string, a date cannot be read, or `keep` has another value.
 
     Examples:
         >>> rent = "The tenant shall pay the rent on the first day of each month, in advance and without demand."
         >>> groups = group_texts([rent, "Either party may end this lease.", rent.upper()], language="en")
         >>> [(group.lead, [(each.place, each.level) for each in group.duplicates]) for group in groups]
         [(0, [(2, 'identical')]), (1, [])]
+        >>> cut = [Passage("It ends in May. The tenant shall then leave the house.", "lease.pdf"),
+        ...        Passage("The tenant shall then leave the house, with its keys.", "lease.pdf")]
+        >>> [each.reason for each in group_texts(cut, language="en")[0].neighbours]
+        ['follows it in the same document, 7 words overlap']
     """
+    choice = read("dedupe_keep", keep)
+    passages = [Passage.of(text, place) for place, text in enumerate(texts)]
     policy = policy or Policy()
-    columns = PackedColumns.decode(sign_texts(texts, language, tables or Tables(load().tables)))
-    names = [("", str(place)) for place in range(len(texts))]
+    columns = PackedColumns.decode(sign_texts(passages, language, tables or Tables(load().tables)))
+    names = [("", str(place)) for place in range(len(passages))]
     matcher = LongTextMatcher(names, columns.unpack_row, policy, LongSignatureCache(no_long_signatures))
-    return build_groups(group(columns, policy, matcher=matcher), matcher)
+    overlap = overlaps(passages)
+    grouping = group(columns, policy, PairConstraints(same=frozenset((a, b) for a, b in overlap if a < b)), matcher)
+    members = grouping.members(grouping.leads.tolist())
+    explain = Explanations(matcher, overlap)
+    return [explain.group(rows, lead_of(columns, rows, overlap, choice)) for rows in members.values()]
 
 
-def sign_texts(texts: Sequence[str], language: str, tables: Tables) -> list[bytes]:
-    """Sign texts, and return their packed values.
+def sign_texts(passages: Sequence[Passage], language: str, tables: Tables) -> list[bytes]:
+    """Sign passages, and return their packed values.
 
     Args:
-        texts: In any order.
+        passages: In any order.
         language: ISO 639 code of all texts; empty: it is detected.
         tables: The idf tables.
 
     Raises:
-        UsageError: One is no string.
+        UsageError: A date cannot be read.
     """
-    for place, text in enumerate(texts):
-        if not isinstance(text, str):
-            raise UsageError(f"text {place} is {short_repr(text)}, no string", "give the texts themselves")
-    documents = add_languages(Document(str(place), text, language=language) for place, text in enumerate(texts))
+    documents = add_languages(
+        Document(str(place), each.text, date=check_date(each.date, place), source=each.source, language=language)
+        for place, each in enumerate(passages)
+    )
     return [packed for batch in batches(documents) for _, packed in sign_and_pack(batch, tables)]
 
 
-def build_groups(grouping: Grouping, matcher: LongTextMatcher) -> list[TextGroup]:
-    """Return the groups of a grouping, each duplicate with its reason."""
-    members = grouping.members(grouping.leads.tolist())
-    return [
-        TextGroup(lead, tuple(explain(matcher, row, lead) for row in rows if row != lead))
-        for lead, rows in members.items()
-    ]
+def check_date(date: str, place: int) -> str:
+    """Return the date of a passage.
+
+    Raises:
+        UsageError: It cannot be read.
+    """
+    if date:
+        try:
+            interval(date)
+        except ValueError as error:
+            raise UsageError(f"date of passage {place}: {error}", "give it as ISO 8601, or leave it out") from error
+    return date
 
 
-def explain(matcher: LongTextMatcher, row: int, lead: int) -> Duplicate:
-    """Return a duplicate with the level and the reason by which it joined its lead."""
-    evidence = matcher.evidence(row, lead)
-    if evidence is None:
-        raise AssertionError(f"row {row} joined {lead} without evidence")
-    return Duplicate(row, evidence.level, reason(evidence.why))
+def lead_of(columns: PackedColumns, rows: Sequence[int], overlap: Overlaps, keep: Keep) -> int:
+    """Return the row of a group that is shown: a neighbour never, since the best passage of a document was found."""
+    first = rows[0]
+    return choose_lead(columns, [row for row in rows if (row, first) not in overlap], keep)
+
+
+@dataclass(frozen=True, slots=True)
+class Explanations:
+    """Says why the rows of a group belong together.
+
+    Args:
+        matcher: Decides on pairs.
+        overlap: Pairs of rows that overlap in their document.
+    """
+
+    matcher: LongTextMatcher
+    overlap: Overlaps
+
+    def group(self, rows: Sequence[int], lead: int) -> TextGroup:
+        """Return a group of rows, the first of which every other one joined."""
+        first = rows[0]
+        return TextGroup(lead, tuple(self.duplicate(row, lead, first) for row in rows if row != lead))
+
+    def duplicate(self, row: int, lead: int, first: int) -> Duplicate:
+        """Return a row with the reason by which it belongs to the lead, or to the first of the group."""
+        found = self.pair(row, lead) or self.pair(row, first)
+        if found is None:
+            raise AssertionError(f"row {row} joined {first} without evidence")
+        return found
+
+    def pair(self, row: int, other: int) -> Duplicate | None:
+        """Return a row as duplicate or neighbour of another; None where it is neither."""
+        if row == other:
+            return None
+        if (shared := self.overlap.get((row, other))) is not None:
+            return Duplicate(row, "partial", shared.reason, other, shared.side)
+        evidence = self.matcher.evidence(row, other)
+        return None if evidence is None else Duplicate(row, evidence.level, reason(evidence.why), other)

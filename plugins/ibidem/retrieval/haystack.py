@@ -1,28 +1,68 @@
-"""A component for Haystack that keeps the first of each group of duplicates."""
+"""Components for Haystack, a retriever and a selector: each text is handed on once."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from haystack import Document, component
 
-from ibidem.retrieval.passages import KEY, leads_of
+from ibidem.retrieval.index_search import find_passages
+from ibidem.retrieval.passages import KEY, leads_of, passage
+
+DOCUMENT_KEY = "source_id"
+"""Key of the metadata under which Haystack's splitters name the document that they cut."""
+
+
+@component
+class LeadRetriever:
+    """Finds the best passages of a signed index, each text once; `meta["duplicates"]` names the others."""
+
+    def __init__(
+        self, search: Callable[..., Any], top_k: int = 10, text_field: str = "text", document_field: str = ""
+    ) -> None:
+        """Set it up.
+
+        Args:
+            search: What `ibidem.retrieval.index_search.search_client` or `search_engine` returned.
+            top_k: How many different texts are returned.
+            text_field: Field with the text.
+            document_field: Field that names the document of a passage; empty: overlaps are not looked for.
+        """
+        self.search, self.top_k = search, top_k
+        self.text_field, self.document_field = text_field, document_field
+
+    @component.output_types(documents=list[Document])
+    def run(self, query: str, top_k: int | None = None) -> dict[str, list[Document]]:
+        """Return the passages, the best first."""
+        count = self.top_k if top_k is None else top_k
+        found = find_passages(self.search, query, count, self.text_field, self.document_field)
+        return {
+            "documents": [
+                Document(id=each.id, content=each.text, meta=each.metadata, score=each.score) for each in found
+            ]
+        }
 
 
 @component
 class LeadSelector:
     """Keeps one document of each group; `meta["duplicates"]` names the others, with level and reason."""
 
-    def __init__(self, language: str = "") -> None:
+    def __init__(self, language: str = "", keep: str = "rank", date_key: str = "") -> None:
         """Set it up.
 
         Args:
             language: ISO 639 code of all texts; detected where it is empty.
+            keep: Which document is kept: the first in `rank`, the `earliest`, `latest` or `longest`.
+            date_key: Key of the metadata with a date; empty: dates are not read.
         """
-        self.language = language
+        self.language, self.keep, self.date_key = language, keep, date_key
 
     @component.output_types(documents=list[Document])
     def run(self, documents: list[Document]) -> dict[str, list[Document]]:
         """Return the leads, in the order of the documents; a document without text is a group of its own."""
-        texts = [each.content or "" for each in documents]
-        leads = leads_of(texts, [each.id for each in documents], None, self.language)
+        passages = [
+            passage(each.content or "", each.meta, each.meta.get(DOCUMENT_KEY), self.date_key) for each in documents
+        ]
+        leads = leads_of(passages, [each.id for each in documents], None, self.language, self.keep)
         found = [replace(documents[lead], meta={**documents[lead].meta, KEY: others}) for lead, others in leads]
         return {"documents": found}

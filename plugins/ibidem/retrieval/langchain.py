@@ -1,13 +1,45 @@
-"""A document transformer for LangChain that keeps the first of each group of duplicates."""
+"""A retriever and a document transformer for LangChain: each text is handed on once."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from langchain_core.callbacks import CallbackManagerForRetrieverRun
 from langchain_core.documents import BaseDocumentTransformer, Document
+from langchain_core.retrievers import BaseRetriever
 
-from ibidem.retrieval.passages import KEY, leads_of
+from ibidem.retrieval.index_search import find_passages
+from ibidem.retrieval.passages import KEY, leads_of, passage
 from ibidem_dedupe.policy import Policy
+
+
+class LeadRetriever(BaseRetriever):
+    """Returns the `k` best passages of a signed index, each text once.
+
+    `metadata["duplicates"]` names the passages that repeat or overlap one, with level and reason; the other metadata
+    are the fields of its source.
+    """
+
+    search: Callable[..., Any]
+    """What `ibidem.retrieval.index_search.search_client` or `search_engine` returned."""
+
+    k: int = 4
+    """How many different texts are returned."""
+
+    text_field: str = "text"
+    """Field with the text."""
+
+    document_field: str = ""
+    """Field that names the document of a passage; empty: overlapping passages are not looked for."""
+
+    def _get_relevant_documents(
+        self,
+        query: str,
+        *,
+        run_manager: CallbackManagerForRetrieverRun,  # noqa: ARG002 - as the interface has it
+    ) -> list[Document]:
+        found = find_passages(self.search, query, self.k, self.text_field, self.document_field)
+        return [Document(each.text, id=each.id, metadata=each.metadata) for each in found]
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +49,9 @@ class LeadTransformer(BaseDocumentTransformer):
     Args:
         policy: The decision for a pair; None: that of a search at the level `near`.
         language: ISO 639 code of all texts; detected where it is empty.
+        keep: Which document is kept: the first in `rank`, the `earliest`, `latest` or `longest`.
+        document_key: Key of the metadata that names the file from which a passage was cut, as loaders set it.
+        date_key: Key of the metadata with a date; empty: dates are not read.
 
     Examples:
         >>> rent = "The tenant shall pay the rent on the first day of each month, in advance and without demand."
@@ -27,12 +62,18 @@ class LeadTransformer(BaseDocumentTransformer):
 
     policy: Policy | None = None
     language: str = ""
+    keep: str = "rank"
+    document_key: str = "source"
+    date_key: str = ""
 
     def transform_documents(self, documents: Sequence[Document], **_: Any) -> Sequence[Document]:
         """Return the leads, in the order of the documents."""
-        texts = [each.page_content for each in documents]
+        passages = [
+            passage(each.page_content, each.metadata, each.metadata.get(self.document_key), self.date_key)
+            for each in documents
+        ]
         ids = [each.id or str(place) for place, each in enumerate(documents)]
         return [
             documents[lead].model_copy(update={"metadata": {**documents[lead].metadata, KEY: duplicates}})
-            for lead, duplicates in leads_of(texts, ids, self.policy, self.language)
+            for lead, duplicates in leads_of(passages, ids, self.policy, self.language, self.keep)
         ]

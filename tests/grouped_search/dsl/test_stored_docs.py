@@ -1,4 +1,4 @@
-"""The requests of `docs/stored.md` for Dashboards, Kibana and other clients work on real servers."""
+"""The requests of `docs/stored.md` and `docs/analytics.md` work on real servers."""
 
 import json
 import re
@@ -13,9 +13,17 @@ from ibidem_engines.stored_groups import group_store
 from ibidem_workers.groups.follower import Follower
 from support.wrapped_clients import INDEX, STORIES
 
-PAGE = Path(__file__).parents[3] / "docs" / "stored.md"
-BODIES = [json.loads(block) for block in re.findall(r"```json\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)]
-COLLAPSE, LEADS, MONTHS, GROUPS, SOURCES = BODIES
+DOCS = Path(__file__).parents[3] / "docs"
+
+
+def bodies(page: str) -> list[Any]:
+    """The requests of a page, in its order."""
+    text = (DOCS / page).read_text(encoding="utf-8")
+    return [json.loads(block) for block in re.findall(r"```json\n(.*?)```", text, re.DOTALL)]
+
+
+COLLAPSE, LEADS = bodies("stored.md")
+DIFFERENT, MONTHS, GROUPS, SOURCES, COMPOSITE, FACET = bodies("analytics.md")
 
 
 @pytest.fixture(scope="module")
@@ -74,3 +82,24 @@ def test_documents_and_groups_of_each_source(plain_client: Any, groups: dict[str
     for source in ("AP", "Reuters"):
         ids_of_source = [each.id for each in STORIES if each.source == source]
         assert counts[source] == (len(ids_of_source), len({groups[name] for name in ids_of_source}))
+
+
+def test_different_documents_are_counted(plain_client: Any, groups: dict[str, str]) -> None:
+    counted = response_to(plain_client, DIFFERENT)["aggregations"]["different"]["value"]
+    assert counted == len(set(groups.values()))
+
+
+def test_all_groups_are_gone_through_page_by_page(plain_client: Any, groups: dict[str, str]) -> None:
+    body, counts = json.loads(json.dumps(COMPOSITE)), {}
+    body["aggs"]["groups"]["composite"]["size"] = 7
+    while page := plain_client.search(index=INDEX, body=body)["aggregations"]["groups"]:
+        counts |= {each["key"]["group"]: each["doc_count"] for each in page["buckets"]}
+        if "after_key" not in page:
+            break
+        body["aggs"]["groups"]["composite"]["after"] = page["after_key"]
+    assert counts == Counter(groups.values())
+
+
+def test_a_facet_of_the_leads_counts_each_group_once(plain_client: Any, groups: dict[str, str]) -> None:
+    facet = response_to(plain_client, FACET)["aggregations"]["leads"]
+    assert facet["doc_count"] == len(set(groups.values()))

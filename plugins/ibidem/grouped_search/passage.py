@@ -1,0 +1,126 @@
+"""Passages of a document: text cut from it, as a retriever finds it, and which of them overlap there."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from ibidem_ingest.errors import UsageError, short_repr
+from ibidem_ingest.text.tokens import tokens
+
+LEAST_OVERLAP = 5
+"""Words that two passages have to share at their edges: a run, as signatures count them."""
+
+MOST_HOLDERS = 8
+"""Passages of a document that may begin with one run; a heading that more of them repeat says nothing."""
+
+Side = Literal["before", "after", "within"]
+
+REASONS: Mapping[Side, str] = {
+    "before": "precedes it in the same document, {} words overlap",
+    "after": "follows it in the same document, {} words overlap",
+    "within": "part of it in the same document, {} words",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """Text that was cut from a document.
+
+    Args:
+        text: The text.
+        document: Name of the document; empty: it is not known, and the passage overlaps no other.
+        date: ISO 8601; decides where the earliest or latest is kept.
+        source: Its publisher; decides where sources are kept in an order.
+    """
+
+    text: str
+    document: str = ""
+    date: str = ""
+    source: str = ""
+
+    @classmethod
+    def of(cls, value: object, place: int) -> "Passage":
+        """Return a passage, or a text as a passage of an unknown document.
+
+        Args:
+            value: What a caller has given.
+            place: Its place in the list, for the error.
+
+        Raises:
+            UsageError: It is no text, or a field of the passage is no string.
+
+        >>> Passage.of("Rent is due.", 0)
+        Passage(text='Rent is due.', document='', date='', source='')
+        """
+        passage = value if isinstance(value, cls) else cls(value)  # type: ignore[arg-type]  # checked on the next lines
+        for name in cls.__slots__:
+            field = getattr(passage, name)
+            if not isinstance(field, str):
+                what = f"text {place}" if name == "text" else f"{name} of passage {place}"
+                raise UsageError(f"{what} is {short_repr(field)}, no string", f"give each {name} as a string")
+        return passage
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """Common words at the edges of two passages of one document.
+
+    Args:
+        words: How many.
+        side: Where the first passage stands, seen from the second.
+    """
+
+    words: int
+    side: Side
+
+    @property
+    def reason(self) -> str:
+        """Say why the first passage belongs to the second."""
+        return REASONS[self.side].format(self.words)
+
+
+def overlaps(passages: Sequence[Passage]) -> dict[tuple[int, int], Overlap]:
+    """Return the pairs of passages that overlap in their document, each pair in both orders, by their places.
+
+    The text decides, not a position: loaders count characters from the start of a page or of a file, and do not say
+    which.
+    Passages with equal words do not overlap; they are duplicates.
+
+    Args:
+        passages: Of any documents.
+
+    >>> cut = [Passage(text, "lease") for text in ("a b c d e f g h", "d e f g h i j k", "x y z")]
+    >>> overlaps(cut)[1, 0]
+    Overlap(words=5, side='after')
+    """
+    by_document: dict[str, list[int]] = defaultdict(list)
+    for place, passage in enumerate(passages):
+        if passage.document:
+            by_document[passage.document].append(place)
+    found: dict[tuple[int, int], Overlap] = {}
+    for places in by_document.values():
+        if len(places) > 1:
+            found.update(_document_overlaps({at: list(map(str, tokens(passages[at].text))) for at in places}))
+    return found
+
+
+def _document_overlaps(words: Mapping[int, list[str]]) -> Iterator[tuple[tuple[int, int], Overlap]]:
+    """Yield the overlaps of one document's passages, given their words by place."""
+    begins: dict[tuple[str, ...], list[int]] = defaultdict(list)
+    for place, own in words.items():
+        if len(own) >= LEAST_OVERLAP:
+            begins[tuple(own[:LEAST_OVERLAP])].append(place)
+    for earlier, own in words.items():
+        for start in range(len(own) - LEAST_OVERLAP + 1):
+            holders = begins.get(tuple(own[start : start + LEAST_OVERLAP]), ())
+            if len(holders) > MOST_HOLDERS:
+                continue
+            for later in holders:
+                other = words[later]
+                if own == other:
+                    continue
+                size = min(len(own) - start, len(other))
+                if own[start : start + size] == other[:size]:
+                    yield (later, earlier), Overlap(size, "within" if size == len(other) else "after")
+                    yield (earlier, later), Overlap(size, "within" if size == len(own) else "before")

@@ -1,0 +1,65 @@
+"""An assistant searches an index through `ibidem mcp`, by the protocol's own client."""
+
+import json
+
+import pytest
+
+from .conftest import Program
+
+pytestmark = pytest.mark.slow
+
+CLIENT = """
+import asyncio, json, os, sys
+from mcp import ClientSession, StdioServerParameters
+from mcp.client.stdio import stdio_client
+
+CALLS = [
+    ("search", {"query": "rent", "size": 2}),
+    ("search", {"query": "", "filters": ["meta.document=scan.pdf"]}),
+    ("inspect", {"id": "a"}),
+    ("compare", {"a": "a", "b": "copy of a"}),
+    ("groups", {}),
+    ("inspect", {"id": "nobody"}),
+    ("search", {"query": "rent", "size": 1000000}),
+    ("search", {"query": "rent", "keep": "newest"}),
+    ("search", {"query": "rent", "filters": ["colour=red"]}),
+]
+
+async def main():
+    command = ["-W", "ignore", "-c", "from ibidem.cli import main; main(['mcp'])"]
+    parameters = StdioServerParameters(command=sys.executable, args=command, env=dict(os.environ))
+    async with stdio_client(parameters) as streams, ClientSession(*streams) as session:
+        await session.initialize()
+        tools = (await session.list_tools()).tools
+        answers = []
+        for name, arguments in CALLS:
+            answer = await session.call_tool(name, arguments)
+            answers.append([answer.is_error, answer.content[0].text])
+        print(json.dumps([[each.name, each.annotations.read_only_hint] for each in tools]))
+        print(json.dumps(answers))
+
+asyncio.run(main())
+"""
+
+
+def test_an_assistant_finds_each_text_once_and_is_told_what_is_wrong(run_beside: Program) -> None:
+    done = run_beside("mcp==2.3.0", CLIENT)
+    assert done.returncode == 0, done.stderr
+    tools, answers = map(json.loads, done.stdout.splitlines())
+    assert tools == [[name, True] for name in ("search", "inspect", "compare", "groups")]
+    found, filtered, inspected, compared, groups = (json.loads(text) for is_error, text in answers[:5] if not is_error)
+    assert len(found["hits"]) == 2
+    assert found["documents"]["matched"] == 5
+    assert [hit["id"] for hit in filtered["hits"]] == ["copy of a"]
+    assert [(each["id"], each["reason"]) for each in inspected["duplicates"]] == [
+        ("copy of a", "the same words in the same order")
+    ]
+    assert (compared["level"], compared["reason"]) == ("identical", "the same words in the same order")
+    assert groups["documents"] == 5
+    assert all(is_error for is_error, _ in answers[5:])
+    missing, size, keep, field = (text for _, text in answers[5:])
+    assert "nobody" in missing
+    assert "less than or equal to 100" in size
+    assert "newest" in keep
+    assert "longest" in keep
+    assert "colour" in field
