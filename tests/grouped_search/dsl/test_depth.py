@@ -183,8 +183,9 @@ def test_what_cannot_be_grouped_is_named_with_what_would_be_right(body: dict[str
         read_search("news", body, {}, INDENT)
 
 
-def test_stored_groups_go_with_a_plain_retriever_and_name_the_search_that_does_it_for_others() -> None:
+def test_stored_groups_go_with_retrievers_as_with_other_searches() -> None:
     stored = parse_request({"dedupe": "indent", "dedupe_by": "stored"})
     assert read_search("news", {"retriever": STANDARD}, {}, stored).ranking == {"query": MATCH}
-    with pytest.raises(UsageError, match=r"'rrf' with dedupe_by=stored.*collapse: \{field: ibidem.group\}"):
-        read_search("news", {"retriever": {"rrf": {}}}, {}, stored)
+    assert (
+        ranked_hits(read_search("news", {"retriever": {"rrf": {}}}, {}, stored).ranking["retriever"]) == stored.window
+    )

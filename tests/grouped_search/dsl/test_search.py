@@ -453,6 +453,21 @@ def test_a_search_for_neighbours_finds_so_many_that_the_page_is_full(
     assert steps["aggregations"] == native["aggregations"]
 
 
+def test_a_field_without_vectors_finds_nothing_and_the_answer_says_where_to_look(
+    url: str, kind: str, plain_client: Any, wrapped_client: Any, parted: str
+) -> None:
+    if kind == "opensearch":
+        pytest.skip("the module of vectors is not there")
+    vector = {"type": "dense_vector", "dims": 2, "index": True, "similarity": "l2_norm"}
+    ask(url, "PUT", f"/{parted}/_mapping", json.dumps({"properties": {"empty": vector}}))
+    knn = {"field": "empty", "query_vector": [1.0, 1.0], "k": 10, "num_candidates": 20}
+    response = wrapped_client.search(index=parted, knn=knn, dedupe="collapse")
+    assert ids(response) == ids(plain_client.search(index=parted, knn=knn)) == []
+    assert response["dedupe"]["remedy"] == "look whether documents have vectors in empty, and pass the filters of knn"
+    with pytest.raises(elasticsearch.BadRequestError, match="nowhere"):
+        wrapped_client.search(index=parted, knn=knn | {"field": "nowhere"}, dedupe="collapse")
+
+
 RETRIEVERS: dict[str, dict[str, Any]] = {
     "standard": {"standard": {"query": {"match": {"body": "said"}}, "filter": {"exists": {"field": "place"}}}},
     "knn": {"knn": {"field": "place", "query_vector": [1.0, 1.0], "k": ALL, "num_candidates": ALL}},

@@ -6,11 +6,12 @@ from typing import Any
 from typing_extensions import override
 
 from ibidem.grouped_search.backend import PageRequest, SearchBackend, cursor_codec, document_ref
-from ibidem.grouped_search.dsl.depth import grows, raised_depths, ranked_hits
+from ibidem.grouped_search.dsl.depth import grows, nothing_near, raised_depths, ranked_hits
 from ibidem.grouped_search.dsl.display import as_shown, with_state
 from ibidem.grouped_search.dsl.index_cache import NOWHERE, IndexMetadataCache, SearchRecords, layout_names
 from ibidem.grouped_search.dsl.request import DslSearch
 from ibidem.grouped_search.dsl.response import (
+    by_name,
     check_complete,
     clean_explanation,
     drop_own_aggregation,
@@ -169,7 +170,8 @@ class DslBackend(SearchBackend):
         if may_pin:
             self._view = ReadView(read_newest(answer))
         drop_own_aggregation(answer)
-        return answer | {"dedupe": answer["dedupe"] | {"cursor": self.cursor} | raised_depths(self.search.raised)}
+        account = answer["dedupe"] | {"cursor": self.cursor} | raised_depths(self.search.raised)
+        return answer | {"dedupe": account | nothing_near(self.search.ranking, account["documents"]["matched"])}
 
     @override
     def window(self, depth: int, exclude: Collection[str] = ()) -> RequestFlow[Ranking]:
@@ -225,7 +227,7 @@ class DslBackend(SearchBackend):
             batch = hits[start : start + AT_ONCE]
             answer = yield self._documents_request([document_ref(hit) for hit in batch])
             check_complete(answer)
-            read = {(raw["_index"], raw["_id"]): raw for raw in answer["hits"]["hits"]}
+            read = by_name(answer["hits"]["hits"])
             own = [hit for hit in batch if document_ref(hit) in read and self._holds(read[document_ref(hit)], hit)]
             self.renamed |= len(own) < len(batch) and not self.ids
             documents |= {(name := document_ref(hit)): self._as_shown(read[name]) for hit in own}

@@ -180,6 +180,19 @@ def raised_depths(raised: Sequence[Json]) -> Json:
     return {"raised": [*raised]} if raised else {}
 
 
+def nothing_near(ranking: Mapping[str, Any], total: int) -> Json:
+    """Return the part of an account that says what to look at where a search for neighbours found none.
+
+    >>> nothing_near({"knn": {"field": "place", "query_vector": [1.0]}}, 0)
+    {'remedy': 'look whether documents have vectors in place, and pass the filters of knn'}
+    """
+    knn = ranking.get("knn")
+    if total or not knn:
+        return {}
+    fields = [str(each.get("field")) for each in ([knn] if isinstance(knn, Mapping) else knn)]
+    return {"remedy": f"look whether documents have vectors in {', '.join(fields)}, and pass the filters of knn"}
+
+
 def unwrap(body: Mapping[str, Any]) -> Json:
     """Write a retriever that ranks by itself as the parts of a search that rank in the same way.
 

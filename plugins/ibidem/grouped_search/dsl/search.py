@@ -6,7 +6,7 @@ Nothing is sent from here: requests are yielded, so that clients, waiting or not
 from time import perf_counter
 
 from ibidem.grouped_search.dsl.backend import DslBackend
-from ibidem.grouped_search.dsl.depth import raised_depths
+from ibidem.grouped_search.dsl.depth import nothing_near, raised_depths
 from ibidem.grouped_search.dsl.index_cache import IndexMetadataCache
 from ibidem.grouped_search.dsl.request import DslSearch
 from ibidem.grouped_search.dsl.response import (
@@ -115,6 +115,7 @@ def response(  # noqa: PLR0913, PLR0917 - the parts of an answer
     account = page.account | {"cursor": cursor, "took_ms": took, "by": "client"} | raised_depths(search.raised)
     if account["unsigned"] and page.window.lacks_signatures:
         account["remedy"] = REMEDY
+    account |= nothing_near(search.ranking, page.ranking.total)
     if answer.get("timed_out"):
         account["groups"] = account["groups"] | {"exact": False}
     if source.scores:

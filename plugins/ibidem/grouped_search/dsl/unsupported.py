@@ -96,12 +96,6 @@ def refuse_stored(body: Mapping[str, Any]) -> None:
     Raises:
         UsageError: Naming the part, the reason and what would be right.
     """
-    if "retriever" in body:
-        refuse(
-            f"the retriever {next(iter(body['retriever']))!r} with dedupe_by=stored",
-            "it takes no order by which pages could be counted",
-            "use dedupe_by=window; or send it without dedupe and with collapse: {field: ibidem.group}",
-        )
     if "timeout" in body:
         refuse("timeout with dedupe_by=stored", "counts of a part of the matches would not add up", "leave it out")
     if body.get("rescore"):
