@@ -433,6 +433,19 @@ def test_as_many_of_the_nearest_by_vector_are_grouped_as_the_page_holds(
         ]
 
 
+def test_a_query_for_the_nearest_is_as_deep_as_a_search_for_them(
+    kind: str, plain_client: Any, wrapped_client: Any, parted: str
+) -> None:
+    if kind == "opensearch":
+        pytest.skip("the module of vectors is not there")
+    knn = {"field": "place", "query_vector": [1.0, 1.0], "k": 10, "num_candidates": 20}
+    deep = knn | {"k": ALL, "num_candidates": ALL}
+    native = plain_client.search(index=parted, query={"knn": deep}, size=ALL)
+    response = wrapped_client.search(index=parted, query={"knn": knn}, size=ALL, dedupe="indent")
+    assert by_id(response) == by_id(native)
+    assert [each["part"] for each in response["dedupe"]["raised"]] == ["query.knn.k", "query.knn.num_candidates"]
+
+
 def test_a_search_for_neighbours_finds_so_many_that_the_page_is_full(
     kind: str, plain_client: Any, wrapped_client: Any, parted: str
 ) -> None:
@@ -453,7 +466,7 @@ def test_a_search_for_neighbours_finds_so_many_that_the_page_is_full(
     assert steps["aggregations"] == native["aggregations"]
 
 
-def test_a_field_without_vectors_finds_nothing_and_the_answer_says_where_to_look(
+def test_a_field_without_vectors_has_no_neighbours_and_the_answer_says_where_to_look(
     url: str, kind: str, plain_client: Any, wrapped_client: Any, parted: str
 ) -> None:
     if kind == "opensearch":
