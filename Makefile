@@ -8,6 +8,8 @@ COLLECTIONS ?= ../shared/data
 
 # A minute of new requests; with a seed the same ones again.
 FUZZING ?= --seconds 60
+# One process of tests more than there are processors, since tests wait for servers, and those of the gateway for threads.
+PROCESSES = $$($(BIN)/python -c 'import os; print(os.cpu_count() + 1)')
 MAVEN := command -v mvn > /dev/null && PYTHONPATH=tests $(PYTHON) -m servers.jdk > /dev/null 2>&1
 
 # Tests start dozens of nodes, none of which lives long enough to earn what the second compiler of Java costs.
@@ -30,11 +32,11 @@ demo: install
 
 # What the tests need beside Python is installed where it may be; what needs the rest is not run, and named at the end.
 # `make test` runs what a change may break, `make test-all` also what takes minutes and rarely breaks (`tests/servers/tiers.py`).
-test: TIER := -m "not thorough"
+test: TIER := -m "not thorough" --hypothesis-profile first
 test test-all: install
 	tests/servers/install.sh
 	@! $(MAVEN) || $(MAKE) plugin
-	$(QUICK_TO_START) PYTHONPATH=tests $(BIN)/python -m servers -- $(BIN)/pytest $(TIER) --numprocesses auto --dist loadfile --no-loadscope-reorder --durations=25
+	$(QUICK_TO_START) PYTHONPATH=tests $(BIN)/python -m servers -- $(BIN)/pytest $(TIER) --numprocesses $(PROCESSES) --dist loadfile --no-loadscope-reorder --durations=25
 	@$(MAVEN) || echo "not run: the plugins for search engines: Maven or a JDK of 21 or later is missing"
 
 # The plugins for search engines, with their style check and unit tests; needs Maven and a JDK of 21 or later.
@@ -49,11 +51,9 @@ plugins: install
 versions: plugins
 	$(BIN)/python .ci/versions.py $(VERSIONS)
 
-# Without servers, without processes, and with a tenth of the examples of each law. One process more than there are
-# processors: tests of the gateway wait for threads of theirs.
+# Without servers, without processes, and with a tenth of the examples of each law.
 quick: install
-	$(BIN)/pytest -m "not server and not slow" --hypothesis-profile quick --quiet --dist loadfile \
-	    --numprocesses $$($(BIN)/python -c 'import os; print(os.cpu_count() + 1)')
+	$(BIN)/pytest -m "not server and not slow and not thorough" --hypothesis-profile quick --quiet --dist loadfile --numprocesses $(PROCESSES)
 
 check: install
 	$(BIN)/ruff check .

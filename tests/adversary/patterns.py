@@ -40,7 +40,7 @@ SEVERAL = 3
 AT_THE_BEGINNING = frozenset(("match", "fullmatch"))
 METHODS = AT_THE_BEGINNING | {"search", "split", "findall", "finditer", "sub", "subn"}
 _IMPORT = "\nimport re\n"
-LEFT_OUT = ("__main__", ".kernel.kernel", ".retrieval.haystack", ".retrieval.llama_index")
+LEFT_OUT = ("__main__", ".kernel.kernel", ".retrieval.haystack", ".retrieval.llama_index", ".retrieval.mcp")
 """Modules that are no Python, or need packages that are not installed here; none has an expression."""
 
 Node = tuple[Any, Any]

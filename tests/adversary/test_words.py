@@ -81,6 +81,7 @@ def test_a_document_of_nothing_but_words_of_one_hash_is_signed(doublings: int, t
     assert sign_one(Document("a", " ".join(words)), table).length == len(words)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["indent", "collapse"])
 def test_a_forged_text_that_ranks_first_takes_nothing_out_of_the_list_and_a_trusted_source_leads(
     index: Engine, mode: str

@@ -69,6 +69,7 @@ def check(name: str, engine: Engine, every: int) -> None:
     assert not changed, f"{len(changed)} of {len(found)} answers changed, the first: {first}"
 
 
+@pytest.mark.slow
 def test_each_tenth_search_in_sqlite_has_the_answer_that_is_written_down(tmp_path: Path, records: list[Record]) -> None:
     engine = index(f"sqlite:///{tmp_path}/index.sqlite", "answers", records)
     check("sqlite", engine, 1 if Answers.writing else EVERY)

@@ -9,6 +9,8 @@ from ibidem.cli import main
 from ibidem.demo import FOLDER, Demonstration, demonstrate, example, next_commands, own_settings, python_licences
 from ibidem_core.settings import Settings
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:

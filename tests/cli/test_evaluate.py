@@ -81,6 +81,7 @@ def test_the_worst_mistakes_are_shown(run: Run) -> None:
     assert "missed  a and b" in run("evaluate", "two.jsonl", "labels.csv")[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("says", [{"language": "en"}, {}])
 def test_documents_in_another_language_than_they_say_are_warned_about_and_a_missing_one_is_detected(
     run: Run, says: dict[str, str]

@@ -2,9 +2,12 @@
 
 from pathlib import Path
 
+import pytest
+
 from ibidem.demo import debian_licences, licences, python_licences, read_text_file
 
 
+@pytest.mark.slow
 def test_the_packages_of_this_python_have_licences_with_names_of_their_own() -> None:
     packages = list(python_licences())
     assert len(packages) > 20
@@ -20,6 +23,7 @@ def test_one_copyright_file_that_two_packages_share_is_taken_once(tmp_path: Path
     assert [licence.id for licence in debian_licences(tmp_path)] == ["debian/libc6"]
 
 
+@pytest.mark.slow
 def test_a_machine_without_debian_packages_still_has_python_packages(tmp_path: Path) -> None:
     assert {licence.source for licence in licences(tmp_path / "none")} == {"Python packages"}
 

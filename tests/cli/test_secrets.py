@@ -57,6 +57,7 @@ AWAY = (
 """Settings with a secret, of brokers that do not answer."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("environment", WRONG, ids=str)
 def test_no_command_shows_a_secret_of_settings_that_are_wrong(
     run: Run, monkeypatch: pytest.MonkeyPatch, environment: dict[str, str]
@@ -105,6 +106,7 @@ def test_no_command_shows_a_secret_that_a_server_repeats(
         assert server.asked
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("environment", AWAY, ids=str)
 def test_the_gateway_shows_no_secret_in_any_answer(
     run: Run, monkeypatch: pytest.MonkeyPatch, environment: dict[str, str]

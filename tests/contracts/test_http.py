@@ -12,6 +12,8 @@ from contracts.command import Command, leases
 from contracts.golden import Golden
 from contracts.process import gateway, get
 
+pytestmark = pytest.mark.slow
+
 DRAINS = json.dumps({"query": {"match": {"text": "drains"}}, "_source": ["title", "date"]})
 ERROR = "#/components/schemas/Error"
 SEARCHES = {

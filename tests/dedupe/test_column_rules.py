@@ -1,6 +1,7 @@
 """The decision for many pairs at once says what the decision for one pair says."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -65,6 +66,7 @@ def test_forms_differ_in_columns_as_for_one_pair(texts: list[list[str]]) -> None
     assert Pairs(PackedColumns.decode(values), a, b).forms_differ().tolist() == one_by_one
 
 
+@pytest.mark.slow
 def test_generated_windows_hold_every_kind_of_evidence() -> None:
     kinds = {name for seed in range(30) for name in expected(make_window(seed, 40), Policy(profile=0.8))}
     assert kinds == {"", "content", "minhash", "termvector", "fingerprint", "profile", "characters"}

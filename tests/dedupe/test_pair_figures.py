@@ -1,6 +1,7 @@
 """The figures of a pair are the same bit for bit, for one pair and over columns, and from either side."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,6 +18,7 @@ def pairs_of(window: SampleWindow) -> Pairs:
     return Pairs(columns, np.repeat(rows, len(rows)), np.tile(rows, len(rows)))
 
 
+@pytest.mark.slow
 @example_settings
 @given(windows)
 def test_columns_hold_the_figures_of_each_pair(window: SampleWindow) -> None:

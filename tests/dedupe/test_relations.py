@@ -114,6 +114,7 @@ def test_what_one_says_of_the_other_is_turned_round_from_the_other_side() -> Non
     assert forward.signals["matched_a"] == backward.signals["matched_a"]
 
 
+@pytest.mark.slow
 def test_books_of_empty_pages_or_of_one_word_are_nothing_to_each_other() -> None:
     empty = sign_long(Document("a", "one\f" + "\f" * 4_998 + "two"))
     assert empty is not None

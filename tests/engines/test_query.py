@@ -284,6 +284,7 @@ SYNTAX = [
 ]
 
 
+@pytest.mark.slow
 @given(st.text() | st.lists(st.sampled_from(SYNTAX), max_size=12).map("".join))
 @example('"' * 99 + "a")
 @example("a\0b \ud800 \U0001e900")
@@ -291,6 +292,7 @@ def test_any_text_is_a_query_that_runs_or_is_refused_with_reason(library: Engine
     assert answered(library, typed)
 
 
+@pytest.mark.slow
 @given(st.text(), st.text())
 def test_any_filter_runs_or_is_refused_with_reason(library: Engine, name: str, value: str) -> None:
     for field in (name, f"meta.{name}", "source", "date", "id"):

@@ -247,6 +247,7 @@ class TestMembers:
         assert ids(lead=True) == ["c"]
         assert ids(excluded=[(engine.index, "c"), (engine.index, "b")]) == ["a"]
 
+    @pytest.mark.slow
     def test_more_than_a_slice_are_gone_through(self, engine: Engine, groups: StoredGroups, record: Make) -> None:
         store(engine, *(record(f"{at:04}") for at in range(1_001)))
         by_lead = leads(groups, size=2_000)

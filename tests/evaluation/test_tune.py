@@ -84,6 +84,7 @@ def test_the_curve_loses_no_pair_towards_lower_similarities(tables: Tables) -> N
     assert recalls == sorted(recalls, reverse=True)
 
 
+@pytest.mark.slow
 def test_the_order_of_the_documents_changes_nothing(tables: Tables) -> None:
     documents = [*pairs_with(0.9, "copy"), *pairs_with(0.6, "law")]
     collection = sign_documents(documents[::-1], tables)

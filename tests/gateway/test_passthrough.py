@@ -39,6 +39,7 @@ REQUESTS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("method", "path", "body"), REQUESTS)
 def test_any_request_reaches_the_engine_byte_for_byte_and_so_does_its_answer(
     method: str, path: str, body: bytes

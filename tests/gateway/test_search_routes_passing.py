@@ -29,6 +29,7 @@ def ask(
     return answer.status, {name.lower(): value for name, value in answer.getheaders()}, read
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["opensearch", "elasticsearch"])
 @pytest.mark.parametrize(
     ("method", "path", "body", "headers"),

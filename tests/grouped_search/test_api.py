@@ -51,6 +51,7 @@ def test_the_total_is_exact_and_the_time_is_reported(library: Engine, records: l
     assert response["took"] == response["dedupe"]["took_ms"] >= 0
 
 
+@pytest.mark.slow
 def test_duplicates_beyond_the_window_are_found_by_look_up_in_a_real_index(
     library: Engine, records: list[Record]
 ) -> None:

@@ -106,6 +106,7 @@ def copies(count: int, others: int, docket: str = "") -> SampleWindow:
     return SampleWindow([*values, *(value(signatures(10 + at), f"o{at}") for at in range(others))])
 
 
+@pytest.mark.slow
 def test_copies_that_fill_the_window_cost_one_more_request() -> None:
     engine = FakeEngine(copies(2_000, 50))
     response = page(engine, size=10)

@@ -116,6 +116,7 @@ def read_groups(engine: Engine) -> dict[str, str]:
     return {each.name.id: each.group for each in group_store(engine).read(ids)}
 
 
+@pytest.mark.slow
 @unhurried
 @given(data=st.data(), size=st.sampled_from([1, 3, 10, 60]), mode=st.sampled_from(["indent", "collapse"]))
 def test_all_pages_together_hold_each_match_once_and_the_account_adds_up(

@@ -44,6 +44,7 @@ def test_a_policy_decides_which_texts_are_duplicates(tables: Tables) -> None:
     assert places(group_texts(texts, policy=Policy(level="identical"), language="en", tables=tables)) == [[0], [1]]
 
 
+@pytest.mark.slow
 def test_the_languages_of_texts_are_detected(tables: Tables) -> None:
     german = "Der Mieter hat die Miete am ersten Tag jedes Monats im Voraus und ohne Aufforderung zu zahlen. " * 3
     assert places(group_texts([german, text(1), german], tables=tables)) == [[0, 2], [1]]

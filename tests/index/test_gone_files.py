@@ -36,10 +36,12 @@ def engine(tmp_path: Path, folder: Path) -> Engine:
     return engine
 
 
+@pytest.mark.slow
 def test_nothing_is_gone_while_all_files_are_there(engine: Engine, folder: Path) -> None:
     assert list(find_gone(engine, [folder])) == []
 
 
+@pytest.mark.slow
 def test_documents_rows_of_tables_too_are_gone_with_their_files(engine: Engine, folder: Path, tmp_path: Path) -> None:
     for name in ("b:7", "t.csv"):
         (folder / name).unlink()
@@ -48,6 +50,7 @@ def test_documents_rows_of_tables_too_are_gone_with_their_files(engine: Engine, 
     assert sorted(find_gone(engine, [folder])) == gone
 
 
+@pytest.mark.slow
 def test_a_folder_that_is_not_there_loses_no_document(engine: Engine, folder: Path) -> None:
     folder.rename(folder.with_name("moved"))
     with pytest.raises(UsageError, match="is not a folder"):

@@ -134,6 +134,7 @@ class TestOneName:
         assert groups_of(place.by(place.alias), dedupe_by="stored") == [["a"], ["b"]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_records_move_with_the_index_and_name_the_new_one(place: Place) -> None:
     before = place.by(place.alias)

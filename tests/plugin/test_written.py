@@ -5,6 +5,7 @@ import pytest
 from plugin.written import FILES, FOLDER, golden
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FILES)
 def test_a_golden_file_holds_what_is_answered(name: str) -> None:
     """If this is meant to change: `PYTHONPATH=tests python -m plugin.written`, and mend the plugin."""

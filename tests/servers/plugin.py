@@ -11,6 +11,7 @@ import signal
 import threading
 from collections import Counter
 from collections.abc import Generator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,6 +24,11 @@ from servers.tiers import mark_thorough
 SERVERS = pytest.StashKey[Servers]()
 LEFTOVERS = pytest.StashKey[Leftovers]()
 LEFT = pytest.StashKey[list[str]]()
+QUICK_FILES = pytest.StashKey[frozenset[Path]]()
+"""Files with a test that `make quick` runs, among all that were collected."""
+
+SLOWER = frozenset({"server", "slow", "thorough"})
+"""Marks of what `make quick` leaves out."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -44,15 +50,20 @@ def pytest_runtest_teardown(item: pytest.Item) -> None:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark the second tier, and put the slowest files first, so that no process is left with them at the end."""
     mark_thorough(items)
+    config.stash[QUICK_FILES] = frozenset(item.path for item in items if SLOWER.isdisjoint(_marks(item)))
     seconds: Counter[str] = Counter()
     for item in items:
         mark = item.get_closest_marker("timeout")
         second_tier = bool(item.get_closest_marker("thorough"))
         seconds[_file(item)] = max(seconds[_file(item)], mark.args[0] if mark else second_tier)
     items.sort(key=lambda item: -seconds[_file(item)])
+
+
+def _marks(item: pytest.Item) -> set[str]:
+    return {mark.name for mark in item.iter_markers()}
 
 
 def _file(item: pytest.Item) -> str:

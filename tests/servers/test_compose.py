@@ -49,6 +49,7 @@ def test_what_the_profiles_name_is_started_and_nothing_else(services: Services, 
     assert not any("depends_on" in service for service in services.values()), "it would start what no profile names"
 
 
+@pytest.mark.slow
 def test_every_service_says_how_it_is_and_may_take_so_much_memory_and_no_more(services: Services) -> None:
     assert {name for name, service in services.items() if service["healthcheck"]["test"] == ["NONE"]} == {"ibidem"}
     assert all(service["mem_limit"] for service in services.values())

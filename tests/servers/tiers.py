@@ -1,6 +1,7 @@
 """Tiers of tests: what every change may break is run each time, what takes minutes and rarely breaks is run by CI.
 
-`make test` leaves out the tests that are marked `thorough`; `make test-all` runs every test.
+`make test` leaves out the tests that are marked `thorough` and tries each law with fewer examples; `make test-all` runs
+every test with all of them.
 """
 
 from collections.abc import Iterable, Mapping
@@ -11,6 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 THOROUGH: Mapping[str, str] = {
+    "adversary/test_rights.py": "whole archives by every way; gateway/test_rights.py holds what a guest is shown",
     "faults/test_busy.py": "floods and network faults wait for servers that do not answer",
     "faults/test_flood.py": "floods and network faults wait for servers that do not answer",
     "faults/test_kills.py": "rounds of killing; each kill by itself is tested where its process is",
@@ -18,11 +20,13 @@ THOROUGH: Mapping[str, str] = {
     "faults/test_poison.py": "rounds of killing; each kill by itself is tested where its process is",
     "fuzz/": "rounds of mutation; each find is a test of its module",
     "gateway/browser/": "a browser looks at each page; the page itself is tested without one",
+    "gateway/test_openapi.py::test_over_a_cluster_every_answer_is_a_documented_one": "over a file it is of the first",
     "gateway/test_recipes.py": "clients in other languages are built first",
     "gateway/test_smuggling.py": "requests that nobody meant; the grammar has tests of its own",
     "plugin/test_mixed.py": "nodes with and without the plugin are started for it",
     "plugin/test_pipelines.py": "starts nodes of its own",
     "plugin/test_recipes.py": "runs the recipes of the plugin's page",
+    "plugin/test_rights.py": "fills whole archives twice for each engine",
     "plugin/test_same_answers.py": "many seeds in clusters; Java's unit tests hold the golden pages",
     "retrieval/test_frameworks.py": "installs other frameworks; LangChain's part is a doctest",
     "servers/test_compose.py": "reads the whole composition by another program",
@@ -31,7 +35,23 @@ THOROUGH: Mapping[str, str] = {
     "test_installation.py": "builds and installs archives; CI tries what is uploaded",
     "upgrade/": "unpacks whole indexes of earlier schemas",
 }
-"""Files and folders of the second tier, and why: which test keeps the promise in the first, or what takes so long."""
+"""Tests, files and folders of the second tier, and why: which keeps the promise in the first, or what takes so long."""
+
+ONE_ENGINE: Mapping[str, str] = {
+    "adversary/": "clients, gateway and page over either engine: both adapters keep tests/engines/test_contract.py",
+    "gateway/": "what the gateway passes on comes through an adapter: tests/engines and tests/clients ask both engines",
+    "grouped_search/": "one search over two adapters: tests/clients/test_wrap.py asks both engines with each client",
+    "index/": "an index by both its names: tests/engines/cluster/test_engine.py holds what each engine answers",
+    "plugin/": "one Java core below two adapters: the unit tests of each adapter are run by `make plugin`",
+    "workers/": "workers write by the engine's protocol, which tests/engines/test_contract.py holds for each engine",
+}
+"""Where tests of a server ask OpenSearch alone in the first tier, and what holds it for Elasticsearch.
+
+They are about what lies above the adapters, which says the same on both; in the second tier they ask both.
+"""
+
+SECOND = "elasticsearch"
+"""The engine that is left to the second tier there."""
 
 
 def mark_thorough(items: Iterable[pytest.Item]) -> None:
@@ -41,6 +61,20 @@ def mark_thorough(items: Iterable[pytest.Item]) -> None:
         items: All tests that were collected.
     """
     for item in items:
-        path = item.path.relative_to(ROOT).as_posix() if item.path.is_relative_to(ROOT) else ""
-        if any(path == name or (name.endswith("/") and path.startswith(name)) for name in THOROUGH):
+        if named(THOROUGH, item) or (named(ONE_ENGINE, item) and asks_second_engine(item)):
             item.add_marker("thorough")
+
+
+def named(table: Mapping[str, str], item: pytest.Item) -> bool:
+    """Return whether a table has a test, its file, or a folder that it is in."""
+    if not item.path.is_relative_to(ROOT):
+        return False
+    path = item.path.relative_to(ROOT).as_posix()
+    names = {path, f"{path}::{item.name.partition('[')[0]}", *(f"{each}/" for each in Path(path).parents)}
+    return not names.isdisjoint(table)
+
+
+def asks_second_engine(item: pytest.Item) -> bool:
+    """Return whether a test starts servers and is the one of its kind for Elasticsearch."""
+    call = getattr(item, "callspec", None)
+    return call is not None and item.get_closest_marker("server") is not None and SECOND in call.params.values()

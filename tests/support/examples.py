@@ -1,14 +1,18 @@
-"""With how many examples a law is tried: with all, or with the share of them that `make quick` takes.
+"""With how many examples a law is tried: with all, or with the share of them that `make test` or `make quick` takes.
 
 A law says how many with `@settings(max_examples=examples(25))`, or says nothing, which is a hundred.
 """
 
 from hypothesis import settings
 
-ALL, QUICK = 100, 10
-"""Examples of a law that says nothing; an example may take its time, since the machine may be slow."""
+ALL, FIRST, QUICK = 100, 30, 10
+"""Examples of a law that says nothing, in all tiers, in the first and in a quick run.
+
+An example may take its time, since the machine may be slow.
+"""
 
 settings.register_profile("all", max_examples=ALL, deadline=None)
+settings.register_profile("first", max_examples=FIRST, deadline=None)
 settings.register_profile("quick", max_examples=QUICK, deadline=None)
 settings.load_profile("all")
 

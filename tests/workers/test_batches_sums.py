@@ -1,5 +1,6 @@
 """The sum of many accounts."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,6 +26,7 @@ def test_sums_are_the_sum_of_the_accounts(accounts: list[BatchResult]) -> None:
     assert sums.at == max((account.at for account in accounts), default=0.0)
 
 
+@pytest.mark.slow
 @given(st.lists(ACCOUNTS, max_size=4), st.lists(ACCOUNTS, max_size=4))
 def test_adding_sums_is_summing_all(results: list[BatchResult], more_results: list[BatchResult]) -> None:
     assert sum(results, NO_RESULT) + sum(more_results, NO_RESULT) == sum([*results, *more_results], NO_RESULT)

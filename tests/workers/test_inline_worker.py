@@ -49,6 +49,7 @@ def test_a_message_that_ended_a_worker_is_left_to_another(settings: Settings, en
     assert not work_inline(engine, settings)
 
 
+@pytest.mark.slow
 def test_a_run_of_a_few_files_starts_no_worker(
     settings: Settings, engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

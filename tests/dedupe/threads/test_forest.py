@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+import pytest
+
 from dedupe.threads.letters import LEASE, PAID, ROOF, answer, mail
 from ibidem_dedupe.threads.forest import Forest, ThreadedMail
 from ibidem_dedupe.threads.parents import Parents
@@ -66,6 +68,7 @@ def test_a_copy_of_a_mail_is_held_by_the_first() -> None:
     assert (found["a"].inclusive, list(found["b"].contained_in)) == (True, ["a"])
 
 
+@pytest.mark.slow
 def test_a_chain_of_two_hundred_answers_has_one_inclusive_mail() -> None:
     text, mails = LEASE, [mail("0", LEASE, hour=0, number="0")]
     for at in range(1, 201):

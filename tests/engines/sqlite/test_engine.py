@@ -66,6 +66,7 @@ def test_an_index_that_is_next_to_others_is_apart(library: Engine, url: str, rec
     other.close()
 
 
+@pytest.mark.slow
 def test_a_text_is_stored_once(url: str, library: Engine, tmp_path: Path, record: Make) -> None:
     library.write([record("a", "unmistakable " * 10_000)])
     library.close()

@@ -1,6 +1,7 @@
 """The default tables come from word frequencies of general language."""
 
 import numpy as np
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -26,6 +27,7 @@ def test_a_word_of_the_table_is_one_token_of_a_text_and_a_term(word: str) -> Non
     assert not is_one_term(word) or (tokens(word) == [word] and is_term(word))
 
 
+@pytest.mark.slow
 def test_greek_words_are_found_as_texts_spell_them() -> None:
     table = build_general("el")
     assert table is not None
@@ -46,6 +48,7 @@ def test_languages_without_spaces_and_unknown_ones_have_none() -> None:
     assert build_general("tlh") is None
 
 
+@pytest.mark.slow
 def test_no_two_words_of_a_language_share_a_hash() -> None:
     greek = build_general("el")
     assert greek is not None

@@ -10,6 +10,7 @@ from ibidem_ingest.kernel.library import Library
 from support.compiled_loops import compile_loops
 
 
+@pytest.mark.slow
 def test_a_library_of_another_source_is_not_used(
     library: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

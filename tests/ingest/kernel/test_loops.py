@@ -11,6 +11,8 @@ import pytest
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.text.tokens import TokenBatch
 
+pytestmark = pytest.mark.slow
+
 EMPTY = np.zeros(0, np.int64)
 
 

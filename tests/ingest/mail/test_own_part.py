@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.mail.own_part import signed_part
@@ -12,6 +14,7 @@ QUOTED = "\n> ".join(
 )
 
 
+@pytest.mark.slow
 def test_two_answers_that_quote_one_mail_are_signed_by_their_own_words(tmp_path: Path) -> None:
     meta = {"message-id": "<1@example.org>"}
     answers = [

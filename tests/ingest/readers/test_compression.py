@@ -26,6 +26,7 @@ COMPRESS: dict[str, Callable[[bytes], bytes]] = {
 EVERY = pytest.mark.parametrize("suffix", COMPRESS)
 
 
+@pytest.mark.slow
 @EVERY
 @pytest.mark.parametrize("suffix_shown", [True, False])
 def test_what_was_compressed_comes_out_again_also_where_the_suffix_does_not_tell(
@@ -81,6 +82,7 @@ def test_a_bomb_is_never_unpacked_as_a_whole(tmp_path: Path, suffix: str) -> Non
         assert len(stream.peek(1)) < 1 << 20
 
 
+@pytest.mark.slow
 @EVERY
 def test_standard_input_may_be_compressed_and_stays_open(monkeypatch: pytest.MonkeyPatch, suffix: str) -> None:
     raw = io.BytesIO(COMPRESS[suffix](LINES))

@@ -105,6 +105,7 @@ COMPRESS = {".gz": gzip.compress, ".xz": lzma.compress, ".zst": zstandard.ZstdCo
 MANY = b"".join(b'{"id": %d, "text": "%d"}\n' % (number, number**50) for number in range(5_000))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", COMPRESS)
 def test_of_a_file_that_was_cut_the_rest_is_one_refusal(reading: Reading, suffix: str) -> None:
     content = COMPRESS[suffix](MANY)
@@ -115,6 +116,7 @@ def test_of_a_file_that_was_cut_the_rest_is_one_refusal(reading: Reading, suffix
     assert "ends in the middle; fetch or create the file again" in refusal.why
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", COMPRESS)
 def test_of_a_damaged_file_the_rest_is_one_refusal(reading: Reading, suffix: str) -> None:
     content = bytearray(COMPRESS[suffix](MANY))
@@ -182,6 +184,7 @@ def test_any_bytes_between_two_documents_leave_both_alone(
     assert all(isinstance(outcome, Refusal) for outcome in middle)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", COMPRESS)
 @pytest.mark.parametrize("size", [991, 2_997])
 def test_every_line_that_the_rest_of_a_cut_file_unpacks_into_is_read(reading: Reading, suffix: str, size: int) -> None:

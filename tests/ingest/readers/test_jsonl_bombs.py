@@ -119,6 +119,7 @@ def test_many_megabytes_of_blank_lines_are_passed_by_in_seconds_and_the_lines_af
     assert isinstance(second, Document)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", NO_DOCUMENTS.values(), ids=NO_DOCUMENTS)
 def test_a_file_that_gives_no_document_for_too_long_is_left_and_the_next_is_read(tmp_path: Path, piece: bytes) -> None:
     (tmp_path / "a.jsonl.gz").write_bytes(packed(64, piece))
@@ -131,6 +132,7 @@ def test_a_file_that_gives_no_document_for_too_long_is_left_and_the_next_is_read
     assert isinstance(second, Document)
 
 
+@pytest.mark.slow
 def test_a_file_that_unpacks_into_far_more_than_its_size_is_read_to_that_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

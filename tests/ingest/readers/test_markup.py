@@ -55,6 +55,7 @@ def test_what_shows_nothing_is_refused(tmp_path: Path, text: str) -> None:
         read(tmp_path, text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["[" * 9_000, "> " * 4_000 + "x", "*a " * 3_000, "`" * 9_999, "x\x00y", "![" * 4_000])
 def test_what_is_broken_or_nests_without_an_end_is_read_or_refused(tmp_path: Path, text: str) -> None:
     with suppress(Unreadable):

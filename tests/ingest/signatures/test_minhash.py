@@ -39,6 +39,7 @@ def naive(hashes: set[int], k: int) -> list[int]:
     return slots
 
 
+@pytest.mark.slow
 @given(texts, st.sampled_from([100, 34]))
 @example(["a b c", "", "a", "a b c d e f g"], 100)
 @example([" ".join(f"w{n}" for n in range(1500)), "a b c"], 34)

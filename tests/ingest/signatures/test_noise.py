@@ -95,6 +95,7 @@ def test_a_batch_is_signed_as_the_formula_says(several: list[str], table: Table)
     assert [sign_one(document, table).noise for document in documents] == [naive(text, table) for text in several]
 
 
+@pytest.mark.slow
 def test_the_estimate_is_that_of_the_runs() -> None:
     errors = []
     for seed in range(30):

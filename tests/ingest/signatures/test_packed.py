@@ -94,6 +94,7 @@ def test_the_layout_is_the_published_one() -> None:
     assert len(value) == 574
 
 
+@pytest.mark.slow
 @given(signatures(), st.sampled_from(["", "1987", "1987-02-26", "0001-01-01"]), st.text(min_size=1, max_size=20))
 @example(SIGNED, "", "é" * 200)
 def test_what_was_packed_is_read(value: Signatures, date: str, name: str) -> None:

@@ -130,6 +130,7 @@ def test_batches_lose_nothing_and_keep_their_size(sizes: list[int], most: int) -
     assert all(cut)
 
 
+@pytest.mark.slow
 def test_a_very_long_word_and_a_very_long_text_are_signed(tables: Tables) -> None:
     long = Document("a", "x" * 100_000 + " " + " ".join(WORDS * 300))
     assert sign([long], tables) == [sign_one(long, TABLE)]

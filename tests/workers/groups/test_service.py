@@ -322,6 +322,7 @@ def test_regrouping_mends_groups_that_others_made_wrong(everything: bool) -> Non
             assert set(right) == set(groups(engine))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", [replace(POLICY.similar(60), window_days=300), replace(POLICY.similar(85))])
 @example_settings
 @given(seed=st.integers(0, 1_000), size=st.integers(1, 40))
