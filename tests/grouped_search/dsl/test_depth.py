@@ -21,6 +21,8 @@ LEAVES = st.one_of(
     st.just(STANDARD),
     st.integers(1, 500).map(lambda k: {"knn": KNN | {"k": k}}),
 )
+WINDOWS = st.integers(1, 500).map(lambda size: {"query": {}, "window_size": size})
+RESCORE = st.one_of(WINDOWS, st.just({"query": {}}), st.lists(WINDOWS, min_size=1, max_size=2))
 DEPTHS = st.one_of(st.just({}), st.integers(1, 500).map(lambda size: {"rank_window_size": size}))
 
 
@@ -31,7 +33,7 @@ def rank_again(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     return st.one_of(
         st.builds(lambda part, depth: {"rrf": {"retrievers": part} | depth}, lists, DEPTHS),
         st.builds(lambda part, depth: {"linear": {"retrievers": part} | depth}, weighted, DEPTHS),
-        st.builds(lambda part, depth: {"rescorer": {"retriever": part, "rescore": []} | depth}, inner, DEPTHS),
+        st.builds(lambda part, size: {"rescorer": {"retriever": part, "rescore": size}}, inner, RESCORE),
         st.builds(lambda part, depth: {"text_similarity_reranker": {"retriever": part} | depth}, inner, DEPTHS),
     )
 
@@ -52,17 +54,28 @@ def bare(part: Any) -> Any:
         return [bare(each) for each in part]
     if not isinstance(part, dict):
         return part
-    return {name: bare(each) for name, each in part.items() if name not in ("k", "rank_window_size")}
+    return {name: bare(each) for name, each in part.items() if name not in ("k", "rank_window_size", "window_size")}
 
 
 @given(RETRIEVERS, st.integers(1, 300))
 def test_every_retriever_of_a_tree_ranks_the_window_and_nothing_else_of_it_changes(retriever: Any, window: int) -> None:
     body, raised = deepen({"retriever": retriever, "size": 10}, window)
-    assert min(numbers(body, "k", "rank_window_size")) >= window
+    assert min(numbers(body, "k", "rank_window_size", "window_size")) >= window
     assert bare(body) == bare({"retriever": retriever, "size": 10})
-    assert {each["used"] for each in raised} <= {window, 10}
+    assert all(each["used"] >= max(window, each["asked"] or 0) for each in raised)
     assert deepen(body, window) == (body, [])
     assert ranked_hits(body["retriever"]) >= window
+
+
+def test_what_is_inside_a_retriever_ranks_as_many_hits_as_what_is_around_it() -> None:
+    rescorer = {"rescorer": {"rescore": [{"window_size": 300}, {"window_size": 20}], "retriever": {"rrf": {}}}}
+    body, raised = deepen({"retriever": rescorer}, 100)
+    assert numbers(body, "window_size", "rank_window_size") == [300, 100, 300]
+    assert [each["part"] for each in raised] == [
+        "retriever.rescorer.rescore[1].window_size",
+        "retriever.rescorer.rrf.rank_window_size",
+    ]
+    assert ranked_hits(body["retriever"]) == 100
 
 
 def test_candidates_are_no_fewer_than_neighbours() -> None:
@@ -151,7 +164,7 @@ def nest(levels: int) -> dict[str, Any]:
     """Return a retriever inside so many others."""
     retriever: dict[str, Any] = STANDARD
     for _ in range(levels):
-        retriever = {"rescorer": {"retriever": retriever, "rescore": []}}
+        retriever = {"rescorer": {"retriever": retriever, "rescore": {"query": {}}}}
     return retriever
 
 
@@ -165,7 +178,9 @@ def nest(levels: int) -> dict[str, Any]:
         ({"retriever": "rrf"}, "retriever='rrf' is no retriever; write one kind"),
         ({"retriever": {"rrf": []}}, r"retriever.rrf=\[\] is not a JSON object"),
         ({"retriever": {"rrf": {"retrievers": "all"}}}, "retriever.rrf.retrievers='all' is not a list"),
-        ({"retriever": {"rescorer": {}}}, "retriever.rescorer=None is no retriever"),
+        ({"retriever": {"rescorer": {"rescore": {}}}}, "retriever.rescorer=None is no retriever"),
+        ({"retriever": {"rescorer": {}}}, "retriever.rescorer.rescore=None is no rescorer; write one"),
+        ({"retriever": {"rescorer": {"rescore": {"window_size": 0}}}}, "rescore.window_size=0 is not understood"),
         ({"retriever": nest(20)}, "retrievers are nested more than 10 deep; put them side by side"),
         ({"retriever": nest(99)}, "nested more than"),
         ({"knn": KNN | {"k": 1_000_000}}, "knn.k=1000000 is not understood; allowed: an integer from 1 to 10,000"),

@@ -489,7 +489,6 @@ RETRIEVERS: dict[str, dict[str, Any]] = {
         "rescorer": {
             "rescore": {"window_size": ALL, "query": {"rescore_query": {"match": {"body": "wheat"}}}},
             "retriever": {"standard": {"query": {"match": {"body": "said"}}}},
-            "rank_window_size": ALL,
         }
     },
 }

@@ -1,9 +1,9 @@
 """Depth of a ranking by neighbours or retrievers: made as great as the window that is grouped.
 
 Elasticsearch ranks by `knn` and by most retrievers only so many hits as they name themselves (`k`, `num_candidates`,
-`rank_window_size`), ten where they name none: with copies among them, too few for a page. They are asked for the whole
-window instead. A greater depth may change the scores of `rrf` and `linear`, whose parts then rank more documents, so
-one request has one depth, and the account names what was raised.
+`rank_window_size`, the `window_size` of a `rescorer`), ten where they name none: with copies among them, too few for a
+page. They are asked for the whole window instead. A greater depth may change the scores of `rrf` and `linear`, whose
+parts then rank more documents, so one request has one depth, and the account names what was raised.
 
 The retrievers `standard` and `knn` are the parts `query` and `knn` in other words, and are read as these.
 """
@@ -27,6 +27,8 @@ NESTED: Mapping[str, str] = {
 }
 """Retrievers that rank what others find, with the member that holds these."""
 
+WINDOW = "rank_window_size"
+
 NEIGHBOURS = frozenset(("knn", "neural"))
 """Queries for the nearest by a vector."""
 
@@ -41,7 +43,7 @@ APART = frozenset(("query", "knn", "sort", "rescore", "min_score", "sub_searches
 
 STANDARD = frozenset(("query", "filter", "sort", "min_score", "_name", "collapse", "search_after", "terminate_after"))
 DEFAULT = 10
-"""`k` and `rank_window_size` where a request names none: those of a page, which is as long as `size` is."""
+"""Depth where a request names none: that of a page, which is as long as `size` is, and of a rescorer."""
 
 
 @dataclass(slots=True)
@@ -94,15 +96,28 @@ class Depth:
         if kind == "standard":
             return {kind: parts}
         member = NESTED[kind]
-        parts = self._raise(parts, "rank_window_size", path, self.hits)
-        inner = parts.get(member)
+        parts = self._rescorer(parts, path) if kind == "rescorer" else self._raise(parts, WINDOW, path, self.hits)
+        # What is inside has to rank as many hits as what is around it.
+        inner_depth, inner = Depth(max(window_sizes(kind, parts)), self.raised), parts.get(member)
         if member == "retriever":
-            return {kind: parts | {member: self.retriever(inner, path, level + 1)}}
+            return {kind: parts | {member: inner_depth.retriever(inner, path, level + 1)}}
         if inner is None:  # `fields` and a text, from which the engine makes the retrievers itself
             return {kind: parts}
         if not isinstance(inner, list | tuple):
             raise UsageError(f"{path}.retrievers={short_repr(inner)} is not a list", "write a list of retrievers")
-        return {kind: parts | {member: [self._weighted(each, path, level + 1) for each in inner]}}
+        return {kind: parts | {member: [inner_depth._weighted(each, path, level + 1) for each in inner]}}
+
+    def _rescorer(self, parts: Mapping[str, Any], path: str) -> Json:
+        """Deepen a `rescorer`, which ranks as many hits as the smallest of its windows holds."""
+        rescore = parts.get("rescore")
+        if isinstance(rescore, Mapping):
+            return {**parts, "rescore": self._raise(rescore, "window_size", f"{path}.rescore", self.hits)}
+        if not isinstance(rescore, list | tuple) or not all(isinstance(each, Mapping) for each in rescore):
+            raise UsageError(f"{path}.rescore={short_repr(rescore)} is no rescorer", "write one, or a list of them")
+        windows = [
+            self._raise(each, "window_size", f"{path}.rescore[{at}]", self.hits) for at, each in enumerate(rescore)
+        ]
+        return {**parts, "rescore": windows}
 
     def _weighted(self, item: Any, path: str, level: int) -> Json:
         """Deepen one retriever of several, which may stand next to its weight."""
@@ -266,10 +281,22 @@ def kinds() -> Sequence[str]:
 
 
 def ranked_hits(retriever: Mapping[str, Any]) -> int:
-    """Return how many hits a retriever ranks: as many of them can be grouped, and no others.
+    """Return how many hits a retriever that was deepened ranks: as many of them can be grouped, and no others.
 
     >>> ranked_hits({"rrf": {"retrievers": [], "rank_window_size": 200}})
     200
     """
-    (parts,) = retriever.values()
-    return int(parts["rank_window_size"])
+    ((kind, parts),) = retriever.items()
+    return min(window_sizes(kind, parts))
+
+
+def window_sizes(kind: str, parts: Mapping[str, Any]) -> Sequence[int]:
+    """Return how many hits each step of a retriever that was deepened ranks.
+
+    >>> window_sizes("rescorer", {"rescore": [{"window_size": 200}, {"window_size": 500}]})
+    [200, 500]
+    """
+    if kind != "rescorer":
+        return [parts[WINDOW]]
+    rescore = parts["rescore"]
+    return [each["window_size"] for each in ([rescore] if isinstance(rescore, Mapping) else rescore)]
