@@ -8,6 +8,10 @@ COLLECTIONS ?= ../shared/data
 
 # A minute of new requests; with a seed the same ones again.
 FUZZING ?= --seconds 60
+# How many schedules are simulated, and the first of them.
+SEEDS ?= 10000
+FIRST ?= 0
+
 # One process of tests more than there are processors, since tests wait for servers, and those of the gateway for threads.
 PROCESSES = $$($(BIN)/python -c 'import os; print(os.cpu_count() + 1)')
 MAVEN := command -v mvn > /dev/null && PYTHONPATH=tests $(PYTHON) -m servers.jdk > /dev/null 2>&1
@@ -18,7 +22,7 @@ QUICK_TO_START := JDK_JAVA_OPTIONS=-XX:TieredStopAtLevel=1
 # Tests start hundreds of interpreters, each of which would compile every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: install demo test test-all plugin plugins versions quick check security docs release lint figures suites soak faults clean
+.PHONY: install demo test test-all plugin plugins versions quick check security docs release lint figures suites soak faults simulate mutations clean
 
 install: $(VENV)/.installed
 
@@ -110,6 +114,14 @@ suites: install
 # An hour of steady ingest and search.
 soak: install
 	$(BIN)/python benchmarks/soak.py --collections $(COLLECTIONS)
+
+# Schedules of a simulated cluster, queue and clock, one for each seed; `SEEDS=1 FIRST=17` runs one again.
+simulate: install
+	cd tests && PYTHONHASHSEED=0 ../$(BIN)/python -m simulation --seeds $(SEEDS) --first $(FIRST)
+
+# Which changes of the code that decides, settles and keeps checkpoints no quick test notices; hours for all of it.
+mutations: install
+	$(BIN)/python .ci/mutations.py $(MODULES)
 
 # Rounds of killing, and bad documents among good ones, in an hour or so; the short form of both is in the tests.
 faults: install

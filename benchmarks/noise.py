@@ -17,8 +17,9 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
+from ibidem.evaluation.agreement import PairFigures
 from ibidem.evaluation.evaluate import filter_documents, found_pairs, sign_collection, split_refusals
-from ibidem.evaluation.labels import Pair, PairFigures, order_pair
+from ibidem.evaluation.labels import Pair, order_pair
 from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.policy import Policy
 from ibidem_engines.query import Filter

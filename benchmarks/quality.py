@@ -32,6 +32,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ibidem.evaluation.agreement import PairFigures, SetFigures, components, count_evidence
 from ibidem.evaluation.evaluate import (
     Collection,
     filter_documents,
@@ -40,15 +41,7 @@ from ibidem.evaluation.evaluate import (
     sign_collection,
     split_refusals,
 )
-from ibidem.evaluation.labels import (
-    Pair,
-    PairFigures,
-    SetFigures,
-    components,
-    count_evidence,
-    parse_condition,
-    read_pairs,
-)
+from ibidem.evaluation.labels import Pair, parse_condition, read_pairs
 from ibidem.evaluation.tune import Figures, choose_figures
 from ibidem_dedupe.leader_clustering import group
 from ibidem_dedupe.parameters import PRESETS

@@ -19,6 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ibidem.evaluation.agreement import PairFigures, components
 from ibidem.evaluation.evaluate import (
     Collection,
     filter_documents,
@@ -26,7 +27,7 @@ from ibidem.evaluation.evaluate import (
     sign_collection,
     split_refusals,
 )
-from ibidem.evaluation.labels import Pair, PairFigures, components
+from ibidem.evaluation.labels import Pair
 from ibidem.evaluation.tune import choose_figures
 from ibidem_dedupe.policy import Policy
 from ibidem_ingest.document import Document

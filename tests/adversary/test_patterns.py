@@ -17,7 +17,7 @@ from adversary.patterns import (
 from ibidem_engines import highlighting
 from ibidem_engines.query import Phrase
 from ibidem_ingest.text import terms
-from ibidem_workers import batches
+from ibidem_workers import messages
 from ibidem_workers.brokers import files
 
 BOUNDED = {
@@ -28,7 +28,7 @@ BOUNDED = {
 
 EVERY = expressions()
 
-RESTORED = {terms._TERM.pattern.decode(), batches._STRING.pattern.decode()}
+RESTORED = {terms._TERM.pattern.decode(), messages._STRING.pattern.decode()}
 """Expressions with possessive groups of which no part fails after it has gone on, but where all has failed."""
 
 

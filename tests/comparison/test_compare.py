@@ -1,8 +1,5 @@
 """Two documents side by side: what every signature says, and the text that they share."""
 
-from pathlib import Path
-
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,11 +9,6 @@ from ibidem_ingest.idf.store import Tables
 from support.leases import LEASE
 
 TEXTS = st.lists(st.sampled_from(LEASE.split()), max_size=40).map(" ".join)
-
-
-@pytest.fixture(scope="module")
-def tables(tables_folder: Path) -> Tables:
-    return Tables(tables_folder)
 
 
 @given(a=TEXTS, b=TEXTS)

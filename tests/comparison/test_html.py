@@ -1,7 +1,5 @@
 """A text cut into linked passages is still the whole text, and every link leads somewhere."""
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,11 +13,6 @@ from support.leases import LEASE
 
 SENTENCES = [f"{sentence}." for sentence in LEASE.split(". ")]
 TEXTS = st.lists(st.sampled_from([*SENTENCES, "\f", "\n\n", "* * *", "other words"]), max_size=12).map(" ".join)
-
-
-@pytest.fixture(scope="module")
-def tables(tables_folder: Path) -> Tables:
-    return Tables(tables_folder)
 
 
 def linked(comparison: Comparison) -> tuple[list[Part], list[Part]]:

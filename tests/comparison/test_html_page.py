@@ -1,7 +1,6 @@
 """The page about two documents: whole, harmless and on its own."""
 
 from html.parser import HTMLParser
-from pathlib import Path
 
 import pytest
 
@@ -32,11 +31,6 @@ class Elements(HTMLParser):
 
     def values(self, name: str) -> list[str]:
         return [value for each, value in self.attributes if each == name]
-
-
-@pytest.fixture(scope="module")
-def tables(tables_folder: Path) -> Tables:
-    return Tables(tables_folder)
 
 
 def make_page(tables: Tables, a: Document, b: Document) -> SharedPage:

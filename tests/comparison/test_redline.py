@@ -1,8 +1,5 @@
 """A redline shows what was removed, added and moved, and loses nothing of either text."""
 
-from pathlib import Path
-
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -12,11 +9,6 @@ from ibidem.comparison.redline import Redline, redline, stay
 from ibidem_dedupe.policy import Policy
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
-
-
-@pytest.fixture
-def tables(tables_folder: Path) -> Tables:
-    return Tables(tables_folder)
 
 
 def lines_of(a: str, b: str, tables: Tables) -> Redline:

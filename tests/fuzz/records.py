@@ -27,11 +27,12 @@ from ibidem_engines.records import UnstorableRecord
 from ibidem_ingest.document import Document, read_record
 from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.sign import digest, sign_one
-from ibidem_workers.batches import BatchResult, check
+from ibidem_workers.batch_result import BatchResult
 from ibidem_workers.brokers import lease
 from ibidem_workers.brokers.files import SpoolDirectory
 from ibidem_workers.celery_app import TASK, make_app
 from ibidem_workers.dead_letters import read_letter
+from ibidem_workers.messages import check
 from ibidem_workers.runs import RunRecord
 from ibidem_workers.tasks import STRANGE
 

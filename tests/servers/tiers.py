@@ -30,6 +30,7 @@ THOROUGH: Mapping[str, str] = {
     "plugin/test_same_answers.py": "many seeds in clusters; Java's unit tests hold the golden pages",
     "retrieval/test_frameworks.py": "installs other frameworks; LangChain's part is a doctest",
     "servers/test_compose.py": "reads the whole composition by another program",
+    "simulation/test_many_schedules.py": "ten thousand schedules; some hundreds are run each time",
     "snippets/": "runs the commands of every page of the documentation",
     "suites/test_suites.py": "the engines' own suites",
     "test_installation.py": "builds and installs archives; CI tries what is uploaded",

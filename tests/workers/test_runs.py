@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from ibidem_engines.engine import Engine, Ledger
 from ibidem_engines.group_checkpoint import Checkpoint
 from ibidem_ingest.errors import Refusal, UsageError
-from ibidem_workers.batches import BatchResult, batch_key, refusals_as_json
+from ibidem_workers.batch_result import BatchResult, refusals_as_json
+from ibidem_workers.batches import batch_key
 from ibidem_workers.runs import BLOCK, LONGEST_PAUSE, SHARE, RunMonitor, RunRecord, refusals_key, summary
 from support.examples import examples
 

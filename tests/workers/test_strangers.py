@@ -18,11 +18,11 @@ from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
 from ibidem_workers import dead_letters
-from ibidem_workers.batches import compress
 from ibidem_workers.brokers.files import SpoolDirectory
 from ibidem_workers.brokers.redis import GIVEN_UP, PREFIX, connect
 from ibidem_workers.celery_app import TASK, make_app
 from ibidem_workers.ingest import ingest_documents
+from ibidem_workers.messages import compress
 from ibidem_workers.pool import Pool
 from ibidem_workers.runs import RunMonitor
 from support.rabbitmq_queues import delete_queues

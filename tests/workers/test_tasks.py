@@ -15,7 +15,8 @@ from ibidem_engines.stored_groups import group_store
 from ibidem_ingest.document import ORIGIN, WHERE
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers import dead_letters
-from ibidem_workers.batches import Batch, BatchResult
+from ibidem_workers.batch_result import BatchResult
+from ibidem_workers.batches import Batch
 from ibidem_workers.groups.service import settle_all
 from ibidem_workers.tasks import DELAYED, Consumer, Delivery, WorkerContext, sign_and_write
 

@@ -3,7 +3,7 @@
 import logging
 
 from ibidem_core.logs import Stages
-from ibidem_workers.batches import BatchResult
+from ibidem_workers.batch_result import BatchResult
 
 _log = logging.getLogger(__name__)
 

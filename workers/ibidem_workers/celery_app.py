@@ -25,18 +25,10 @@ from ibidem_core.redaction import redact
 from ibidem_core.settings import Settings
 from ibidem_ingest.distribution import install_command
 from ibidem_ingest.errors import UsageError
-from ibidem_workers.batches import (
-    COMPRESSION,
-    MATCH_TASK,
-    TRIES_BEFORE,
-    Batch,
-    SerializedBatch,
-    batch_key,
-    most_of_message,
-    register_compression,
-)
+from ibidem_workers.batches import Batch, SerializedBatch, batch_key
 from ibidem_workers.brokers.files import SpoolDirectory
 from ibidem_workers.brokers.rabbitmq import redacted_message, translate_error
+from ibidem_workers.messages import COMPRESSION, MATCH_TASK, TRIES_BEFORE, most_of_message, register_compression
 
 RAW = 2
 """Bytes at most that one byte of a body takes in a queue of ours, where a body is a string of JSON."""

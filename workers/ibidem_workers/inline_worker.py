@@ -15,8 +15,9 @@ from kombu.message import Message
 from ibidem_core.settings import Settings
 from ibidem_engines.engine import Engine
 from ibidem_ingest.idf.store import Tables
-from ibidem_workers.batches import TRIES, TRIES_BEFORE, Batch, check
+from ibidem_workers.batches import Batch
 from ibidem_workers.celery_app import make_app, send
+from ibidem_workers.messages import TRIES, TRIES_BEFORE, check
 from ibidem_workers.tasks import STRANGE, Delivery, WorkerContext, sign_and_write
 
 MAX_DOCUMENTS, MAX_CHARACTERS = 50, 500_000

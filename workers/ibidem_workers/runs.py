@@ -15,7 +15,7 @@ from ibidem_engines.engine import Engine
 from ibidem_engines.group_checkpoint import count_joined
 from ibidem_engines.ledger import check_entry, read_entries, read_ledger
 from ibidem_ingest.errors import Refusal, UsageError
-from ibidem_workers.batches import NO_RESULT, BatchResult, refusals_from_json
+from ibidem_workers.batch_result import NO_RESULT, BatchResult, refusals_from_json
 from ibidem_workers.brokers.lease import has_exited, host_name
 
 State = Literal["reading", "submitted", "interrupted"]

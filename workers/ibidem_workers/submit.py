@@ -17,19 +17,11 @@ from ibidem_engines.group_checkpoint import count_joined
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal
 from ibidem_ingest.readers.formats import Choice, Tally
-from ibidem_workers.batches import (
-    MOST_STRUCTURE,
-    SerializedBatch,
-    SerializedDocument,
-    batch_key,
-    cut,
-    most_of_record,
-    refusals_as_json,
-    serialize,
-    too_dense,
-)
+from ibidem_workers.batch_result import refusals_as_json
+from ibidem_workers.batches import SerializedBatch, SerializedDocument, batch_key, cut, serialize
 from ibidem_workers.brokers.lease import this_process
 from ibidem_workers.celery_app import make_app, send
+from ibidem_workers.messages import MOST_STRUCTURE, most_of_record, too_dense
 from ibidem_workers.runs import RunRecord, State, new_run, refusals_key
 
 SHOWN = 20

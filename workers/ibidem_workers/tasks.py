@@ -29,8 +29,10 @@ from ibidem_ingest.errors import Refusal, Refused
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers import dead_letters
 from ibidem_workers.batch_log import log_batch
-from ibidem_workers.batches import Batch, BatchResult, batch_key, check
+from ibidem_workers.batch_result import BatchResult
+from ibidem_workers.batches import Batch, batch_key
 from ibidem_workers.dead_letters import printable, writable
+from ibidem_workers.messages import check
 from ibidem_workers.overlap import overlap
 
 DELAYED = "celery.worker.consumer.delayed_delivery:DelayedDelivery"

@@ -34,10 +34,11 @@ from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_ingest.errors import IbidemError
 from ibidem_ingest.idf.store import Tables
-from ibidem_workers.batches import MATCH_TASK, TRIES, TRIES_BEFORE, Batch, Record, most_of_message, restrict_serializers
+from ibidem_workers.batches import Batch, Record
 from ibidem_workers.brokers.lease import is_alive, this_process
 from ibidem_workers.celery_app import TASK, connect_broker, make_app, match_queue, send
 from ibidem_workers.groups.match_task import MatchWorker
+from ibidem_workers.messages import MATCH_TASK, TRIES, TRIES_BEFORE, most_of_message, restrict_serializers
 from ibidem_workers.pool import STOPPED
 from ibidem_workers.starter import fork_workers, report
 from ibidem_workers.tasks import Delivery, WorkerContext, sign_and_write
@@ -192,7 +193,8 @@ def register(app: Celery, context: WorkerContext) -> list[EngineError]:
             _hand_back(app, delivery, "the worker was asked to end")
             return
         try:
-            sign_and_write(context, delivery, lambda batch: send(app, run, batch))
+            # Single documents begin with no try, but an earlier one of their batch may have written them.
+            sign_and_write(context, delivery, lambda batch: send(app, run, batch, 0))
         except Unavailable as error:
             _hand_back(app, delivery, error)
         except Permanent as error:

@@ -14,6 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
+Places = NDArray[np.int64]
+Hashes = NDArray[np.uint64]
+Octets = NDArray[np.uint8]
 
 SOURCE = Path(__file__).with_name("kernel.c")
 LIBRARY = Path(__file__).with_name("kernel.so")

@@ -21,8 +21,8 @@ from ibidem.cli.console import (
     results,
     warn_of_labels,
 )
+from ibidem.evaluation.agreement import PairFigures
 from ibidem.evaluation.evaluate import Labels, sign_collection
-from ibidem.evaluation.labels import PairFigures
 from ibidem.evaluation.tune import DEFAULT, MANY_SETS, Tuning, tune
 from ibidem.grouped_search.explanations import format_count
 from ibidem_core.settings import Settings, load

@@ -6,15 +6,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 
-from ibidem.evaluation.errors import MOST, Mistake, SignedDocuments
-from ibidem.evaluation.labels import (
+from ibidem.evaluation.agreement import (
     EvidenceCount,
-    Pair,
     PairFigures,
     SetFigures,
     adjusted_rand,
     components,
     count_evidence,
+)
+from ibidem.evaluation.errors import MOST, Mistake, SignedDocuments
+from ibidem.evaluation.labels import (
+    Pair,
     count_labelled,
     labelled_ids,
     order_pair,

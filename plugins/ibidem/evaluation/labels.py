@@ -1,18 +1,15 @@
-"""Labels: which pairs of documents are duplicates in truth, and the metrics of agreement with them.
+"""Labels: which pairs of documents are duplicates in truth.
 
 Two kinds of table with a header, tabs or commas between its columns: `id, cluster`, where all documents of a cluster
 are duplicates of each other; and `a, b, …`, where a listed pair is one when its other columns fulfil a condition.
-
-Metrics: precision, recall, F1, adjusted Rand index.
 """
 
 import csv
 import operator
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 from typing import TypeVar
@@ -270,142 +267,3 @@ def _rows(path: Path, columns: Sequence[str], table: Iterable[Sequence[str]]) ->
                 f"{path}:{line}: {len(cells)} columns", f"there have to be {len(columns)}, as in its header"
             )
         yield f"{path}:{line}", dict(zip(columns, (cell.strip() for cell in cells), strict=False))
-
-
-@dataclass(frozen=True, slots=True)
-class PairFigures:
-    """The agreement of pairs with labels.
-
-    Args:
-        true: Pairs that are duplicates.
-        found: Pairs that were found.
-        precision: Share of those found that are duplicates; 1.0 when none was found.
-        recall: Share of the duplicates that were found; 1.0 when there are none.
-        f1: Harmonic mean of the two.
-    """
-
-    true: int
-    found: int
-    precision: float
-    recall: float
-    f1: float
-
-    @classmethod
-    def measure(cls, true: AbstractSet[Pair], pairs: AbstractSet[Pair]) -> "PairFigures":
-        """Compare the found pairs with the labelled pairs.
-
-        >>> PairFigures.measure({("a", "b"), ("a", "c")}, {("a", "b")}).f1
-        0.6667
-        """
-        hits = len(true & pairs)
-        precision = hits / len(pairs) if pairs else 1.0
-        recall = hits / len(true) if true else 1.0
-        f1 = 2 * precision * recall / (precision + recall) if hits else 0.0
-        return cls(len(true), len(pairs), round(precision, 4), round(recall, 4), round(f1, 4))
-
-    def as_json(self) -> dict[str, object]:
-        """Return the figures by name."""
-        return asdict(self)
-
-
-@dataclass(frozen=True, slots=True)
-class EvidenceCount:
-    """The pairs that a kind of evidence joins and no stronger one does.
-
-    Args:
-        found: Pairs.
-        right: Those of them that are duplicates.
-    """
-
-    found: int
-    right: int
-
-    def as_json(self) -> dict[str, object]:
-        """Return the figures by name."""
-        return asdict(self)
-
-
-def count_evidence(evidence: Mapping[Pair, str], true: AbstractSet[Pair]) -> dict[str, EvidenceCount]:
-    """Count pairs for each kind of evidence, the most frequent first.
-
-    >>> count_evidence({("a", "b"): "minhash", ("a", "c"): "minhash"}, {("a", "b")})
-    {'minhash': EvidenceCount(found=2, right=1)}
-    """
-    hits = Counter(name for pair, name in evidence.items() if pair in true)
-    return {name: EvidenceCount(count, hits[name]) for name, count in Counter(evidence.values()).most_common()}
-
-
-@dataclass(frozen=True, slots=True)
-class SetFigures:
-    """The agreement of duplicate sets with labels, as Conrad's Table 8 counts them; a set has two documents or more.
-
-    Args:
-        agree: Labelled sets that were found as they are, with the same documents.
-        missed: Labelled sets that were not.
-        over: Sets found that no label knows.
-    """
-
-    agree: int
-    missed: int
-    over: int
-
-    @classmethod
-    def measure(cls, true: Sequence[int], sizes: Sequence[int]) -> "SetFigures":
-        """Compare two partitions of the same documents, each given as a number for each document's part."""
-        true_sets, own_sets = sets(true), sets(sizes)
-        return cls(len(true_sets & own_sets), len(true_sets - own_sets), len(own_sets - true_sets))
-
-    def as_json(self) -> dict[str, object]:
-        """Return the figures by name."""
-        return asdict(self)
-
-
-def sets(parts: Sequence[int]) -> set[frozenset[int]]:
-    """Return the parts of two documents or more.
-
-    >>> sets([0, 0, 2])
-    {frozenset({0, 1})}
-    """
-    members: dict[int, list[int]] = {}
-    for document, part in enumerate(parts):
-        members.setdefault(part, []).append(document)
-    return {frozenset(documents) for documents in members.values() if len(documents) > 1}
-
-
-def components(ids: Sequence[str], pairs: Iterable[Pair]) -> list[int]:
-    """Return for each document the number of the set that pairs join it to: the first of its documents.
-
-    >>> components(["a", "b", "c"], [("b", "c")])
-    [0, 1, 1]
-    """
-    place = {name: number for number, name in enumerate(ids)}
-    part = list(range(len(ids)))
-
-    def find_root(number: int) -> int:
-        """Return the representative of a part, and shorten the way to it."""
-        while part[number] != number:
-            part[number] = part[part[number]]
-            number = part[number]
-        return number
-
-    for a, b in pairs:
-        first, second = sorted((find_root(place[a]), find_root(place[b])))
-        part[second] = first
-    return [find_root(number) for number in part]
-
-
-def adjusted_rand(a: Sequence[int], b: Sequence[int]) -> float:
-    """Return the adjusted Rand index of two partitions (Hubert and Arabie 1985): 1 the same, about 0 by chance.
-
-    >>> adjusted_rand([0, 0, 1, 1], [5, 5, 7, 7]), adjusted_rand([0, 0, 1, 1], [0, 1, 0, 1])
-    (1.0, -0.5)
-    """
-    agreement = _pairs(Counter(zip(a, b, strict=True)).values())
-    pairs_a, pairs_b, total = _pairs(Counter(a).values()), _pairs(Counter(b).values()), _pairs([len(a)])
-    chance = pairs_a * pairs_b / total if total else 0.0
-    maximum = (pairs_a + pairs_b) / 2
-    return round((agreement - chance) / (maximum - chance), 4) if maximum != chance else 1.0
-
-
-def _pairs(sizes: Iterable[int]) -> float:
-    return sum(size * (size - 1) / 2 for size in sizes)

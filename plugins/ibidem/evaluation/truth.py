@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ibidem.evaluation.agreement import PairFigures
 from ibidem.evaluation.evaluate import Collection
-from ibidem.evaluation.labels import Pair, PairFigures
+from ibidem.evaluation.labels import Pair
 from ibidem_dedupe.column_rules import Bools, Rows
 
 FOLDS = 5

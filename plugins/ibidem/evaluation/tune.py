@@ -14,17 +14,9 @@ from typing import Literal
 
 import numpy as np
 
+from ibidem.evaluation.agreement import PairFigures, components
 from ibidem.evaluation.evaluate import EVERY, Collection, Labels
-from ibidem.evaluation.labels import (
-    Pair,
-    PairFigures,
-    components,
-    count_labelled,
-    labelled_ids,
-    parse_condition,
-    read_pairs,
-    refuse_unknown,
-)
+from ibidem.evaluation.labels import Pair, count_labelled, labelled_ids, parse_condition, read_pairs, refuse_unknown
 from ibidem.evaluation.learn import Examples, cross_learn
 from ibidem.evaluation.truth import FOLDS, Counts, Truth, f1, score
 from ibidem_dedupe.column_rules import Rows

@@ -12,7 +12,7 @@ from ibidem_engines.engine import Engine, Ledger
 from ibidem_engines.ledger import DamagedEntry, Parse, Tombstone, find_damaged
 from ibidem_engines.stored_presets import read_preset
 from ibidem_workers.backfill import checkpoint as backfill
-from ibidem_workers.batches import BatchResult
+from ibidem_workers.batch_result import BatchResult
 from ibidem_workers.dead_letters import read_letter
 from ibidem_workers.runs import HEADS, RunRecord, read_refusals
 

@@ -9,7 +9,7 @@ import orjson
 from xxhash import xxh3_128_hexdigest
 
 from ibidem_core.errors import Permanent
-from ibidem_engines.cluster.bulk import MISSING, Action, run
+from ibidem_engines.cluster.bulk import CONFLICT, MISSING, Action, ActionOutcome, run
 from ibidem_engines.cluster.client import ClusterClient, build_failure
 from ibidem_engines.cluster.dsl import ALL, ids_query
 from ibidem_engines.cluster.index import is_failure, refresh_index
@@ -72,22 +72,62 @@ class LedgerStore:
         Raises:
             Permanent: The ledger has another mapping, or does not take a record.
         """
+        replaced = self._replaced(ledger, entries)
+        name = ledger_index(self.names.home, ledger)
+        actions = [Action("index", name, _id(key), _as_body(key, entry)) for key, entry in entries.items()]
+        self._write(ledger, [*actions, *replaced])
+        if ledger in READ_OFTEN:
+            for each in {name, *(action.index for action in replaced)}:
+                refresh_index(self.cluster, each, **MAYBE)
+
+    def states(self, ledger: Ledger, keys: Sequence[str]) -> dict[str, tuple[int, int]]:
+        """Read sequence number and primary term of the records of some keys; where there is none, it is left out."""
+        docs = self.cluster.hold(_get_docs([self.names.home], ledger, keys, "key")) if keys else []
+        return {
+            key: (each["_seq_no"], each["_primary_term"])
+            for key, each in zip(keys, docs, strict=True)
+            if each.get("found")
+        }
+
+    def put_onto(
+        self,
+        ledger: Ledger,
+        entries: Mapping[str, Mapping[str, object]],
+        states: Mapping[str, tuple[int, int]],
+    ) -> list[str]:
+        """Keep records where nobody has written since their states were read.
+
+        Args:
+            ledger: Their ledger.
+            entries: The records by key.
+            states: What `states` read.
+
+        Returns:
+            The keys of those that others have written since.
+
+        Raises:
+            Permanent: As in `put`.
+        """
+        name = ledger_index(self.names.home, ledger)
+        actions = [
+            Action("index" if key in states else "create", name, _id(key), _as_body(key, entry), states.get(key))
+            for key, entry in entries.items()
+        ]
+        outcomes = self._write(ledger, actions)
+        return [key for key, outcome in zip(entries, outcomes, strict=True) if outcome.status == CONFLICT]
+
+    def _write(self, ledger: Ledger, actions: Sequence[Action]) -> list[ActionOutcome]:
+        """Write records to a ledger, which is made where it is missing."""
         name = ledger_index(self.names.home, ledger)
         if self.made.get(name) is None:
             make_missing(self.cluster, [name])
             self.made.put(name, value=True)
-        bodies = {key: orjson.dumps({"key": key, "entry": entry}) for key, entry in entries.items()}
-        replaced = self._replaced(ledger, bodies)
-        outcomes = run(
-            self.cluster, [*(Action("index", name, _id(key), body) for key, body in bodies.items()), *replaced]
-        )
-        if refused := [outcome.reason for outcome in outcomes if outcome.reason]:
+        outcomes = run(self.cluster, actions)
+        if refused := [outcome.reason for outcome in outcomes if outcome.reason and outcome.status != CONFLICT]:
             raise Permanent(f"{self.cluster.label}: index {name!r} does not take a record: {refused[0]}")
         if any(outcome.place == 0 for outcome in outcomes):  # the first write: others may have removed the ledger since
             repair(self.cluster, [self.names.home])
-        if ledger in READ_OFTEN:
-            for each in {name, *(action.index for action in replaced)}:
-                refresh_index(self.cluster, each, **MAYBE)
+        return outcomes
 
     def _replaced(self, ledger: Ledger, keys: Iterable[str]) -> list[Action]:
         """Remove decisions on the same pairs that are stored under other names of the index."""
@@ -355,14 +395,23 @@ def _read_keys(
     sources: Sequence[str], ledger: Ledger, keys: Sequence[str], *, only_keys: bool = False
 ) -> RequestFlow[list[StoredRecord]]:
     """Read the records of some keys under each name, as they are now, as far as they are there and may be read."""
+    docs = yield from _get_docs(sources, ledger, keys, "key" if only_keys else "")
+    return [_stored_record(each, ledger) for each in docs if each.get("found")]
+
+
+def _get_docs(
+    sources: Sequence[str], ledger: Ledger, keys: Sequence[str], field_name: str
+) -> RequestFlow[list[Mapping[str, Any]]]:
+    """Read the documents of some keys, or only a field of them, under each name; for each what is there or is not."""
     docs = [{"_index": ledger_index(source, ledger), "_id": _id(key)} for key in keys for source in sources]
-    params = {"_source_includes": "key"} if only_keys else {}
-    answer = yield ApiRequest("POST", "/_mget", params, {"docs": docs})
-    for each in answer["docs"]:
+    params = {"_source_includes": field_name} if field_name else {}
+    answer = (yield ApiRequest("POST", "/_mget", params, {"docs": docs}))["docs"]
+    for each in answer:
         failure = build_failure(503, each) if "error" in each else None
         if failure is not None and failure.kind not in PASSED_OVER:
             raise failure
-    return [_stored_record(each, ledger) for each in answer["docs"] if each.get("found")]
+    found: list[Mapping[str, Any]] = answer
+    return found
 
 
 def _stored_record(hit: Mapping[str, Any], ledger: Ledger) -> StoredRecord:
@@ -373,6 +422,10 @@ def _stored_record(hit: Mapping[str, Any], ledger: Ledger) -> StoredRecord:
     return StoredRecord(
         source_of(hit["_index"], ledger), key if isinstance(key, str) else hit["_id"], document.get("entry")
     )
+
+
+def _as_body(key: str, entry: Mapping[str, object]) -> bytes:
+    return orjson.dumps({"key": key, "entry": entry})
 
 
 def _id(key: str) -> str:

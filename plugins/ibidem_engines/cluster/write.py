@@ -94,7 +94,7 @@ class WriteTarget:
 
     def standing(self, ids: Sequence[str]) -> dict[str, StoredVersion]:
         """Read the stored versions of these ids."""
-        return read_versions(self.cluster, self.indices or (self.index,), ids)
+        return read_versions(self.cluster, self.indices or (self.index,), ids) if ids else {}
 
     @property
     def reads_first(self) -> bool:
@@ -146,7 +146,8 @@ def _write_turn(place: WriteTarget, records: Sequence[Record]) -> list[Outcome]:
 def delete(place: WriteTarget, ids: Sequence[str], version: int, *, beats: bool) -> list[Outcome]:
     """Delete documents and leave tombstones; see `Engine.delete`.
 
-    The tombstone is written before the document is deleted: a writer that comes between the two finds it afterwards.
+    The tombstone is written before the document is deleted: a writer that comes between the two finds it afterwards. Of
+    a document that was not there, one that came before the tombstone is looked for once more.
     """
     remaining = list(dict.fromkeys(ids))
     outcomes: dict[str, Outcome] = {}
@@ -158,6 +159,7 @@ def delete(place: WriteTarget, ids: Sequence[str], version: int, *, beats: bool)
         deletions = [id_ for id_ in remaining if fates[id_] is WriteStatus.DELETED]
         results = place.run([_deletion(id_, stored_versions[id_]) for id_ in deletions])
         conflicts = {id_ for id_, each in zip(deletions, results, strict=True) if each.status in (CONFLICT, MISSING)}
+        conflicts |= place.standing([id_ for id_ in remaining if fates[id_] is WriteStatus.MISSING]).keys()
         for id_ in remaining:
             if id_ not in conflicts:
                 outcomes[id_] = _outcome_of_deletion(id_, fates[id_], stored_versions.get(id_), version)
@@ -187,7 +189,7 @@ def _write(place: WriteTarget, ready: Mapping[int, _Ready]) -> dict[int, Outcome
         acting = {
             position: action
             for position, each in remaining.items()
-            if (action := _action(place, each, decisions[position], stored_versions))
+            if (action := _action(place, each, decisions[position], stored_versions, graves))
         }
         results = dict(zip(acting, place.run(list(acting.values())), strict=True))
         for position, each in list(remaining.items()):
@@ -196,9 +198,7 @@ def _write(place: WriteTarget, ready: Mapping[int, _Ready]) -> dict[int, Outcome
                     each, decisions[position], stored_versions.get(each.id), results.get(position)
                 )
                 del remaining[position]
-        _check_tombstones(
-            place, ready, outcomes, [position for position in results if position not in remaining], graves
-        )
+        _check_tombstones(place, ready, outcomes, [position for position in results if position not in remaining])
         if turn == first_round:
             place.mode.learn(len(stored_versions) if turn else len(remaining), len(ready))
         if not remaining:
@@ -231,10 +231,19 @@ def _decide(record: Record, entry: StoredVersion | None, grave: int | None, *, r
 
 
 def _action(
-    place: WriteTarget, ready: _Ready, decision: tuple[WriteStatus, str], stored_versions: Mapping[str, StoredVersion]
+    place: WriteTarget,
+    ready: _Ready,
+    decision: tuple[WriteStatus, str],
+    stored_versions: Mapping[str, StoredVersion],
+    graves: Mapping[str, int],
 ) -> Action | None:
-    """Return the action of a decision; None when there is nothing to write."""
+    """Return the action of a decision; None when there is nothing to write.
+
+    A stored version that was deleted was written by a process that ended before it looked for tombstones once more.
+    """
     standing = stored_versions.get(ready.id)
+    if decision[0] is WriteStatus.STALE and standing and _is_buried(standing, graves.get(ready.id)):
+        return _deletion(ready.id, standing)
     if decision[0] is WriteStatus.UNCHANGED and standing and standing.version != ready.record.version:
         body = version_update(ready.record, place.layout)
         return Action("update", standing.index, ready.id, body, standing.state)
@@ -247,6 +256,10 @@ def _action(
     is_same = place.group(ready.id, standing) == place.group(ready.id)
     source = ready.source if is_same else place.source(ready.record, standing=standing)
     return Action("index", standing.index, ready.id, source, standing.state)
+
+
+def _is_buried(entry: StoredVersion, grave: int | None) -> bool:
+    return grave is not None and entry.version is not None and entry.version <= grave and not entry.others
 
 
 def _outcome(
@@ -283,16 +296,16 @@ def _check_tombstones(
     ready: Mapping[int, _Ready],
     outcomes: dict[int, Outcome],
     positions: Sequence[int],
-    graves: Mapping[str, int],
 ) -> None:
-    """Look for tombstones once more: a deletion may have come between reading them and writing."""
+    """Look for tombstones once more: a deletion may have come between reading them and writing.
+
+    One of an older version stays until its time is over: a newer one may take its place at any moment.
+    """
     indexed_positions = {
         outcomes[position].id: position for position in positions if outcomes[position].fate is WriteStatus.INDEXED
     }
     buried = place.graves(list(indexed_positions))
     stale = {id_: version for id_, version in buried.items() if version >= ready[indexed_positions[id_]].record.version}
-    if past := [id_ for id_ in buried if id_ not in stale and id_ in graves]:
-        place.ledgers.delete("tombstones", past)
     if stale:
         stored_versions = place.standing(list(stale))
         own_writes = [
@@ -342,15 +355,26 @@ def _version_of_deletion(entry: StoredVersion | None, version: int, *, beats: bo
 
 
 def _bury(place: WriteTarget, versions: Mapping[str, int]) -> None:
-    """Set tombstones, except where there is a newer one."""
-    graves = place.graves(list(versions))
+    """Set tombstones, except where there is a newer one.
+
+    Each is written onto the state that was there before the tombstones were read: of two deletions that read at the
+    same time, the older version does not replace the newer.
+    """
     timestamp = datetime.now(UTC).isoformat(timespec="seconds")
-    stones = {
-        id_: {"version": version, "at": timestamp}
-        for id_, version in versions.items()
-        if graves.get(id_, version) <= version
-    }
-    place.ledgers.put("tombstones", stones)
+    remaining = list(versions)
+    for turn in range(ROUNDS):
+        if not remaining:
+            break
+        states, graves = place.ledgers.states("tombstones", remaining), place.graves(remaining)
+        stones = {
+            id_: {"version": versions[id_], "at": timestamp}
+            for id_ in remaining
+            if graves.get(id_, versions[id_]) <= versions[id_]
+        }
+        remaining = place.ledgers.put_onto("tombstones", stones, states)
+        _give_way(place, turn)
+    if remaining:
+        raise _conflict_error(place, remaining)
 
 
 def _give_way(place: WriteTarget, turn: int) -> None:

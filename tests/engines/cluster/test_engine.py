@@ -474,6 +474,25 @@ class TestOtherWriters:
         assert (outcome.fate, outcome.previous_version) == (WriteStatus.STALE, 7)
         assert find_ids(at(address)) == []
 
+    def test_of_two_deletions_that_read_at_the_same_time_the_newer_tombstone_stays(
+        self, address: str, kind: str
+    ) -> None:
+        def newer(_: Request) -> None:
+            at(address).delete(["d0"], 5)
+
+        with between(address, first(1, "_bulk", newer)) as server:
+            at(server.address(kind)).delete(["d0"], 3)
+        assert fates(at(address), [make_record("d0", "grain", version=4)]) == [WriteStatus.STALE]
+
+    def test_a_document_that_comes_just_before_its_tombstone_is_deleted(self, address: str, kind: str) -> None:
+        def written(_: Request) -> None:
+            assert fates(at(address), [make_record("d0", "grain", version=4)]) == [WriteStatus.INDEXED]
+
+        with between(address, first(1, "_bulk", written)) as server:
+            (outcome,) = at(server.address(kind)).delete(["d0"], 5)
+        assert (outcome.fate, outcome.previous_version) == (WriteStatus.DELETED, 4)
+        assert find_ids(at(address)) == []
+
 
 class TestRequests:
     def test_what_is_in_the_index_is_not_looked_at_while_most_documents_are_new(self, address: str, kind: str) -> None:

@@ -8,6 +8,7 @@ from ibidem_core.errors import EngineError
 from ibidem_core.retry import retry_unavailable
 from ibidem_core.settings import Settings
 from ibidem_engines.engine import Engine, Outcome, Record, WriteStatus
+from ibidem_engines.ledger import Tombstone, read_key
 from ibidem_engines.records import records
 from ibidem_engines.reindex import Marks, Name, ReindexSource, ReindexTarget, Signed, SourceDocument
 from ibidem_ingest.errors import Refusal
@@ -16,7 +17,8 @@ from ibidem_ingest.signatures.packed import unpack
 from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_ingest.signatures.sign import digest
 from ibidem_workers.backfill.checkpoint import Portions
-from ibidem_workers.batches import BatchResult, batch_key
+from ibidem_workers.batch_result import BatchResult
+from ibidem_workers.batches import batch_key
 from ibidem_workers.overlap import overlap
 
 
@@ -327,9 +329,28 @@ def _sign_copies(
             outcomes = retry_unavailable(lambda: copy.take(copies), context.settings.patience)
         else:
             outcomes = retry_unavailable(lambda: copy.take_late(copies, switch_marks), context.settings.patience)
+            retry_unavailable(lambda: _settle_late(context.engine, copies, outcomes), context.settings.patience)
         return _Round(_account(list(zip(copies, outcomes, strict=True))[: len(documents)]), [])
 
     return write
+
+
+def _settle_late(engine: Engine, copies: Sequence[Signed], outcomes: Sequence[Outcome]) -> None:
+    """Let versions decide between late copies and what the new index was told since.
+
+    A copy of a document that was deleted there is deleted. One over which another was written is written all the same
+    where it is of a newer version: batches do not come in the order of their versions.
+    """
+    newer = []
+    for (document, record), outcome in zip(copies, outcomes, strict=True):
+        if outcome.fate is WriteStatus.STALE and record is not None and document.version:
+            newer.append(record)
+        elif outcome.fate is WriteStatus.INDEXED:
+            stone = read_key(engine, "tombstones", document.name.id, Tombstone.from_record)
+            if stone is not None and stone.version >= document.version:
+                engine.delete([document.name.id], stone.version)
+    if newer:
+        engine.write(newer)
 
 
 def _account(results: Sequence[tuple[Signed, Outcome]]) -> BatchResult:

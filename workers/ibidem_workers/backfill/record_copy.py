@@ -1,6 +1,6 @@
 """Records of an index copied to the one that replaces it, under its name."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, get_args
@@ -12,6 +12,7 @@ from ibidem_engines import group_checkpoint as groups
 from ibidem_engines.cursor import KEY as CURSOR_KEY
 from ibidem_engines.engine import Engine, Ledger
 from ibidem_engines.index_names import rename
+from ibidem_engines.ledger import Tombstone, read_entries
 from ibidem_engines.reindex import ReindexSource
 from ibidem_workers.backfill.checkpoint import KEYS
 
@@ -49,21 +50,32 @@ class RecordCopy:
         return settled.joined
 
     def copy_changes(self) -> None:
-        """Copy the records that were written since, and remove those that were removed."""
+        """Copy the records that were written since, and remove those that were removed.
+
+        What was deleted from the first index may have come to the new one before its tombstone does.
+        """
         if not self.copied:  # another process copied them: what is there may be newer
             there = {(ledger, key) for ledger in LEDGERS for key, _ in self.engine.get_records(ledger)}
             own = ((ledger, key, entry) for ledger in LEDGERS for key, entry in self._records(ledger))
             self.copied = {(ledger, key): _hash(entry) for ledger, key, entry in own if (ledger, key) in there}
-        self._copy_changes()
+        self._copy_changes(deletes=True)
 
-    def _copy_changes(self) -> None:
+    def _copy_changes(self, *, deletes: bool = False) -> None:
         removed = set(self.copied)
         for ledger in LEDGERS:
             for portion in _portions(self._changes(ledger, removed)):
-                self.engine.put_records(ledger, portion)
+                deleted = self._delete(portion) if deletes and ledger == "tombstones" else ()
+                self.engine.put_records(ledger, {key: portion[key] for key in portion if key not in deleted})
         for ledger, key in removed:
             if _hash(self.engine.get_record(ledger, key)) == self.copied.pop((ledger, key)):
                 self.engine.delete_records(ledger, [key])
+
+    def _delete(self, tombstones: Mapping[str, Any]) -> set[str]:
+        """Delete what was deleted from the first index, with tombstones of the new one; returns which ids."""
+        deleted = dict(read_entries(tombstones.items(), Tombstone.from_record))
+        for id_, stone in deleted.items():
+            self.engine.delete([id_], stone.version)
+        return set(deleted)
 
     def _changes(self, ledger: Ledger, removed: set[Key]) -> Iterator[tuple[str, Any]]:
         """Yield the records that are not in the new index as they are now; of `removed` those remain that are gone."""

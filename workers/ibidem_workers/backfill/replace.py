@@ -6,7 +6,9 @@ new one through the alias. Documents deleted from the first index are deleted fr
 """
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import check_name, open_engine, open_reindex_source
@@ -72,18 +74,35 @@ def replace_index(replacement: Replacement, settings: Settings, report: Report =
     check_name(replacement.into)
     engine = open_engine(settings.address, replacement.into)
     try:
-        checkpoint = load_checkpoint(engine, replacement.into)
-        if checkpoint is not None and checkpoint.state == "swapped":
-            source = open_reindex_source(settings.address, checkpoint.source)
-        else:
-            source = open_reindex_source(settings.address, settings.index)
-        try:
-            source.check("copy")
-            return _Replacing(engine, source, replacement, settings, report).run(checkpoint)
-        finally:
-            source.close()
+        return replace_opened(engine, partial(open_reindex_source, settings.address), replacement, settings, report)
     finally:
         engine.close()
+
+
+def replace_opened(
+    engine: Engine,
+    open_source: Callable[[str], ReindexSource],
+    replacement: Replacement,
+    settings: Settings,
+    report: Report = lambda *_: None,
+) -> ReplaceResult:
+    """Copy an index into a new one, which is open already.
+
+    Args:
+        engine: The new index.
+        open_source: Opens an index by its name, or an alias, to be read.
+        replacement: As in `replace_index`, as are all others and the errors.
+        settings: The settings.
+        report: Called with the progress.
+    """
+    checkpoint = load_checkpoint(engine, replacement.into)
+    has_swapped = checkpoint is not None and checkpoint.state == "swapped"
+    source = open_source(checkpoint.source if checkpoint is not None and has_swapped else settings.index)
+    try:
+        source.check("copy")
+        return _Replacing(engine, source, replacement, settings, report).run(checkpoint)
+    finally:
+        source.close()
 
 
 class _Replacing:

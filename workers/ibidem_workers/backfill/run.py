@@ -21,7 +21,7 @@ from ibidem_workers.backfill.batch import BackfillBatch, BackfillContext, BatchO
 from ibidem_workers.backfill.checkpoint import PAGE, Checkpoint, OwnWrites, interleave, load_checkpoint, names, paginate
 from ibidem_workers.backfill.field_guard import FieldGuard
 from ibidem_workers.backfill.pool import Signers, SigningJob
-from ibidem_workers.batches import BatchResult
+from ibidem_workers.batch_result import BatchResult
 from ibidem_workers.brokers.lease import this_process
 from ibidem_workers.celery_app import CeleryMatchQueue
 from ibidem_workers.groups.service import settle_all
@@ -113,7 +113,7 @@ class Backfill:
         self.checkpoint.upto = marks_as_record(upto)
         stretches = [self.checkpoint.stretch(part) for part in upto]
         gaps = {stretch: list(self._own.gaps(stretch)) for stretch in stretches if stretch.after < stretch.upto}
-        pages_left = self._resume_pages()
+        pages_left = self._resume_pages(switch_marks)
         documents = sum(self._source.count(gap) for page_names in gaps.values() for gap in page_names)
         self._total = (
             self.checkpoint.documents + documents + sum(len(page.names) + page.before for page, _ in pages_left)
@@ -202,8 +202,12 @@ class Backfill:
         """Numbers of the pages that were in hand when a process ended."""
         return {page.number for page in self.checkpoint.pages if page.deaths}
 
-    def _resume_pages(self) -> list[tuple[BackfillBatch, ShardRef]]:
-        """Resume pages that an interrupted backfill started and did not report."""
+    def _resume_pages(self, switch_marks: Marks | None) -> list[tuple[BackfillBatch, ShardRef]]:
+        """Resume pages that an interrupted backfill started and did not report.
+
+        Args:
+            switch_marks: As `sign` has them: once the copy is in use, no page may write over what others wrote to it.
+        """
         missing = []
         for page in list(self.checkpoint.pages):
             key = page_key(self.checkpoint.run, page.number)
@@ -213,7 +217,14 @@ class Backfill:
             else:
                 names_left = self._source.names(page.stretch, PAGE)
                 write_count = 0 if self.checkpoint.into else max(0, page.documents - len(names_left))
-                batch = BackfillBatch(self.checkpoint.run, page.number, names_left, write_count, is_resumed=True)
+                batch = BackfillBatch(
+                    self.checkpoint.run,
+                    page.number,
+                    names_left,
+                    write_count,
+                    is_resumed=True,
+                    switch_marks=switch_marks,
+                )
                 missing.append((batch, page.stretch.part))
         return missing
 

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import orjson
 from kombu.transport import virtual
 
-from ibidem_workers.batches import TRIES, compress, decompress, too_dense
+from ibidem_workers.messages import TRIES, compress, decompress, too_dense
 
 _MESSAGE: Mapping[str, type] = {
     "body": str,

@@ -221,13 +221,15 @@ class Follower:
         has_changes = checkpoint.follow_indices(store.parts(), store.uuids())
         deletions = store.deletions()
         if deletions != checkpoint.deletions or has_changes:
-            inherit(store)
-            checkpoint.deletions, has_changes = deletions, True
+            if inherit(store):
+                checkpoint.deletions = deletions
+            has_changes = True
         overrides = override_hashes(self.engine)
         if overrides != checkpoint.overrides:
             keys = {key for key, _ in overrides.items() ^ checkpoint.overrides.items()}
-            revisit(store, [name for key in keys for name in decided_names(key)])
-            checkpoint.overrides, has_changes = overrides, True
+            if revisit(store, [name for key in keys for name in decided_names(key)]):
+                checkpoint.overrides = overrides
+            has_changes = True
         return has_changes
 
 
@@ -248,17 +250,22 @@ def decided_names(key: str) -> list[tuple[str, str]]:
         return []
 
 
-def inherit(store: StoredGroups) -> None:
+def inherit(store: StoredGroups) -> bool:
     """Make the first remaining member the lead of each group whose lead was deleted.
 
     Which members duplicate the new lead is decided when it is settled.
+
+    Returns:
+        Whether all were written: one that was changed meanwhile is read again the next time.
     """
+    is_done = True
     store.newest()
     for sizes in store.sizes():
         lead_groups = {each.group for members in store.members(list(sizes), lead=True) for each in members}
         heirs = [heir for group in sizes if group not in lead_groups for heir in first_member(store, group)]
         if heirs:
-            store.assign([Assignment(each, each.group, lead=True) for each in heirs])
+            is_done &= all(store.assign([Assignment(each, each.group, lead=True) for each in heirs]))
+    return is_done
 
 
 def first_member(store: StoredGroups, group: str) -> Iterator[GroupedDocument]:
@@ -268,11 +275,15 @@ def first_member(store: StoredGroups, group: str) -> Iterator[GroupedDocument]:
         return
 
 
-def revisit(store: StoredGroups, names: Sequence[tuple[str, str]]) -> None:
-    """Let documents be settled again; one that follows a lead leaves its group first."""
+def revisit(store: StoredGroups, names: Sequence[tuple[str, str]]) -> bool:
+    """Let documents be settled again; one that follows a lead leaves its group first.
+
+    Returns:
+        Whether all were written, as in `inherit`.
+    """
     store.newest()
     documents = store.read(sorted(set(names)))
     leads = [each for each in documents if each.lead]
     starts = start_groups(store, [each for each in documents if not each.lead])
-    if changes := [*(Assignment(each, each.group, lead=True) for each in leads), *starts]:
-        store.assign(changes)
+    changes = [*(Assignment(each, each.group, lead=True) for each in leads), *starts]
+    return not changes or all(store.assign(changes))

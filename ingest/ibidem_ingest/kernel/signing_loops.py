@@ -1,0 +1,221 @@
+"""The compiled loops that sign a batch of documents, as methods that take and return arrays of numpy."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibidem_ingest.kernel.library import Array, Hashes, Library, Octets, Places
+
+_LONGEST_NUMBER = 22
+"""Bytes of a count, with the space before and the newline behind it."""
+
+_BLOCK = 8
+"""Bytes that are copied at once, so that so many may be written behind the end."""
+
+
+class SigningLoops(Library):
+    """The functions of a library that make words, terms and signatures, each with the arrays of its results."""
+
+    def fold(self, buffer: bytes) -> bytes:
+        """Return ASCII letters and digits, letters as small ones, with a space for each other byte."""
+        octets = np.empty(len(buffer), np.uint8)
+        self._call("ibidem_fold", buffer, len(buffer), octets)
+        return octets.tobytes()
+
+    def tokens(self, buffer: bytes) -> tuple[Places, Places]:
+        """Return where each word of a buffer, separated by spaces, begins and ends."""
+        count = self._call("ibidem_count", buffer, len(buffer))
+        starts, ends = np.empty(count, np.int64), np.empty(count, np.int64)
+        self._call("ibidem_cut", buffer, len(buffer), starts, ends)
+        return starts, ends
+
+    def has_broken_words(self, buffer: bytes) -> bool:
+        """Return whether a hyphen before a blank may follow a small letter."""
+        return self._call("ibidem_hyphen", buffer, len(buffer)) >= 0
+
+    def word_hashes(self, buffer: bytes, starts: Places, ends: Places) -> tuple[Hashes, Hashes]:
+        """Run `word_hash.hash_tokens` in compiled code."""
+        hashes, leading = np.empty(starts.size, np.uint64), np.empty(starts.size, np.uint64)
+        self._call("ibidem_hash", buffer, starts, ends, starts.size, hashes, leading)
+        return hashes, leading
+
+    def join_tokens(self, buffer: bytes, starts: Places, ends: Places, offsets: Places) -> list[bytes]:
+        """Run `TokenBatch.join_tokens` in compiled code."""
+        text, bounds = np.empty(len(buffer) + _BLOCK, np.uint8), np.empty(offsets.size, np.int64)
+        self._call("ibidem_join", buffer, starts, ends, offsets, offsets.size - 1, text, bounds)
+        data, limits = text[: bounds[-1]].tobytes(), bounds.tolist()
+        return [data[a : b - 1] if b > a else b"" for a, b in pairwise(limits)]
+
+    def groups(
+        self, buffer: bytes, starts: Places, ends: Places, hashes: Hashes, offsets: Places
+    ) -> tuple[Sequence[Places], Places]:
+        """Run `TermGroups.group` in compiled code, document by document.
+
+        Returns:
+            Word, document, first place and count of each group; and a place of each word.
+        """
+        columns = [np.empty(hashes.size, np.int64) for _ in range(4)]
+        place, words = np.empty(hashes.size, np.int64), np.empty(1, np.int64)
+        tokens = (buffer, starts, ends, hashes, offsets, offsets.size - 1, self._salt)
+        count = self._call("ibidem_groups", *tokens, *columns, place, words)
+        return [column[:count] for column in columns], place[: words[0]]
+
+    def shapes(self, buffer: bytes, starts: Places, ends: Places) -> tuple[Octets, Octets]:
+        """Return which tokens hold ASCII digits, and which hold bytes outside ASCII."""
+        digit, non_ascii = np.empty(starts.size, np.uint8), np.empty(starts.size, np.uint8)
+        self._call("ibidem_shapes", buffer, starts, ends, starts.size, digit, non_ascii)
+        return digit, non_ascii
+
+    def ranks(self, slots: Hashes, bits: int, hashes: Hashes, absent: int) -> Places:
+        """Run `table.ranks` in compiled code, with the slot bits of a hash and the rank of an absent term."""
+        ranks = np.empty(hashes.size, np.int64)
+        self._call("ibidem_ranks", slots, bits, hashes, hashes.size, absent, ranks)
+        return ranks
+
+    def rarest(
+        self, groups: Sequence[Places], words: tuple[Places, Octets, Hashes], limits: tuple[int, int], documents: int
+    ) -> tuple[Places, Places, Places, Hashes, Places]:
+        """Run `RarestTerms.look_up` in compiled code; its fields in their order.
+
+        Args:
+            groups: Word, document and first place of each group, document by document.
+            words: Rank of each word, whether it is a term, and its hash.
+            limits: The first rank that is allowed, and that of an absent term.
+            documents: How many there are.
+        """
+        size = groups[0].size
+        rank, first, strange = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size + 1, np.uint64)
+        offsets, strange_offsets = np.empty(documents + 1, np.int64), np.empty(documents + 1, np.int64)
+        out = (rank, first, offsets, strange, strange_offsets)
+        self._call("ibidem_rarest", *groups, size, documents, *words, *limits, *out)
+        return rank[: offsets[-1]], first[: offsets[-1]], offsets, strange[: strange_offsets[-1]], strange_offsets
+
+    def features(
+        self,
+        table_ranks: tuple[Places, Places],
+        strange: tuple[Hashes, Places],
+        table: tuple[int, int],
+        sizes: tuple[int, int],
+    ) -> tuple[Places, Places]:
+        """Run `feature_set.sign_batch` in compiled code: the codes, and how many each document has.
+
+        Args:
+            table_ranks: Ranks of the terms in the table, document by document, and where each document's begin and the
+                end.
+            strange: Hashes of the terms outside the table, document by document.
+            table: Terms of the table, and the number of all codes.
+            sizes: Terms in the table that a set has at least, and terms that it has at most.
+        """
+        counts = np.empty(table_ranks[1].size - 1, np.int64)
+        codes = np.empty(counts.size * sizes[1], np.int64)
+        size = self._call("ibidem_features", *table_ranks, *strange, counts.size, *table, *sizes, codes, counts)
+        return codes[:size], counts
+
+    def shingles(self, hashes: Hashes, offsets: Places) -> Hashes:
+        """Run `Shingles.hash` in compiled code."""
+        values = np.empty(hashes.size, np.uint64)
+        self._call("ibidem_shingles", hashes, offsets, offsets.size - 1, values)
+        return values
+
+    def distinct(self, hashes: Hashes, offsets: Places) -> Places:
+        """Run `Shingles.distinct` in compiled code."""
+        counts = np.empty(offsets.size - 1, np.int64)
+        self._call("ibidem_distinct", hashes, offsets, counts.size, self._salt, counts)
+        return counts
+
+    def sketch(
+        self, hashes: Hashes, offsets: Places, k: int, rounds: Sequence[int], multipliers: Sequence[int]
+    ) -> Hashes:
+        """Run `minhash.sketch_batch` in compiled code."""
+        slots = np.empty((offsets.size - 1, k), np.uint64)
+        mixers = (np.array(rounds, np.uint64), len(rounds), np.array(multipliers, np.uint64))
+        self._call("ibidem_sketch", hashes, offsets, offsets.size - 1, k, *mixers, slots)
+        return slots
+
+    def noise(
+        self, buffer: bytes, starts: Places, ends: Places, offsets: Places, slots: int
+    ) -> tuple[Octets, Places, Places]:
+        """Sketch the runs of characters of documents, as `noise.sketch` does.
+
+        Returns:
+            The slots, the length of the runs, 0 where there are none, and the letters of each document.
+        """
+        size = offsets.size - 1
+        sketch, run, letters = np.empty((size, slots), np.uint8), np.empty(size, np.int64), np.empty(size, np.int64)
+        self._call("ibidem_noise", buffer, starts, ends, offsets, size, sketch, run, letters)
+        return sketch, run, letters
+
+    def unknown_bigrams(
+        self, tokens: tuple[bytes, Places, Places, Places], dense: Octets, known: Octets, shift: int
+    ) -> tuple[Hashes, Places]:
+        """Run `bigrams.unknown` in compiled code for the dense documents.
+
+        Args:
+            tokens: Buffer, starts, ends and offsets of a batch.
+            dense: Which documents.
+            known: The list, a bit for each value of the highest bits of a hash.
+            shift: How many bits are below these.
+
+        Returns:
+            The hashes, document by document, and where each document's begin, and the end.
+        """
+        hashes, offsets = np.empty(len(tokens[0]) + 1, np.uint64), np.empty(tokens[3].size, np.int64)
+        size = self._call("ibidem_bigrams", *tokens, dense.size, dense, known, shift, hashes, offsets)
+        return hashes[:size], offsets
+
+    def numbers(
+        self, groups: Sequence[Places], digit: Array, hashes: Hashes, documents: int
+    ) -> tuple[Places, NDArray[np.uint16], Places]:
+        """Sketch the numbers of documents: how many, the hashes, and how many of these are filled."""
+        word, document = groups
+        counts, sizes = np.zeros(documents, np.int64), np.zeros(documents, np.int64)
+        sketch = np.zeros((documents, 16), np.uint16)
+        self._call("ibidem_numbers", word, document, word.size, digit.astype(np.uint8), hashes, counts, sketch, sizes)
+        return counts, sketch, sizes
+
+    def fingerprints(
+        self, words: tuple[bytes, Places, Places], rarest: tuple[Places, Places], terms: int
+    ) -> tuple[bytes, list[int]]:
+        """Write the terms and offsets of which the fingerprints of documents are hashed.
+
+        Args:
+            words: Buffer, starts and ends of all tokens.
+            rarest: First place of each term, and where each document's terms begin and the end.
+            terms: Terms of a fingerprint.
+
+        Returns:
+            What is hashed of each document, a space behind each term; and where they begin and the end.
+        """
+        first, offsets = rarest
+        size = offsets.size - 1
+        text = np.empty(len(words[0]) + _LONGEST_NUMBER * first.size, np.uint8)
+        bounds = np.empty(size + 1, np.int64)
+        self._call("ibidem_fingerprints", *words, first, offsets, size, terms, text, bounds)
+        return text[: bounds[-1]].tobytes(), bounds.tolist()
+
+    def profiles(
+        self,
+        words: tuple[bytes, Places, Places, Hashes, Places],
+        groups: Sequence[Places],
+        documents: int,
+        *,
+        log: bool,
+    ) -> tuple[bytes, list[int], list[int]]:
+        """Write the lines of text profiles.
+
+        Args:
+            words: Buffer, starts, ends, first eight bytes and characters of each word.
+            groups: Word, document and count of each group, document by document.
+            documents: How many there are.
+            log: As for `text_profile.sign_batch`.
+
+        Returns:
+            The lines, where each document's lines begin and the end, and how many each has.
+        """
+        room = len(words[0]) + _LONGEST_NUMBER * groups[0].size
+        text = np.empty(room, np.uint8)
+        bounds, counts = np.empty(documents + 1, np.int64), np.empty(documents, np.int64)
+        self._call("ibidem_profiles", *words, *groups, groups[0].size, documents, int(log), text, bounds, counts)
+        return text[: bounds[-1]].tobytes(), bounds.tolist(), counts.tolist()

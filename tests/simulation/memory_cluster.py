@@ -1,0 +1,236 @@
+"""A cluster in memory: indexes of shards whose writes are numbered, aliases, records, and the requests to them.
+
+It keeps what the engines keep and what has surprised us: a write is visible to searches after a refresh only, and read
+by id at once; an action of a bulk request succeeds or fails alone; a write onto a state is a conflict once that has
+changed.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any, TypeVar
+from zlib import crc32
+
+import orjson
+
+from ibidem_core.errors import NoIndex
+from ibidem_engines.cluster.bulk import CONFLICT, MISSING, Action, ActionOutcome
+from ibidem_engines.cursor import KEY, new_key
+from ibidem_engines.engine import Record
+from ibidem_engines.reindex import ShardRef
+from ibidem_ingest.signatures.long_text import LongSignatures
+from ibidem_ingest.signatures.lookup_keys import LookupField, long_clues, lookup_keys
+from ibidem_ingest.signatures.packed import unpack
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A document in a shard.
+
+    Args:
+        record: As it was written.
+        version: Its version to ibidem.
+        group: Its group.
+        lead: Whether it leads the group.
+        order: Number of the write that it comes from, from 1.
+        engine_version: The engine's own count of writes to it.
+    """
+
+    record: Record
+    version: int
+    group: str
+    lead: bool = True
+    order: int = 0
+    engine_version: int = 1
+
+    @property
+    def id(self) -> str:
+        """Its id."""
+        return self.record.document.id
+
+    @property
+    def state(self) -> tuple[int, int]:
+        """What another write changes."""
+        return self.order, 1
+
+    @property
+    def values(self) -> Mapping[LookupField, frozenset[str]]:
+        """Its look-up values."""
+        return values_of(self.record.packed, self.record.long)
+
+
+@lru_cache(maxsize=4_096)
+def values_of(packed: bytes, long: bytes = b"") -> Mapping[LookupField, frozenset[str]]:
+    """Read look-up values out of signatures."""
+    unpacked = unpack(packed) if packed else None
+    if unpacked is None:
+        return {}
+    values = lookup_keys(unpacked) | (long_clues(LongSignatures.decode(long)) if long else {})
+    return {clue: frozenset(each) for clue, each in values.items()}
+
+
+@dataclass(slots=True)
+class Shard:
+    """A shard.
+
+    Args:
+        documents: Documents as they are.
+        view: Documents as searches see them.
+        last: Number of the last write.
+        deletions: How many deletions there have been.
+    """
+
+    documents: dict[str, Stored] = field(default_factory=dict)
+    view: dict[str, Stored] = field(default_factory=dict)
+    last: int = 0
+    deletions: int = 0
+
+    def refresh(self) -> None:
+        """Show searches all that was written."""
+        self.view = dict(self.documents)
+
+    def put(self, document: Stored, engine_version: int | None = None) -> ActionOutcome:
+        """Write a document."""
+        before = self.documents.get(document.id)
+        self.last += 1
+        version = engine_version or (before.engine_version + 1 if before else 1)
+        self.documents[document.id] = replace(document, order=self.last, engine_version=version)
+        return ActionOutcome(200 if before else 201, self.last - 1)
+
+    def remove(self, id_: str) -> ActionOutcome:
+        """Delete a document."""
+        if id_ not in self.documents:
+            return ActionOutcome(MISSING)
+        del self.documents[id_]
+        self.last += 1
+        self.deletions += 1
+        return ActionOutcome(200, self.last - 1)
+
+
+@dataclass(slots=True)
+class MemoryIndex:
+    """An index.
+
+    Args:
+        name: Its name.
+        uuid: The engine's own name of it.
+        shards: Its shards.
+    """
+
+    name: str
+    uuid: str
+    shards: list[Shard]
+
+    def shard(self, id_: str) -> Shard:
+        """Return the shard of a document."""
+        return self.shards[crc32(id_.encode()) % len(self.shards)]
+
+    def get(self, id_: str) -> Stored | None:
+        """Read a document, visible to searches or not."""
+        return self.shard(id_).documents.get(id_)
+
+
+@dataclass(slots=True)
+class MemoryCluster:
+    """Indexes, aliases and records.
+
+    Args:
+        shards: How many shards an index gets.
+        indices: The indexes by name.
+        aliases: The index behind each alias.
+        records: JSON by the name next to which it is, ledger and key.
+        bodies: What the bodies of actions stand for.
+    """
+
+    shards: int = 1
+    indices: dict[str, MemoryIndex] = field(default_factory=dict)
+    aliases: dict[str, str] = field(default_factory=dict)
+    records: dict[tuple[str, str], dict[str, bytes]] = field(default_factory=dict)
+    bodies: dict[bytes, Stored] = field(default_factory=dict)
+    _made: int = 0
+
+    def create(self, name: str) -> None:
+        """Make an index, unless it is there."""
+        if name not in self.indices and name not in self.aliases:
+            self._made += 1
+            self.indices[name] = MemoryIndex(name, f"uuid-{self._made}", [Shard() for _ in range(self.shards)])
+            self.records[name, "runs"] = {KEY: orjson.dumps(new_key())}
+
+    def resolve(self, name: str) -> MemoryIndex:
+        """Return the index of a name, or behind an alias.
+
+        Raises:
+            NoIndex: There is none.
+        """
+        index = self.indices.get(self.aliases.get(name, name))
+        if index is None:
+            raise NoIndex(f"no index {name!r} in memory", "make it with: ibidem ingest PATH")
+        return index
+
+    def shard(self, part: ShardRef) -> Shard:
+        """Return a part."""
+        return self.resolve(part.index).shards[part.shard]
+
+    def body(self, document: Stored) -> bytes:
+        """Return the body of an action that writes a document."""
+        key = str(len(self.bodies)).encode()
+        self.bodies[key] = document
+        return key
+
+    def act(self, action: Action) -> ActionOutcome:
+        """Do one action of a bulk request."""
+        index = self.resolve(action.index)
+        shard, before = index.shard(action.id), index.get(action.id)
+        if action.verb == "create" and before is not None:
+            return ActionOutcome(CONFLICT)
+        if action.state is not None and (before is None or before.state != action.state):
+            return ActionOutcome(CONFLICT)
+        if action.version is not None and before is not None and before.engine_version > action.version:
+            return ActionOutcome(CONFLICT)
+        if action.verb == "delete":
+            return shard.remove(action.id)
+        if action.body is None:
+            raise ValueError(action)
+        if action.verb == "update":
+            return self._update(shard, before, orjson.loads(action.body)["doc"])
+        return shard.put(self.bodies[action.body], action.version)
+
+    @staticmethod
+    def _update(shard: Shard, before: Stored | None, change: Mapping[str, Any]) -> ActionOutcome:
+        if before is None:
+            return ActionOutcome(MISSING)
+        fields = {name: value for name, value in change.get("ibidem", change).items() if name in CHANGED}
+        return shard.put(replace(before, **fields))
+
+    def names_next_to(self, name: str) -> str:
+        """Return the name next to which the records of an index are."""
+        return self.aliases.get(name, name)
+
+
+CHANGED = ("version", "group", "lead")
+"""What a partial update changes of a document."""
+
+
+class Link:
+    """The way of requests from one process to the cluster; this one loses and delays nothing.
+
+    Args:
+        cluster: The cluster.
+    """
+
+    label = "memory"
+    waits = False
+
+    def __init__(self, cluster: MemoryCluster) -> None:
+        self.cluster = cluster
+        self.resend_count = 0
+
+    def call(self, effect: Callable[[], T], what: str = "") -> T:
+        """Send a request, and wait for its answer."""
+        return effect()
+
+    def each(self, effects: Sequence[Callable[[], T]], what: str = "") -> list[T]:
+        """Send a bulk request: each action succeeds or fails alone, and others may come between two."""
+        return [effect() for effect in effects]

@@ -1,0 +1,294 @@
+"""Protocol of an engine over a cluster in memory; documents are written and deleted by the code for real clusters."""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+from zlib import crc32
+
+import orjson
+from typing_extensions import override
+
+from ibidem_core.address import Fields
+from ibidem_engines.cluster import write as writing
+from ibidem_engines.cluster.bulk import Action, ActionOutcome, StoredVersion
+from ibidem_engines.cursor import KEY, NOW, ReadView, read_key
+from ibidem_engines.engine import (
+    Engine,
+    Hit,
+    Info,
+    Ledger,
+    LookupResult,
+    Outcome,
+    Ranking,
+    Record,
+    SignatureLookup,
+    StoredDocument,
+)
+from ibidem_engines.ledger import Tombstone, read_entries
+from ibidem_engines.query import Filter, Query
+from ibidem_engines.records import UnstorableRecord, check_storable
+from ibidem_ingest.dates import interval
+from ibidem_ingest.signatures.schema import SCHEMA
+from simulation.memory_cluster import Link, MemoryCluster, Stored
+from simulation.memory_groups import MemoryGroups
+from simulation.memory_reindex import MemorySource
+
+
+class MemoryLedgers:
+    """Records next to an index.
+
+    Args:
+        link: The way to the cluster.
+        name: The index.
+    """
+
+    def __init__(self, link: Link, name: str) -> None:
+        self._link, self._name = link, name
+
+    def _of(self, ledger: Ledger) -> dict[str, bytes]:
+        cluster = self._link.cluster
+        cluster.resolve(self._name)
+        return cluster.records.setdefault((cluster.names_next_to(self._name), ledger), {})
+
+    def put(self, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
+        """Keep records."""
+        bodies = {key: orjson.dumps(entry) for key, entry in entries.items()}
+        if bodies:
+            self._link.call(lambda: self._of(ledger).update(bodies), f"put {ledger} {', '.join(bodies)}")
+
+    def states(self, ledger: Ledger, keys: Sequence[str]) -> dict[str, tuple[int, int]]:
+        """Return of each record that is there what another write changes."""
+        return self._link.call(lambda: {key: _state(self._of(ledger)[key]) for key in keys if key in self._of(ledger)})
+
+    def put_onto(
+        self,
+        ledger: Ledger,
+        entries: Mapping[str, Mapping[str, object]],
+        states: Mapping[str, tuple[int, int]],
+    ) -> list[str]:
+        """Keep records onto the states that were read; returns the keys of those that have changed."""
+
+        def keep(key: str) -> bool:
+            own = self._of(ledger)
+            if (_state(own[key]) if key in own else None) != states.get(key):
+                return False
+            own[key] = orjson.dumps(entries[key])
+            return True
+
+        kept = self._link.each([partial(keep, key) for key in entries], f"put onto {ledger}") if entries else []
+        return [key for key, is_kept in zip(entries, kept, strict=True) if not is_kept]
+
+    def get_keys(self, ledger: Ledger, keys: Sequence[str]) -> dict[str, Any]:
+        """Read records by key."""
+        found = self._link.call(lambda: {key: self._of(ledger)[key] for key in keys if key in self._of(ledger)})
+        return {key: orjson.loads(body) for key, body in found.items()}
+
+    def get(self, ledger: Ledger, prefix: str) -> list[tuple[str, Any]]:
+        """Read the records whose key begins with a prefix."""
+        found = self._link.call(lambda: sorted(self._of(ledger).items()))
+        return [(key, orjson.loads(body)) for key, body in found if key.startswith(prefix)]
+
+    def delete(self, ledger: Ledger, keys: Sequence[str]) -> int:
+        """Remove records."""
+        return self._link.call(lambda: sum(self._of(ledger).pop(key, None) is not None for key in keys))
+
+
+def _state(body: bytes) -> tuple[int, int]:
+    """Return what tells a record from another: one that is written again with the same words is the same."""
+    return crc32(body), 1
+
+
+class MemoryTarget(writing.WriteTarget):
+    """Where documents are written: the requests of `writing` go to the cluster in memory."""
+
+    __slots__ = ()
+
+    @override
+    def standing(self, ids: Sequence[str]) -> dict[str, StoredVersion]:
+        link: Link = self.cluster  # type: ignore[assignment]
+        if not ids:
+            return {}
+        found = link.call(lambda: [(id_, link.cluster.resolve(self.index).get(id_)) for id_ in ids], "standing")
+        return {id_: self._standing(each) for id_, each in found if each is not None}
+
+    def _standing(self, each: Stored) -> StoredVersion:
+        document = each.record.document
+        group = each.group if each.lead else ""
+        return StoredVersion(each.version, each.record.digest, each.state, document.origin, self.index, group)
+
+    @override
+    def graves(self, ids: Sequence[str]) -> dict[str, int]:
+        stones = read_entries(self.ledgers.get_keys("tombstones", list(ids)).items(), Tombstone.from_record)
+        return {id_: stone.version for id_, stone in stones}
+
+    @override
+    def source(self, record: Record, values: object = None, standing: StoredVersion | None = None) -> bytes:
+        link: Link = self.cluster  # type: ignore[assignment]
+        check_storable(record)
+        try:
+            interval(record.document.date)
+        except ValueError as error:
+            raise UnstorableRecord("date", str(error)) from error
+        try:
+            orjson.dumps(dict(record.document.meta))
+        except TypeError as error:
+            raise UnstorableRecord("meta", str(error)) from error
+        return link.cluster.body(Stored(record, record.version, self.group(record.document.id, standing)))
+
+    @override
+    def run(self, actions: Sequence[Action]) -> list[ActionOutcome]:
+        link: Link = self.cluster  # type: ignore[assignment]
+        return link.each([partial(link.cluster.act, action) for action in actions], "bulk") if actions else []
+
+
+class MemoryEngine(Engine):
+    """An index in memory, as one process sees it; see `Engine`.
+
+    Args:
+        link: The way to the cluster.
+        index: Name of the index, or an alias.
+    """
+
+    def __init__(self, link: Link, index: str) -> None:
+        self.index = index
+        self._link = link
+        self._mode = writing.WriteMode()
+
+    @property
+    def _cluster(self) -> MemoryCluster:
+        return self._link.cluster
+
+    @property
+    def _ledgers(self) -> MemoryLedgers:
+        return MemoryLedgers(self._link, self.index)
+
+    @override
+    def create(self) -> None:
+        self._link.call(lambda: self._cluster.create(self.index), "create")
+
+    def _place(self) -> MemoryTarget:
+        """Resolve the name, as a request of its own: an alias may move before documents are written."""
+        index = self._link.call(lambda: self._cluster.resolve(self.index).name, "layout")
+        ledgers: Any = MemoryLedgers(self._link, index)
+        link: Any = self._link
+        return MemoryTarget(link, index, Fields(), "lean", ledgers, self._mode, (index,))
+
+    @override
+    def write(self, records: Sequence[Record]) -> list[Outcome]:
+        return writing.write(self._place(), records)
+
+    @override
+    def delete(self, ids: Sequence[str], version: int, *, beats: bool = False) -> list[Outcome]:
+        return writing.delete(self._place(), ids, version, beats=beats)
+
+    @override
+    def refresh(self) -> None:
+        self._link.call(lambda: [shard.refresh() for shard in self._cluster.resolve(self.index).shards], "refresh")
+
+    def _view(self) -> list[Stored]:
+        def view() -> list[Stored]:
+            return [each for shard in self._cluster.resolve(self.index).shards for each in shard.view.values()]
+
+        return sorted(self._link.call(view, "search"), key=lambda each: each.order)
+
+    def _hit(self, each: Stored) -> Hit:
+        return Hit(self._cluster.names_next_to(self.index), each.id, 0.0, each.record.packed or None, each.order)
+
+    @override
+    def scan(self, filters: Sequence[Filter] = (), size: int = 1_000) -> Iterator[list[Hit]]:
+        found = self._view()
+        return iter([[self._hit(each) for each in found[at : at + size]] for at in range(0, len(found), size)])
+
+    @override
+    def search(self, query: Query, size: int, view: ReadView = NOW, exclude: Collection[str] = ()) -> Ranking:
+        """Find the documents that hold all words, in the order of ids; nothing else of a query is read."""
+        words = set(re.findall(r"\w+", query.typed.lower()))
+        found = [
+            each
+            for each in sorted(self._view(), key=lambda each: each.id)
+            if words <= set(re.findall(r"\w+", f"{each.record.document.title} {each.record.document.text}".lower()))
+        ]
+        return Ranking([self._hit(each) for each in found[:size]], len(found))
+
+    @override
+    def fetch(self, ids: Sequence[tuple[str, str]], query: Query | None = None) -> list[StoredDocument]:
+        found = {each.id: each for each in self._view()}
+        documents = [(index, found[id_]) for index, id_ in ids if id_ in found]
+        return [
+            StoredDocument(index, each.record.document, each.version, each.record.signatures.idf)
+            for index, each in documents
+        ]
+
+    @override
+    def find(self, searches: Sequence[SignatureLookup], query: Query | None = None) -> list[LookupResult]:
+        found = sorted(self._view(), key=lambda each: each.id)
+        return [LookupResult([self._hit(each) for each in found if _shares(each, search)]) for search in searches]
+
+    @override
+    def long_signatures(self, ids: Sequence[tuple[str, str]]) -> dict[tuple[str, str], bytes]:
+        found = {each.id: each.record.long for each in self._view()}
+        return {name: found[name[1]] for name in ids if found.get(name[1])}
+
+    @override
+    def info(self) -> Info:
+        found = self._view()
+        return Info("memory", "1", exists=True, documents=len(found), unsigned=0, schema=(SCHEMA,), tables={})
+
+    @override
+    def close(self) -> None:
+        """Close nothing."""
+
+    def groups(self) -> MemoryGroups:
+        """Give the groups of the index that the name stands for now."""
+        return MemoryGroups(self._link, self._link.call(lambda: self._cluster.resolve(self.index).name))
+
+    def group_set(self, *, cached: bool = False, takes_over: bool = False) -> "MemoryEngine":
+        """Give the index itself: each alias stands for one."""
+        return self
+
+    def reindex_source(self) -> MemorySource:
+        """Open the documents of the index."""
+        return MemorySource(self._link, self.index)
+
+    @override
+    def put_records(self, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
+        self._ledgers.put(ledger, entries)
+
+    @override
+    def get_records(self, ledger: Ledger, prefix: str = "") -> Iterator[tuple[str, Any]]:
+        return iter(self._ledgers.get(ledger, prefix))
+
+    @override
+    def get_record(self, ledger: Ledger, key: str) -> Any:
+        return self._ledgers.get_keys(ledger, [key]).get(key)
+
+    @override
+    def cursor_key(self) -> bytes:
+        return read_key(self.get_record("runs", KEY))
+
+    @override
+    def count(self, ledger: Ledger) -> int:
+        return len(self._ledgers.get(ledger, ""))
+
+    @override
+    def delete_records(self, ledger: Ledger, keys: Iterable[str]) -> int:
+        return self._ledgers.delete(ledger, list(keys))
+
+
+def _shares(document: Stored, search: SignatureLookup) -> bool:
+    """Return whether a document carries enough of the values of a search."""
+    own = document.values
+    return document.id != search.own_id and any(
+        len(own.get(clue, frozenset()) & set(values)) >= search.min_shared.get(clue, 1)
+        for clue, values in search.values.items()
+    )
+
+
+def opened(cluster: MemoryCluster, index: str) -> MemoryEngine:
+    """Open an index over a link that loses and delays nothing.
+
+    Raises:
+        NoIndex: At the first request, where there is none.
+    """
+    return MemoryEngine(Link(cluster), index)

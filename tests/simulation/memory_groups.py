@@ -1,0 +1,158 @@
+"""Stored groups of an index in memory; see `StoredGroups`."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from typing_extensions import override
+
+from ibidem_engines.engine import Hit
+from ibidem_engines.reindex import Marks, Name, SeqNoRange, ShardRef
+from ibidem_engines.stored_groups import Assignment, GroupCounts, GroupedDocument, LeadKeys, StoredGroups
+from ibidem_ingest.signatures.packed import unpack
+from simulation.memory_cluster import Link, Stored
+
+SLICE = 1_000
+
+
+class MemoryGroups(StoredGroups):
+    """Groups of an index in memory.
+
+    Args:
+        link: The way to the cluster.
+        name: The index's own name.
+    """
+
+    def __init__(self, link: Link, name: str) -> None:
+        self.index = name
+        self._link = link
+        found = link.cluster.resolve(name)
+        self._parts = [ShardRef(name, number) for number in range(len(found.shards))]
+        self._uuids = {name: found.uuid}
+
+    @override
+    def parts(self) -> list[ShardRef]:
+        return self._parts
+
+    @override
+    def uuids(self) -> Mapping[str, str]:
+        return self._uuids
+
+    @override
+    def newest(self, marks: Marks | None = None) -> dict[ShardRef, int]:
+        def refresh() -> dict[ShardRef, int]:
+            shards = {part: self._link.cluster.shard(part) for part in self._parts}
+            for shard in shards.values():
+                shard.refresh()
+            return {part: shard.last for part, shard in shards.items()}
+
+        return self._link.call(refresh, "newest")
+
+    @override
+    def deletions(self) -> int:
+        return self._link.call(lambda: sum(self._link.cluster.shard(part).deletions for part in self._parts))
+
+    @override
+    def leads(self, stretch: SeqNoRange, size: int) -> list[GroupedDocument]:
+        return [each for each in self._stretch(stretch) if each.lead][:size]
+
+    @override
+    def documents(self, stretch: SeqNoRange, size: int) -> list[GroupedDocument]:
+        return self._stretch(stretch)[:size]
+
+    @override
+    def count_leads(self, stretch: SeqNoRange) -> int:
+        return sum(each.lead for each in self._stretch(stretch))
+
+    @override
+    def carriers(self, keys: Sequence[LeadKeys], upto: Marks) -> list[Hit]:
+        found = {}
+        for part, number in upto.items():
+            for each in self._search(part):
+                if each.lead and each.order <= number and any(carries(each, one) for one in keys):
+                    found[each.id] = Hit(self.index, each.id, 0.0, each.record.packed or None, each.order)
+        return list(found.values())
+
+    @override
+    def members(
+        self, groups: Sequence[str], excluded: Sequence[tuple[str, str]] = (), *, lead: bool | None = None
+    ) -> Iterator[list[GroupedDocument]]:
+        names = set(groups)
+        found = [
+            self._document(each)
+            for part in self._parts
+            for each in self._search(part)
+            if each.group in names and lead in (None, each.lead) and (self.index, each.id) not in excluded
+        ]
+        found.sort(key=lambda each: (each.name.order, each.name.id))
+        for start in range(0, len(found), SLICE):
+            yield found[start : start + SLICE]
+
+    @override
+    def read(self, ids: Sequence[tuple[str, str]], upto: Marks | None = None) -> list[GroupedDocument]:
+        wanted = {id_ for index, id_ in ids if index == self.index}
+        found = [
+            self._document(each)
+            for part in self._parts
+            for each in self._search(part)
+            if each.id in wanted and (upto is None or each.order <= upto[part])
+        ]
+        return sorted(found, key=lambda each: each.name.order)
+
+    @override
+    def assign(self, changes: Sequence[Assignment]) -> list[bool]:
+        cluster = self._link.cluster
+
+        def write(change: Assignment) -> bool:
+            shard = cluster.resolve(self.index).shard(change.document.name.id)
+            before = shard.documents.get(change.document.name.id)
+            if before is None or before.state != change.document.state:
+                return False
+            shard.put(
+                Stored(before.record, before.version, change.group, change.lead, engine_version=before.engine_version)
+            )
+            return True
+
+        return self._link.each([lambda change=change: write(change) for change in changes], "assign")
+
+    @override
+    def counts(self) -> GroupCounts:
+        documents = [each for part in self._parts for each in self._search(part)]
+        unsigned = sum(not each.record.packed or not each.record.signatures.length for each in documents)
+        return GroupCounts(len(documents), sum(each.lead for each in documents), unsigned)
+
+    @override
+    def sizes(self, size: int = SLICE) -> Iterator[Mapping[str, int]]:
+        counts: dict[str, int] = {}
+        for part in self._parts:
+            for each in self._search(part):
+                if not each.lead:
+                    counts[each.group] = counts.get(each.group, 0) + 1
+        names = sorted(counts)
+        for start in range(0, len(names), size):
+            yield {name: counts[name] for name in names[start : start + size]}
+
+    def _stretch(self, stretch: SeqNoRange) -> list[GroupedDocument]:
+        found = [each for each in self._search(stretch.part) if stretch.after < each.order <= stretch.upto]
+        return [self._document(each) for each in sorted(found, key=lambda each: each.order)]
+
+    def _search(self, part: ShardRef) -> list[Stored]:
+        """Read what searches see of a part."""
+        return self._link.call(lambda: list(self._link.cluster.shard(part).view.values()), "search")
+
+    def _document(self, each: Stored) -> GroupedDocument:
+        return GroupedDocument(
+            Name(self.index, each.id, each.order), each.record.packed, each.group, each.lead, each.state
+        )
+
+
+def carries(document: Stored, keys: LeadKeys) -> bool:
+    """Return whether a document has one of some values, or enough of those of which several are needed."""
+    own = document.values
+    if any(own.get(clue, frozenset()) & set(values) for clue, values in keys.values.items()):
+        return True
+    packed = unpack(document.record.packed)
+    length = packed.length if packed else 0
+    return any(
+        several.shortest <= length <= several.longest
+        and len(own.get(clue, frozenset()) & set(several.values)) >= several.min_shared
+        for clue, several in keys.several.items()
+    )

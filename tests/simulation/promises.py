@@ -1,0 +1,94 @@
+"""Promises of the documentation, asked of an index once all processes of a schedule have ended."""
+
+from itertools import combinations
+
+from ibidem_engines.group_checkpoint import POLICY, Checkpoint
+from ibidem_workers.groups.lookup_match import make_row
+from ibidem_workers.runs import RunMonitor, RunRecord
+from simulation.memory_cluster import Link
+from simulation.memory_engine import MemoryEngine
+from simulation.world import RUN, Broken, World
+from support.naive_settling import judge, leads
+
+
+def check(world: World) -> None:
+    """See that all promises were kept."""
+    engine = MemoryEngine(Link(world.cluster), "news")
+    engine.refresh()
+    _check_documents(world)
+    _check_accounts(world, engine)
+    _check_groups(world, engine)
+
+
+def _check_documents(world: World) -> None:
+    """See that nothing acknowledged is lost, and nothing deleted has come back."""
+    index = world.cluster.resolve("news")
+    for id_, versions in world.submitted.items():
+        newest, there = max(versions), index.get(id_)
+        graves, tried = max(world.deleted[id_], default=0), max(world.tried[id_], default=0)
+        if there is not None and graves >= newest:
+            raise Broken(f"{id_} is back: version {there.version}, deleted with {graves}")
+        if there is None and tried < newest:
+            raise Broken(f"{id_} is lost: version {newest}, deletions {world.tried[id_]}")
+        if there is not None and there.version != newest:
+            raise Broken(f"{id_} has version {there.version}, not {newest}")
+
+
+def _check_accounts(world: World, engine: MemoryEngine) -> None:
+    """See that each document is accounted for once."""
+    record = RunRecord(RUN, [], 0.0, "submitted", world.documents, world.batches)
+    engine.put_records("runs", {record.key: record.as_json()})
+    monitor = RunMonitor(engine, RUN)
+    progress = monitor.look()
+    if not progress.has_ended or progress.done != world.documents:
+        raise Broken(f"{progress.done} of {world.documents} documents are accounted for: {progress}")
+    if _is_plain(world) and monitor.sums().indexed != world.documents:
+        raise Broken(f"{monitor.sums().indexed} of {world.documents} documents count as indexed")
+    if monitor.sums().refusals:
+        raise Broken(f"refused: {monitor.sums().refusals}")
+
+
+def _check_groups(world: World, engine: MemoryEngine) -> None:
+    """See that the groups are those of one plain pass; of several shards, that they are sound."""
+    store = engine.groups()
+    store.newest()
+    documents = sorted(
+        store.read([(store.index, hit.id) for some in engine.scan() for hit in some]),
+        key=lambda each: each.name.order,
+    )
+    by_name = {make_row(each).name: each for each in documents}
+    lead_of = {each.group: make_row(each).name for each in documents if each.lead}
+    if len(lead_of) != sum(each.lead for each in documents) or any(each.group not in lead_of for each in documents):
+        raise Broken(f"a group has no lead, or several: {documents}")
+    judged = judge(POLICY)
+    found = {name: lead_of[each.group] for name, each in by_name.items()}
+    if world.cluster.shards == 1 and _is_plain(world):
+        expected = leads([make_row(each) for each in documents], judged)
+        if found != expected:
+            raise Broken(f"groups are {found}, of one pass {expected}")
+    rows = {name: make_row(each) for name, each in by_name.items()}
+    for name, lead in found.items():
+        if name != lead and not judged(rows[name], rows[lead]):
+            raise Broken(f"{name} follows {lead}, which it does not duplicate")
+    apart = [rows[name] for name, lead in found.items() if name == lead]
+    if same := [(a.name, b.name) for a, b in combinations(apart, 2) if judged(a, b)]:
+        raise Broken(f"these lead groups of their own, and are duplicates: {same}")
+    _check_joined(world, engine, len(found) - len(apart))
+
+
+def _is_plain(world: World) -> bool:
+    """Return whether each document was written once: a lead that is written again keeps its group where it can."""
+    return not any(world.tried.values()) and all(len(each) == 1 for each in world.submitted.values())
+
+
+def _check_joined(world: World, engine: MemoryEngine, followers: int) -> None:
+    """See that no join was counted twice, where nothing but joins has changed a group.
+
+    Two that settle at once, since a clock has jumped or one stood still for longer than its lease, write over each
+    other's progress: the groups are the same, the count is not.
+    """
+    replaces = any(each.name.startswith("replace") for each in world.scheduler.processes)
+    if _is_plain(world) and not (world.froze or world.faults.jumps or replaces):
+        joined = sum(Checkpoint.read(engine).joined.values())
+        if joined != followers:
+            raise Broken(f"{joined} documents were counted as joined, {followers} have")

@@ -1,0 +1,258 @@
+"""Schedules: the processes and faults that a seed draws, and what broke in them.
+
+What is asked at the end is what the documentation promises: groups are those of one plain pass, each document is
+accounted for once, nothing that was acknowledged is lost, what was taken down stays away, and every process ends.
+"""
+
+import logging
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
+from tempfile import TemporaryDirectory, gettempdir
+from typing import TypeVar
+
+from ibidem_core.settings import Settings
+from ibidem_ingest.document import Document
+from ibidem_workers.groups.service import settle_all
+from simulation.faults import Faults
+from simulation.memory_cluster import MemoryCluster
+from simulation.promises import check
+from simulation.scheduler import Endless, Process, Scheduler
+from simulation.virtual_time import virtual_time
+from simulation.world import FOLDERS, Broken, World, tables, texts
+
+T = TypeVar("T")
+
+TAKEDOWN = 1_000
+"""Version of a takedown: every document that is submitted has an older one."""
+
+TRACE = 60
+"""Lines of the trace that a failure shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Focus:
+    """What schedules are to hold, where that is not left to the seed.
+
+    Args:
+        replaces: Whether a copy takes the index's place.
+        rewrites: Whether documents are written again.
+        deletions: How many deletions there are, all of one document and at nearly the same time.
+        kills: How many processes are killed.
+    """
+
+    replaces: bool | None = None
+    rewrites: bool | None = None
+    deletions: int | None = None
+    kills: int | None = None
+
+
+ANY = Focus()
+"""All is left to the seed."""
+
+
+def run(seeds: Iterable[int], focus: Focus = ANY) -> list[str]:
+    """Run the schedules of some seeds; returns what broke.
+
+    Args:
+        seeds: The seeds.
+        focus: What the schedules are to hold.
+    """
+    logging.getLogger("ibidem_core.retry").setLevel(logging.ERROR)  # whoever waits for what is lost says so
+    broken = []
+    for seed in seeds:
+        try:
+            simulate(seed, focus)
+        except Broken as error:
+            broken.append(str(error))
+    return broken
+
+
+def simulate(seed: int, focus: Focus = ANY) -> World:
+    """Run the schedule of a seed, and see that all promises were kept.
+
+    Args:
+        seed: The seed.
+        focus: What the schedule is to hold.
+
+    Raises:
+        Broken: One was not, or a process does not end.
+    """
+    scheduler = Scheduler(seed)
+    folder = _new_folder()
+    with virtual_time(scheduler), _removed(folder):
+        try:
+            world = _build(scheduler, folder, focus)
+            scheduler.run()
+            _quiet(world)
+            check(world)
+        except (Broken, Endless) as error:
+            trace = "\n".join(scheduler.trace[-TRACE:])
+            raise Broken(f"seed {seed}: {error}\n{trace}\nagain: make simulate SEEDS=1 FIRST={seed}") from error
+    return world
+
+
+@cache
+def _base() -> Path:
+    shared = Path("/dev/shm")  # noqa: S108 - a disk in memory, where there is one
+    folder = TemporaryDirectory(prefix="ibidem-simulation-", dir=shared if shared.is_dir() else gettempdir())
+    FOLDERS.append(folder)
+    return Path(folder.name)
+
+
+def _new_folder() -> Path:
+    return _base() / "queue"
+
+
+@contextmanager
+def _removed(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _build(scheduler: Scheduler, folder: Path, focus: Focus) -> World:
+    """Draw the processes and faults of a seed."""
+    rng = scheduler.rng
+    replaces = _chosen(focus.replaces, rng.random() < 0.3)
+    faults = Faults(
+        delay=0.02 if replaces else rng.choice((0.005, 0.02, 0.5)),
+        freeze=0.0 if replaces else rng.choice((0.0, 0.0, 0.01, 0.05)),
+        lost=rng.choice((0.0, 0.0, 0.02, 0.1)),
+        doubled=rng.choice((0.0, 0.1)),
+        kills=_chosen(focus.kills, rng.choice((0, 0, 1, 3))),
+        jumps=rng.choice((0, 0, 2)),
+    )
+    settings = Settings(index="news", tables=tables().folder, patience=30, lease=60)
+    cluster = MemoryCluster(shards=1 if rng.random() < 0.8 else 2)
+    cluster.create("news-1")
+    cluster.aliases["news"] = "news-1"
+    world = World(scheduler, faults, folder, settings, cluster)
+    _submissions(world, focus)
+    mortal = _workers(world)
+    if replaces:
+        mortal.append(_again(world, "replace", lambda: world.replace("news-2"), after=rng.random() * 0.3))
+    elif rng.random() < 0.7:
+        mortal += _settlers(world)
+    _disasters(world, mortal)
+    return world
+
+
+def _chosen(wanted: T | None, drawn: T) -> T:
+    return drawn if wanted is None else wanted
+
+
+def _submissions(world: World, focus: Focus) -> None:
+    """Send batches, some of documents that come again, and delete some."""
+    rng, scheduler = world.scheduler.rng, world.scheduler
+    ids = [f"d{number}" for number in range(rng.randrange(2, 6))]
+    versions = dict.fromkeys(ids, 0)
+    rewrites = _chosen(focus.rewrites, rng.random() < 0.5)
+
+    def batch() -> list[Document]:
+        chosen = rng.sample(ids, rng.randrange(1, len(ids) + 1)) if rewrites else ids
+        documents = []
+        for id_ in chosen:
+            versions[id_] += 1
+            text = rng.choice(rng.choice(texts()[:2]))
+            documents.append(Document(id_, text, version=versions[id_], language="en"))
+        return documents
+
+    lots = [batch() for _ in range(rng.randrange(1, 4) if rewrites else 1)]
+    for number, lot in enumerate(lots):
+        scheduler.spawn(f"submit-{number}", partial(world.submit, number, lot), after=rng.random() * 3 * number)
+    id_, at = rng.choice(ids), rng.random() * 3
+    for number in range(_chosen(focus.deletions, rng.choice((0, 0, 1, 2)))):
+        if rng.random() < 0.5 and focus.deletions is None:
+            id_, at = rng.choice(ids), rng.random() * 3
+        takes_down = rng.random() < 0.5
+        version = TAKEDOWN if takes_down else rng.randrange(1, 4)
+        delete = partial(world.delete, id_, version, beats=takes_down and rng.random() < 0.5)
+        scheduler.spawn(f"delete-{number}", delete, after=at)
+
+
+def _workers(world: World) -> list[Callable[[], Process]]:
+    """Start workers; what ends is started again by who watches it."""
+    scheduler = world.scheduler
+    return [
+        _again(world, f"work-{number}", partial(world.work, until=lambda: _submitted(world)))
+        for number in range(scheduler.rng.randrange(1, 3))
+    ]
+
+
+def _submitted(world: World) -> bool:
+    """Return whether all that is to be submitted or deleted is."""
+    senders = [each for each in world.scheduler.processes if each.name.startswith(("submit", "delete"))]
+    return all(each.is_over for each in senders)
+
+
+def _again(world: World, name: str, work: Callable[[], object], after: float = 0.0) -> Callable[[], Process]:
+    """Start a process; returns what names the one that runs under the name now."""
+    rng = world.scheduler.rng
+    running = [world.scheduler.spawn(name, work, rng.choice(("one", "two")), after)]
+
+    def current() -> Process:
+        if running[-1].is_over:
+            running.append(world.scheduler.spawn(f"{name}+{len(running)}", work, rng.choice(("one", "two")), 0.1))
+        return running[-1]
+
+    return current
+
+
+def _settlers(world: World) -> list[Callable[[], Process]]:
+    rng = world.scheduler.rng
+    return [
+        _again(
+            world,
+            f"settle-{number}",
+            partial(world.settle, rng.choice((0.0, 5.0, 1e9)), rng.randrange(1, 4)),
+            after=rng.random() * 2,
+        )
+        for number in range(rng.randrange(1, 3))
+    ]
+
+
+def _disasters(world: World, mortal: Sequence[Callable[[], Process]]) -> None:
+    """Kill processes and move clocks, at times that the seed chooses."""
+    rng, scheduler = world.scheduler.rng, world.scheduler
+
+    def kill() -> None:
+        victim = rng.choice(mortal)
+        scheduler.kill(victim())
+        victim()
+
+    def jump() -> None:
+        machine = rng.choice(("one", "two"))
+        scheduler.skews[machine] = rng.choice((-1e5, -40.0, 0.0, 40.0, 1e5))
+        scheduler.note(f"the clock of {machine} jumps to {scheduler.skews[machine]}")
+
+    for _ in range(world.faults.kills):
+        scheduler.later(rng.random() * rng.choice((0.3, 3.0)), kill)
+    for _ in range(world.faults.jumps):
+        scheduler.later(rng.random() * 5, jump)
+
+
+def _quiet(world: World) -> None:
+    """Let all faults end, and all that is left be done."""
+    for each in world.scheduler.processes:
+        if each.error is not None:
+            raise Broken(f"{each.name} has ended: {each.error!r}") from each.error
+        if not each.is_over:
+            raise Broken(f"{each.name} waits for ever")
+    world.faults = Faults(delay=0.001)
+    world.scheduler.now += 1_000.0  # every lease has lapsed
+    if any(each.name.startswith("replace") for each in world.scheduler.processes):
+        _finish(world, "replace-last", lambda: world.replace("news-2"))
+    _finish(world, "work-last", partial(world.work, until=lambda: True))
+    _finish(world, "settle-last", lambda: settle_all(world.engine()))
+
+
+def _finish(world: World, name: str, work: Callable[[], object]) -> None:
+    process = world.scheduler.spawn(name, work)
+    world.scheduler.run()
+    if process.error is not None:
+        raise Broken(f"{name} has ended: {process.error!r}") from process.error

@@ -1,0 +1,82 @@
+"""The engine in memory keeps the contract of every engine, as far as the simulation asks it."""
+
+from collections.abc import Callable
+
+import pytest
+
+from engines import test_contract, test_stored_groups
+from ibidem_engines.engine import Engine, Record
+from ibidem_engines.stored_groups import StoredGroups
+from simulation.memory_cluster import MemoryCluster
+from simulation.memory_engine import opened
+from support.signed_records import make_record
+
+
+@pytest.fixture
+def record() -> Callable[..., Record]:
+    return make_record
+
+
+@pytest.fixture
+def engine() -> Engine:
+    engine = opened(MemoryCluster(), "news")
+    engine.create()
+    return engine
+
+
+@pytest.fixture
+def groups(engine: Engine) -> StoredGroups:
+    return engine.groups()  # type: ignore[attr-defined, no-any-return]
+
+
+@pytest.fixture
+def way() -> None:
+    """Look-ups go one way only."""
+
+
+class TestWrite(test_contract.TestWrite):
+    """Documents and their versions."""
+
+
+class TestOrigin(test_contract.TestOrigin):
+    """An id from two places."""
+
+
+class TestDelete(test_contract.TestDelete):
+    """Tombstones."""
+
+
+class TestScan(test_contract.TestScan):
+    """All documents in the order of writing."""
+
+
+class TestLedgers(test_contract.TestLedgers):
+    """Records next to the index."""
+
+    test_ledgers_and_indexes_are_apart = None  # it opens an index by an address
+
+
+class TestLeads(test_stored_groups.TestLeads):
+    """Leads in the order of writing."""
+
+
+class TestCarriers(test_stored_groups.TestCarriers):
+    """Leads by what they carry."""
+
+
+class TestAssign(test_stored_groups.TestAssign):
+    """Groups written onto the state that was read."""
+
+
+class TestMembers(test_stored_groups.TestMembers):
+    """Documents of a group."""
+
+
+class TestCounts(test_stored_groups.TestCounts):
+    """Groups of two or more."""
+
+
+def test_the_number_of_deletions_changes_with_each(
+    engine: Engine, groups: StoredGroups, record: Callable[..., Record]
+) -> None:
+    test_stored_groups.test_the_number_of_deletions_changes_with_each(engine, groups, record)

@@ -1,0 +1,198 @@
+"""One schedule's world: a cluster, a queue, and what its processes do: submit, work, delete, settle, replace.
+
+Everything that they run above the cluster in memory is the code that real processes run.
+"""
+
+import os
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cache, partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import orjson
+
+from ibidem_core.errors import Unavailable
+from ibidem_core.settings import Settings
+from ibidem_engines.engine import WriteStatus
+from ibidem_ingest.document import Document
+from ibidem_ingest.idf.store import Tables
+from ibidem_workers.backfill.checkpoint import load_checkpoint
+from ibidem_workers.backfill.replace import Replacement, replace_opened
+from ibidem_workers.batches import Batch
+from ibidem_workers.brokers.files import FileQueue, SpoolDirectory
+from ibidem_workers.groups.service import settle
+from ibidem_workers.tasks import Delivery, WorkerContext, sign_and_write
+from simulation.faults import Faults, FaultyLink, SteppedFolder
+from simulation.memory_cluster import MemoryCluster
+from simulation.memory_engine import MemoryEngine
+from simulation.memory_reindex import MemorySource
+from simulation.scheduler import Scheduler
+from support.leases import english_tables
+
+RUN = "simulated"
+
+FAMILIES, VARIANTS = 4, 3
+
+
+class Broken(AssertionError):
+    """A promise was not kept."""
+
+
+@cache
+def texts() -> list[list[str]]:
+    """Return texts of some families: those of one are near duplicates, except the last, which is short of it."""
+    families = []
+    for family in range(FAMILIES):
+        words = [f"w{chr(97 + family)}{chr(97 + at // 7)}{chr(97 + at % 7)}" for at in range(48)]
+        families.append([" ".join([*words[: 48 - variant], *["more"] * variant]) for variant in range(VARIANTS)])
+    return families
+
+
+@cache
+def tables() -> Tables:
+    """Return small idf tables, made once."""
+    folder = TemporaryDirectory(prefix="ibidem-simulation-")
+    FOLDERS.append(folder)
+    words = sorted({word for family in texts() for text in family for word in text.split()})
+    return english_tables(Path(folder.name), {word: 10.0 * at for at, word in enumerate(words, 1)})
+
+
+FOLDERS: list[TemporaryDirectory[str]] = []
+"""They go with this process."""
+
+
+@dataclass(slots=True)
+class World:
+    """One schedule.
+
+    Args:
+        scheduler: Of its processes.
+        faults: What goes wrong.
+        folder: Where the queue is.
+        settings: Settings of all processes.
+        cluster: The cluster.
+        submitted: The versions of each document that were submitted.
+        deleted: Versions of each document's deletions that were acknowledged.
+        tried: Versions of deletions that were begun.
+        froze: Whether a process stood still for longer than its lease.
+    """
+
+    scheduler: Scheduler
+    faults: Faults
+    folder: Path
+    settings: Settings
+    cluster: MemoryCluster
+    submitted: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
+    deleted: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
+    tried: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
+    froze: bool = False
+    batches: int = 0
+    documents: int = 0
+
+    def engine(self, name: str = "news") -> MemoryEngine:
+        """Open the index as a process of its own."""
+        return MemoryEngine(FaultyLink(self), name)
+
+    def queue(self) -> FileQueue:
+        """Open the queue as a process of its own; a kill of it frees its lock."""
+        folder = SteppedFolder(self.folder, float(self.settings.lease))
+        folder.scheduler = self.scheduler
+        return FileQueue(folder, 1 << 20)
+
+    def submit(self, number: int, documents: Sequence[Document]) -> None:
+        """Send a batch to the queue."""
+        for each in documents:
+            self.submitted[each.id].append(each.version or 0)
+        self.batches += 1
+        self.documents += len(documents)
+        self.send(Batch(number, [each.as_record() for each in documents]))
+
+    def send(self, batch: Batch, tries: int | None = None) -> None:
+        """Put a message into the queue."""
+        self.scheduler.pause(0.001)
+        message = orjson.dumps([batch.number, batch.records, batch.part, tries])
+        SpoolDirectory(self.folder, float(self.settings.lease)).put(message)
+
+    def work(self, *, until: Callable[[], bool]) -> None:
+        """Take messages and write their documents, as a worker does.
+
+        What Celery does is written down here: a message is acknowledged once its task has returned, and a batch that
+        cannot be written now goes back to the queue.
+        """
+        queue, context = self.queue(), WorkerContext(self.engine(), tables(), self.settings)
+        process = self.scheduler.current
+        while True:
+            entry = queue.get()
+            if process is not None and queue._lease is not None and not process.at_kill:
+                process.at_kill.append(partial(_free, queue._lease))
+            if entry is None:
+                if until():
+                    queue.close()
+                    return
+                self.scheduler.pause(0.2)
+                continue
+            number, records, part, earlier = orjson.loads(entry.message)
+            tries = entry.tries + (earlier or 0)
+            delivery = Delivery(RUN, Batch(number, records, part), tries, again=earlier is not None)
+            if tries > self.settings.most_tries:
+                raise Broken(f"batch {delivery.key} is set aside")
+            try:
+                sign_and_write(context, delivery, lambda single: self.send(single, 0))
+            except Unavailable:
+                self.send(delivery.batch, tries)
+            self.scheduler.pause(self.scheduler.rng.random() * 0.01)
+            queue.ack(entry)
+
+    def delete(self, id_: str, version: int, *, beats: bool) -> None:
+        """Delete a document, and try again until it is acknowledged."""
+        self.tried[id_].append(version)
+        engine = self.engine()
+        while True:
+            try:
+                (outcome,) = engine.delete([id_], version, beats=beats)
+            except Unavailable:
+                self.scheduler.pause(0.3)
+                continue
+            if outcome.fate in {WriteStatus.DELETED, WriteStatus.MISSING}:
+                self.deleted[id_].append(version)
+            return
+
+    def settle(self, seconds: float, rounds: int) -> None:
+        """Settle what is new, some times."""
+        for _ in range(rounds):
+            try:
+                settle(self.engine(), seconds)
+            except Unavailable:
+                self.scheduler.note("settling is given up")
+            self.scheduler.pause(self.scheduler.rng.random() * 2)
+
+    def _source(self, name: str) -> MemorySource:
+        return self.engine(name).reindex_source()
+
+    def replace(self, into: str) -> None:
+        """Put a copy in the index's place, and begin again where that fails."""
+        while True:
+            engine = self.engine(into)
+            try:
+                if self.cluster.aliases["news"] == into and _state(engine, into) == "done":
+                    return
+                replace_opened(
+                    engine, lambda name: self.engine(name).reindex_source(), Replacement(into), self.settings
+                )
+            except Unavailable:
+                self.scheduler.pause(0.5)
+                continue
+            return
+
+
+def _state(engine: MemoryEngine, into: str) -> str:
+    """Return how far a backfill into an index is."""
+    checkpoint = load_checkpoint(engine, into)
+    return checkpoint.state if checkpoint else ""
+
+
+def _free(lease: object) -> None:
+    """Close the file of a lease, as the kernel does for a process that has ended."""
+    os.close(lease._handle)  # type: ignore[attr-defined]

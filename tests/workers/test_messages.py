@@ -1,0 +1,173 @@
+"""A task message is as long as the largest document needs and as a submitter makes it; no other is taken."""
+
+import bz2
+import lzma
+import subprocess
+import sys
+import zlib
+from typing import Any
+
+import orjson
+import pytest
+from celery import Celery
+from kombu.message import Message
+from kombu.utils import json
+
+from ibidem_core.settings import Settings
+from ibidem_ingest.document import Document
+from ibidem_workers.celery_app import TASK
+from ibidem_workers.messages import (
+    COMPRESSION,
+    MOST_STRUCTURE,
+    TRIES,
+    TRIES_BEFORE,
+    check,
+    compress,
+    decompress,
+    most_of_message,
+    most_of_record,
+    too_dense,
+)
+
+DECODES = """
+import sys
+from kombu import compression
+from ibidem_workers.messages import restrict_serializers
+restrict_serializers(1_000)
+try:
+    print(len(compression.decompress(sys.stdin.buffer.read(), sys.argv[1])))
+except ValueError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("character", ["a", "\x01", '"', "\\", "\u00e9", "\u4e2d", "\U0001f600"])
+def test_the_longest_text_fits_whatever_its_characters_take(character: str) -> None:
+    settings = Settings(max_text=10_000)
+    record = Document("a", character * settings.max_text).as_record()
+    assert len(orjson.dumps(record)) <= most_of_record(settings)
+    body = json.dumps([["20260101-000000-aaaa", 0, [record], None], {}, {}])
+    assert len(body) <= most_of_message(settings)
+    assert len(orjson.dumps(body)) <= 2 * len(body) + 2
+
+
+def test_what_is_packed_comes_out_whole_or_not_at_all() -> None:
+    data = b"We the People" * 100
+    packed = compress(data)
+    assert decompress(packed, len(data)) == data
+    for wrong, most in ((packed, len(data) - 1), (packed[:-1], 10_000), (packed + b"x", 10_000), (packed * 2, 10_000)):
+        with pytest.raises(ValueError, match=r"unpacks into more|cut off"):
+            decompress(wrong, most)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "packed", "reason"),
+    [
+        ("zstd", compress(b"x" * 999), "999"),
+        ("application/zstd", compress(b"x" * 1_001), "it unpacks into more than 1,000 bytes"),
+        ("application/x-gzip", zlib.compress(b"x"), "no submitter packs messages in this way"),
+        ("application/x-bz2", bz2.compress(b"x"), "no submitter packs messages in this way"),
+        ("lzma", lzma.compress(b"x"), "no submitter packs messages in this way"),
+    ],
+)
+def test_a_worker_unpacks_what_submitters_pack_up_to_a_size_and_nothing_else(
+    name: str, packed: bytes, reason: str
+) -> None:
+    command = [sys.executable, "-c", DECODES, name]
+    process = subprocess.run(command, input=packed, capture_output=True, timeout=60, check=True)
+    assert process.stdout.decode().strip() == reason
+
+
+@pytest.mark.slow
+def test_what_is_in_strings_is_not_dense() -> None:
+    assert too_dense(b"[]," * (MOST_STRUCTURE // 3 + 1))
+    assert not too_dense(orjson.dumps(["[]," * (MOST_STRUCTURE // 3 + 1), '"\\']))
+
+
+MOST = 1 << 20
+RUN = "20260101-000000-aaaa"
+EMBEDDED = {"callbacks": None, "errbacks": None, "chain": None, "chord": None}
+
+
+def message(*arguments: object, headers: dict[str, Any] | None = None, **embedded: object) -> Message:
+    """Make a message as a submitter does, with some changes."""
+    return Message(
+        body=orjson.dumps([arguments, {}, EMBEDDED | embedded]).decode(),
+        content_type="application/json",
+        content_encoding="utf-8",
+        accept={"application/json"},
+        headers=Celery("any", set_as_current=False).amqp.as_task_v2("an id", TASK).headers | (headers or {}),
+    )
+
+
+@pytest.mark.parametrize("headers", [{}, {TRIES_BEFORE: 2}, {TRIES: 7, "x-acquired-count": 1}, {"ignore_result": True}])
+@pytest.mark.parametrize("arguments", [(RUN, 0, []), (RUN, 3, [{"id": "a"}], None), (RUN, 3, [{}], 7)])
+def test_a_submitter_s_message_passes(headers: dict[str, Any], arguments: tuple[object, ...]) -> None:
+    check(message(*arguments, headers=headers), MOST)
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"eta": "2099-01-01T00:00:00"},
+        {"expires": "2001-01-01T00:00:00"},
+        {"timelimit": [1, 1]},
+        {"retries": 3},
+        {"shadow": "another"},
+        {"group": "a"},
+        {"chain": [{"task": TASK}]},
+        {"errbacks": [{"task": TASK}]},
+        {"stamps": {"a": 1}},
+        {"anything": "else"},
+        {"id": ["a"]},
+        {"compression": "application/x-bz2"},
+        {TRIES_BEFORE: -1},
+        {TRIES_BEFORE: 1 << 40},
+        {TRIES_BEFORE: True},
+        {TRIES: -5},
+    ],
+    ids=str,
+)
+def test_no_header_asks_for_anything(headers: dict[str, Any]) -> None:
+    result = message(RUN, 0, [])
+    result.headers |= headers
+    with pytest.raises(ValueError, match="header"):
+        check(result, MOST)
+
+
+@pytest.mark.parametrize("run", [None, 1, "", "run", "a/b", "\u00e4", "a" * 101, "a\nb", ["a"]])
+def test_a_run_has_a_name_that_no_other_record_has(run: object) -> None:
+    with pytest.raises(ValueError, match="names no run"):
+        check(message(run, 0, []), MOST)
+
+
+@pytest.mark.parametrize(("number", "part"), [(-1, None), (1.5, None), (True, None), (10**15, None), (0, -1), (0, "x")])
+def test_a_batch_has_a_number_that_its_key_can_show(number: object, part: object) -> None:
+    with pytest.raises(ValueError, match="no number"):
+        check(message(RUN, number, [], part), MOST)
+
+
+def test_a_message_may_ask_for_its_task_alone() -> None:
+    with pytest.raises(ValueError, match="more than its task"):
+        check(message(RUN, 0, [], chain=[{"task": TASK}]), MOST)
+
+
+def test_a_message_is_no_larger_than_the_largest_of_a_submitter_s() -> None:
+    check(message(RUN, 0, [{"text": "x" * 900}]), 1_200)
+    with pytest.raises(ValueError, match="at most 1,200"):
+        check(message(RUN, 0, [{"text": "x" * 2_000}]), 1_200)
+
+
+def test_a_message_does_not_hold_lists_that_take_many_times_its_size() -> None:
+    result = message(RUN, 0, [])
+    result.body = "[" + "[]," * (MOST_STRUCTURE // 3 + 10) + "[]]"
+    with pytest.raises(ValueError, match="lists or numbers"):
+        check(result, MOST_STRUCTURE * 2)
+
+
+def test_a_submitter_s_message_names_its_compression_as_workers_know_it() -> None:
+    check(message(RUN, 0, [], headers=None), MOST)
+    result = message(RUN, 0, [])
+    result.headers["compression"] = COMPRESSION
+    check(result, MOST)

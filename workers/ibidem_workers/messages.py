@@ -1,0 +1,176 @@
+"""The form of task messages: size, compression, headers and arguments are a submitter's, or the message is refused.
+
+It is refused before Celery acts on it, since foreign headers could ask Celery for a schedule, a time limit or other
+tasks, and before it is decompressed without bound: a few foreign bytes must not fill the memory.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import zstandard
+from kombu import compression, serialization
+from kombu.message import Message
+
+from ibidem_core.settings import Settings
+
+COMPRESSION = "application/zstd"
+"""Kombu's name of zstd, the one compression that submitters use."""
+
+LEVEL = 1
+"""Level of zstd: half the size, and four times as fast as the next level that is much smaller."""
+
+MOST_META = 16 << 20
+"""Bytes of a record next to its text."""
+
+MOST_STRUCTURE = 32 << 20
+"""Bytes of a message outside its strings: `[],` is three bytes there and sixty-four in memory."""
+
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
+
+
+def most_of_record(settings: Settings) -> int:
+    """Return the most bytes of one record as JSON, in which a character takes six at the most."""
+    return 6 * settings.max_text + MOST_META
+
+
+def most_of_message(settings: Settings) -> int:
+    """Return the most bytes of a message's body, in which a character takes up to three times what a record's does."""
+    return 3 * max(most_of_record(settings), 4 * settings.batch_characters) + MOST_META
+
+
+def too_dense(data: bytes) -> bool:
+    """Return whether JSON holds so much outside its strings that reading it would take many times its size.
+
+    >>> too_dense(b'["a", ["b"]]')
+    False
+    """
+    return len(data) > MOST_STRUCTURE and len(_STRING.sub(b"", data)) > MOST_STRUCTURE
+
+
+def compress(data: bytes) -> bytes:
+    """Compress a message."""
+    return zstandard.ZstdCompressor(level=LEVEL).compress(data)
+
+
+def decompress(data: bytes, limit: int) -> bytes:
+    """Decompress zstd, at most into so many bytes.
+
+    Raises:
+        ValueError: It is larger, is damaged or cut off, or something follows it.
+
+    >>> decompress(compress(b"We the People"), 13)
+    b'We the People'
+    """
+    try:
+        size = zstandard.frame_content_size(data)
+        if size > limit:
+            raise ValueError(f"it unpacks into more than {limit:,} bytes")
+        if size < 0:
+            raise ValueError("it does not say into how many bytes it unpacks")
+        return zstandard.ZstdDecompressor().decompress(data, allow_extra_data=False)  # and never more than it says
+    except zstandard.ZstdError as error:
+        raise ValueError(f"its compression is damaged or cut off, or something follows it: {error}") from error
+
+
+def register_compression(limit: int) -> None:
+    """Register our zstd with Kombu, with a limit of size; Kombu's own needs another library."""
+    register: Any = compression.register  # kombu publishes no types for it
+    register(compress, lambda data: decompress(data, limit), COMPRESSION, ["zstd"])
+
+
+def restrict_serializers(limit: int) -> None:
+    """Let this process decompress and parse messages up to a size, and only in the formats that submitters use."""
+    register: Any = compression.register  # kombu publishes no types for it
+    encoders: Any = compression.encoders
+    for kind in encoders():
+        register(_refuse, _refuse, kind)
+    register_compression(limit)
+    # Kombu's own parser takes twice as long, and turns objects with certain names into times and decimals.
+    read: Any = serialization.register
+    read("json", None, json.loads, "application/json")
+
+
+def _refuse(_: bytes) -> bytes:
+    raise ValueError("no submitter packs messages in this way")
+
+
+TRIES = "x-delivery-count"
+"""Header with the number of earlier deliveries of a message, named as in RabbitMQ's quorum queues."""
+
+TRIES_BEFORE = "ibidem-tries"
+"""The header of a batch that was sent again: how often it had ended its worker by then."""
+
+NAMES = frozenset({"task", "id", "lang", "origin", "root_id", "parent_id", "argsrepr", "kwargsrepr"})
+"""Headers that hold a name or a text; any other one of Celery's is empty in a submitter's message."""
+
+FOR_BROKERS = "x-"
+"""Prefix of headers that brokers add and Celery ignores."""
+
+MATCH_TASK = "ibidem.match"
+"""Task that matches documents for who settles groups; its messages have a queue of their own."""
+
+MOST_TRIES = 1_000_000
+MOST_NUMBER = 10**12
+
+_RUN = re.compile(r"[\w.:-]{1,100}", re.ASCII)
+
+
+def check(message: Message, limit: int) -> None:
+    """Refuse a message that no submitter has sent.
+
+    Args:
+        message: As the broker handed it out.
+        limit: The most bytes of its body.
+
+    Raises:
+        ValueError: It was sent by no submitter; says why.
+    """
+    _check_headers(message.headers)
+    body = message.body.encode() if isinstance(message.body, str) else message.body
+    if len(body) > limit:
+        raise ValueError(f"it has {len(body):,} bytes, at most {limit:,} are taken")
+    if too_dense(body):
+        raise ValueError("it holds far more lists or numbers than any document")
+    arguments, keywords, embed = message.payload
+    if keywords or any(embed.values()):
+        raise ValueError("it asks for more than its task")
+    if message.headers.get("task") == MATCH_TASK:
+        _check_request(*arguments)
+    else:
+        _check_arguments(*arguments)
+
+
+def _check_headers(headers: Mapping[str, object]) -> None:
+    for name, value in headers.items():
+        if name in (TRIES, TRIES_BEFORE):
+            fine = _is_count(value, MOST_TRIES)
+        elif name in NAMES:
+            fine = value is None or isinstance(value, str)
+        else:
+            fine = (
+                not value
+                or name.startswith(FOR_BROKERS)
+                or (name, value) in (("compression", COMPRESSION), ("timelimit", [None, None]), ("ignore_result", True))
+            )
+        if not fine:
+            raise ValueError(f"unexpected header {name!r}")
+
+
+def _check_arguments(run: object, number: object, records: object, part: object = None) -> None:
+    if not isinstance(run, str) or not _RUN.fullmatch(run) or run == "run":  # "run" is the key of the runs themselves
+        raise ValueError("it names no run")
+    if not _is_count(number, MOST_NUMBER) or not (part is None or _is_count(part, MOST_NUMBER)):
+        raise ValueError("it has no number in its run")
+    if not isinstance(records, list) or not all(isinstance(record, dict) for record in records):
+        raise ValueError("it holds no documents")
+
+
+def _check_request(request: object = None, *more: object) -> None:
+    if not isinstance(request, dict) or more:
+        raise ValueError("it holds no request to match documents")
+
+
+def _is_count(value: object, limit: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= limit
