@@ -291,7 +291,8 @@ class DslBackend(SearchBackend):
         is_one_index = len(indices) == 1 and self.layout.indices == tuple(indices)
         clause = id_clause if is_one_index else {"bool": {"should": documents(names), "minimum_should_match": 1}}
         display = dict(self.search.display) if self.ids else with_state(self.search.display)
-        body = display | {"size": len(names), "track_total_hits": False}
+        # Elasticsearch keeps the queries inside a retriever, which highlights need, only where it counts what matches.
+        body = display | {"size": len(names), "track_total_hits": "retriever" in self.search.ranking}
         if self._ranks_as_a_whole():
             conditions = [clause, *([body["post_filter"]] if body.get("post_filter") else [])]
             return self.search.target.search(body | {"post_filter": {"bool": {"filter": conditions}}})
