@@ -270,7 +270,7 @@ class Engine(Protocol):
         """Send the requests of a flow, wait for their answers, and return what comes of it."""
 
     def search(self, query: Query, size: int, view: ReadView = NOW, exclude: Collection[str] = ()) -> Ranking:
-        """Rank what matches and return the first `size` hits with packed signatures only.
+        """Return the first `size` hits of the ranking, each with its packed signatures and nothing else.
 
         The view of an earlier ranking leaves out what was written since.
         Where nothing matches and the index lacks a field that words are looked for in, `UsageError` names likely ones.
@@ -343,6 +343,9 @@ class Engine(Protocol):
 
     def get_record(self, ledger: Ledger, key: str) -> Any:
         """Read the record of one key, as it was noted last; None where there is none."""
+
+    def get_records_by_key(self, ledger: Ledger, keys: Sequence[str]) -> dict[str, Any]:
+        """Read the records of some keys, as they were noted last; keys without a record are left out."""
 
     def count(self, ledger: Ledger) -> int:
         """Count the records of a ledger without reading any; one noted this second may not be counted yet."""

@@ -1,7 +1,7 @@
 """The progress of a run, read from the ledger alone."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import HealthCheck, given
@@ -131,6 +131,12 @@ def test_a_submission_that_was_killed_is_shown_with_what_it_sent(engine: Engine)
     assert (counts["read"], counts["state"], counts["pending"]) == (5, "reading", 0)
 
 
+def test_a_batch_sent_again_as_more_documents_than_a_batch_may_hold_asks_for_no_more_than_that(engine: Engine) -> None:
+    noted_run(engine, 1, 1)
+    note(engine, 0, BatchResult(parts=10**12))
+    assert not RunMonitor(engine, "run").look().has_ended
+
+
 def test_waiting_tells_how_far_the_run_is(engine: Engine) -> None:
     noted_run(engine, 2, 2)
     note(engine, 0, BatchResult(indexed=1))
@@ -150,13 +156,13 @@ def test_after_a_look_that_waited_long_for_the_engine_the_next_one_comes_soon(
 ) -> None:
     noted_run(engine, 1, 1)
     watch = RunMonitor(engine, "run")
-    noted = type(engine).get_records
+    noted = type(engine).get_records_by_key
 
-    def waited(self: Engine, ledger: Ledger, prefix: str = "") -> Iterator[tuple[str, dict[str, object]]]:
+    def waited(self: Engine, ledger: Ledger, keys: Sequence[str]) -> dict[str, object]:
         time.sleep(2 * LONGEST_PAUSE / SHARE)
-        return noted(self, ledger, prefix)
+        return noted(self, ledger, keys)
 
-    monkeypatch.setattr(type(engine), "get_records", waited)
+    monkeypatch.setattr(type(engine), "get_records_by_key", waited)
     watch.look()
     assert watch.pause == LONGEST_PAUSE
 

@@ -5,9 +5,12 @@ With the file queue, local workers are started, supervised and stopped; otherwis
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from contextlib import ExitStack, closing
 from itertools import chain
 from pathlib import Path
+from typing import Self
+
+from typing_extensions import override
 
 from ibidem_core.errors import EngineError, Unavailable
 from ibidem_core.retry import retry_unavailable
@@ -55,6 +58,9 @@ def check_tables(engine: Engine, tables: Tables) -> None:
 
 LOOKS_EVERY = 0.2
 RECOVERS_EVERY = 1.0
+MAX_FILE_BYTES = 5_000_000
+"""Bytes of files beyond which a run is not small, whatever they hold."""
+
 MAX_SECONDS = 0.5
 """Seconds in which the files of a run are read that is worked on inline."""
 
@@ -74,7 +80,7 @@ def ingest(
     report: Report = lambda _: None,
     report_groups: GroupReport = lambda _: None,
 ) -> str:
-    """Take files and folders in.
+    """Ingest files and folders.
 
     Args:
         request: The files to read.
@@ -113,26 +119,27 @@ def ingest_documents(  # noqa: PLR0913 - the options of one command, each by its
     paths: Sequence[str | Path] = (),
 ) -> str:
     """Take documents in, as `ingest` does; a refusal among them is noted."""
-    engine = open_engine(settings.address, settings.index)
-    try:
-        engine.create()
-        _check_shards(engine)
-        if wait:
+    with closing(open_engine(settings.address, settings.index)) as engine:
+        if not wait:
+            _prepare(engine, settings)
+            return Submission(engine, settings, paths, tally).send(source).run
+        with _LocalRun(engine, settings, report, paths) as local:
+            _prepare(engine, settings)
             group_set(engine)  # groups that cannot be settled are refused before anything is written
-        check_tables(engine, Tables(settings.tables))
-        connect_broker(settings)
-        if wait:
-            run = _LocalRun(engine, settings, report).run(source, tally, paths)
-            retry_unavailable(
-                lambda: settle_all(
-                    engine, report_groups, memory=settings.settle_bytes, queue=CeleryMatchQueue(settings)
-                ),
-                settings.patience,
-            )
-            return run
-        return Submission(engine, settings, paths, tally).send(source).run
-    finally:
-        engine.close()
+            run = local.run(source, tally)
+        retry_unavailable(
+            lambda: settle_all(engine, report_groups, memory=settings.settle_bytes, queue=CeleryMatchQueue(settings)),
+            settings.patience,
+        )
+        return run
+
+
+def _prepare(engine: Engine, settings: Settings) -> None:
+    """Make the index where it is not; refuse one that documents cannot be added to, and a broker that is away."""
+    engine.create()
+    _check_shards(engine)
+    check_tables(engine, Tables(settings.tables))
+    connect_broker(settings)
 
 
 def _check_shards(engine: Engine) -> None:
@@ -172,47 +179,52 @@ def retry(ids: Sequence[str], settings: Settings, *, wait: bool = True, report: 
     return run
 
 
-class _LocalRun:
-    """Run that is waited for; with the file queue, by workers of its own.
+class _LocalRun(ExitStack):
+    """Run that is waited for; with the file queue, by workers of its own, which end with the block.
 
     Args:
         engine: Where the run is noted.
         settings: Which queue, how many workers.
         report: Called with the progress.
+        paths: The files and folders, for the record.
     """
 
-    def __init__(self, engine: Engine, settings: Settings, report: Report) -> None:
-        self._engine, self._settings, self._report = engine, settings, report
+    def __init__(self, engine: Engine, settings: Settings, report: Report, paths: Sequence[str | Path]) -> None:
+        super().__init__()
+        self._engine, self._settings, self._report, self._paths = engine, settings, report, paths
+        self._may_be_small = settings.queue_folder is not None and _are_small_files(paths)
         self._folder: SpoolDirectory | None = None
         self._pool: Pool | None = None
         self._watch: RunMonitor | None = None
         self._run = ""
         self._last_look = self._last_recovery = 0.0
 
-    def run(self, source: Source, tally: Tally | None, paths: Sequence[str | Path]) -> str:
+    @override
+    def __enter__(self) -> Self:
+        """Start the workers of a run that is not small: they load while the engine makes the index."""
+        super().__enter__()
+        if not self._may_be_small:
+            self._start_workers()
+        return self
+
+    def run(self, source: Source, tally: Tally | None) -> str:
         """Send all, wait for all, and return the run's name."""
-        submission = Submission(self._engine, self._settings, paths, tally, self._pause_while_full)
+        submission = Submission(self._engine, self._settings, self._paths, tally, self._pause_while_full)
         run = self._run = submission.record.run
         try:
-            with ExitStack() as workers:
-                items, is_small = self._begin(source) if self._may_be_small(paths) else (source, False)
-                if not is_small:
-                    workers.enter_context(self._workers())
-                submission.send(items)
-                if is_small and not work_inline(self._engine, self._settings):
-                    workers.enter_context(self._workers())
-                self._monitor().wait(self._tend)
+            items, is_small = self._begin(source) if self._may_be_small else (source, False)
+            if not is_small:
+                self._start_workers()
+            submission.send(items)
+            if is_small and not work_inline(self._engine, self._settings):
+                self._start_workers()
+            self._monitor().wait(self._tend)
         except KeyboardInterrupt as error:
             raise Interruption(
                 f"run {run} was stopped; what it sent is in the queue",
                 f"{AGAIN}; progress: ibidem status {run}",
             ) from error
         return run
-
-    def _may_be_small(self, paths: Sequence[str | Path]) -> bool:
-        """Return whether a run reads a few files alone; a folder may be large, and a pipe may be slow."""
-        is_own_queue = self._settings.queue_folder is not None
-        return is_own_queue and 0 < len(paths) <= MAX_DOCUMENTS and all(Path(path).is_file() for path in paths)
 
     def _begin(self, source: Source) -> tuple[Source, bool]:
         """Read the first documents; returns all documents, and whether they are few enough to be signed here.
@@ -229,13 +241,12 @@ class _LocalRun:
                 return chain(head, items), False
         return head, True
 
-    def _workers(self) -> AbstractContextManager[object]:
+    def _start_workers(self) -> None:
+        """Start workers where the queue is one of files, and none were started."""
         folder = self._settings.queue_folder
-        if folder is None:
-            return nullcontext()
-        self._folder = SpoolDirectory(folder / self._settings.queue, self._settings.lease)
-        self._pool = Pool(self._settings, quiet=True)
-        return self._pool
+        if folder is not None and self._pool is None:
+            self._folder = SpoolDirectory(folder / self._settings.queue, self._settings.lease)
+            self._pool = self.enter_context(Pool(self._settings, quiet=True))
 
     def _pause_while_full(self) -> None:
         """Pause while the queue is full, so that a large collection does not lie on the disk twice."""
@@ -259,6 +270,14 @@ class _LocalRun:
             self._last_recovery = self._last_look
             self._folder.recover()
         self._report(progress)
+
+
+def _are_small_files(paths: Sequence[str | Path]) -> bool:
+    """Return whether paths name a few files of few bytes; a folder may be large, and a pipe may be slow."""
+    files = [Path(path) for path in paths]
+    if not 0 < len(files) <= MAX_DOCUMENTS or not all(map(Path.is_file, files)):
+        return False
+    return sum(file.stat().st_size for file in files) <= MAX_FILE_BYTES
 
 
 def submit(

@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from itertools import count
@@ -16,6 +16,7 @@ from ibidem_engines.group_checkpoint import count_joined
 from ibidem_engines.ledger import check_entry, read_entries, read_ledger
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_workers.batch_result import NO_RESULT, BatchResult, refusals_from_json
+from ibidem_workers.batches import MOST_DOCUMENTS, batch_key
 from ibidem_workers.brokers.lease import has_exited, host_name
 
 State = Literal["reading", "submitted", "interrupted"]
@@ -119,7 +120,10 @@ LONGEST_PAUSE = 5.0
 """Seconds after which a run is looked at again, however long the last look took: it may have waited for an engine."""
 
 BLOCK = 100
-"""Batches that are read at once: the accounts of a block have one prefix."""
+"""Batches of a block: one that is accounted for is not read again."""
+
+KEYS_AT_ONCE = 1_000
+"""Accounts that one request asks for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,20 +216,19 @@ class RunMonitor:
         return sum((block.sums for block in self._blocks), self._closed_sums) + followed
 
     def _read(self) -> None:
-        self._blocks = list(self._open_blocks())
+        for number in count(self._first):
+            is_noted = number * BLOCK < self.record.batches
+            if not is_noted and self.record.state == "submitted":
+                break
+            if number - self._first == len(self._blocks):
+                self._blocks.append(_Block.of(self.record.run, number))
+            block = self._blocks[number - self._first]
+            block.read(self._engine)
+            if not is_noted and not block.batches:  # a submitter that was killed may have sent more than it noted
+                break
         while self._blocks and self._blocks[0].complete() == BLOCK:
             self._closed_sums += self._blocks.pop(0).sums
             self._first += 1
-
-    def _open_blocks(self) -> Iterator["_Block"]:
-        for number in count(self._first):
-            block = _Block()
-            for key, entry in self._engine.get_records("runs", f"{self.record.run}/{number:06d}"):
-                block.add(key, _read_account(entry))
-            # A submitter that was killed may have sent more batches than it noted.
-            if not block.parts and number * BLOCK >= self.record.batches:
-                break
-            yield block
 
 
 def _read_account(entry: object) -> BatchResult:
@@ -238,31 +241,48 @@ def _read_account(entry: object) -> BatchResult:
 
 @dataclass(slots=True)
 class _Block:
-    """The accounts of up to a hundred batches.
+    """The accounts of a hundred batches, each asked for by its key: that makes no server bring searches up to date.
 
     Args:
-        sums: Sum of their results.
-        parts: For each batch with an account: into how many single documents it was sent again.
-        single: For each such batch: how many of these have an account.
+        missing: Keys of batches, and of single documents sent again, that have no account yet.
+        batches: Keys of the batches that have one.
+        sums: Sum of the results.
     """
 
+    missing: set[str]
+    batches: set[str] = field(default_factory=set)
     sums: BatchResult = NO_RESULT
-    parts: dict[str, int] = field(default_factory=dict)
-    single: Counter[str] = field(default_factory=Counter)
 
-    def add(self, key: str, account: BatchResult) -> None:
-        """Add an account."""
+    @classmethod
+    def of(cls, run: str, number: int) -> "_Block":
+        """Return a block of a run before any of its batches has a result."""
+        return cls({batch_key(run, batch) for batch in range(number * BLOCK, (number + 1) * BLOCK)})
+
+    def read(self, engine: Engine) -> None:
+        """Read the accounts that were missing, with those of the single documents that they name."""
+        asked: set[str] = set()
+        while keys := sorted(self.missing - asked)[:KEYS_AT_ONCE]:
+            entries = engine.get_records_by_key("runs", keys)
+            asked.update(keys)
+            for key in keys:
+                if key in entries:
+                    self._add(key, _read_account(entries[key]))
+
+    def _add(self, key: str, account: BatchResult) -> None:
+        self.missing.remove(key)
         self.sums += account
-        run, _, numbers = key.partition("/")
-        number, _, part = numbers.partition("/")
-        if part:
-            self.single[f"{run}/{number}"] += 1
-        else:
-            self.parts[key] = account.parts
+        if not _is_part(key):
+            self.batches.add(key)
+            self.missing |= {f"{key}/{part:06d}" for part in range(min(account.parts, MOST_DOCUMENTS))}
 
     def complete(self) -> int:
         """Count the batches that are accounted for with all their parts."""
-        return sum(self.single[key] >= parts for key, parts in self.parts.items())
+        return len(self.batches - {key.rpartition("/")[0] for key in self.missing if _is_part(key)})
+
+
+def _is_part(key: str) -> bool:
+    """Return whether a key is that of a single document of a batch."""
+    return key.count("/") > 1
 
 
 def record(engine: Engine, run: str) -> RunRecord:

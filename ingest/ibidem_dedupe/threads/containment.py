@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ibidem_dedupe.threads.thread_mail import RUN, Hashes, ThreadMail
+from ibidem_dedupe.threads.thread_mail import ThreadMail
+from ibidem_dedupe.word_runs import RUN, Hashes
 
 LEAST_COVERED = 0.3
 """Share of a mail's runs that its answer has at the least; below, what it lacks was left out and not altered."""

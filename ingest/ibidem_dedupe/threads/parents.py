@@ -15,7 +15,8 @@ from typing import Literal
 
 import numpy as np
 
-from ibidem_dedupe.threads.thread_mail import RUN, Hashes, ThreadMail
+from ibidem_dedupe.threads.thread_mail import ThreadMail
+from ibidem_dedupe.word_runs import RUN, Hashes
 
 By = Literal["headers", "quotation", "subject"]
 

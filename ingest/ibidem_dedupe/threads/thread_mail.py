@@ -3,30 +3,18 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from itertools import accumulate, chain, pairwise
+from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ibidem_dedupe.word_runs import NO_WORDS, RUN, Hashes, batches, hash_words, runs
 from ibidem_ingest.document import Document
-from ibidem_ingest.kernel import loops
 from ibidem_ingest.mail.head import MESSAGE_ID, addresses, bare_subject, is_answer, is_mail, message_ids
 from ibidem_ingest.mail.parts import part, unmarked
-from ibidem_ingest.text.tokens import TokenBatch, tokens
-from ibidem_ingest.text.word_hash import wh1
-
-Hashes = NDArray[np.uint64]
-
-RUN = 5
-"""Words of a run; a text of fewer words is compared word by word."""
 
 AT_ONCE = 500
 DEEPEST = 250
 HEADING = 500
-_FACTORS = [
-    np.uint64(each) for each in (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xD6E8FEB86659FD93)
-]
-_NONE: Hashes = np.zeros(0, np.uint64)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -67,34 +55,18 @@ class ThreadMail:
     @property
     def own(self) -> Hashes:
         """The words that its author wrote."""
-        return self.words[0] if self.words else _NONE
+        return self.words[0] if self.words else NO_WORDS
 
     def runs(self, depth: int) -> Hashes:
         """Return the runs of words of a depth, in text order."""
-        return self.run_levels[depth] if depth < len(self.run_levels) else _NONE
+        return self.run_levels[depth] if depth < len(self.run_levels) else NO_WORDS
 
     @property
     def all_runs(self) -> Hashes:
         """The distinct runs of all depths, sorted."""
         if "all" not in self._cache:
-            self._cache["all"] = np.unique(np.concatenate(self.run_levels)) if self.run_levels else _NONE
+            self._cache["all"] = np.unique(np.concatenate(self.run_levels)) if self.run_levels else NO_WORDS
         return self._cache["all"]
-
-
-def runs(words: Hashes) -> Hashes:
-    """Hash each run of words; none where there are fewer words than in a run.
-
-    >>> runs(np.arange(7, dtype=np.uint64)).size
-    3
-    """
-    count = words.size - RUN + 1
-    if count <= 0:
-        return _NONE
-    mixed = words[:count].copy()
-    for place, factor in enumerate(_FACTORS, 1):
-        mixed = mixed * factor + words[place : place + count]
-        mixed ^= mixed >> np.uint64(29)
-    return mixed
 
 
 def thread_mails(documents: Iterable[Document]) -> Iterator[ThreadMail]:
@@ -104,14 +76,14 @@ def thread_mails(documents: Iterable[Document]) -> Iterator[ThreadMail]:
         documents: In any order; read no further than some hundred ahead.
     """
     mails = (document for document in documents if document.meta and is_mail(document.meta))
-    for some in _batches(mails):
+    for some in batches(mails, AT_ONCE):
         texts, counts, headings = [], [], []
         for document in some:
             levels, heading = _levels(document.text)
             texts += levels
             counts.append(len(levels))
             headings.append(heading)
-        hashes, ends = _hash_words(texts)
+        hashes, ends = hash_words(texts)
         batch_runs = runs(hashes)
         place = 0
         for document, count, heading in zip(some, counts, headings, strict=True):
@@ -120,26 +92,6 @@ def thread_mails(documents: Iterable[Document]) -> Iterator[ThreadMail]:
             run_levels = [batch_runs[a : max(a, b - RUN + 1)] for a, b in pairwise(offsets)]
             place += count
             yield _mail(document, words, run_levels, heading)
-
-
-def _batches(documents: Iterable[Document]) -> Iterator[list[Document]]:
-    some: list[Document] = []
-    for document in documents:
-        some.append(document)
-        if len(some) == AT_ONCE:
-            yield some
-            some = []
-    if some:
-        yield some
-
-
-def _hash_words(texts: Sequence[str]) -> tuple[Hashes, Sequence[int]]:
-    """Hash the words of texts; returns the hashes, and where those of each text begin, with the end."""
-    if loops.IN_USE is not None:
-        batch = TokenBatch.tokenize(texts)
-        return batch.hashes, batch.offsets.tolist()
-    words = [[wh1(word) for word in tokens(text)] for text in texts]
-    return np.array(list(chain(*words)), np.uint64), list(accumulate(map(len, words), initial=0))
 
 
 def _levels(text: str) -> tuple[list[str], str]:

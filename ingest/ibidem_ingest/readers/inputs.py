@@ -104,8 +104,20 @@ def _mode(path: Path) -> int:
     """Return the kind of file of a path, or 0 where the system does not say; opening it then gives the error."""
     try:
         return path.stat().st_mode
-    except OSError:
+    except (OSError, ValueError):
         return 0
+
+
+def named_pipes(paths: Sequence[str | Path]) -> list[str]:
+    """Return the paths that are named pipes, which wait for a program that writes; a shell's own (`<(…)`) has one.
+
+    Args:
+        paths: Files, folders, and `-`.
+    """
+    outside = ("/dev/", "/proc/")
+    return [
+        printable(Path(each)) for each in paths if S_ISFIFO(_mode(Path(each))) and not str(each).startswith(outside)
+    ]
 
 
 def sources(paths: Sequence[str | Path], choice: Choice, passed_over: Counter[str]) -> Iterator[InputFile | Refusal]:

@@ -2,7 +2,7 @@
 
 import csv
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, astuple, fields
+from dataclasses import asdict, astuple, dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,6 +21,7 @@ from ibidem.cli.console import (
     bar,
     engine_context,
     figures,
+    format_difference,
     messages,
     one_line,
     presets_for,
@@ -32,11 +33,13 @@ from ibidem.grouped_search.explanations import format_count
 from ibidem.index.documents import titles
 from ibidem.index.groups import Member, StoredReport, index_groups
 from ibidem.index.threads import index_threads
+from ibidem.index.versions import differences, index_versions
 from ibidem_dedupe import evidence
 from ibidem_dedupe.leader_clustering import MOST_LEADS
 from ibidem_dedupe.long_candidates import MOST_HOLDERS
 from ibidem_dedupe.request import pair_policy
 from ibidem_dedupe.threads.forest import ThreadedMail
+from ibidem_dedupe.versions.version_order import Version
 from ibidem_ingest.errors import UsageError
 
 COLUMNS = 10
@@ -57,15 +60,22 @@ def run(
     threads: Annotated[
         bool, typer.Option("--threads", help="Find the threads of mails: who answers whom, which mails hold others.")
     ] = False,
+    versions: Annotated[
+        bool, typer.Option("--versions", help="Find the versions of each work: their order, and the current one.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Group the whole index by date and id: sizes, largest groups, kinds of duplicates."""
     parameters = figures(level, similarity, preset, window_days)
-    if threads:
-        if stored or any(value is not None for value in parameters.values()):
-            raise UsageError("--threads goes with no figures and not with --stored", "leave them out")
-        report_threads(export, as_json=as_json)
-        return
+    for option, asked, report_them in (
+        ("--threads", threads, report_threads),
+        ("--versions", versions, report_versions),
+    ):
+        if asked:
+            if stored or (threads and versions) or any(value is not None for value in parameters.values()):
+                raise UsageError(f"{option} does not go with figures or with --stored", "leave them out")
+            report_them(export, as_json=as_json)
+            return
     if stored and any(value is not None for value in parameters.values()):
         raise UsageError("--stored goes with no other figures", "groups are stored at level near: leave them out")
     policy = pair_policy(parameters, presets=presets_for(preset))
@@ -81,11 +91,18 @@ def run(
         if export is not None and write is not None:
             write(export, members, Member)
             messages().print(Text(f"Written to {export}."))
+    show(answer, report, as_json=as_json)
+
+
+def show(
+    figures: Mapping[str, object], lines: Callable[[Mapping[str, Any]], Iterator[RenderableType]], *, as_json: bool
+) -> None:
+    """Print figures as JSON, or as the lines that are made of them."""
     if as_json:
-        print_json(answer)
+        print_json(figures)
         return
     console = results()
-    for part in report(answer):
+    for part in lines(figures):
         console.print(part)
 
 
@@ -97,11 +114,50 @@ def report_threads(export: Path | None, *, as_json: bool) -> None:
     if export is not None and write is not None:
         write(export, found.rows, ThreadedMail)
         messages().print(Text(f"Written to {export}."))
-    if as_json:
-        print_json(found.as_json())
-        return
-    for part in thread_lines(found.as_json()):
-        results().print(part)
+    show(found.as_json(), thread_lines, as_json=as_json)
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedVersion(Version):
+    """A version, with what changed.
+
+    Args:
+        changed: The first places at which it differs from its predecessor: `[removed → added]`, words of both around.
+    """
+
+    changed: str
+
+
+def report_versions(export: Path | None, *, as_json: bool) -> None:
+    """Find the versions of all works, and write and print them."""
+    write = writer(export) if export is not None else None
+    with engine_context() as engine:
+        with bar("Reading") as advance:
+            found = index_versions(engine, progress=lambda count: advance(count, None))
+        if export is not None and write is not None:
+            rows = (
+                ChangedVersion(**asdict(row), changed=format_difference(pieces).plain)
+                for row, pieces in differences(engine, found.rows)
+            )
+            write(export, rows, ChangedVersion)
+            messages().print(Text(f"Written to {export}."))
+    show(found.as_json(), version_lines, as_json=as_json)
+
+
+def version_lines(figures: Mapping[str, Any]) -> Iterator[RenderableType]:
+    """Yield the counts, the reasons and the works with the most versions."""
+    yield Text(
+        f"{format_count(figures['documents'], 'document')} of {format_count(figures['works'], 'work')}; "
+        f"{figures['current']:,} current, {figures['replaced']:,} replaced or copies"
+    )
+    if figures["by"]:
+        yield Text("\nWhat says that a document is a version", "title")
+    for reason, count in figures["by"].items():
+        yield Indented(Text(reason), COLUMNS, f"{count:>8,}")
+    if figures["largest"]:
+        yield Text("\nWorks with the most versions, by the current one", "title")
+    for work in figures["largest"]:
+        yield Indented(one_line(Text(sanitize(work["current"]))), COLUMNS, f"{work['size']:>8,}")
 
 
 def thread_lines(figures: Mapping[str, Any]) -> Iterator[RenderableType]:
@@ -155,7 +211,7 @@ def report(figures: Mapping[str, Any]) -> Iterator[RenderableType]:
         yield Indented(one_line(Text(name)), COLUMNS, f"{group['size']:>8,}")
 
 
-Row = Member | ThreadedMail
+Row = Member | ThreadedMail | ChangedVersion
 
 
 def writer(path: Path) -> Callable[[Path, Iterable[Row], type[Row]], None]:

@@ -17,6 +17,7 @@ from ibidem_core import logs
 from ibidem_core.settings import Settings, load
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.readers.formats import DETECT, SUFFIXES, Choice, Format, IdFrom
+from ibidem_ingest.readers.inputs import named_pipes
 from ibidem_workers.ingest import ingest
 from ibidem_workers.runs import Progress, summary
 from ibidem_workers.submit import IngestRequest
@@ -82,6 +83,8 @@ def run(
         check_folders(paths)
     settings = load()
     logs.set_up(settings)
+    for each in named_pipes(paths):
+        messages().print(Text(f"{sanitize(each)} is a named pipe: waiting for the program that writes into it"))
     result = ingest_with_bar(IngestRequest(paths, choice), settings, wait=wait)
     if sync:
         result |= synchronize(paths, settings, is_deletion=yes)

@@ -49,6 +49,21 @@ def titles(engine: Engine, names: Sequence[DocumentRef]) -> Mapping[DocumentRef,
     return {(each.index, each.document.id): each.document.title for each in engine.fetch(names)} if names else {}
 
 
+def stored_documents(engine: Engine, progress: Callable[[int], None]) -> Iterator[Document]:
+    """Yield all documents of an index, whole.
+
+    Args:
+        engine: The index.
+        progress: Called with the number of documents read so far.
+    """
+    count = 0
+    for hits in engine.scan(size=AT_ONCE):
+        for stored in engine.fetch([(hit.index, hit.id) for hit in hits]):
+            yield stored.document
+        count += len(hits)
+        progress(count)
+
+
 AT_ONCE = 500
 
 TEXTS_AT_ONCE = 20
@@ -153,7 +168,7 @@ def delete(engine: Engine, ids: Sequence[str], version: int | None = None, tombs
 
 
 def clear_tombstones(engine: Engine, cutoff: datetime) -> int:
-    """Take away the tombstones of deletions before a time; returns how many."""
+    """Remove the tombstones of deletions before a time; returns how many."""
     stones = read_ledger(engine, "tombstones", Tombstone.from_record)
     return engine.delete_records(
         "tombstones", [key for key, stone in stones if stone.time is not None and stone.time < cutoff]

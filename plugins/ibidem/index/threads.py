@@ -4,15 +4,15 @@ Mails are read whole, since what they quote is looked at; of each only hashes of
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from ibidem.index.documents import stored_documents
 from ibidem_dedupe.threads.containment import Alteration
 from ibidem_dedupe.threads.forest import Forest, ThreadedMail
 from ibidem_dedupe.threads.parents import Parents
 from ibidem_dedupe.threads.thread_mail import thread_mails
 from ibidem_engines.engine import Engine
-from ibidem_ingest.document import Document
 
 LARGEST = 10
 
@@ -59,15 +59,6 @@ def index_threads(engine: Engine, progress: Callable[[int], None] = lambda _: No
         progress: Called with the number of documents read so far.
     """
     parents = Parents()
-    parents.add(thread_mails(_documents(engine, progress)))
+    parents.add(thread_mails(stored_documents(engine, progress)))
     forest = Forest.grow(parents)
     return IndexThreads(list(forest.rows()), list(forest.altered()))
-
-
-def _documents(engine: Engine, progress: Callable[[int], None]) -> Iterator[Document]:
-    count = 0
-    for hits in engine.scan(size=500):
-        for stored in engine.fetch([(hit.index, hit.id) for hit in hits]):
-            yield stored.document
-        count += len(hits)
-        progress(count)

@@ -239,6 +239,10 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
         return self._store(ledger).get_key(ledger, key)
 
     @override
+    def get_records_by_key(self, ledger: Ledger, keys: Sequence[str]) -> dict[str, Any]:
+        return self._store(ledger).get_keys(ledger, keys)
+
+    @override
     def count(self, ledger: Ledger) -> int:
         return self._store(ledger).count(ledger)
 

@@ -215,7 +215,7 @@ NEWEST: Clause = {"ibidem": {"max": {"field": "_seq_no"}}}
 
 
 def limit_writes(query: Clause, newest: int) -> Clause:
-    """Leave out later writes."""
+    """Restrict a query to the writes up to a sequence number."""
     return {"bool": {"must": [query], "filter": [{"range": {"_seq_no": {"lte": newest}}}]}}
 
 

@@ -111,7 +111,11 @@ class SqliteEngine(CollapseEngine, ReindexableEngine):
 
     def get_record(self, ledger: Ledger, key: str) -> Any:
         """Read the record of one key."""
-        return tables.get_record(self._file, ledger, key)
+        return self.get_records_by_key(ledger, [key]).get(key)
+
+    def get_records_by_key(self, ledger: Ledger, keys: Sequence[str]) -> dict[str, Any]:
+        """Read the records of some keys."""
+        return tables.get_records_by_key(self._file, ledger, keys)
 
     def count(self, ledger: Ledger) -> int:
         """Count records."""

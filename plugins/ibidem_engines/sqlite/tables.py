@@ -64,7 +64,7 @@ def put_records(file: SqliteFile, ledger: Ledger, entries: Mapping[str, Mapping[
 
 def make_cursor_key(file: SqliteFile) -> None:
     """Keep a key of cursors, unless a sound one is there."""
-    if not read_key(get_record(file, "runs", KEY)):
+    if not read_key(get_records_by_key(file, "runs", [KEY]).get(KEY)):
         with file.transaction():
             if not read_key(get(file, "runs", [KEY]).get(KEY)):
                 put(file, "runs", {KEY: new_key()})
@@ -114,10 +114,10 @@ def clear_ledger(file: SqliteFile, ledger: Ledger) -> None:
         file.run('delete from "ibidem.{index}.ledger" where ledger = ?', (ledger,))
 
 
-def get_record(file: SqliteFile, ledger: Ledger, key: str) -> Any:
-    """Read the record of one key; see `Engine.get_record`."""
+def get_records_by_key(file: SqliteFile, ledger: Ledger, keys: Sequence[str]) -> dict[str, Any]:
+    """Read the records of some keys; see `Engine.get_records_by_key`."""
     with file.reading():
-        return get(file, ledger, [key]).get(key)
+        return get(file, ledger, keys)
 
 
 def count(file: SqliteFile, ledger: Ledger) -> int:

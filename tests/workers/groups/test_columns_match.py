@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from ibidem_dedupe.overrides import Overrides
 from ibidem_engines.group_checkpoint import POLICY
-from ibidem_engines.reindex import Name
+from ibidem_engines.reindex import Name, SeqNoRange, ShardRef
 from ibidem_engines.stored_groups import GroupedDocument
 from ibidem_workers.groups.block import Row, Rules
-from ibidem_workers.groups.columns_match import ColumnsMatch
+from ibidem_workers.groups.columns_match import ColumnsMatch, SliceCache
 from ibidem_workers.groups.settle import Outrun
 from ibidem_workers.groups.stored_columns import StoredColumns
 from support.windows import SampleWindow, example_settings, windows
@@ -64,3 +64,18 @@ def test_a_document_that_names_the_group_of_another_lead_is_nobody_s_lead(window
     with StoredColumns(len(rows)) as stored:
         found = match(stored, [], documents(rows, group="one"))(rows, {})
     assert all(join.lead == rows[0].name for join in found)
+
+
+def test_new_documents_that_were_read_into_columns_are_not_read_a_second_time_as_far_as_they_may_be_kept() -> None:
+    stored = documents([Row(("news", str(order)), order, b"") for order in range(1, 6)])
+    reads: list[int] = []
+
+    def read(stretch: SeqNoRange, size: int) -> list[GroupedDocument]:
+        reads.append(stretch.after)
+        return [each for each in stored if stretch.after < each.name.order <= stretch.upto][:size]
+
+    cached = SliceCache(read, room=4)
+    stretches = [SeqNoRange(ShardRef("news", 0), after, 5) for after in (0, 2, 4)]
+    first, second = ([cached(stretch, 2) for stretch in stretches] for _ in range(2))
+    assert first == second == [stored[:2], stored[2:4], stored[4:]]
+    assert reads == [0, 2, 4, 4]

@@ -1,7 +1,7 @@
 """Joins of many new documents, found with all leads of the index in columns at once."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from ibidem_workers.groups.stored_columns import NO_GROUP, StoredColumns
 
 SLICE = 5_000
 """Documents that are read at once."""
+
+MAX_KEPT = 30_000
+"""New documents that are kept from the first reading to the second: some 30 MB of news stories."""
 
 Read = Callable[[SeqNoRange, int], list[GroupedDocument]]
 """Reads the first documents of a stretch, in the order of writing: `StoredGroups.leads` or `StoredGroups.documents`."""
@@ -115,6 +118,32 @@ def read_slices(read: Read, stretches: Iterable[SeqNoRange]) -> Iterator[list[Gr
         while after < stretch.upto and (documents := read(SeqNoRange(stretch.part, after, stretch.upto), SLICE)):
             yield documents
             after = documents[-1].name.order if len(documents) == SLICE else stretch.upto
+
+
+@dataclass(eq=False, slots=True)
+class SliceCache:
+    """Reader of stretches that keeps what it reads, up to a limit, for the second time that it is asked for.
+
+    What is kept may have changed since: a write onto it then fails, and the document is settled as it is now.
+
+    Args:
+        read: Reads the first documents of a stretch.
+        room: Documents that may still be kept.
+    """
+
+    read: Read
+    room: int = MAX_KEPT
+    _kept: dict[tuple[SeqNoRange, int], list[GroupedDocument]] = field(default_factory=dict)
+
+    def __call__(self, stretch: SeqNoRange, size: int) -> list[GroupedDocument]:
+        """Return the first documents of a stretch, at most `size` of them."""
+        if (kept := self._kept.pop((stretch, size), None)) is not None:
+            return kept
+        documents = self.read(stretch, size)
+        if len(documents) <= self.room:
+            self.room -= len(documents)
+            self._kept[stretch, size] = documents
+        return documents
 
 
 def _twins(stored: StoredColumns, settled: int) -> Rows:

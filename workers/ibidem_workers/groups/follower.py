@@ -24,7 +24,7 @@ from ibidem_engines.reindex import Marks, SeqNoRange, ShardRef, marks_as_record
 from ibidem_engines.stored_groups import Assignment, GroupedDocument, StoredGroups, group_store
 from ibidem_engines.stored_overrides import load_overrides
 from ibidem_workers.groups.block import Rules
-from ibidem_workers.groups.columns_match import ColumnsMatch, count_leads, read_slices
+from ibidem_workers.groups.columns_match import ColumnsMatch, Read, SliceCache, count_leads, read_slices
 from ibidem_workers.groups.everything import settle_everything
 from ibidem_workers.groups.settle import Match, Settler, start_groups
 from ibidem_workers.groups.shared_match import MatchQueue, SharedMatch
@@ -103,7 +103,7 @@ class Follower:
             return self._step(store)
         except (NoIndex, Unavailable):
             now = group_store(self.engine)
-            if (now.parts(), now.uuids()) == (store.parts(), store.uuids()):
+            if now.parts() == store.parts() and now.uuids() == store.uuids():
                 raise
             return True  # one of several indexes was deleted: what is there is settled by the next step
 
@@ -168,13 +168,14 @@ class Follower:
         if settler.recent_joins:  # of another part: searches still show them as leads
             settler.refresh()
         settled = [SeqNoRange(part, 0, checkpoint.settled_write(part)) for part in settler.store.parts()]
+        read = SliceCache(settler.store.leads)
         with StoredColumns(count_leads(settler.store, [*settled, new]), self.memory) as stored:
             try:
-                slices = read_slices(settler.store.leads, settled), read_slices(settler.store.leads, [new])
+                slices = read_slices(settler.store.leads, settled), read_slices(read, [new])
                 match = ColumnsMatch.find(stored, slices, settler.rules, self._go_on)
             except Lost:
                 return
-            self._settle_in_portions(settler, checkpoint, new, FACTOR * self.size, self.is_lost, match)
+            self._settle_in_portions(settler, checkpoint, new, FACTOR * self.size, self.is_lost, match, read)
 
     def _go_on(self) -> None:
         """Raise where another process settles now; else the lease is renewed."""
@@ -189,21 +190,28 @@ class Follower:
         size: int,
         stop: Callable[[], bool],
         match: Match | None = None,
+        read: Read | None = None,
     ) -> None:
         portions = 0
         while not stop() and checkpoint.settled_write(new.part) < new.upto:
             stretch = SeqNoRange(new.part, checkpoint.settled_write(new.part), new.upto)
-            self._settle_portion(settler, checkpoint, stretch, size, match)
+            self._settle_portion(settler, checkpoint, stretch, size, match, read)
             portions += 1
             if portions % REFRESH == 0:
                 checkpoint.save(self.engine)
                 settler.refresh()
 
-    def _settle_portion(
-        self, settler: Settler, checkpoint: Checkpoint, stretch: SeqNoRange, size: int, match: Match | None = None
+    def _settle_portion(  # noqa: PLR0913, PLR0917 - as above
+        self,
+        settler: Settler,
+        checkpoint: Checkpoint,
+        stretch: SeqNoRange,
+        size: int,
+        match: Match | None = None,
+        read: Read | None = None,
     ) -> None:
         """Settle the first documents of a stretch; the checkpoint is noted before anything is written."""
-        portion = settler.store.leads(stretch, size)
+        portion = (read or settler.store.leads)(stretch, size)
         last = portion[-1].name.order if len(portion) == size else stretch.upto
 
         def plan(joining: Counter[str]) -> None:

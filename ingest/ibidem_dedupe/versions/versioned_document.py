@@ -1,0 +1,149 @@
+"""A document as versions see it: what it declares, its names, its date, and a sample of the words that it has."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import xxhash
+
+from ibidem_dedupe.versions.version_marks import MarkedName, Stage, read_name, read_number
+from ibidem_dedupe.word_runs import Hashes, batches, hash_words, runs
+from ibidem_ingest.document import Document
+from ibidem_ingest.mail.head import is_mail
+
+SAMPLE = 256
+"""Runs of words that are kept of a text: those with the smallest hashes."""
+
+AT_ONCE = 200
+HEADING = 120
+"""Characters of a first line that may be a heading."""
+
+WORK = frozenset(("work", "workid"))
+VERSION_OF = frozenset(("isversionof", "versionof"))
+REPLACES = frozenset(("replaces", "supersedes"))
+REPLACED_BY = frozenset(("isreplacedby", "replacedby", "supersededby"))
+NUMBER = frozenset(("versionnumber", "documentversion", "docversion", "revision", "edition", "version"))
+IDENTIFIER = frozenset(("identifier", "doi", "eli", "celex", "ecli", "isbn"))
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class VersionedDocument:
+    """A document as versions see it.
+
+    Args:
+        id: The document's id.
+        called: What others may name it by: its id, its address, its identifiers.
+        works: Works that it declares to be a version of: names, ids or addresses.
+        replaces: Documents that it declares to replace.
+        replaced_by: Documents that it declares to be replaced by.
+        names: Names of the work without version marks, by kind: `identifier`, `title`, `url`, `file` and `heading`.
+        number: The declared number of the version, part by part; empty where there is none.
+        stage: Draft (0), plain (1), amended (2) or final (3).
+        date: Its date, or the year in its name; empty where there is none.
+        digest: Equal for texts of the same words.
+        sample: The smallest hashes of its runs of words, sorted.
+        runs: Number of its distinct runs.
+    """
+
+    id: str
+    called: frozenset[str]
+    works: frozenset[str]
+    replaces: frozenset[str]
+    replaced_by: frozenset[str]
+    names: Mapping[str, str]
+    number: tuple[int, ...]
+    stage: Stage
+    date: str
+    digest: bytes
+    sample: Hashes
+    runs: int
+
+    @property
+    def declares(self) -> bool:
+        """Whether a field names its work or another version."""
+        return bool(self.works or self.replaces or self.replaced_by)
+
+
+def versioned_documents(documents: Iterable[Document]) -> Iterator[VersionedDocument]:
+    """Read documents; mails are passed over unless they declare a work, since they share a subject with their answers.
+
+    Args:
+        documents: In any order; read no further than some hundred ahead.
+    """
+    for some in batches(documents, AT_ONCE):
+        hashes, ends = hash_words([document.text for document in some])
+        for document, (start, end) in zip(some, pairwise(ends), strict=True):
+            read = _read(document, hashes[start:end])
+            if read.declares or not is_mail(document.meta):
+                yield read
+
+
+def _read(document: Document, words: Hashes) -> VersionedDocument:
+    declared = _declared(document.meta)
+    names = _names(document, declared.get("identifier", ()))
+    marks = {kind: read_name(text) for kind, text in names.items()}
+    number = next((number for text in declared.get("number", ()) if (number := read_number(text))), ())
+    distinct = np.unique(runs(words))
+    year = next((each.year for each in marks.values() if each.year is not None), None)
+    return VersionedDocument(
+        id=document.id,
+        called=frozenset({document.id, document.url, *declared.get("identifier", ())} - {""}),
+        works=frozenset(declared.get("works", ())),
+        replaces=frozenset(declared.get("replaces", ())),
+        replaced_by=frozenset(declared.get("replaced_by", ())),
+        names={kind: each.work for kind, each in marks.items() if each.work},
+        number=number or _first_number(marks),
+        stage=next((each.stage for each in marks.values() if each.stage != 1), 1),
+        date=document.date or ("" if year is None else str(year)),
+        digest=xxhash.xxh3_128_digest(words.tobytes()),
+        sample=distinct[:SAMPLE].copy(),
+        runs=distinct.size,
+    )
+
+
+_FILE = re.compile(r"[^\s.]\.[a-zA-Z]{2,5}$")
+_FIELDS = {
+    "works": WORK | VERSION_OF,
+    "replaces": REPLACES,
+    "replaced_by": REPLACED_BY,
+    "number": NUMBER,
+    "identifier": IDENTIFIER,
+}
+_KINDS = {name: kind for kind, names in _FIELDS.items() for name in names}
+
+
+def _declared(meta: Mapping[str, object]) -> Mapping[str, Sequence[str]]:
+    """Read the fields that speak of versions, by what they say."""
+    found: dict[str, list[str]] = {}
+    for name, value in meta.items():
+        kind = _KINDS.get(re.sub(r"[^a-z]", "", name.lower().removeprefix("dcterms")))
+        for each in value if isinstance(value, list) else [value]:
+            if kind and isinstance(each, str | int | float) and str(each).strip():
+                found.setdefault(kind, []).append(str(each).strip())
+    return found
+
+
+def _names(document: Document, identifiers: Sequence[str]) -> Mapping[str, str]:
+    """Return the names of a document, by kind; the first line is one where there is no title."""
+    file = document.id.rpartition("/")[2]
+    found = {
+        "identifier": identifiers[0] if identifiers else "",
+        "title": document.title,
+        "url": document.url.partition("://")[2].partition("#")[0],
+        "file": file if _FILE.search(file) else "",
+        "heading": "" if document.title else _heading(document.text),
+    }
+    return {kind: text for kind, text in found.items() if text}
+
+
+def _heading(text: str) -> str:
+    """Return the first line with words, where it is short."""
+    start = text[: 10 * HEADING].lstrip(" \t\r\n\f#*_=-[")
+    line = start.split("\n", 1)[0].strip()
+    return line if len(line) <= HEADING else ""
+
+
+def _first_number(marks: Mapping[str, MarkedName]) -> tuple[int, ...]:
+    return next((each.number for each in marks.values() if each.number), ())

@@ -1,0 +1,67 @@
+"""Runs of words: hashes of a text's words, and of each five of them in a row.
+
+A text that has many runs of another has its words in the same order: a quotation, or another version of it.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate, chain
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibidem_ingest.kernel import loops
+from ibidem_ingest.text.tokens import TokenBatch, tokens
+from ibidem_ingest.text.word_hash import wh1
+
+T = TypeVar("T")
+Hashes = NDArray[np.uint64]
+
+RUN = 5
+"""Words of a run; a text of fewer words is compared word by word."""
+
+_FACTORS = [
+    np.uint64(each) for each in (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xD6E8FEB86659FD93)
+]
+NO_WORDS: Hashes = np.zeros(0, np.uint64)
+
+
+def runs(words: Hashes) -> Hashes:
+    """Hash each run of words; none where there are fewer words than in a run.
+
+    >>> runs(np.arange(7, dtype=np.uint64)).size
+    3
+    """
+    count = words.size - RUN + 1
+    if count <= 0:
+        return NO_WORDS
+    mixed = words[:count].copy()
+    for place, factor in enumerate(_FACTORS, 1):
+        mixed = mixed * factor + words[place : place + count]
+        mixed ^= mixed >> np.uint64(29)
+    return mixed
+
+
+def hash_words(texts: Sequence[str]) -> tuple[Hashes, Sequence[int]]:
+    """Hash the words of texts; returns the hashes, and where those of each text begin, with the end."""
+    if loops.IN_USE is not None:
+        batch = TokenBatch.tokenize(texts)
+        return batch.hashes, batch.offsets.tolist()
+    words = [[wh1(word) for word in tokens(text)] for text in texts]
+    return np.array(list(chain(*words)), np.uint64), list(accumulate(map(len, words), initial=0))
+
+
+def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Yield items by so many at once; the last ones may be fewer.
+
+    >>> list(batches("abcde", 2))
+    [['a', 'b'], ['c', 'd'], ['e']]
+    """
+    some: list[T] = []
+    for item in items:
+        some.append(item)
+        if len(some) == size:
+            yield some
+            some = []
+    if some:
+        yield some
