@@ -303,7 +303,7 @@ def stored_stats(counts: MatchCounts, groups: Sequence[Group], page_request: Pag
         "exact": counts.exact,
     }
     account |= {
-        "limited": False,
+        "limited": counts.limited,
         "duplicates": match_count - counts.groups,
         "unsigned": counts.unsigned,
         "ungrouped": counts.ungrouped,
