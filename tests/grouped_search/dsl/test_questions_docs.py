@@ -49,22 +49,13 @@ def test_the_account_counts_documents_and_groups_over_all_matches(
     assert account["groups"]["matching"] == len({groups[name] for name in matching})
 
 
-def test_a_facet_counts_each_text_once_with_dedupe_and_without(
-    plain_client: Any, wrapped_client: Any, groups: dict[str, str]
-) -> None:
+def test_a_facet_counts_each_text_once_without_a_client_of_ours(plain_client: Any, groups: dict[str, str]) -> None:
     (block,) = re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)
     body = json.loads(block)
     buckets = plain_client.search(index=INDEX, body=body)["aggregations"]["source"]["buckets"]
     texts = {source: {groups[each.id] for each in STORIES if each.source == source} for source in ("AP", "Reuters")}
     by_name = {each["key"]: each["texts"]["value"] for each in buckets}
     assert {name: by_name[name] for name in texts} == {name: len(each) for name, each in texts.items()}
-    found = {"query": QUERY, "size": 1, "aggs": {"source": {"terms": {"field": "source"}}}}
-    answer = wrapped_client.search(index=INDEX, body=found, dedupe="indent")["aggregations"]["source"]
-    matching = ids_of(plain_client)
-    counts = {each["key"]: each["_dedupe"]["groups"] for each in answer["buckets"]}
-    for source in ("AP", "Reuters"):
-        ids = [each.id for each in STORIES if each.source == source and each.id in matching]
-        assert counts[source] == len({groups[name] for name in ids})
 
 
 def test_a_document_that_carries_no_signature_is_a_group_of_its_own(plain_client: Any, wrapped_client: Any) -> None:
