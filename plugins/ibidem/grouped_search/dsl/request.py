@@ -13,6 +13,7 @@ from ibidem.grouped_search.dsl.unsupported import (
     children,
     read_integer,
     read_page,
+    refuse_current,
     refuse_depth,
     refuse_parts,
     refuse_scope,
@@ -151,6 +152,7 @@ def read_search(
     refuse_parts(full_body, query_params)
     refuse_target(index, full_body)
     refuse_scope(full_body, request)
+    refuse_current(request)
     check_total(full_body)
     if request.by == "stored":
         refuse_stored(full_body)
