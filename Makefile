@@ -22,7 +22,7 @@ QUICK_TO_START := JDK_JAVA_OPTIONS=-XX:TieredStopAtLevel=1
 # Tests start hundreds of interpreters, each of which would compile every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: install demo test test-all plugin plugins versions quick check security docs release lint figures suites soak faults simulate mutations clean
+.PHONY: install demo test test-all test-nightly plugin plugins versions quick check security docs release lint figures suites soak faults nodes upgrades simulate mutations clean
 
 install: $(VENV)/.installed
 
@@ -35,9 +35,11 @@ demo: install
 	$(BIN)/ibidem demo
 
 # What the tests need beside Python is installed where it may be; what needs the rest is not run, and named at the end.
-# `make test` runs what a change may break, `make test-all` also what takes minutes and rarely breaks (`tests/servers/tiers.py`).
+# `make test` runs what a change may break, `make test-all` also what takes minutes and rarely breaks, `make test-nightly`
+# what says of the second engine what `make test-all` has said of the first (`tests/servers/tiers.py`).
 test: TIER := -m "not thorough" --hypothesis-profile first
-test test-all: install
+test-all: TIER := -m "not nightly"
+test test-all test-nightly: install
 	tests/servers/install.sh
 	@! $(MAVEN) || $(MAKE) plugin
 	$(QUICK_TO_START) PYTHONPATH=tests $(BIN)/python -m servers -- $(BIN)/pytest $(TIER) --numprocesses $(PROCESSES) --dist loadfile --no-loadscope-reorder --durations=25
@@ -66,11 +68,17 @@ check: install
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
-# What is known to be dangerous in our code and in the packages that are installed, and requests that nobody meant.
+# Every test that SECURITY.md or the threat model names; `.ci/run`, which runs them among all tests, names none.
+ATTACKS ?= $(shell grep --only-matching --no-filename '`tests/[^`]*`' SECURITY.md docs/threat-model.md | tr --delete '`' | sort --unique)
+
+# What is known to be dangerous in our code and in the packages that are installed, requests that nobody meant, and every
+# attack that was tried, in some ten minutes.
 security: install
 	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive ingest mappings plugins workers
 	$(BIN)/python .ci/audit.py
 	cd tests && ../$(BIN)/python -m gateway.smuggling $(FUZZING)
+	@test -z "$(ATTACKS)" || $(QUICK_TO_START) PYTHONPATH=tests $(BIN)/python -m servers -- \
+	    $(BIN)/pytest --quiet --numprocesses auto --dist loadfile $(ATTACKS)
 
 # What a release uploads, in ./dist, and no upload: docs/releasing.md says what comes after.
 release: lint plugins
@@ -126,6 +134,17 @@ mutations: install
 # Rounds of killing, and bad documents among good ones, in an hour or so; the short form of both is in the tests.
 faults: install
 	$(BIN)/python benchmarks/faults.py --rounds 200 --write
+
+# Three nodes of each search engine in trouble, and RabbitMQ, in an hour or so: docs/figures/nodes.md.
+nodes: plugin install
+	$(BIN)/python benchmarks/nodes.py --engine opensearch --write
+	$(BIN)/python benchmarks/nodes.py --engine elasticsearch --write
+
+# Snapshots restored, and upgrades with everything running, in an hour or so: docs/figures/upgrades.md.
+upgrades: install
+	$(MAKE) plugins VERSIONS="opensearch-3.5.0 opensearch-3.8.0 elasticsearch-8.19.21 elasticsearch-9.2.2 elasticsearch-9.5.3"
+	$(QUICK_TO_START) PYTHONPATH=tests $(BIN)/python -m servers -- $(BIN)/pytest --quiet tests/upgrade/snapshots.py
+	$(BIN)/python benchmarks/upgrades.py --write
 
 clean:
 	rm -rf $(VENV) .ibidem dist site

@@ -17,6 +17,7 @@ from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
 from ibidem_workers.brokers.files import SpoolDirectory
 from ibidem_workers.ingest import ingest_documents
+from support.named_tests import names_of_tests
 
 ROOT = Path(__file__).parents[1]
 ROOMS = ("ingest", "mappings", "plugins", "workers")
@@ -112,10 +113,11 @@ def test_index_queue_and_tables_are_their_owner_s_alone(tmp_path: Path) -> None:
     assert (len(paths) > 12, readable) == (True, [])
 
 
-def test_every_test_that_security_names_is_there() -> None:
-    paths = re.findall(r"`(tests/[^`]+)`", (ROOT / "SECURITY.md").read_text(encoding="utf-8"))
+@pytest.mark.parametrize("page", ["SECURITY.md", "docs/threat-model.md"])
+def test_every_test_that_security_names_is_there(page: str) -> None:
+    paths = re.findall(r"`((?:tests|benchmarks)/[^`]+)`", (ROOT / page).read_text(encoding="utf-8"))
     assert len(paths) > 15
     for name in paths:
         path, _, test = name.partition("::")
         assert (ROOT / path).exists(), name
-        assert not test or f"def {test}(" in (ROOT / path).read_text(encoding="utf-8"), name
+        assert not test or test in names_of_tests(ROOT / path), name

@@ -33,8 +33,8 @@ def clash(record: Record, origin: str) -> str:
     if not origin or not document.origin or document.origin == origin or document.origin.startswith(f"{origin}/"):
         return ""
     return (
-        f"{document.id} from {document.origin} would replace {document.id} from {origin}; give --id-prefix, or delete "
-        "the other one first"
+        f"the index has this id from {origin}, and this document is from {document.origin}; give --id-prefix, or "
+        "delete the other one first"
     )
 
 

@@ -5,6 +5,7 @@ reader knows where it stopped, and what was written since.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -121,7 +122,7 @@ Marks = Mapping[ShardRef, int]
 
 @dataclass(frozen=True, slots=True)
 class FieldCounts:
-    """Documents of an index, and of them those that have fields which an answer may leave out.
+    """How many documents an index has, and how many of them have each field that an answer may leave out.
 
     Args:
         documents: All documents; 0 where no field may be left out.
@@ -237,6 +238,13 @@ class ReindexSource(Protocol):
     def get_records(self, ledger: Ledger) -> Iterator[tuple[str, Any]]:
         """Read the records of a ledger, as in `Engine`; none where it is not there."""
 
+    def open_trial(self, index: str) -> AbstractContextManager["TrialIndex"]:
+        """Make an empty index like one of this source's, which no search finds, and remove it when the context ends.
+
+        Args:
+            index: The one of the indexes whose settings and mapping it gets.
+        """
+
     def copy_to(self, name: str) -> "ReindexTarget":
         """Name the index that documents are copied to; it need not be there."""
 
@@ -282,6 +290,21 @@ class ReindexTarget(Protocol):
 
     def take_late(self, documents: Sequence[Signed], upto: Marks) -> list[Outcome]:
         """Store copies, except over what was written later than that: it came through the alias, so it is newer."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrialIndex:
+    """An index that is removed again.
+
+    Args:
+        target: Takes documents.
+        name: Its name.
+        engine: Address of its engine; empty where that is the source's.
+    """
+
+    target: ReindexTarget
+    name: str
+    engine: str = ""
 
 
 class ReindexableEngine(Engine, Protocol):

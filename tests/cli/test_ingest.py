@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -35,7 +36,7 @@ def test_a_file_of_another_folder_replaces_none_of_the_same_name(answer: Answer,
     code, out, _ = run("ingest", "case-b", "--json")
     (refusal,) = json.loads(out)["refusals"]
     assert (code, json.loads(out)["indexed"]) == (3, 0)
-    assert "would replace contract.txt from" in refusal["why"]
+    assert "the index has this id from" in refusal["why"]
     summary = answer("ingest", "case-b", "--id-prefix", "b/")
     assert (summary["indexed"], summary["replaced"]) == (1, 0)
     assert [answer("search", word)["hits"]["total"]["value"] for word in ("united", "union")] == [1, 1]
@@ -56,6 +57,19 @@ def test_the_summary_says_how_many_documents_were_replaced(run: Run, answer: Ans
     code, out, _ = run("ingest", "case-a")
     assert code == 0
     assert "1  of them replaced an earlier version" in out
+
+
+@pytest.mark.slow
+def test_a_named_pipe_is_named_before_it_is_waited_for(run: Run) -> None:
+    os.mkfifo("feed.jsonl")
+    writer = threading.Thread(
+        target=Path("feed.jsonl").write_text, args=('{"id": "piped", "text": "We the People"}\n',)
+    )
+    writer.start()
+    code, out, err = run("ingest", "feed.jsonl", "--json")
+    writer.join()
+    assert (code, json.loads(out)["indexed"]) == (0, 1)
+    assert "feed.jsonl is a named pipe: waiting for the program that writes into it" in err
 
 
 @pytest.mark.slow

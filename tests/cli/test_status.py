@@ -59,6 +59,15 @@ def test_a_summary_says(line: str) -> None:
     assert line in render()
 
 
+def test_ids_of_several_files_are_refused_together_and_do_not_count_as_versions() -> None:
+    why = "the index has this id from a.csv, and this document is from b.csv"
+    entries = [{"where": f"b.csv:{n}", "id": f"d{n}", "field": "id", "why": why} for n in range(2)]
+    page = render(refusals=entries, repeated=3, repeated_ids=["d0", "d1", "twice"])
+    assert f"2 documents: id: {why} (b.csv:0, b.csv:1)" in " ".join(page.split())
+    assert "1 id came again in this run (twice)" in page
+    assert "came again" not in render(refusals=entries, repeated=2, repeated_ids=["d0", "d1"])
+
+
 def test_what_did_not_happen_is_not_mentioned() -> None:
     printed = render(refused=0, refusals=[], repeated=0, meta_fields=[], stale=0)
     assert not [word for word in ("Refused", "again", "meta", "newer") if word in printed]

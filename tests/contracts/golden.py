@@ -17,6 +17,7 @@ VOLATILE = {
     "took_ms": "MS",
     "took_s": "SECONDS",
     "seconds": "SECONDS",
+    "signing_seconds": "SECONDS",
     "index_bytes": "BYTES",
     "headroom_bytes": "BYTES",
     "_score": "SCORE",

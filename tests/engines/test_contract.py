@@ -216,7 +216,7 @@ class TestOrigin:
         store(engine, read_in(record("a", "first", version=1), "/case-a"))
         (outcome,) = store(engine, read_in(record("a", "second", version=2), "/case-b"))
         assert (outcome.fate, outcome.field, outcome.previous_version) == (WriteStatus.REFUSED, "id", 1)
-        assert "a from /case-b would replace a from /case-a; give --id-prefix" in outcome.why
+        assert "the index has this id from /case-a, and this document is from /case-b; give --id-prefix" in outcome.why
         (entry,) = engine.fetch([(engine.index, "a")])
         assert (entry.document.text, entry.document.origin) == ("first", "/case-a")
 
@@ -244,7 +244,7 @@ class TestOrigin:
             engine, *(read_in(record("a", text, version=version), origin) for version, (text, origin) in texts)
         )
         assert [each.fate for each in outcomes] == [WriteStatus.REFUSED, WriteStatus.REFUSED, WriteStatus.INDEXED]
-        assert all("would replace a from /c/a;" in each.why for each in outcomes[:2])
+        assert all("the index has this id from /c/a," in each.why for each in outcomes[:2])
         assert engine.fetch([(engine.index, "a")])[0].document.text == "changed"
 
     def test_one_that_comes_late_from_elsewhere_is_refused_and_not_taken_for_an_older_version(

@@ -87,3 +87,14 @@ def test_a_wrong_word_is_refused_by_name(
 def test_a_broken_body_is_refused(open_client: TestClient, body: str) -> None:
     answer = open_client.post("/ibidem/overrides", content=body, headers={"content-type": "application/json"})
     assert answer.status_code == 400
+
+
+def test_a_comparison_heeds_what_was_said_of_the_pair(open_client: TestClient) -> None:
+    address = "/ibidem/compare?a=draft&b=lease"
+    compared = open_client.get(address).json()
+    assert (compared["level"], compared["decision"]) == ("near", None)
+    open_client.post("/ibidem/overrides", json=PAIR | {"reason": "York, not London", "author": "Ada"})
+    compared = open_client.get(address).json()
+    assert (compared["level"], compared["decision"]["verdict"], compared["decision"]["author"]) == (None, "not", "Ada")
+    open_client.post("/ibidem/overrides", json={"a": "lease", "b": "letter", "verdict": "same"})
+    assert open_client.get("/ibidem/compare?a=lease&b=letter").json()["why"]["signature"] == "override"

@@ -9,6 +9,7 @@ import pytest
 from ibidem.index import dry_run as module
 from ibidem.index.dry_run import dry_run
 from ibidem.index.groups import index_groups
+from ibidem_core.errors import Permanent
 from ibidem_core.settings import Settings
 from ibidem_dedupe.policy import Policy
 from ibidem_engines.connect import open_engine
@@ -91,6 +92,7 @@ def test_an_index_of_others_stays_as_it_is(settings: Settings, opensearch: str) 
     answer_before = ask(opensearch, "GET", "/untouched")
     foreign_settings = settings.changed(engine=opensearch, index="untouched", fields="text=body,meta=")
     answer: dict[str, Any] = dry_run(foreign_settings, Policy()).as_json()
+    assert (answer["cost"]["tried"], answer["cost"]["untried"]) == (26, "")
     assert (answer["documents"], answer["refused"], answer["sizes"]) == (26, 1, {"3": 5})
     assert len(answer["samples"]) == 6
     assert ask(opensearch, "GET", "/untouched") == answer_before
@@ -110,3 +112,18 @@ def test_the_cost_of_signing_is_estimated_from_the_documents_that_were_signed(
     assert cost.headroom == cost.index + cost.bytes
     monkeypatch.setattr(module, "MOST", 13)  # half of them
     assert dry_run(settings, Policy()).cost.bytes == pytest.approx(cost.bytes, rel=0.1)
+
+
+@pytest.mark.slow
+def test_where_no_other_index_may_be_made_the_reason_stands_in_place_of_the_time(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ingest_documents(DOCUMENTS, settings)
+
+    def refuse(*_: object) -> None:
+        raise Permanent("the user may not make indexes")
+
+    monkeypatch.setattr(module, "measure_rates", refuse)
+    cost = dry_run(settings, Policy()).cost.as_json()
+    assert (cost["seconds"], cost["tried"], cost["untried"]) == (None, 0, "the user may not make indexes")
+    assert cost["signing_seconds"]

@@ -16,12 +16,13 @@ NAMES = ("one", "two")
 BUILT = Path(__file__).parents[2] / "plugins" / "java"
 
 
-def built(engine: EngineName) -> Path:
+def built(engine: EngineName, version: str = "") -> Path:
     """Return the folder that `make plugin` left, or for another version of the engine `make plugins`."""
-    folder = BUILT / engine / "target" / f"ibidem-{engine}-{VERSION[engine]}"
+    version = version or VERSION[engine]
+    folder = BUILT / engine / "target" / f"ibidem-{engine}-{version}"
     if folder.is_dir():
         return folder
-    fits = VERSION[engine] if engine == "elasticsearch" else VERSION[engine].rpartition(".")[0] + ".*"
+    fits = version if engine == "elasticsearch" else version.rpartition(".")[0] + ".*"
     for other in BUILT.glob(f"target/{engine}-{fits}/plugins/java/{engine}/target/ibidem-{engine}-{fits}"):
         if other.is_dir():
             return other

@@ -17,30 +17,30 @@ from servers.missing import Missing
 from servers.process import Launch, free_ports
 
 VERSION = os.environ.get("IBIDEM_TEST_ELASTICSEARCH_VERSION", "9.5.3")
-SERVER = f"org.elasticsearch:elasticsearch:{VERSION}"
+SERVER = "org.elasticsearch:elasticsearch:{}"
 MODULE = "transport-netty4"
 DESCRIPTOR = f"META-INF/es-plugins/{MODULE}/plugin-descriptor.properties"
 NODE = Path(__file__).with_name("ElasticsearchNode.java")
 WORDS = Path(__file__).with_name("ElasticsearchWords.java")
-OWN_DESCRIPTOR = f"""name={MODULE}
+OWN_DESCRIPTOR = """name=transport-netty4
 description=HTTP transport
-version={VERSION}
-elasticsearch.version={VERSION}
+version={version}
+elasticsearch.version={version}
 java.version=21
 classname=org.elasticsearch.transport.netty4.Netty4Plugin
 modulename=org.elasticsearch.transport.netty4
 """
 """For a jar that came into the repository without its own, as those of 9.0 to 9.2 did."""
-PLUGIN = f"""name=words
+PLUGIN = """name=words
 description=Words as the module analysis-common cuts them
-version={VERSION}
-elasticsearch.version={VERSION}
+version={version}
+elasticsearch.version={version}
 java.version=21
-classname={WORDS.stem}
+classname={name}
 """
 
 
-def assemble(home: Path, server: Path, everything: Path) -> None:
+def assemble(home: Path, server: Path, everything: Path, version: str) -> None:
     """Lay out the folders of a node, with the transport module's jars apart from the server's."""
     module = home / "modules" / MODULE
     for folder in (home / "config", home / "plugins", module):
@@ -48,12 +48,13 @@ def assemble(home: Path, server: Path, everything: Path) -> None:
     for jar in everything.glob("*.jar"):
         if not (server / jar.name).exists():
             shutil.copy(jar, module)
-    with zipfile.ZipFile(module / f"{MODULE}-{VERSION}.jar") as jar:
-        descriptor = jar.read(DESCRIPTOR).decode() if DESCRIPTOR in jar.namelist() else OWN_DESCRIPTOR
+    with zipfile.ZipFile(module / f"{MODULE}-{version}.jar") as jar:
+        known = DESCRIPTOR in jar.namelist()
+        descriptor = jar.read(DESCRIPTOR).decode() if known else OWN_DESCRIPTOR.format(version=version)
     (module / "plugin-descriptor.properties").write_text(descriptor)
 
 
-def compile_words(home: Path, server: Path, runtime: Path) -> None:
+def compile_words(home: Path, server: Path, runtime: Path, version: str) -> None:
     """Compile the plugin with the JDK that will run it."""
     plugin = home / "plugins" / "words"
     classes = home / "classes"
@@ -65,15 +66,15 @@ def compile_words(home: Path, server: Path, runtime: Path) -> None:
     with zipfile.ZipFile(plugin / "words.jar", "w") as jar:
         for compiled in classes.iterdir():
             jar.write(compiled, compiled.name)
-    (plugin / "plugin-descriptor.properties").write_text(PLUGIN)
+    (plugin / "plugin-descriptor.properties").write_text(PLUGIN.format(version=version, name=WORDS.stem))
 
 
 def prepare(folder: Path) -> Launch:
     """Fetch the jars and say how a node that is a cluster of its own is started from them."""
-    return node(folder, *free_ports(2), "node.name=one", "discovery.type=single-node")
+    return node(folder, *free_ports(2), "node.name=one", "discovery.type=single-node", f"path.repo={folder}")
 
 
-def node(folder: Path, port: int, transport: int, *settings: str) -> Launch:
+def node(folder: Path, port: int, transport: int, *settings: str, version: str = VERSION) -> Launch:
     """Fetch the jars and say how a node is started from them.
 
     Args:
@@ -81,13 +82,15 @@ def node(folder: Path, port: int, transport: int, *settings: str) -> Launch:
         port: On which it answers.
         transport: On which it speaks with other nodes.
         settings: `name=value`, what it is called and how it finds the others among them.
+        version: Of the engine.
     """
-    runtime = java()
-    server = fetched(f"elasticsearch-{VERSION}", [SERVER])
-    everything = fetched(f"elasticsearch-{VERSION}-transport", [SERVER, f"org.elasticsearch.plugin:{MODULE}:{VERSION}"])
+    runtime, artifact = java(), SERVER.format(version)
+    server = fetched(f"elasticsearch-{version}", [artifact])
+    transport_jars = [artifact, f"org.elasticsearch.plugin:{MODULE}:{version}"]
+    everything = fetched(f"elasticsearch-{version}-transport", transport_jars)
     home = folder / "home"
-    assemble(home, server, everything)
-    compile_words(home, server, runtime)
+    assemble(home, server, everything, version)
+    compile_words(home, server, runtime, version)
     command = [
         *(str(runtime), "-Xms512m", "-Xmx512m", "-XX:+UseG1GC", f"-Des.path.home={home}"),
         *(f"-Des.path.conf={home / 'config'}", "--enable-native-access=ALL-UNNAMED"),

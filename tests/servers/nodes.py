@@ -1,5 +1,6 @@
 """A cluster of several processes on this machine, of which one may be lost while the others go on."""
 
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -36,9 +37,10 @@ class Nodes(ExitStack):
         self._ports, self._transports = (
             dict(zip(NAMES, numbers, strict=True)) for numbers in (ports[::2], ports[1::2])
         )
-        self._nodes = {name: Process(f"{engine}-{name}", partial(self._prepare, name)) for name in NAMES}
-        for each in self._nodes.values():
-            self.callback(each.stop)
+        self._nodes: dict[str, Process] = {}
+        for name in NAMES:
+            self._nodes[name] = Process(f"{engine}-{name}", partial(self._prepare, name))
+            self.callback(self._nodes[name].stop)
         for each in self._nodes.values():
             each.wait()
 
@@ -66,12 +68,20 @@ class Nodes(ExitStack):
         self.settle()
 
     def _prepare(self, name: str, folder: Path) -> Launch:
-        seeds = ",".join(f"127.0.0.1:{port}" for port in self._transports.values())
+        return self._prepare_node(name, folder, self._transports)
+
+    def _prepare_node(
+        self, name: str, folder: Path, published: Mapping[str, int], settings: Sequence[str] = ()
+    ) -> Launch:
+        """Say how a node is started that the others reach at a published port, with more settings."""
+        seeds = ",".join(f"127.0.0.1:{port}" for port in published.values())
         return NODE[self._engine](
             folder,
             self._ports[name],
             self._transports[name],
             f"node.name={name}",
+            f"transport.publish_port={published[name]}",
             f"discovery.seed_hosts={seeds}",
             f"{FIRST[self._engine]}={','.join(NAMES)}",
+            *settings,
         )

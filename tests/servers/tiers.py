@@ -1,7 +1,7 @@
-"""Tiers of tests: what every change may break is run each time, what takes minutes and rarely breaks is run by CI.
+"""Tiers of tests: what a change may break, what takes minutes and rarely breaks, what says the same of another engine.
 
-`make test` leaves out the tests that are marked `thorough` and tries each law with fewer examples; `make test-all` runs
-every test with all of them.
+`make test` leaves out the tests that are marked `thorough`, and tries each law with fewer examples. `make test-all`
+leaves out those that are marked `nightly`; `make test-nightly` runs every test.
 """
 
 from collections.abc import Iterable, Mapping
@@ -23,8 +23,9 @@ THOROUGH: Mapping[str, str] = {
     "gateway/test_openapi.py::test_over_a_cluster_every_answer_is_a_documented_one": "over a file it is of the first",
     "gateway/test_recipes.py": "clients in other languages are built first",
     "gateway/test_smuggling.py": "requests that nobody meant; the grammar has tests of its own",
+    "nodes/": "parts of the trials of three nodes, which `make nodes` runs",
     "plugin/test_mixed.py": "nodes with and without the plugin are started for it",
-    "plugin/test_pipelines.py": "starts nodes of its own",
+    "plugin/test_pipelines.py": "a second way to ask for the groups that plugin/test_search.py asks for",
     "plugin/test_recipes.py": "runs the recipes of the plugin's page",
     "plugin/test_rights.py": "fills whole archives twice for each engine",
     "plugin/test_same_answers.py": "many seeds in clusters; Java's unit tests hold the golden pages",
@@ -51,12 +52,20 @@ ONE_ENGINE: Mapping[str, str] = {
 They are about what lies above the adapters, which says the same on both; in the second tier they ask both.
 """
 
+NIGHTLY: Mapping[str, str] = {
+    "adversary/": "fills archives twice for each engine and asks some 130 searches of them; OpenSearch answers alike",
+    "faults/test_busy.py": "starts a node that rejects writes; OpenSearch's rejects them alike",
+    "plugin/test_mixed.py": "starts two clusters; one Java core decides for both engines which nodes have the plugin",
+    "plugin/test_rights.py": "fills archives twice for each engine; one Java core asks for both",
+}
+"""Where tests of a server ask OpenSearch alone in the second tier, too, and why Elasticsearch is asked at night."""
+
 SECOND = "elasticsearch"
-"""The engine that is left to the second tier there."""
+"""The engine that is left to the tiers after the first there."""
 
 
-def mark_thorough(items: Iterable[pytest.Item]) -> None:
-    """Mark the tests of the second tier.
+def mark_tiers(items: Iterable[pytest.Item]) -> None:
+    """Mark the tests of the second tier, and those of the night among them.
 
     Args:
         items: All tests that were collected.
@@ -64,6 +73,8 @@ def mark_thorough(items: Iterable[pytest.Item]) -> None:
     for item in items:
         if named(THOROUGH, item) or (named(ONE_ENGINE, item) and asks_second_engine(item)):
             item.add_marker("thorough")
+        if named(NIGHTLY, item) and asks_second_engine(item):
+            item.add_marker("nightly")
 
 
 def named(table: Mapping[str, str], item: pytest.Item) -> bool:

@@ -136,7 +136,7 @@ def test_a_refusal_names_the_place_that_the_document_was_read_from_and_keeps_the
     assert account is not None
     assert {each.where for each in account.refusals} == {"news.jsonl:17", "a/x", "b/x", "message run/00000001"}
     (of_b,) = [each for each in account.refusals if each.where == "b/x"]
-    assert "x from /b/x would replace x from /c/x" in of_b.why
+    assert "the index has this id from /c/x, and this document is from /b/x" in of_b.why
     letters = dead_letters.letters(worker.context.engine, ["x"])
     assert sorted(str(letter.record["text"]) for letter in letters) == ["one", "two"]
 

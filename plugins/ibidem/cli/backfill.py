@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.filesize import decimal
 from rich.text import Text
 
-from ibidem.cli.app import SOME_REFUSED
+from ibidem.cli.app import BEGAN, SOME_REFUSED
 from ibidem.cli.console import (
     Indented,
     Json,
@@ -55,7 +55,9 @@ SHOWN = 20
 
 Into = Annotated[str, typer.Option(metavar="NAME", help="Sign into a new index that takes the place of this one.")]
 Alias = Annotated[str, typer.Option(metavar="NAME", help="With --into: the alias that the new index gets in the end.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Write nothing; show what signing would find.")]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Sign no document; show what signing would find, and what it would take.")
+]
 Check = Annotated[bool, typer.Option("--check", help="Write nothing; list what was changed since it was signed.")]
 Follow = Annotated[bool, typer.Option("--follow", help="Go on signing what others add or change, until Ctrl-C.")]
 Groups = Annotated[bool, typer.Option("--groups", help="Sign nothing; settle the groups of what is signed already.")]
@@ -78,7 +80,6 @@ def run(
 
     Exits with 3 when documents were refused, or, with --check, were changed since they were signed.
     """
-    began = time.monotonic()
     modes = {"--dry-run": dry, "--check": checked, "--follow": following, "--groups": groups}
     check_options(into=into, alias=alias, modes=modes)
     parameters = figures(level, similarity, preset, window_days)
@@ -93,13 +94,13 @@ def run(
     elif groups:
         show_grouped(settings, as_json=as_json)
     elif into:
-        show_replaced(settings, Replacement(into, alias), began, as_json=as_json)
+        show_replaced(settings, Replacement(into, alias), as_json=as_json)
     elif following:
-        show_followed(settings, began, as_json=as_json)
+        show_followed(settings, as_json=as_json)
     else:
         with rated_bar("Signing") as advance:
             name = backfill_in_place(settings, advance)
-        show_run(settings, name, began, as_json=as_json)
+        show_run(settings, name, as_json=as_json)
 
 
 def refuse_figures(parameters: Mapping[str, object]) -> None:
@@ -119,18 +120,17 @@ def check_options(*, into: str, alias: str, modes: Mapping[str, bool]) -> None:
         raise UsageError("--alias needs --into", "name the new index with --into")
 
 
-def show_run(settings: Settings, name: str, began: float, *, as_json: bool) -> None:
+def show_run(settings: Settings, name: str, *, as_json: bool) -> None:
     """Print what became of the documents; exit with 3 if some were refused.
 
     Args:
         settings: The settings.
         name: The run's name.
-        began: When the command began, in seconds of `time.monotonic`: the time it took includes settling groups.
         as_json: Whether to print JSON.
     """
     with engine_context(settings) as engine:
         run_summary = summary(engine, name)
-    run_summary["took_s"] = round(time.monotonic() - began, 3)
+    run_summary["took_s"] = round(time.monotonic() - BEGAN, 3)
     if as_json:
         print_json(run_summary)
     else:
@@ -141,7 +141,6 @@ def show_run(settings: Settings, name: str, began: float, *, as_json: bool) -> N
 
 def show_grouped(settings: Settings, *, as_json: bool) -> None:
     """Settle the groups of what is signed, from where an earlier command stopped."""
-    began = time.perf_counter()
     with engine_context(settings) as engine, bar("Grouping") as advance:
         total = 0
 
@@ -154,7 +153,7 @@ def show_grouped(settings: Settings, *, as_json: bool) -> None:
         queue = CeleryMatchQueue(settings)
         settle_all(engine, add_progress, memory=settings.settle_bytes, queue=queue)
         counts = group_store(engine).counts()
-    took = round(time.perf_counter() - began, 3)
+    took = round(time.monotonic() - BEGAN, 3)
     figures = {"documents": counts.documents, "groups": counts.groups, "unsigned": counts.unsigned, "took_s": took}
     if as_json:
         print_json(figures)
@@ -162,13 +161,13 @@ def show_grouped(settings: Settings, *, as_json: bool) -> None:
         results().print(Text(f"{format_count(counts.documents, 'document')} in {format_count(counts.groups, 'group')}"))
 
 
-def show_replaced(settings: Settings, replacement: Replacement, began: float, *, as_json: bool) -> None:
+def show_replaced(settings: Settings, replacement: Replacement, *, as_json: bool) -> None:
     """Sign into a new index, and say what it is called now."""
     with rated_bar("Copying") as advance:
         result = replace_index(replacement, settings, advance)
     for line in next_steps(result, settings, replacement.into):
         messages().print(Text(line))
-    show_run(settings.changed(index=replacement.into), result.run, began, as_json=as_json)
+    show_run(settings.changed(index=replacement.into), result.run, as_json=as_json)
 
 
 def next_steps(result: ReplaceResult, settings: Settings, into: str) -> Iterator[str]:
@@ -251,18 +250,33 @@ def show_forecast(answer: Mapping[str, Any], console: Console) -> None:
 
 
 def cost_lines(cost: Mapping[str, Any]) -> Iterator[str]:
-    """Tell what signing would take."""
-    size, seconds = decimal(cost["bytes"]), timedelta(seconds=max(1, round(cost["seconds"])))
-    yield f"\nSignatures would add about {size} before compression."
-    yield f"Reading and signing takes about {seconds}, without writing and settling groups, which often take longer."
+    """Return the lines that say what signing would take."""
+    yield f"\nSignatures would add about {decimal(cost['bytes'])} before compression."
+    if cost["untried"]:
+        yield f"Reading and signing takes about {format_time(cost['signing_seconds'])}."
+        yield sanitize(f"Writing and settling groups were not measured: {cost['untried']}")
+    else:
+        yield (
+            f"ibidem backfill would take about {format_time(cost['seconds'])} with writing and settling groups, "
+            f"measured on {format_count(cost['tried'], 'document')}."
+        )
     yield (
         f"Keep {decimal(cost['headroom_bytes'])} free: the index has {decimal(cost['index_bytes'])}, and what is "
         "written again is there twice until it is merged."
     )
 
 
-def show_followed(settings: Settings, began: float, *, as_json: bool) -> None:
+def format_time(seconds: float) -> str:
+    """Write a time in hours, minutes and seconds.
+
+    >>> format_time(75.2)
+    '0:01:15'
+    """
+    return str(timedelta(seconds=max(1, round(seconds))))
+
+
+def show_followed(settings: Settings, *, as_json: bool) -> None:
     """Sign until Ctrl-C or SIGTERM, and say what was signed."""
     with catch_end_signals() as stop:
         name = follow(settings, stop, notify=lambda line: messages().print(Text(line)))
-    show_run(settings, name, began, as_json=as_json)
+    show_run(settings, name, as_json=as_json)

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
+from ibidem.cli.app import BEGAN
 from ibidem.cli.console import (
     Json,
     Preset,
@@ -87,7 +88,7 @@ def lookup_advice(policy: Policy) -> str:
 
 
 def stored_policy(parameters: Mapping[str, str], presets: Mapping[str, NamedFigures] = PRESETS) -> Policy:
-    """Return the figures to settle groups by.
+    """Return the figures by which groups are settled.
 
     Args:
         parameters: Those that were named, by the names of their parameters.
@@ -118,7 +119,7 @@ def check_policy(engine: Engine, policy: Policy | None, *, everything: bool) -> 
 
 def run_regroup(engine: Engine, policy: Policy | None, memory: int, *, everything: bool) -> dict[str, int | float]:
     """Settle groups with a bar, and return what `--json` prints."""
-    began, total = time.perf_counter(), 0
+    total = 0
 
     def add_progress(documents: int) -> None:
         """Advance the bar."""
@@ -131,5 +132,5 @@ def run_regroup(engine: Engine, policy: Policy | None, memory: int, *, everythin
         regroup(engine, everything=everything, policy=policy, report=add_progress, memory=memory)
     counts = group_store(engine).counts()
     joins = counts.documents - counts.groups if everything else max(0, old_counts.groups - counts.groups)
-    took = round(time.perf_counter() - began, 3)
+    took = round(time.monotonic() - BEGAN, 3)
     return {"documents": counts.documents, "groups": counts.groups, "joined": joins, "took_s": took}

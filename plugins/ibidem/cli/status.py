@@ -11,7 +11,7 @@ from ibidem.cli.app import SOME_REFUSED
 from ibidem.cli.console import Indented, Json, engine_context, print_json, results, sanitize
 from ibidem.grouped_search.explanations import format_count
 from ibidem_ingest.document import DEFAULT_LANGUAGE
-from ibidem_ingest.readers.inputs import LINK, PIPE
+from ibidem_ingest.readers.input_files import LINK, PIPE
 from ibidem_workers.runs import AGAIN, summary
 
 REFUSALS_SHOWN = 20
@@ -112,10 +112,12 @@ def refusal(entry: Mapping[str, str]) -> Text:
 
 def remarks(summary: Summary) -> Iterator[RenderableType]:
     """Yield the remarks of a summary: repeated ids, unmapped fields, a run under way."""
-    if summary.get("repeated"):
-        ids = name_few(summary["repeated_ids"])
-        times = format_count(summary["repeated"], "id came again", "ids came again")
-        yield Text(f"\n{times} in this run ({ids}); the newer version counts, else the later one.")
+    clashes = {entry["id"] for entry in summary["refusals"] if entry["field"] == "id"}
+    repeated_ids = summary["repeated_ids"] if summary.get("repeated") else ()
+    if ids := [each for each in repeated_ids if each not in clashes]:
+        count = summary["repeated"] - len(repeated_ids) + len(ids)
+        times = format_count(count, "id came again", "ids came again")
+        yield Text(f"\n{times} in this run ({name_few(ids)}); the newer version counts, else the later one.")
     if summary.get("meta_fields"):
         yield Text(f"\nFields that documents do not have went into meta: {name_few(summary['meta_fields'])}.")
     if damaged := summary.get("damaged_bytes"):

@@ -50,7 +50,7 @@ def joins_every_copy(window: Window, row: int) -> bool:
 
 
 def copies(window: Window) -> Mapping[str, Sequence[int]]:
-    """Return the rows of each text by its content hash, in rank order; those without words aside."""
+    """Return the rows of each text by its content hash, in rank order; texts without words are left out."""
     hashes = window.columns.content.astype("<u8").tobytes().hex()
     rows: defaultdict[str, list[int]] = defaultdict(list)
     for row in range(len(window.hits)):

@@ -50,7 +50,7 @@ class StoredBackend(Protocol):
         """Read the leads of some groups, as far as the caller's filters let them in."""
 
     def overrides(self) -> Sequence[Override]:
-        """Give manual decisions; called once the ranking is there."""
+        """Return the manual decisions; called after the ranking is read."""
 
     def fetch(self, hits: Sequence[Hit]) -> RequestFlow[Mapping[DocumentRef, Json]]:
         """Return the documents of hits as they are shown; those that no longer match are left out."""
@@ -308,7 +308,7 @@ def stored_stats(counts: MatchCounts, groups: Sequence[Group], page_request: Pag
         "exact": counts.exact,
     }
     account |= {
-        "limited": False,
+        "limited": counts.limited,
         "duplicates": match_count - counts.groups,
         "unsigned": counts.unsigned,
         "ungrouped": counts.ungrouped,

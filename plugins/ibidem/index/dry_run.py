@@ -1,4 +1,4 @@
-"""Dry run of a backfill: sign an index without writing, count its groups and sample pairs of each level."""
+"""Dry run of a backfill: sign an index in memory, count its groups, sample its pairs, estimate the cost."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -7,7 +7,7 @@ from time import perf_counter
 
 from ibidem.comparison.word_diff import Piece, word_diff
 from ibidem.index.groups import IndexGroups, LongTextIndex, group_slices
-from ibidem_core.errors import NoIndex
+from ibidem_core.errors import EngineError, NoIndex
 from ibidem_core.settings import Settings
 from ibidem_dedupe import evidence
 from ibidem_dedupe.overrides import DocumentRef
@@ -16,11 +16,12 @@ from ibidem_engines.engine import Hit
 from ibidem_engines.reindex import Name as Place
 from ibidem_engines.reindex import ReindexSource, SourceDocument
 from ibidem_engines.stored_overrides import load_overrides
-from ibidem_ingest.errors import Refusal
+from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers.backfill.batch import refusal, signed_records
 from ibidem_workers.backfill.checkpoint import all_writes, read_all
 from ibidem_workers.backfill.run import check_fields, open_for_backfill
+from ibidem_workers.backfill.trial import Rates, measure_rates
 
 MOST = 200_000
 """Documents that are looked at, in the order of writing: their signatures take 3 KB each."""
@@ -56,17 +57,23 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """The cost of signing the index, estimated from the documents that were read.
+    """The cost of signing the index, estimated from the documents that were read and from a trial.
 
     Args:
         bytes: That signatures add to all documents, before the engine compresses or indexes them.
-        seconds: To read and to sign all, with as many processes as there are workers; the engine's writing aside.
+        signing: Seconds to read and to sign all, with as many processes as there are workers, without writing.
         index: Bytes of the index now.
+        seconds: Of the whole `ibidem backfill`, with writing and settling; None where that could not be tried.
+        tried: How many documents were written and settled in the trial.
+        untried: Why there was no trial; empty where there was one.
     """
 
     bytes: int
-    seconds: float
+    signing: float
     index: int
+    seconds: float | None
+    tried: int
+    untried: str = ""
 
     @property
     def headroom(self) -> int:
@@ -77,7 +84,10 @@ class Cost:
         """Return what `ibidem backfill --dry-run --json` prints of it."""
         return {
             "bytes": self.bytes,
-            "seconds": round(self.seconds, 3),
+            "seconds": None if self.seconds is None else round(self.seconds, 3),
+            "tried": self.tried,
+            "untried": self.untried,
+            "signing_seconds": round(self.signing, 3),
             "index_bytes": self.index,
             "headroom_bytes": self.headroom,
         }
@@ -169,10 +179,20 @@ class _Tally:
                 return
             began = perf_counter()
 
-    def cost(self, documents: int, index: int, processes: int) -> Cost:
-        """Tell what signing would take, of an index with so many documents and bytes."""
+    def cost(self, documents: int, index: int, processes: int, trial: Rates | str) -> Cost:
+        """Estimate the cost for the whole index.
+
+        Args:
+            documents: How many the index has.
+            index: Bytes of the index now.
+            processes: How many processes sign.
+            trial: What the trial measured, or why there was none.
+        """
         share = documents / max(1, self.signed + self.refused)
-        return Cost(round(self.added * share), self.seconds * share / processes, index)
+        added, signing = round(self.added * share), self.seconds * share / processes
+        if isinstance(trial, str):
+            return Cost(added, signing, index, None, 0, trial)
+        return Cost(added, signing, index, trial.seconds(documents), trial.documents)
 
     def read_long(self, names: Sequence[DocumentRef]) -> dict[DocumentRef, bytes]:
         """Give the long signatures of documents, as an engine does."""
@@ -190,8 +210,18 @@ class _Tally:
         return why is None
 
 
+def try_backfill(source: ReindexSource, settings: Settings, names: Sequence[Place]) -> Rates | str:
+    """Measure what a backfill takes, or say why it cannot be measured: a user may not be allowed to make an index."""
+    if not names:
+        return "there is no document to try it with"
+    try:
+        return measure_rates(source, settings, names)
+    except (EngineError, UsageError) as error:
+        return error.what
+
+
 def dry_run(settings: Settings, policy: Policy, progress: Callable[[int, int], None] = lambda *_: None) -> DryRun:
-    """Sign an index in memory and group it.
+    """Sign an index in memory and group it; a sample is signed in an index that is removed again, to take the time.
 
     Args:
         settings: Which index.
@@ -213,7 +243,8 @@ def dry_run(settings: Settings, policy: Policy, progress: Callable[[int, int], N
         groups = group_slices(hits, shelf, words, lambda count: progress(count, min(documents, MOST)))
         leads = {(each.name.index, each.name.id): each for each in _read(source, tally, [n for n, _ in groups.largest])}
         titles = {name: each.document.title for name, each in leads.items()}
-        cost = tally.cost(documents, source.size(), settings.workers)
+        trial = try_backfill(source, settings, tally.places(groups.names))
+        cost = tally.cost(documents, source.size(), settings.workers, trial)
         return DryRun(groups, documents, titles, samples(groups, source, tally), tally.refused, tally.refusals, cost)
 
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import orjson
-from xxhash import xxh3_64_intdigest
+from xxhash import xxh3_64_hexdigest, xxh3_64_intdigest
 
 from ibidem_core.errors import Permanent
 from ibidem_engines.cluster.client import BULK, ClusterClient, Failure, build_failure, find_fault, to_engine_error
 from ibidem_engines.cluster.dsl import Clause, ids_query
-from ibidem_engines.cluster.index import refresh_index
+from ibidem_engines.cluster.index import Layout, refresh_index
 from ibidem_engines.cluster.source import led_group
 from ibidem_engines.reindex import Marks, Name, SeqNoRange, ShardRef
 from ibidem_engines.requests import BUSY, WHOLE, quote_index
@@ -65,6 +65,30 @@ def primaries(cluster: ClusterClient, parts: Sequence[ShardRef]) -> dict[ShardRe
             failure = Failure(503, "no_shard_available_action_exception", f"[{part.index}][{part.shard}]")
             raise to_engine_error(failure, cluster.label) from failure
     return {part: stats[part] for part in parts}
+
+
+def shards(layout: Layout) -> list[ShardRef]:
+    """Name the shards of each index of a layout."""
+    return [ShardRef(index, shard) for index, number in layout.shard_counts.items() for shard in range(number)]
+
+
+def identities(cluster: ClusterClient, layout: Layout) -> dict[str, str]:
+    """Return the identity of each index of a layout: its UUID, and a hash of the history UUIDs of its shards.
+
+    An index that is restored over a closed one keeps its UUID and goes back to an earlier sequence number, and so does
+    a shard that is brought back from a stale copy; both begin another history.
+
+    Raises:
+        Unavailable: A primary shard is not there.
+    """
+    parts = shards(layout)
+    histories: dict[str, list[str]] = {index: [] for index in layout.indices}
+    for part, shard_stats in (primaries(cluster, parts) if parts else {}).items():
+        histories[part.index].append(shard_stats["commit"]["user_data"].get("history_uuid", ""))
+    return {
+        index: f"{layout.uuids[index]}/{xxh3_64_hexdigest(' '.join(uuids).encode())}"
+        for index, uuids in histories.items()
+    }
 
 
 def deletions(cluster: ClusterClient, parts: Sequence[ShardRef]) -> int:

@@ -16,7 +16,7 @@ from typing_extensions import override
 from ibidem_core.address import OURS, Fields
 from ibidem_core.errors import NoIndex
 from ibidem_engines.cluster import dsl
-from ibidem_engines.cluster.bulk import Action, deletions, newest, run, write_order
+from ibidem_engines.cluster.bulk import Action, deletions, identities, newest, run, shards, write_order
 from ibidem_engines.cluster.client import ClusterClient
 from ibidem_engines.cluster.dsl import PACKED, Clause, packed_options
 from ibidem_engines.cluster.index import Layout, read
@@ -69,7 +69,8 @@ class ClusterGroups(StoredGroups):
         self.index = index
         self._cluster = cluster
         self._layout = layout
-        self._parts = [ShardRef(each, shard) for each, shards in layout.shard_counts.items() for shard in range(shards)]
+        self._parts = shards(layout)
+        self._identities: Mapping[str, str] | None = None
         self._settled = {part: SettledLeads(MOST // max(1, len(self._parts))) for part in self._parts}
 
     @override
@@ -78,7 +79,9 @@ class ClusterGroups(StoredGroups):
 
     @override
     def uuids(self) -> Mapping[str, str]:
-        return self._layout.uuids
+        if self._identities is None:
+            self._identities = identities(self._cluster, self._layout)
+        return self._identities
 
     @override
     def newest(self, marks: Marks | None = None) -> dict[ShardRef, int]:
@@ -299,7 +302,7 @@ _GROUPS: Clause = {
 
 
 def facet_request(clause: Clause, fields: Fields, limit: int) -> Clause:
-    """Ask for the counts; an index of others has no fields of which we know how they are mapped, but the date."""
+    """Ask for the counts; in an index of others only the date is known to be mapped so that it can be counted."""
     years = {"field": "ibidem.date", "calendar_interval": "year", "format": "yyyy", "min_doc_count": 1}
     aggs: Clause = {"years": {"date_histogram": {**years, "order": {"_key": "desc"}}, "aggs": _GROUPS}}
     for name in ("source", "language") if fields.are_own else ():

@@ -3,6 +3,7 @@
 import base64
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
 
@@ -18,8 +19,10 @@ from ibidem_engines.cluster.bulk import (
     ActionOutcome,
     count,
     deletions,
+    identities,
     newest,
     run,
+    shards,
     states,
     write_order,
 )
@@ -58,6 +61,7 @@ from ibidem_engines.reindex import (
     Signed,
     SourceDocument,
     Target,
+    TrialIndex,
 )
 from ibidem_engines.requests import WHOLE, Answer, quote_index
 from ibidem_engines.stored_groups import own_group
@@ -141,6 +145,10 @@ FIRST_READ, MOST_READ, READ_BYTES = 20, 500, 4_000_000
 """Documents that are read at once: at first, at most, and so many that they have about so many bytes."""
 
 
+TRIAL = "-ibidem-trial-run"
+"""Behind the name of an index: the index in which signing is tried."""
+
+
 class ClusterReindexSource(ReindexSource):
     """Documents of an index, or of the indexes behind an alias; see `ReindexSource`.
 
@@ -218,16 +226,12 @@ class ClusterReindexSource(ReindexSource):
     @override
     def parts(self) -> list[ShardRef]:
         if not self._parts:
-            self._parts = [
-                ShardRef(index, shard) for index, shards in self._layout.shard_counts.items() for shard in range(shards)
-            ]
+            self._parts = shards(self._layout)
         return self._parts
 
     @override
     def uuids(self) -> Mapping[str, str]:
-        path = f"/{quote_index(self.index)}/_settings"
-        answer = self._cluster.ask("GET", path, filter_path="*.settings.index.uuid")
-        return {index: str(each["settings"]["index"]["uuid"]) for index, each in answer.items()}
+        return identities(self._cluster, layout.read(self._cluster, self.index))
 
     @override
     def newest(self, marks: Marks | None = None) -> dict[ShardRef, int]:
@@ -354,6 +358,19 @@ class ClusterReindexSource(ReindexSource):
     @override
     def index_names(self) -> IndexNames:
         return self._layout.names(self.index)
+
+    @override
+    @contextmanager
+    def open_trial(self, index: str) -> Iterator[TrialIndex]:
+        """Make it next to the ledgers, under their names, so that who may write those may write it too."""
+        name = f"{self._layout.names(self.index).home}{TRIAL}"
+        target = ClusterReindexTarget(self._cluster, index, name, self._kind)
+        target.drop()  # a killed process left it
+        try:
+            target.create_trial()
+            yield TrialIndex(target, name)
+        finally:
+            target.drop()
 
     @override
     def copy_to(self, name: str) -> ReindexTarget:

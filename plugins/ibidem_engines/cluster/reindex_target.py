@@ -8,6 +8,7 @@ from typing_extensions import override
 
 from ibidem_core.address import OURS
 from ibidem_engines.cluster import index as layout
+from ibidem_engines.cluster import ledger_index
 from ibidem_engines.cluster.bulk import (
     CONFLICT,
     NONE,
@@ -136,6 +137,19 @@ class ClusterReindexTarget(ReindexTarget):
         store.create()
         store.make_cursor_key()
 
+    def create_trial(self) -> None:
+        """Create the index without fields of ours, hidden from patterns, and in no alias that a template gives it."""
+        settings, mappings = self._read_source()
+        remaining = {name: value for name, value in settings.items() if name not in LATER} | {"hidden": True}
+        body = {"settings": {"index": remaining}, "mappings": _strip_mapping(mappings)}
+        self._cluster.ask("PUT", f"/{self.name}", body)
+        self._cluster.hold(answer_to(ApiRequest("DELETE", f"/{self.name}/_alias/*", passed_over=(_MISSING,))))
+
+    def drop(self) -> None:
+        """Remove the index with its ledgers; nothing happens where there is none."""
+        self._cluster.ask("DELETE", f"/{self.name}", ignore_unavailable="true")
+        ledger_index.drop(self._cluster, [self.name])
+
     @override
     def take(self, documents: Sequence[Signed]) -> list[Outcome]:
         """Write documents with the engine's own version of each, so that an older state never wins."""
@@ -218,7 +232,7 @@ class ClusterReindexTarget(ReindexTarget):
         self._cluster.ask("POST", "/_aliases", {"actions": actions})
 
     def _read_source(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Read settings and mapping of the index that is copied."""
+        """Read the settings and the mapping of the index that is copied."""
         (metadata,) = self._cluster.ask("GET", f"/{quote_index(self._source)}").values()
         settings = {name: value for name, value in metadata["settings"]["index"].items() if name not in ITS_OWN}
         (effective,) = effective_settings(self._cluster, self._source).values()

@@ -1,7 +1,10 @@
 """Read an existing index in SQLite as one shard, and the file that replaces it."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, get_args
 
 from typing_extensions import override
@@ -20,6 +23,7 @@ from ibidem_engines.reindex import (
     Signed,
     SourceDocument,
     Target,
+    TrialIndex,
 )
 from ibidem_engines.sqlite import tables
 from ibidem_engines.sqlite.file import SqliteFile
@@ -157,7 +161,7 @@ class SqliteReindexSource(ReindexSource):
 
     @override
     def uuids(self) -> Mapping[str, str]:
-        """Name the index alone: nothing but ibidem makes it, and signs what it writes."""
+        """Return the index alone, without a UUID: only ibidem creates and writes it."""
         return {self.index: ""}
 
     @override
@@ -249,6 +253,19 @@ class SqliteReindexSource(ReindexSource):
     @override
     def get_records(self, ledger: Ledger) -> Iterator[tuple[str, Any]]:
         return tables.get_records(self._file, ledger, "", any_schema=True)
+
+    @override
+    @contextmanager
+    def open_trial(self, index: str) -> Iterator[TrialIndex]:
+        """Make it in a file of its own."""
+        with TemporaryDirectory(prefix="ibidem-") as folder:
+            file = SqliteFile(Path(folder) / "trial.sqlite", index)
+            try:
+                target = SqliteReindexTarget(file, index)
+                target.create(with_fields=False)
+                yield TrialIndex(target, index, f"sqlite:///{file.path}")
+            finally:
+                file.close()
 
     @override
     def copy_to(self, name: str) -> ReindexTarget:

@@ -1,5 +1,6 @@
 """Backfill of one batch: read, sign, write onto the version that was read, count."""
 
+import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -144,10 +145,12 @@ class BatchOutcome:
     Args:
         account: Result of its documents.
         own: Numbers of our writes in the index that was read; none where its documents were copied.
+        seconds: What it took to read, sign and write it.
     """
 
     account: BatchResult
     own: Sequence[int]
+    seconds: float = 0.0
 
 
 @dataclass(slots=True)
@@ -170,6 +173,7 @@ def sign_batch(context: BackfillContext, page: BackfillBatch) -> BatchOutcome:
         Unavailable: The engine did not answer for as long as the settings allow; nothing is lost.
         Permanent: The engine takes nothing more.
     """
+    began = time.perf_counter()
     context.own.clear()
     at_once = context.settings.writes if context.engine.parallel_writes else 1
     reads = (partial(_portion, context, portion) for portion in context.portions.cut(page.names))
@@ -181,7 +185,7 @@ def sign_batch(context: BackfillContext, page: BackfillBatch) -> BatchOutcome:
         retry_unavailable(
             lambda: context.engine.put_records("runs", {page.key: account.as_json()}), context.settings.patience
         )
-    return BatchOutcome(account, list(context.own))
+    return BatchOutcome(account, list(context.own), time.perf_counter() - began)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,12 @@ from ibidem_workers.pool import WorkerFailure
 FEW = 1_500
 """Number of documents below which starting processes does not pay."""
 
+
+def processes_for(documents: int, settings: Settings) -> int:
+    """Return how many processes sign so many documents."""
+    return 1 if documents < FEW else settings.workers
+
+
 Answer = TypeVar("Answer")
 
 _job: "SigningJob | None" = None
@@ -63,7 +69,7 @@ class Signers:
 
     def __init__(self, job: SigningJob, own: BackfillContext, documents: int) -> None:
         self._job = job
-        self._count = 1 if documents < FEW else job.settings.workers
+        self._count = processes_for(documents, job.settings)
         self._pool: ProcessPoolExecutor | None = None
         self._own = own
         self.at_once = 1 if self._count == 1 else 2 * self._count

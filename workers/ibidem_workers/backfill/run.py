@@ -62,6 +62,7 @@ class Backfill:
         stop: Returns whether to stop before the next page.
         signed: How many documents this process has signed.
         refused: How many it has refused.
+        page_seconds: What each page took that it has signed.
     """
 
     def __init__(
@@ -74,6 +75,7 @@ class Backfill:
     ) -> None:
         self.checkpoint = checkpoint
         self.signed = self.refused = 0
+        self.page_seconds: list[float] = []
         self.stop: Callable[[], bool] = lambda: False
         self._guard = None if checkpoint.into else FieldGuard(source)
         self._engine, self._source, self._settings, self._report = engine, source, settings, report
@@ -244,6 +246,7 @@ class Backfill:
         outcome = wait()
         self._deaths = 0
         self._own.add(part, outcome.own)
+        self.page_seconds.append(outcome.seconds)
         self.signed += outcome.account.indexed
         self.refused += len(outcome.account.refusals)
         if page.needs_record(outcome.account):

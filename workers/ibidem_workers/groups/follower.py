@@ -103,7 +103,7 @@ class Follower:
             return self._step(store)
         except (NoIndex, Unavailable):
             now = group_store(self.engine)
-            if (now.parts(), now.uuids()) == (store.parts(), store.uuids()):
+            if now.parts() == store.parts() and now.uuids() == store.uuids():
                 raise
             return True  # one of several indexes was deleted: what is there is settled by the next step
 

@@ -4,7 +4,7 @@ Facets are sources, languages and years of the results that were grouped, with c
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -16,6 +16,7 @@ from ibidem.grouped_search.api import search_window
 from ibidem.grouped_search.explanations import groups
 from ibidem.grouped_search.stats import MOST, FacetBucket, Facets
 from ibidem.grouped_search.stored import is_as_stored
+from ibidem.index.documents import titles
 from ibidem_core.errors import EngineError
 from ibidem_dedupe.request import DedupeRequest
 from ibidem_engines.engine import HIGHLIGHT, Engine
@@ -254,6 +255,22 @@ def results(engine: Engine, context: GatewayContext, state: PageState) -> tuple[
         order.append([lead["_id"], *(hit["_id"] for hit in inner_duplicates(lead))])
         order += ([hit["_id"]] for hit in duplicates)
     return order, has_more(result.response, state)
+
+
+LATE = 10
+"""Members of groups on earlier pages that are named."""
+
+
+def late_members(engine: Engine, late: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+    """Give the members of groups on earlier pages, the first of them with their titles.
+
+    Args:
+        engine: The index, with the caller's rights.
+        late: As a response names them.
+    """
+    names = [(each["index"], each["id"]) for each in late[:LATE]]
+    titles_by_name = titles(engine, names)
+    return [{**each, "title": titles_by_name.get((each["index"], each["id"]), "")} for each in late]
 
 
 def has_more(response: Any, state: PageState) -> bool:

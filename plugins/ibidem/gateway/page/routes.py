@@ -15,7 +15,7 @@ from starlette.datastructures import QueryParams
 from ibidem.comparison.compare import compare
 from ibidem.comparison.html_page import shared_page
 from ibidem.comparison.redline import redline
-from ibidem.comparison.result_list import FORMATS, rows
+from ibidem.comparison.result_list import FORMATS
 from ibidem.gateway.dependencies import CallersEngine, GatewayContext, WithCaller, WithContext
 from ibidem.gateway.document_routes import check_overrides
 from ibidem.gateway.errors import HttpError
@@ -24,11 +24,13 @@ from ibidem.gateway.openapi import Id, Pair
 from ibidem.gateway.page.decisions import last_decision
 from ibidem.gateway.page.documents import read_copies, timeline
 from ibidem.gateway.page.entries import diff, page_groups, split_marks, web_address
+from ibidem.gateway.page.export import export_scope, exported_rows
 from ibidem.gateway.page.reading import (
     Choices,
     choices,
     has_more,
     has_stored_groups,
+    late_members,
     list_request,
     neighbours,
     pieces,
@@ -104,7 +106,8 @@ def home(engine: Engine, context: GatewayContext, parameters: ListQuery) -> Resp
             account=account_line(result.response, first),
             notes=note_lines(result.response["dedupe"]),
             better=result.response["dedupe"].get("did_you_mean") or "",
-            late=result.response["dedupe"].get("late") or [],
+            late=late_members(engine, result.response["dedupe"].get("late") or []),
+            exported=export_scope(result.response, request),
             choices=facets,
             filters=bool(facets.sources or facets.languages or facets.years),
             more=has_more(result.response, state),
@@ -171,20 +174,14 @@ def group(engine: CallersEngine, context: WithContext, parameters: Annotated[Sho
 def export(
     ending: str, engine: CallersEngine, context: WithContext, parameters: Annotated[ListQuery, Query()]
 ) -> Response:
-    """Give the examined documents of a list as a table, duplicates behind their leads."""
+    """Give the documents of a list as a table, duplicates behind their leads: all of them where groups are stored."""
     if ending not in FORMATS:
         raise HttpError(
             404, "resource_not_found_exception", f"no export as {ending!r}", f"allowed: {', '.join(FORMATS)}"
         )
-    state = replace(parameters.state(), dedupe="indent", page=1)
-    request = replace(list_request(engine, state), max_per_group=None)
-    tables = context.current_tables()
-    result = search_window(
-        engine, state.query(), request, size=request.window, tables=tables, order=state.sort, all_copies=True
-    )
     media, write = FORMATS[ending]
     name = {"content-disposition": f'attachment; filename="ibidem.{ending}"', "cache-control": "private, no-store"}
-    return Response(write(rows(result.response)), media_type=media, headers=name)
+    return Response(write(exported_rows(engine, context, parameters.state())), media_type=media, headers=name)
 
 
 @router.get("/document")

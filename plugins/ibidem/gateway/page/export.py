@@ -1,0 +1,54 @@
+"""Rows of a list for a table: every document with its group; all that match where groups are stored."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from ibidem.comparison.result_list import Row, rows
+from ibidem.gateway.dependencies import GatewayContext
+from ibidem.gateway.page.reading import has_more, list_request
+from ibidem.gateway.page.state import PageState
+from ibidem.grouped_search.api import search_window
+from ibidem.grouped_search.explanations import format_count
+from ibidem_dedupe.request import DedupeRequest
+from ibidem_engines.engine import Engine
+
+PORTION = 100
+"""Stored groups that are in memory at a time."""
+
+MOST = 100_000
+"""Stored groups that are exported, so that no request is without end."""
+
+
+def exported_rows(engine: Engine, context: GatewayContext, state: PageState) -> Iterator[Row]:
+    """Yield the rows of a list from its first page on, some groups in memory at a time where they are stored.
+
+    Args:
+        engine: The index, with the caller's rights.
+        context: Settings and caches that every request may use.
+        state: The list.
+    """
+    state = replace(state, dedupe="indent", page=1)
+    request = replace(list_request(engine, state), max_per_group=None)
+    query, tables = state.query(), context.current_tables()
+    pages, size = (MOST // PORTION, PORTION) if request.by == "stored" else (1, request.window)
+    for page in range(1, 1 + pages):
+        result = search_window(engine, query, request, page, size, tables=tables, order=state.sort, all_copies=True)
+        yield from rows(result.response)
+        if not has_more(result.response, replace(state, page=page, size=size)):
+            return
+        request = replace(request, cursor=result.response["dedupe"]["cursor"])
+
+
+def export_scope(response: Any, request: DedupeRequest) -> str:
+    """Say which results an export of a list holds.
+
+    Args:
+        response: Of the list.
+        request: What it asked for.
+    """
+    matched = response["dedupe"]["documents"]["matched"]
+    results = format_count(matched, "result")
+    if request.by == "stored":
+        return f"the first {MOST:,} groups of {results}" if matched > MOST else f"all {results}"
+    return f"all {results}" if matched <= request.window else f"the first {request.window:,} groups of {results}"

@@ -1,0 +1,133 @@
+"""A cluster of three nodes with the plugin whose links, disks and processes fail, with HTTP proxies before it."""
+
+import json
+import os
+import random
+import shutil
+import signal
+from pathlib import Path
+from typing import Any, Literal
+
+from faults.kill import descendants
+from nodes.disk import Disk
+from nodes.links import Links
+from plugin.cluster import built
+from servers.fake_server import Answer, Between, Request, between
+from servers.indices import ask
+from servers.nodes import NAMES, EngineName, Nodes
+from servers.process import Launch
+
+Storm = Literal["429", "503", "lost"]
+
+TIMEOUT_S = 4
+"""Seconds after which the nodes, and the clients, take each other for gone: faults last longer than every timeout."""
+
+IMPATIENT = (
+    *(
+        f"cluster.fault_detection.{check}.{name}={value}"
+        for check in ("follower_check", "leader_check")
+        for name, value in (("interval", "1s"), ("timeout", f"{TIMEOUT_S // 2}s"), ("retry_count", "2"))
+    ),
+    f"cluster.publish.timeout={TIMEOUT_S}s",
+    f"cluster.follower_lag.timeout={TIMEOUT_S}s",
+)
+BUSY = {"error": {"type": "rejected_execution_exception", "reason": "the queue is full"}, "status": 429}
+ANSWERS: dict[Storm, Answer] = {
+    "429": Answer(429, BUSY),
+    "503": Answer(503, b"<html><body>503 Service Unavailable</body></html>"),
+    "lost": Answer(0, passed=True),
+}
+"""Answers of a busy engine, of a load balancer without one, and none to a request that the engine has carried out."""
+
+
+class FrailNodes(Nodes):
+    """Three nodes with the plugin, each with a disk of its own, linked by proxies.
+
+    Args:
+        engine: Which one.
+        rng: Decides which requests a storm hits.
+    """
+
+    def __init__(self, engine: EngineName, rng: random.Random) -> None:
+        self.links: Links | None = None
+        self.disks: dict[str, Disk] = {}
+        self.storm: Storm | None = None
+        self._rng = rng
+        super().__init__(engine)
+        assert self.links is not None
+        self.callback(self.links.end)
+        self.fronts = [self._front(port) for port in self._ports.values()]
+
+    @property
+    def front(self) -> str:
+        """All nodes behind the proxies that storms go through, as `IBIDEM_ENGINE` names them."""
+        hosts = ",".join(f"127.0.0.1:{each.port}" for each in self.fronts)
+        return f"{self._engine}+http://{hosts}/?timeout={TIMEOUT_S}"
+
+    def address_of(self, name: str) -> str:
+        """One node, as `IBIDEM_ENGINE` names it."""
+        return f"{self._engine}+http://127.0.0.1:{self._ports[name]}"
+
+    def holder(self, index: str) -> str:
+        """Name the node that holds an index's primary shard."""
+        shards = ask(self.address, "GET", f"/_cat/shards/{index}?format=json&h=prirep,node")
+        return next(str(each["node"]) for each in shards if each["prirep"] == "p")
+
+    def leader(self) -> str:
+        """Name the node that the others have elected."""
+        (node,) = ask(self.address, "GET", "/_cat/master?format=json&h=node")
+        return str(node["node"])
+
+    def signal(self, name: str, number: signal.Signals) -> None:
+        """Send a signal to the processes of a node."""
+        for pid in self._pids(name):
+            os.kill(pid, number)
+
+    def kill(self, name: str) -> None:
+        """Kill a node."""
+        self._nodes[name].kill()
+
+    def heal(self) -> None:
+        """Take all trouble away; returns when every shard has its copy."""
+        self.storm = None
+        if self.links:
+            self.links.mend()
+        for name, process in self._nodes.items():
+            self.disks[name].end()
+            if process.keeper.poll() is None:
+                self.signal(name, signal.SIGCONT)
+            else:
+                process.start_again()
+        for name in NAMES:
+            ask(self.address_of(name), "GET", "/_cluster/health?wait_for_nodes=3&timeout=120s")
+        # A shard that failed five times, as on a full disk, is not tried again by itself.
+        ask(self.address, "POST", "/_cluster/reroute?retry_failed=true")
+        self.settle()
+
+    def _pids(self, name: str) -> list[int]:
+        return descendants(self._nodes[name].keeper.pid)
+
+    def _front(self, port: int) -> Between:
+        return self.enter_context(between(f"http://127.0.0.1:{port}", self._plan))
+
+    def _plan(self, _: Request) -> Answer | None:
+        """Answer half of all requests by the storm, if there is one."""
+        storm = self.storm
+        return ANSWERS[storm] if storm and self._rng.random() < 0.5 else None
+
+    def _prepare(self, name: str, folder: Path) -> Launch:
+        if self.links is None:
+            self.links = Links(self._transports, self._processes)
+        disk = self.disks[name] = Disk(folder)
+        launch = disk.attach(self._prepare_node(name, folder, self.links.ports, IMPATIENT))
+        shutil.copytree(built(self._engine), folder / "home" / "plugins" / "ibidem")
+        return launch
+
+    def _processes(self) -> dict[str, list[int]]:
+        return {name: self._pids(name) for name in getattr(self, "_nodes", {})}
+
+
+def search_groups(address: str, index: str, body: dict[str, Any]) -> dict[str, Any]:
+    """Search by the plugin at one node."""
+    answer: dict[str, Any] = ask(address, "POST", f"/{index}/_search", json.dumps(body))
+    return answer

@@ -1,0 +1,207 @@
+"""History of a cluster in trouble: acknowledged writes, deletions and decisions, and what an index must hold of them.
+
+What is not acknowledged is asked for again once all is well; what was acknowledged is never asked for twice, so that
+a loss shows.
+"""
+
+import json
+import random
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from faults.submissions import Shelf
+from ibidem.index.documents import add_override, delete
+from ibidem_core.errors import EngineError
+from ibidem_dedupe.overrides import VERDICTS, Verdict
+from ibidem_engines.engine import Engine
+from ibidem_engines.stored_groups import group_store
+from ibidem_engines.stored_overrides import load_overrides
+from ibidem_ingest.errors import MissingDocument
+from ibidem_workers.groups.service import regroup, settle_all
+from workers.groups.test_service import check, groups, plain
+
+VOCABULARY = [
+    f"{first}{second}" for first in ("bar", "kel", "mon", "tir", "vas") for second in ("dim", "gon", "lup", "ret")
+]
+EDITED = 0.6
+"""Share of texts that are another's with one word changed, so that there are groups to be settled."""
+
+Pair = tuple[str, str]
+
+
+class History(Shelf):
+    """Documents that stand, documents that are deleted, and decisions that hold.
+
+    Args:
+        rng: Decides what comes.
+    """
+
+    def __init__(self, rng: random.Random) -> None:
+        super().__init__(rng, 60)
+        self.deleted: dict[str, tuple[int, str]] = {}
+        self.decisions: dict[Pair, Verdict] = {}
+        self._in_hand: set[str] = set()
+
+    def write(self, path: Path, count: int) -> int:
+        """Write a file of so many documents and one that nobody can take; returns the lines."""
+        before = dict(self.standing)
+        lines = super().write(path, count)
+        self._in_hand = {name for name, value in self.standing.items() if before.get(name) != value}
+        return lines
+
+    def finish_file(self) -> None:
+        """Take the last file as ingested, so that people may delete its documents."""
+        self._in_hand.clear()
+
+    def draw(self, count: int) -> list[str]:
+        """Draw documents that nothing was said of and the last file does not hold, unless it is finished."""
+        decided = {name for pair in self.decisions for name in pair}
+        names = sorted(self.standing.keys() - self._in_hand - decided)
+        return self._rng.sample(names, min(count, len(names)))
+
+    def _text(self) -> str:
+        if self.standing and self._rng.random() < EDITED:
+            words = self._rng.choice(list(self.standing.values()))[1].split()
+            words[self._rng.randrange(len(words))] = self._rng.choice(VOCABULARY)
+            return " ".join(words)
+        return " ".join(f"{word}{self._rng.randrange(40)}" for word in self._rng.choices(VOCABULARY, k=self._length))
+
+    def wrong(self, engine: Engine) -> list[str]:
+        """Compare with the index: documents, deletions, decisions, stored groups and counts."""
+        settle_all(engine)
+        return [*super().wrong(engine), *self._lost_decisions(engine), *wrong_groups(engine)]
+
+    def deleted_lines(self) -> str:
+        """Return the deleted documents as lines of a file."""
+        named = ({"id": name, "version": version, "text": text} for name, (version, text) in self.deleted.items())
+        return "\n".join(map(json.dumps, named))
+
+    def brought_back(self, engine: Engine) -> list[str]:
+        """Name the deleted documents that are there."""
+        engine.refresh()
+        places = [(engine.index, name) for name in self.deleted]
+        return [f"{each.document.id} was deleted and is back" for each in engine.fetch(places)]
+
+    def _lost_decisions(self, engine: Engine) -> Iterator[str]:
+        words = {frozenset((word.a[1], word.b[1])): word.verdict for word in load_overrides(engine)}
+        for pair, verdict in self.decisions.items():
+            if words.get(frozenset(pair)) != verdict:
+                yield f"{' and '.join(pair)} were decided to be {verdict!r}, and are {words.get(frozenset(pair))!r}"
+
+
+def wrong_groups(engine: Engine) -> Iterator[str]:
+    """Compare stored groups with their laws, with one plain pass once all are settled again, and with their counts."""
+    try:
+        check(engine)
+    except (AssertionError, KeyError) as error:  # a group without a lead has none to be looked up
+        yield f"groups break their laws: {str(error)[:300]}"
+    regroup(engine, everything=True)
+    settled, expected = groups(engine), plain(engine)
+    yield from (
+        f"{name} is in the group of {settled.get(name)} and not of {lead}"
+        for name, lead in expected.items()
+        if settled.get(name) != lead
+    )
+    counts = group_store(engine).counts()
+    if (counts.documents, counts.groups) != (len(expected), len(set(expected.values()))):
+        yield f"{counts} are counted, and {len(expected)} documents lead {len(set(expected.values()))} groups"
+
+
+@dataclass
+class Act:
+    """Something that a person asks for until it is acknowledged: a deletion or a decision.
+
+    Args:
+        run: Asks for it once.
+        note: Notes that it was acknowledged.
+    """
+
+    run: Callable[[], object]
+    note: Callable[[], object]
+
+    def tried(self) -> bool:
+        """Ask for it; returns whether it was acknowledged."""
+        try:
+            self.run()
+        except EngineError:
+            return False
+        self.note()
+        return True
+
+
+@dataclass
+class People:
+    """A thread that deletes and decides while the cluster is in trouble.
+
+    Args:
+        acts: What it asks for, one after the other.
+        faults: What it was told that cannot be true.
+        acknowledged: How much of it was acknowledged while there was trouble.
+    """
+
+    acts: list[Act]
+    faults: list[str] = field(default_factory=list)
+    acknowledged: int = 0
+    _stop: threading.Event = field(default_factory=threading.Event)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread = threading.Thread(target=self._work, name="people")
+        self._thread.start()
+
+    def finish(self) -> None:
+        """Ask once more for what was not acknowledged, now that all is well."""
+        self._stop.set()
+        self._thread.join()
+        for act in self.acts:
+            if not self._tried(act):
+                self.faults.append("a deletion or decision is refused though all is well")
+
+    def _work(self) -> None:
+        remaining: list[Act] = []
+        for at, act in enumerate(self.acts):
+            if self._stop.wait(0.3):
+                remaining += self.acts[at:]
+                break
+            if self._tried(act):
+                self.acknowledged += 1
+            else:
+                remaining.append(act)
+        self.acts = remaining
+
+    def _tried(self, act: Act) -> bool:
+        try:
+            return act.tried()
+        except MissingDocument as error:  # it was acknowledged long before
+            self.faults.append(str(error))
+            return True
+
+
+def deletion(history: History, engine: Engine, name: str) -> Act:
+    """Delete a document."""
+
+    def note() -> None:
+        history.deleted[name] = history.standing.pop(name)
+
+    return Act(lambda: delete(engine, [name]), note)
+
+
+def decision(history: History, engine: Engine, pair: Pair, verdict: Verdict) -> Act:
+    """Decide on two documents."""
+    return Act(
+        lambda: add_override(engine, pair, verdict, author="a reader"),
+        lambda: history.decisions.__setitem__(pair, verdict),
+    )
+
+
+def people(history: History, engine: Engine, rng: random.Random, count: int) -> People:
+    """Draw deletions and as many decisions."""
+    names = history.draw(3 * count)
+    third = len(names) // 3
+    acts = [deletion(history, engine, name) for name in names[:third]]
+    pairs = zip(names[third : 2 * third], names[2 * third : 3 * third], strict=True)
+    acts += [decision(history, engine, pair, rng.choice(VERDICTS)) for pair in pairs]
+    rng.shuffle(acts)
+    return People(acts)

@@ -1,0 +1,108 @@
+"""Searches by the plugin at every node of a cluster in trouble: each is whole, or fails, and leaves nothing behind."""
+
+import json
+import threading
+import time
+from dataclasses import dataclass, field
+from http.client import HTTPException
+from typing import Any
+
+from ibidem_engines.connect import open_engine
+from nodes.cluster import FrailNodes
+from plugin.conftest import QUERY
+from servers.indices import ask
+from servers.nodes import NAMES
+from workers.groups.test_service import signed
+
+INDEX = "stories"
+BODY: dict[str, Any] = QUERY | {"ext": {"ibidem": {"dedupe": "indent", "window": 50}}}
+NOTHING_LEFT_S = 60.0
+
+
+def fill(nodes: FrailNodes) -> str:
+    """Make an index of three shards whose copies are of one and the same file; returns what a search finds."""
+    settings = {"number_of_shards": 3, "number_of_replicas": 0, "auto_expand_replicas": False}
+    template = {"index_patterns": [INDEX], "template": {"settings": settings}}
+    ask(nodes.address, "PUT", f"/_index_template/{INDEX}", json.dumps(template))
+    engine = open_engine(nodes.address, INDEX)
+    engine.create()
+    alone = {"index.auto_expand_replicas": False, "index.number_of_replicas": 0}
+    ask(nodes.address, "PUT", f"/{INDEX}/_settings", json.dumps(alone))
+    engine.write(signed(23, 60, 6))
+    engine.close()
+    ask(nodes.address, "POST", f"/{INDEX}/_forcemerge?max_num_segments=1&flush=true")
+    ask(nodes.address, "PUT", f"/{INDEX}/_settings", json.dumps({"index.number_of_replicas": 1}))
+    nodes.settle()
+    return found(nodes.address)
+
+
+def found(address: str) -> str:
+    """Search; returns which documents an answer shows, and how they are marked."""
+    answer = ask(address, "POST", f"/{INDEX}/_search", json.dumps(BODY))
+    return json.dumps([[hit["_id"], hit["_dedupe"]] for hit in answer["hits"]["hits"]])
+
+
+@dataclass
+class Searches:
+    """Threads that search at each node until they are stopped.
+
+    Args:
+        nodes: The cluster.
+        expected: What a whole answer shows.
+        cancels: Whether searches are cancelled meanwhile, as an administrator does.
+    """
+
+    nodes: FrailNodes
+    expected: str
+    cancels: bool = False
+    whole: int = 0
+    failed: int = 0
+    faults: list[str] = field(default_factory=list)
+    _stop: threading.Event = field(default_factory=threading.Event)
+
+    def start(self) -> None:
+        """Begin."""
+        self._threads = [threading.Thread(target=self._search, args=(name,)) for name in NAMES]
+        if self.cancels:
+            self._threads.append(threading.Thread(target=self._cancel))
+        for each in self._threads:
+            each.start()
+
+    def finish(self) -> list[str]:
+        """Stop; returns what was wrong with answers, and what searches have left behind."""
+        self._stop.set()
+        for each in self._threads:
+            each.join()
+        deadline = time.monotonic() + NOTHING_LEFT_S
+        while (left := self._left()) and time.monotonic() < deadline:
+            time.sleep(0.5)
+        return [*self.faults[:3], *left]
+
+    def _search(self, name: str) -> None:
+        address = self.nodes.address_of(name)
+        while not self._stop.wait(0.1):
+            try:
+                answer = found(address)
+            except (RuntimeError, OSError, HTTPException):
+                self.failed += 1
+                continue
+            self.whole += 1
+            if answer != self.expected:
+                self.faults.append(f"a search at {name} is not whole: {answer[:200]}")
+
+    def _cancel(self) -> None:
+        while not self._stop.wait(0.2):
+            try:
+                ask(self.nodes.address, "POST", "/_tasks/_cancel?actions=indices:data/read/search*")
+            except (RuntimeError, OSError, HTTPException):
+                continue
+
+    def _left(self) -> list[str]:
+        """Name the searches that run, and the memory that stays counted, at any node."""
+        faults = []
+        tasks = ask(self.nodes.address, "GET", "/_tasks?actions=indices:data/read/search*&group_by=none")["tasks"]
+        if tasks:
+            faults.append(f"{len(tasks)} searches run though nobody waits for them")
+        nodes = ask(self.nodes.address, "GET", "/_nodes/stats/breaker")["nodes"].values()
+        counted = {node["name"]: node["breakers"]["ibidem"]["estimated_size_in_bytes"] for node in nodes}
+        return [*faults, *(f"{size} bytes stay counted at {name}" for name, size in counted.items() if size)]

@@ -1,0 +1,199 @@
+"""Trials: a cluster is given one trouble in the middle of an ingest, deletions, decisions and searches, and healed."""
+
+import os
+import random
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from faults.environment import Setting
+from faults.kill import descendants
+from faults.round import ATTEMPTS, PATIENCE, find_faults
+from nodes.cluster import FrailNodes
+from nodes.history import History, people
+from nodes.searches import Searches, fill
+from servers.command_line import DONE
+from servers.flood import Flood
+from servers.nodes import NAMES
+from servers.process import Process
+
+DOCUMENTS = 90
+ACTS = 5
+AWAY_S = 15.0
+"""Longer than a node, a client, a lease and the broker's heartbeat wait."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The result of a trial.
+
+    Args:
+        trouble: Which.
+        documents: How many were submitted.
+        attempts: How often the command was given.
+        acknowledged: Deletions and decisions that were acknowledged while there was trouble.
+        whole: Searches that were answered.
+        failed: Searches that failed.
+        wrong: Broken laws, in words.
+        seconds: What it took.
+    """
+
+    trouble: str
+    documents: int
+    attempts: int
+    acknowledged: int
+    whole: int
+    failed: int
+    wrong: list[str]
+    seconds: float
+
+    def row(self) -> str:
+        """Tell it as a line of a table."""
+        cells = (self.trouble, self.documents, self.attempts, self.acknowledged, self.whole, self.failed)
+        return f"| {' | '.join(map(str, cells))} | {len(self.wrong)} | {self.seconds:.0f} |"
+
+
+class Place:
+    """A cluster of three nodes, RabbitMQ, workers, and all that was done so far.
+
+    Args:
+        folder: For files.
+        nodes: The cluster.
+        broker: RabbitMQ.
+        rng: Decides everything but the moments.
+    """
+
+    def __init__(self, folder: Path, nodes: FrailNodes, broker: Process, rng: random.Random) -> None:
+        self.nodes, self.broker, self.rng = nodes, broker, rng
+        self.setting = Setting(folder, broker.launch.url, nodes.front, rng, {})
+        self.history = self.setting.shelf = History(rng)
+        self.searched = fill(nodes)
+
+    @property
+    def index(self) -> str:
+        """The index that is written to."""
+        return self.setting.settings.index
+
+    def others(self, name: str) -> list[str]:
+        """Name the other nodes."""
+        return [each for each in NAMES if each != name]
+
+
+def _one_way(place: Place, *, refused: bool) -> None:
+    """Let the node with the primary shard reach one other node no more, which reaches it."""
+    assert place.nodes.links
+    holder = place.nodes.holder(place.index)
+    direction = (holder, place.rng.choice(place.others(holder)))
+    (place.nodes.links.refuse if refused else place.nodes.links.silence)(direction)
+
+
+def _unheard(place: Place) -> None:
+    """Let nobody hear the node with the primary shard, which hears them all."""
+    assert place.nodes.links
+    holder = place.nodes.holder(place.index)
+    for name in place.others(holder):
+        place.nodes.links.silence((holder, name))
+
+
+def _deaf_leader(place: Place) -> None:
+    """Let the leader hear nobody, while all hear it."""
+    assert place.nodes.links
+    leader = place.nodes.leader()
+    for name in place.others(leader):
+        place.nodes.links.silence((name, leader))
+
+
+def _full(place: Place) -> None:
+    place.nodes.disks[place.nodes.holder(place.index)].begin("full")
+
+
+def _slow(place: Place) -> None:
+    for disk in place.nodes.disks.values():
+        disk.begin("slow")
+
+
+def _flood(place: Place) -> None:
+    disk = Flood(place.nodes.address, place.index)
+    disk.kill()
+    time.sleep(AWAY_S)
+    disk.start_again()
+
+
+def _pause_broker(place: Place) -> None:
+    pids = descendants(place.broker.keeper.pid)
+    for number, seconds in ((signal.SIGSTOP, AWAY_S), (signal.SIGCONT, 0.0)):
+        for pid in pids:
+            os.kill(pid, number)
+        time.sleep(seconds)
+
+
+def _restart_broker(place: Place) -> None:
+    place.broker.kill()
+    time.sleep(AWAY_S / 3)
+    place.broker.start_again()
+
+
+def _storm(kind: str) -> Callable[[Place], None]:
+    return lambda place: setattr(place.nodes, "storm", kind)
+
+
+TROUBLES: dict[str, Callable[[Place], None]] = {
+    "one way silent, from the primary's node to another": lambda place: _one_way(place, refused=False),
+    "one way refused, from the primary's node to another": lambda place: _one_way(place, refused=True),
+    "the primary's node is heard by nobody": _unheard,
+    "the leader hears nobody": _deaf_leader,
+    "the primary's node is paused": lambda place: place.nodes.signal(place.nodes.holder(place.index), signal.SIGSTOP),
+    "the leader is paused": lambda place: place.nodes.signal(place.nodes.leader(), signal.SIGSTOP),
+    "the primary's node is killed": lambda place: place.nodes.kill(place.nodes.holder(place.index)),
+    "all disks are slow": _slow,
+    "the disk of the primary's node is full": _full,
+    "the disks are above the flood stage": _flood,
+    "half of all requests are answered 429": _storm("429"),
+    "half of all requests are answered 503, in HTML": _storm("503"),
+    "half of all answers are lost": _storm("lost"),
+    "searches are cancelled": lambda _: None,
+    "RabbitMQ is paused": _pause_broker,
+    "RabbitMQ is restarted": _restart_broker,
+}
+
+
+def try_trouble(place: Place, trouble: str) -> Outcome:
+    """Submit, delete, decide and search; let the trouble come and pass; look at what is left."""
+    began = time.monotonic()
+    setting, history = place.setting, place.history
+    path = setting.folder / "submitted.jsonl"
+    lines = history.write(path, DOCUMENTS)
+    crowd = people(history, setting.engine, place.rng, ACTS)
+    searches = Searches(place.nodes, place.searched, cancels=trouble == "searches are cancelled")
+    command = setting.ingest(path)
+    command.wait_for_run()
+    time.sleep(place.rng.random())
+    crowd.start()
+    searches.start()
+    TROUBLES[trouble](place)
+    time.sleep(AWAY_S)
+    place.nodes.heal()
+    crowd.finish()
+    attempts = 1
+    while command.process.wait(PATIENCE) not in DONE and attempts < ATTEMPTS:
+        attempts, command = attempts + 1, setting.ingest(path)
+    faults = [*crowd.faults, *searches.finish()]
+    account = command.account() if command.process.returncode in DONE else {}
+    faults += find_faults(setting, account, lines)
+    faults += brought_back(place)
+    return Outcome(
+        trouble, lines, attempts, crowd.acknowledged, searches.whole, searches.failed, faults, time.monotonic() - began
+    )
+
+
+def brought_back(place: Place) -> list[str]:
+    """Submit all deleted documents once more, as they were; returns those that come back."""
+    path = place.setting.folder / "again.jsonl"
+    path.write_text(place.history.deleted_lines())
+    account = place.setting.way.json("ingest", str(path), timeout=PATIENCE) if place.history.deleted else {"stale": 0}
+    faults = place.history.brought_back(place.setting.engine)
+    if account["stale"] != len(place.history.deleted):
+        faults.append(f"of {len(place.history.deleted)} deleted documents {account['stale']} are called stale")
+    return faults

@@ -1,0 +1,147 @@
+"""An earlier release leaves an index, decisions, deletions and messages in the queue; this version takes them over.
+
+The release is the last tag or, while there is none, the last commit of the schema before this one; it is built from the
+history of the project into an environment of its own.
+"""
+
+import random
+import subprocess
+import tarfile
+from collections.abc import Iterator
+from contextlib import closing
+from io import BytesIO
+from pathlib import Path
+
+from faults.environment import Own, wait_for
+from faults.table import small_table
+from ibidem_engines.connect import open_engine
+from ibidem_engines.stored_overrides import load_overrides
+from ibidem_ingest.signatures.schema import SCHEMA
+from ibidem_workers import dead_letters
+from nodes.history import History, wrong_groups
+from servers.command_line import Way
+from servers.indices import ask, remove_indices
+from servers.packages import interpreter
+
+ROOT = Path(__file__).parents[2]
+SCHEMA_FILE = "ingest/ibidem_ingest/signatures/schema.py"
+DOCUMENTS = 60
+PATIENCE_S = 120.0
+
+
+def git(*arguments: str) -> bytes:
+    """Ask the history of the project."""
+    return subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, check=True).stdout
+
+
+def earlier_commit() -> str:
+    """Name the last tag, or the last commit of the schema before this one."""
+    if tags := git("tag", "--sort=-creatordate").split():
+        return tags[0].decode()
+    commits = git("log", "--format=%H", f'-SSCHEMA = "{SCHEMA}"', "--", SCHEMA_FILE).split()
+    return git("rev-parse", f"{commits[-1].decode()}^").decode().strip()
+
+
+def build(commit: str, folder: Path) -> Path:
+    """Build a release from the history; returns its command."""
+    with tarfile.open(fileobj=BytesIO(git("archive", commit))) as archive:
+        archive.extractall(folder / "earlier", filter="data")
+    return interpreter(f"ibidem-{commit[:12]}", [str(folder / "earlier")]).with_name("ibidem")
+
+
+class Upgrade:
+    """One index of a cluster behind an alias, and RabbitMQ, as both releases use them.
+
+    Args:
+        folder: For files.
+        earlier: Command of the earlier release.
+        own: Servers.
+    """
+
+    def __init__(self, folder: Path, earlier: Path, own: Own) -> None:
+        small_table(folder)
+        self.way = Way(folder, own.server("opensearch").launch.url, own.server("rabbitmq").launch.url, LEASE=2)
+        self.folder, self._earlier = folder, earlier
+        self.address, self.alias = self.way.environment["IBIDEM_ENGINE"], self.way.index
+        self.history = History(random.Random(1987))  # noqa: S311 - a lot that can be drawn again
+
+    def earlier(self, *typed: str, index: str = "") -> str:
+        """Run a command of the earlier release to its end."""
+        environment = self.way.environment | ({"IBIDEM_INDEX": index} if index else {})
+        process = subprocess.run(
+            [self._earlier, *typed],
+            cwd=self.folder, env=environment, capture_output=True, text=True, timeout=300, check=False,
+        )  # fmt: skip
+        if process.returncode not in {0, 3}:
+            raise RuntimeError(f"{typed}: {process.stderr}")
+        return process.stdout
+
+    def leave(self) -> None:
+        """Let the earlier release fill an index, delete, decide, and submit what no worker takes."""
+        first, second = self.folder / "first.jsonl", self.folder / "second.jsonl"
+        self.history.write(first, DOCUMENTS)
+        self.earlier("ingest", str(first), index=f"{self.alias}-1")
+        ask(self.address, "PUT", f"/{self.alias}-1/_alias/{self.alias}")
+        names = sorted(self.history.standing)
+        for name in names[:3]:
+            self.earlier("delete", name, "--yes")
+            self.history.deleted[name] = self.history.standing.pop(name)
+        self.earlier("overrides", "add", names[3], names[4], "--as", "same")
+        self.history.decisions[names[3], names[4]] = "same"
+        self.history.write(second, DOCUMENTS)
+        self.earlier("ingest", str(second), "--no-wait")
+
+    def take_over(self, *, workers_first: bool) -> Iterator[str]:
+        """Let this version's workers start before or after the backfill; yields what was wrong."""
+        if workers_first:
+            self.way.start_worker()
+            wait_for(lambda: "schema" in self.way.log.read_text(), PATIENCE_S)
+        account = self.way.json("backfill", "--into", f"{self.alias}-2")
+        if account["state"] != "done":
+            yield f"the backfill is {account['state']}"
+        if not workers_first:
+            self.way.start_worker()
+        if not wait_for(lambda: not self._pending(), PATIENCE_S):
+            yield f"{self._pending()} stay pending"
+        with closing(open_engine(self.address, self.alias)) as engine:
+            letters = [letter.refusal for letter in dead_letters.letters(engine)]
+        if letters:
+            self.way.json("dead", "retry", "--all", exit_code=0)
+            yield from (f"{each.id} was a dead letter: {each.why}" for each in letters if not workers_first)
+        with closing(open_engine(self.address, self.alias)) as engine:
+            yield from (f"{each.refusal.id} stays one: {each.refusal.why}" for each in dead_letters.letters(engine))
+            yield from self.history.wrong(engine)
+            yield from self.history.brought_back(engine)
+            yield from wrong_groups(engine)
+            if not load_overrides(engine):
+                yield "no decision is left"
+
+    def _pending(self) -> int:
+        return sum(int(run["pending"]) for run in self.way.json("status")["runs"])
+
+    def end(self) -> None:
+        """End the workers and remove the indexes."""
+        self.way.end()
+        for name in (f"{self.alias}-1", f"{self.alias}-2", self.alias):
+            remove_indices(self.address, name)
+
+
+def upgrade_from(folder: Path) -> Iterator[str]:
+    """Take over from an earlier release, in either order; yields lines in Markdown."""
+    commit = earlier_commit()
+    command = build(commit, folder)
+    yield f"The earlier release is commit {commit[:10]}, of another schema."
+    yield ""
+    with Own() as own:
+        for workers_first in (False, True):
+            place = folder / f"place-{workers_first}"
+            place.mkdir()
+            upgrade = Upgrade(place, command, own)
+            try:
+                upgrade.leave()
+                faults = list(upgrade.take_over(workers_first=workers_first))
+            finally:
+                upgrade.end()
+            order = "workers, then backfill" if workers_first else "backfill, then workers"
+            yield f"- {order}: {len(upgrade.history.standing)} documents, {len(faults)} laws broken."
+            yield from (f"    - {fault}" for fault in faults[:10])

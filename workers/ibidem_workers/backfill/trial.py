@@ -1,0 +1,102 @@
+"""Trial of a backfill: a sample of an index is signed and settled in an index that is removed again, and timed."""
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from ibidem_core.settings import Settings
+from ibidem_engines.engine import Engine
+from ibidem_engines.reindex import Name, ReindexSource, ReindexTarget
+from ibidem_engines.stored_groups import group_set
+from ibidem_workers.backfill.pool import FEW, processes_for
+from ibidem_workers.backfill.run import Backfill, open_for_backfill, start_in_place
+from ibidem_workers.groups.service import settle_all
+
+SAMPLE = FEW
+"""Documents that are tried: as few as are signed in the way that a large index is."""
+
+PORTION = 250
+"""Documents that are copied at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """What a backfill takes, measured.
+
+    Args:
+        documents: How many were tried.
+        start: Seconds that it takes whatever the number of documents: ledgers, processes.
+        signing: Seconds for each document to be read, signed and written.
+        settling: Seconds for each document to be put into its group.
+    """
+
+    documents: int
+    start: float
+    signing: float
+    settling: float
+
+    def seconds(self, documents: int) -> float:
+        """Return what a backfill of so many documents takes.
+
+        >>> Rates(100, 2.0, 0.003, 0.001).seconds(1_000)
+        6.0
+        """
+        return self.start + documents * (self.signing + self.settling)
+
+
+def measure_rates(source: ReindexSource, settings: Settings, names: Sequence[Name]) -> Rates:
+    """Copy a sample into an index that is removed again, sign it there as `ibidem backfill` does, and take the time.
+
+    Final pipelines of the index are left out, since they may do more than change documents.
+
+    Args:
+        source: The index; nothing in it is changed.
+        settings: The settings of the backfill.
+        names: Documents that can be signed; some of them are chosen, evenly, from the index that has most.
+
+    Raises:
+        EngineError: The engine does not allow another index, or did not answer.
+        UsageError: Documents of the index cannot be copied.
+    """
+    (index, count), *_ = Counter(each.index for each in names).most_common(1)
+    step = max(1, count // SAMPLE)
+    sample = list(islice((each for each in names if each.index == index), 0, step * SAMPLE, step))
+    with source.open_trial(index) as trial:
+        _copy(source, trial.target, sample)
+        changes = {"index": trial.name} | ({"engine": trial.engine} if trial.engine else {})
+        return _time_backfill(settings.changed(**changes), len(sample))
+
+
+def _copy(source: ReindexSource, target: ReindexTarget, names: Sequence[Name]) -> None:
+    """Copy documents as they are without signatures."""
+    for at in range(0, len(names), PORTION):
+        originals = source.read(names[at : at + PORTION], raw=True)
+        target.take([(source.strip_document(each), None) for each in originals])
+
+
+def _time_backfill(settings: Settings, documents: int) -> Rates:
+    """Sign and settle an index as `backfill_in_place` does, without the help of workers elsewhere."""
+    began = time.perf_counter()
+    with open_for_backfill(settings) as (engine, source):
+        backfill = start_in_place(engine, source, settings, lambda *_: None)
+        group_set(engine)
+        backfill.run()
+        signed = time.perf_counter()
+        settling = _time_settling(engine, settings)
+        at_rest = _time_settling(engine, settings)
+    signing = _elapsed(backfill, processes_for(documents, settings))
+    start = max(0.0, signed - began - signing) + at_rest
+    return Rates(documents, start, signing / documents, max(0.0, settling - at_rest) / documents)
+
+
+def _time_settling(engine: Engine, settings: Settings) -> float:
+    began = time.perf_counter()
+    settle_all(engine, memory=settings.settle_bytes)
+    return time.perf_counter() - began
+
+
+def _elapsed(backfill: Backfill, processes: int) -> float:
+    """Return how long pages took that were signed by several processes at the same time."""
+    return sum(backfill.page_seconds) / max(1, min(processes, len(backfill.page_seconds)))
