@@ -20,11 +20,15 @@ ROOT = Path(__file__).parents[1]
 PACKAGES = ("ingest/*", "mappings/*", "plugins/ibidem", "plugins/ibidem_engines", "workers/ibidem_workers")
 
 MODULES: Mapping[str, Sequence[str]] = {
-    "ibidem_dedupe/decision.py": ("dedupe/test_decision.py", "dedupe/test_pairs.py"),
+    "ibidem_dedupe/decision.py": ("dedupe/test_decision.py", "dedupe/test_pairs*.py", "ingest/test_title.py"),
     "ibidem_dedupe/pair_rules.py": ("dedupe/test_decision.py", "dedupe/test_column_rules.py", "dedupe/test_pairs.py"),
     "ibidem_dedupe/pair_evidence.py": ("dedupe/test_decision.py", "dedupe/test_column_rules.py"),
     "ibidem_dedupe/column_rules.py": ("dedupe/test_column_rules.py", "dedupe/test_pairs.py"),
-    "ibidem_dedupe/leader_clustering.py": ("dedupe/test_leader_clustering*.py",),
+    "ibidem_dedupe/leader_clustering.py": (
+        "dedupe/test_leader_clustering*.py",
+        "dedupe/test_pairs_related.py",
+        "adversary/test_hot_keys.py",
+    ),
     "ibidem_dedupe/overrides.py": ("dedupe/test_overrides.py", "dedupe/test_leader_clustering.py"),
     "ibidem_engines/group_checkpoint.py": ("workers/groups/test_service*.py", "engines/test_group_checkpoint.py"),
     "ibidem_workers/groups/settle.py": ("workers/groups",),

@@ -4,11 +4,12 @@
 
 Each server is one node that is started here with the plugin (`make plugin` comes first) and a small heap; the index has
 one shard of one segment. All variants go through the official client and take turns, query by query, and show three
-duplicates of a group; searches by stored groups are measured by `benchmarks/stored.py`. Of each query counts the least
-of all rounds, which other work on the machine lengthens least; a figure is the median over the queries, a ratio the
-median of the queries' ratios to native `collapse` with `inner_hits` of 3. Own is the processor time in the client's
-process, also the least of the rounds; the server's is that of the node's process, and of the gateway's where it takes
-part, the mean of the rounds, garbage collection included.
+duplicates of a group; searches by stored groups are measured by `benchmarks/stored.py`. Rounds warm up until no way got
+faster by a twentieth, ten at most. Of each query counts the least of all rounds, which other work on the machine
+lengthens least, and next to it the median of all rounds; a figure is the median over the queries, a ratio the median of
+the queries' ratios to a plain search, to native `collapse`, and to native `collapse` with `inner_hits` of 3. Own is the
+processor time in the client's process, also the least of the rounds; the server's is that of the node's process, and of
+the gateway's where it takes part, the mean of the rounds, garbage collection included.
 
 At once: fifty connections ask for plain searches of ten, and for ten groups; they take turns.
 """
@@ -45,12 +46,19 @@ INDEX = "measured-search"
 PATIENT = {"opensearch": {"timeout": 60}, "elasticsearch": {"request_timeout": 60}}
 SIZES = (10, 25)
 WINDOWS = (500, 2_000)
-NATIVE = "collapse, inner_hits of 3"
+PEERS = ("plain", "collapse", "collapse, inner_hits of 3")
+"""Searches of the servers without ibidem, to which the others are compared."""
+
 TURNS = 3
+WARM = 0.95
+"""Part of its time in the round before that a way takes while it still gets faster."""
+
+MOST_ROUNDS = 10
+"""Rounds that warm up at the most."""
 
 Way = Callable[[str], Any]
-Times = tuple[float, float, float]
-"""Milliseconds elapsed, of this process, and of the servers."""
+Times = tuple[float, float, float, float]
+"""Milliseconds elapsed, the least and the median; of this process, and of the servers."""
 
 
 def collapse(size: int | None) -> dict[str, Any]:
@@ -66,10 +74,10 @@ def asked_of_plugin(level: str, window: int) -> dict[str, Any]:
 
 def native_ways(client: Any, size: int) -> dict[str, Way]:
     """Return the searches of the servers without ibidem, by name."""
-    parts = {"plain": {}, "collapse": collapse(None), NATIVE: collapse(3)}
+    parts: Sequence[dict[str, Any]] = ({}, collapse(None), collapse(3))
     return {
         name: lambda query, part=part: client.search(index=INDEX, body=body(query, size) | part)
-        for name, part in parts.items()
+        for name, part in zip(PEERS, parts, strict=True)
     }
 
 
@@ -110,24 +118,41 @@ def processor_ms(processes: Sequence[int]) -> float:
 
 
 def least_ms(ways: Mapping[str, Way], processes: Sequence[int], rounds: int) -> dict[str, list[Times]]:
-    """Measure each query, the searches taking turns; the first two rounds warm up."""
-    took: dict[str, list[list[Times]]] = {name: [[] for _ in QUERIES] for name in ways}
-    for number in range(rounds + 2):
+    """Measure each query once all ways are warm, the searches taking turns."""
+    warm_up(ways)
+    took: dict[str, list[list[Sequence[float]]]] = {name: [[] for _ in QUERIES] for name in ways}
+    for _ in range(rounds):
         for at, query in enumerate(QUERIES):
             for name, way in ways.items():
                 servers, begin, client = processor_ms(processes), time.perf_counter(), time.process_time()
                 way(query)
                 times = (time.perf_counter() - begin) * 1e3, (time.process_time() - client) * 1e3
-                took[name][at] += [(*times, processor_ms(processes) - servers)] if number > 1 else []
+                took[name][at].append((*times, processor_ms(processes) - servers))
     return {
         name: [least_times(query_times) for query_times in rounds_by_query] for name, rounds_by_query in took.items()
     }
 
 
-def least_times(times: Sequence[Times]) -> Times:
-    """Return the least elapsed time and client's time, and the mean of the servers' time."""
+def warm_up(ways: Mapping[str, Way]) -> None:
+    """Search until no way gets faster."""
+    least = dict.fromkeys(ways, float("inf"))
+    for _ in range(MOST_ROUNDS):
+        took = dict.fromkeys(ways, 0.0)
+        for query in QUERIES:
+            for name, way in ways.items():
+                begin = time.perf_counter()
+                way(query)
+                took[name] += time.perf_counter() - begin
+        is_warm = all(took[name] > WARM * least[name] for name in ways)
+        least = {name: min(took[name], least[name]) for name in ways}
+        if is_warm:
+            return
+
+
+def least_times(times: Sequence[Sequence[float]]) -> Times:
+    """Return the least and the median elapsed time, the least client's time, and the mean of the servers' time."""
     elapsed, client_times, servers = zip(*times, strict=True)
-    return min(elapsed), min(client_times), statistics.mean(servers)
+    return min(elapsed), statistics.median(elapsed), min(client_times), statistics.mean(servers)
 
 
 def table(client: Any, gateway: Any, processes: Sequence[int], rounds: int) -> Iterator[str]:
@@ -138,10 +163,13 @@ def table(client: Any, gateway: Any, processes: Sequence[int], rounds: int) -> I
             ways |= {(f"{window:,}", name): way for name, way in grouped_ways(client, gateway, size, window).items()}
         took = least_ms(ways, processes, rounds)
         for (window, name), each in took.items():
-            native = took["", NATIVE]
-            elapsed, client_ms, servers = (statistics.median(part) for part in zip(*each, strict=True))
-            ratio = statistics.median(one[0] / other[0] for one, other in zip(each, native, strict=True))
-            yield f"| {size} | {window} | {name} | {elapsed:.1f} | {client_ms:.1f} | {servers:.1f} | {ratio:.2f} |"
+            figures = [statistics.median(part) for part in zip(*each, strict=True)]
+            ratios = [
+                statistics.median(one[0] / other[0] for one, other in zip(each, took["", peer], strict=True))
+                for peer in PEERS
+            ]
+            cells = [*(f"{figure:.1f}" for figure in figures), *(f"{ratio:.2f}" for ratio in ratios)]
+            yield f"| {size} | {window} | {name} | {' | '.join(cells)} |"
 
 
 def throughput(server: str, gateway: str, seconds: float) -> Iterator[str]:
@@ -200,8 +228,11 @@ def report(kind: str, stories: Sequence[Record], rounds: int, seconds: float) ->
             stack.enter_context(CLIENTS[kind](each, **PATIENT[kind])) for each in (address, gateway)
         )
         yield from (f"## {kind}", "")
-        yield "| groups a page | window | way | ms | own ms | server's ms | to native |"
-        yield "|---|---|---|---|---|---|---|"
+        yield (
+            "| groups a page | window | way | least ms | median ms | own ms | server's ms | to plain | to collapse "
+            "| to collapse with inner_hits |"
+        )
+        yield "|---|---|---|---|---|---|---|---|---|---|"
         yield from table(server_client, gateway_client, [node_process(url), process], rounds)
         yield from ("", f"{CLIENTS_AT_ONCE} clients at once, ten hits or groups, {seconds:.0f} s each:", "")
         yield "| asked | answers a second | median ms | 95 % within ms | errors | to plain |"

@@ -199,7 +199,7 @@ def needed_by_size(share: float) -> NDArray[np.int64]:
 
 
 def count_shared(terms: NDArray[np.int32], a: Rows, b: Rows) -> NDArray[np.int64]:
-    """Count the terms that pairs of rows share; each row has a term once, filling aside."""
+    """Count the terms that pairs of rows share; a row holds each term once, and filling does not count."""
     if loops.IN_USE:
         return loops.IN_USE.shared_values(terms, (a, b), NO_TERM)
     all_terms = np.sort(np.concatenate((terms[a], terms[b]), axis=1), axis=1)

@@ -230,7 +230,7 @@ class LeaderIndex:
 
     @classmethod
     def build(cls, entries: KeyIndex) -> "LeaderIndex":
-        """Make room for the rows of each key; none is a lead yet."""
+        """Make room for the rows of each key, before any of them is a lead."""
         start = np.searchsorted(entries.key, np.arange(entries.keys + 1))
         return cls(start, np.zeros(entries.keys, np.int64), np.zeros(len(entries.row), np.int32))
 

@@ -111,7 +111,7 @@ class Override:
 
 @dataclass(frozen=True, slots=True)
 class AppliedOverrides:
-    """The words that concern a window.
+    """The manual decisions on documents of a window.
 
     Args:
         valid: Words that hold, by the pair of rows, the earlier first.

@@ -122,7 +122,7 @@ def similar_shingles(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Ev
 
 
 def shared_terms(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Evidence | None:
-    """Near by feature sets: enough of the smaller set's rarest terms are shared, lengths and numbers permitting."""
+    """Near by feature sets: enough of the smaller set's rarest terms are shared, and no guard speaks against it."""
     rule = policy.terms
     if rule is None or not same_table(a, b) or not (eligible(a, rule) and eligible(b, rule)):
         return None
@@ -250,5 +250,5 @@ def relation_evidence(a: Packed, b: Packed, long_pair: LongPair, policy: Policy,
 
 
 def are_long(a: Packed, b: Packed) -> bool:
-    """Return whether a relation of two texts can be decided on at all."""
+    """Return whether both texts are long enough for a relation to be decided."""
     return bool(a.flags & b.flags & LONG)

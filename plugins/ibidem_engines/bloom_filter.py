@@ -47,7 +47,7 @@ class BloomFilter:
         return size == 1 << _MOST or BITS * (self.learned + additions) <= size
 
     def learn(self, marks: Marks) -> None:
-        """Take values as seen."""
+        """Add values."""
         self.learned += marks.size
         for octet, bit in self._bits(marks):
             np.bitwise_or.at(self._octets, octet, bit)

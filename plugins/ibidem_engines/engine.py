@@ -270,7 +270,7 @@ class Engine(Protocol):
         """Send the requests of a flow, wait for their answers, and return what comes of it."""
 
     def search(self, query: Query, size: int, view: ReadView = NOW, exclude: Collection[str] = ()) -> Ranking:
-        """Rank what matches and return the first `size` hits with packed signatures only.
+        """Return the first `size` hits of the ranking, each with its packed signatures and nothing else.
 
         The view of an earlier ranking leaves out what was written since.
         Where nothing matches and the index lacks a field that words are looked for in, `UsageError` names likely ones.

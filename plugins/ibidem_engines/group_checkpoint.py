@@ -86,7 +86,7 @@ class Checkpoint:
         return self.done.get(str(part), 0)
 
     def in_hand(self, part: ShardRef) -> Pending | None:
-        """Return the portion that an ended process had in hand next; None when there is none."""
+        """Return the next portion that a process had in hand when it ended; None when there is none."""
         pending = self.pending
         return pending if pending and (pending.part, pending.after) == (str(part), self.settled_write(part)) else None
 

@@ -134,7 +134,7 @@ class _Asking:
         return rows[is_match], places[is_match].astype(np.int64)
 
     def _columns(self, mask: NDArray[np.bool_]) -> Iterator[tuple[Words, NDArray[np.bool_]]]:
-        """Yield the first of the chosen terms of each document, then the second, and which documents have one."""
+        """Yield the first chosen term of each document, then the second, with the documents that have one."""
         values, owners = self._values[mask], self._owners[mask]
         sizes = np.bincount(owners, minlength=len(self._sizes))
         begin = np.cumsum(sizes) - sizes

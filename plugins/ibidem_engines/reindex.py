@@ -122,7 +122,7 @@ Marks = Mapping[ShardRef, int]
 
 @dataclass(frozen=True, slots=True)
 class FieldCounts:
-    """Documents of an index, and of them those that have fields which an answer may leave out.
+    """How many documents an index has, and how many of them have each field that an answer may leave out.
 
     Args:
         documents: All documents; 0 where no field may be left out.

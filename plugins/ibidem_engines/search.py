@@ -71,4 +71,4 @@ class EngineSearch(Protocol):
         """Read the documents of some stored groups that match, so many of each, in rank order."""
 
     def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, "Hit"]]:
-        """Read the leads of some stored groups, as far as they match."""
+        """Read the leads of some stored groups that match."""

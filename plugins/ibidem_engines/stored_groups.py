@@ -260,6 +260,7 @@ class MatchCounts:
         unsigned: Documents without signatures, or without words.
         short_count: Signed documents of fewer than five words.
         tables: Documents by the name of their idf table; those without one are left out.
+        limited: Whether more may match than the engine ranks.
     """
 
     documents: int
@@ -270,6 +271,7 @@ class MatchCounts:
     unsigned: int
     short_count: int
     tables: Mapping[str, int]
+    limited: bool = False
 
 
 @dataclass(frozen=True, slots=True)

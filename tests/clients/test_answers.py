@@ -10,6 +10,7 @@ from ibidem.grouped_search.dsl.search import dsl_search
 from ibidem_dedupe.request import DedupeRequest
 from ibidem_engines.cluster.client import Failure
 from ibidem_engines.requests import ApiRequest, run_sync
+from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.schema import SCHEMA
 
 LAYOUT = {
@@ -59,6 +60,12 @@ def test_a_part_of_the_index_that_no_node_holds_is_an_error_though_the_server_ca
     with pytest.raises(Failure, match="2 of 3 shards") as raised:
         make_response(_shards={"total": 3, "successful": 2, "skipped": 0, "failed": 0})
     assert raised.value.status == 503
+
+
+def test_hits_from_which_a_pipeline_took_the_id_are_named_with_the_remedy() -> None:
+    hits = {"total": {"value": 1, "relation": "eq"}, "max_score": 1.0, "hits": [{"_index": "news", "_score": 1.0}]}
+    with pytest.raises(UsageError, match="a hit of the index 'news' has no _id; do not let a search pipeline"):
+        make_response(hits=hits)
 
 
 def test_over_several_shards_no_cursor_is_promised() -> None:

@@ -1,5 +1,8 @@
 """The decision for many pairs at once says what the decision for one pair says."""
 
+from dataclasses import replace
+from unittest.mock import patch
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,17 +12,29 @@ from ibidem_dedupe.column_rules import Pairs, common_numbers, count_shared
 from ibidem_dedupe.decision import decide
 from ibidem_dedupe.evidence import TABLE
 from ibidem_dedupe.pair_evidence import are_different_forms
-from ibidem_dedupe.pair_rules import SLICE, screen, strongest, verify
+from ibidem_dedupe.pair_rules import SLICE, UNDECIDED, screen, strongest, verify
 from ibidem_dedupe.parameters import PRESETS
-from ibidem_dedupe.policy import Policy
+from ibidem_dedupe.policy import LEVELS, Policy
 from ibidem_ingest.document import Document
+from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.noise_columns import equal_runs
 from ibidem_ingest.signatures.packed import pack, unpack
 from ibidem_ingest.signatures.packed_columns import NO_NUMBER, NO_TERM, PackedColumns
+from ibidem_ingest.signatures.schema import Signatures
 from ibidem_ingest.signatures.sign import sign_one
 from support.learned_rules import make_rule
-from support.windows import SampleWindow, example_settings, make_window, windows
+from support.signed_books import sign_book
+from support.windows import (
+    SampleWindow,
+    example_settings,
+    make_window,
+    signatures,
+    value,
+    windows,
+    with_slots,
+    with_terms,
+)
 
 POLICIES = st.sampled_from(
     [
@@ -133,3 +148,54 @@ def test_no_pair_that_a_rule_takes_is_screened_out(window: SampleWindow, policy:
     pairs = Pairs(columns, *np.divmod(np.arange(size * size), size))
     passing = screen(columns, pairs.a, pairs.b, policy.candidates)
     assert passing[strongest(pairs, policy) > 0].all()
+
+
+NONE = Policy(slots=None, terms=None, fingerprint=None, profile=None, characters=None)
+SLOTS, TERMS = (replace(NONE, slots=Policy().slots), replace(NONE, terms=Policy().terms))
+PROFILE, FINGERPRINT = replace(NONE, profile=0.8), replace(NONE, fingerprint=Policy().fingerprint)
+FIRST, SECOND = signatures(1), signatures(2)
+
+
+def passes(other: Signatures, policy: Policy) -> bool:
+    columns = PackedColumns.decode([value(FIRST, "a"), value(other, "b")])
+    passing = screen(columns, np.array([0]), np.array([1]), policy)
+    assert passing.dtype == bool
+    return bool(passing[0])
+
+
+@pytest.mark.parametrize(
+    ("other", "policy", "expected"),
+    [
+        (SECOND, Policy(), False),
+        (replace(SECOND, content=FIRST.content), NONE, True),
+        (with_slots(replace(SECOND, slots=FIRST.slots), 50), SLOTS, True),
+        (with_slots(replace(SECOND, slots=FIRST.slots), 49), SLOTS, False),
+        (replace(SECOND, slots=FIRST.slots), NONE, False),
+        (with_terms(replace(SECOND, terms=FIRST.terms, length=FIRST.length), 40), TERMS, True),
+        (with_terms(replace(SECOND, terms=FIRST.terms, length=FIRST.length), 39), TERMS, False),
+        (replace(SECOND, terms=FIRST.terms, length=2 * FIRST.length), TERMS, False),
+        (replace(SECOND, terms=FIRST.terms, length=FIRST.length), NONE, False),
+        (replace(SECOND, profile=FIRST.profile), PROFILE, True),
+        (replace(SECOND, profile=FIRST.profile), NONE, False),
+        (replace(SECOND, fingerprint=FIRST.fingerprint), FINGERPRINT, True),
+        (replace(SECOND, fingerprint=FIRST.fingerprint), NONE, False),
+    ],
+)
+def test_a_pair_passes_the_screen_by_what_a_rule_of_the_policy_takes_and_nothing_else(
+    other: Signatures, policy: Policy, expected: bool, way_of_grouping: str
+) -> None:
+    assert passes(other, policy) is (expected or way_of_grouping == "numpy")
+
+
+def test_every_pair_passes_where_containment_counts_or_the_loops_are_not_compiled() -> None:
+    assert passes(SECOND, Policy(level="partial"))
+    with patch.object(loops, "IN_USE", None):
+        assert passes(SECOND, Policy())
+
+
+def test_a_pair_of_long_texts_is_left_to_their_long_signatures_at_partial_alone() -> None:
+    columns = PackedColumns.decode([sign_book("a", *range(1, 9))[0], sign_book("b", *range(51, 59))[0]])
+    pair = Pairs(columns, np.array([0]), np.array([1]))
+    codes = {level: int(strongest(pair, Policy(level=level))[0]) for level in LEVELS}
+    assert codes == {"identical": 0, "near": 0, "partial": UNDECIDED}
+    assert strongest(pair, replace(Policy(level="partial"), related=None))[0] != UNDECIDED

@@ -1,5 +1,6 @@
 """The decision for one pair: each row of the table of evidence, each guard, and the laws of symmetry and levels."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -9,7 +10,12 @@ from hypothesis import strategies as st
 from ibidem_dedupe.decision import decide
 from ibidem_dedupe.pair_evidence import Evidence
 from ibidem_dedupe.policy import LEVELS, Fingerprint, Policy, Slots, Terms
+from ibidem_ingest.document import Document
+from ibidem_ingest.signatures.long_text import LongSignatures
+from ibidem_ingest.signatures.packed import Packed, pack, unpack
 from ibidem_ingest.signatures.schema import Signatures
+from ibidem_ingest.signatures.sign import sign_batch
+from support.books import book
 from support.windows import (
     TABLES,
     SampleWindow,
@@ -282,3 +288,46 @@ def test_a_lower_similarity_never_loses_a_pair(window: SampleWindow, policy: Pol
     for a in values:
         for b in values:
             assert decide(a, b, higher) is None or decide(a, b, lower) is not None
+
+
+def book_of(name: str, date: str, *pages: int) -> tuple[Packed, LongSignatures]:
+    document = Document(name, book(*pages), date=date)
+    (signed,) = sign_batch([document], None)
+    packed, long = unpack(pack(document, signed)), LongSignatures.decode(signed.long)
+    assert packed is not None
+    assert long is not None
+    return packed, long
+
+
+def related(first: Sequence[int], second: Sequence[int], policy: Policy, date: str = "1990-01-01") -> Evidence | None:
+    (a, a_long), (b, b_long) = book_of("a", "1990-01-01", *first), book_of("b", date, *second)
+    return decide(a, b, policy, (a_long, b_long))
+
+
+PARTIAL = Policy(level="partial")
+
+
+def test_a_chapter_is_partial_by_the_relation_of_two_long_texts_and_at_no_stronger_level() -> None:
+    found = related(range(30), range(12, 18), PARTIAL)
+    assert found is not None
+    assert (found.level, found.why["relation"], found.why["direction"]) == ("partial", "contiguous_subset", "contains")
+    assert related(range(30), range(12, 18), Policy()) is None
+
+
+def test_a_relation_counts_within_the_date_window_alone() -> None:
+    policy = replace(PARTIAL, window_days=7)
+    assert related(range(30), range(12, 18), policy, "1990-01-08") is not None
+    assert related(range(30), range(12, 18), policy, "1990-02-08") is None
+
+
+def test_evidence_of_another_kind_is_told_with_the_relation_of_two_long_texts() -> None:
+    found = related(range(30), range(30), PARTIAL)
+    assert found is not None
+    assert (found.level, found.why["signature"], found.why["relation"]) == ("identical", "content", "same_pagination")
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_text_without_words_is_related_to_nothing(turned: bool) -> None:
+    (a, a_long), (b, b_long) = book_of("a", "", *range(30)), book_of("b", "", *range(30))
+    empty = replace(b, length=0)
+    assert decide(*((empty, a) if turned else (a, empty)), PARTIAL, (a_long, b_long)) is None

@@ -3,6 +3,7 @@
 import pytest
 
 from ibidem_dedupe.overrides import Override, PairConstraints, apply_overrides
+from ibidem_dedupe.pair_evidence import Evidence
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from support.windows import signatures, value
@@ -20,15 +21,37 @@ def test_a_word_comes_back_from_its_record() -> None:
     assert Override.from_record({**WORD.as_record(), "added": "by others"}) == WORD
 
 
+def test_the_record_of_a_word_is_json_with_its_fields_by_name() -> None:
+    assert WORD.as_record() == {
+        "a": ["news", "a"],
+        "b": ["news", "b"],
+        "verdict": "same",
+        "author": "Ada",
+        "reason": "one event",
+        "date": "2026-01-05",
+        "content_a": CONTENTS[0],
+        "content_b": CONTENTS[1],
+    }
+
+
 def test_a_later_word_on_the_pair_replaces_an_earlier_one_in_either_order() -> None:
     assert Override(B, A, "not").key == WORD.key
     assert Override(B, C, "not").key != WORD.key
 
 
-@pytest.mark.parametrize(("a", "b", "verdict"), [(A, A, "not"), (A, B, "maybe")])
-def test_a_word_that_says_nothing_of_a_pair_is_refused(a: tuple[str, str], b: tuple[str, str], verdict: str) -> None:
-    with pytest.raises(UsageError):
+@pytest.mark.parametrize(
+    ("a", "b", "verdict", "what", "remedy"),
+    [
+        (A, A, "not", "'a' is one document", "an override is about two"),
+        (A, B, "maybe", "verdict 'maybe' is not known", "allowed: not, same"),
+    ],
+)
+def test_a_word_that_says_nothing_of_a_pair_is_refused_with_what_would_be_right(
+    a: tuple[str, str], b: tuple[str, str], verdict: str, what: str, remedy: str
+) -> None:
+    with pytest.raises(UsageError) as raised:
         Override(a, b, verdict)  # type: ignore[arg-type] # what a user could type
+    assert (raised.value.what, raised.value.remedy) == (what, remedy)
 
 
 def test_words_are_heard_about_pairs_of_the_window_only() -> None:
@@ -46,6 +69,26 @@ def test_a_word_is_stale_when_a_text_has_changed_since() -> None:
     assert list(applied.for_row(0)) == [(1, override, False)]
 
 
+@pytest.mark.parametrize("changed", [0, 1])
+def test_either_text_that_has_changed_makes_a_word_stale(changed: int) -> None:
+    contents = [f"ch3:{0:032x}" if at == changed else CONTENTS[at] for at in range(2)]
+    word = Override(A, B, "same", content_a=contents[0], content_b=contents[1])
+    assert apply_overrides([word], NAMES, COLUMNS).stale == {(0, 1): word}
+
+
+def test_each_row_of_a_pair_is_told_of_the_other_and_that_the_word_holds() -> None:
+    applied = apply_overrides([WORD], NAMES, COLUMNS)
+    assert list(applied.for_row(0)) == [(1, WORD, True)]
+    assert list(applied.for_row(1)) == [(0, WORD, True)]
+    assert list(applied.for_row(2)) == []
+
+
+def test_the_first_rows_have_the_words_about_pairs_among_them() -> None:
+    applied = apply_overrides([WORD], NAMES, COLUMNS)
+    assert applied.head(2) == applied
+    assert applied.head(1).valid == {}
+
+
 @pytest.mark.parametrize("content", ["", "0" * 32])
 def test_a_word_without_a_hash_of_this_scheme_outlives_the_signatures(content: str) -> None:
     word = Override(A, B, "same", content_a=content, content_b=content)
@@ -53,6 +96,5 @@ def test_a_word_without_a_hash_of_this_scheme_outlives_the_signatures(content: s
 
 
 def test_same_is_evidence_at_the_level_that_was_asked_for() -> None:
-    evidence = WORD.evidence("near")
-    assert (evidence.level, evidence.signature, evidence.score) == ("near", "override", 1.0)
-    assert evidence.why["author"] == "Ada"
+    why = {"signature": "override", "author": "Ada", "reason": "one event", "date": "2026-01-05"}
+    assert WORD.evidence("near") == Evidence("near", "override", 1.0, why)

@@ -2,8 +2,9 @@
 
 import pytest
 
-from ibidem.grouped_search.plugin_request import decides, plugin_policy, plugin_request
-from ibidem_dedupe.request import parse_request
+from ibidem.grouped_search.dsl.request import read_search
+from ibidem.grouped_search.plugin_request import decides, has_more, plugin_policy, plugin_request
+from ibidem_dedupe.request import DedupeRequest, parse_request
 
 
 @pytest.mark.parametrize(
@@ -14,6 +15,8 @@ from ibidem_dedupe.request import parse_request
         ({"dedupe": "off"}, False),
         ({"dedupe": "indent", "dedupe_scope": "matches"}, False),
         ({"dedupe": "indent", "dedupe_by": "stored"}, False),
+        ({"dedupe": "indent", "dedupe_keep": "latest"}, True),
+        ({"dedupe": "indent", "dedupe_keep": "current"}, False),
     ],
 )
 def test_a_window_is_left_to_the_plugin_and_wider_scopes_are_not(parameters: dict[str, str], expected: bool) -> None:
@@ -25,3 +28,20 @@ def test_the_figures_that_the_plugin_takes_from_the_names_are_those_of_the_reque
     assert plugin_policy(request) == request.policy
     asked = plugin_request(request)
     assert (asked["preset"], asked["similarity"], asked["window_days"]) == ("news", 80, 42)
+
+
+@pytest.mark.parametrize(
+    ("body", "on_page", "in_window", "expected"),
+    [
+        ({"knn": {"field": "place", "query_vector": [1.0]}}, 3, 500, True),
+        ({"knn": {"field": "place", "query_vector": [1.0]}}, 10, 500, False),
+        ({"knn": {"field": "place", "query_vector": [1.0]}}, 3, 40, False),
+        ({"query": {"match": {"text": "wheat"}}}, 3, 500, False),
+    ],
+)
+def test_a_page_that_further_neighbours_may_fill_is_made_by_the_layer(
+    body: dict[str, object], on_page: int, in_window: int, expected: bool
+) -> None:
+    search = read_search("news", body, {}, DedupeRequest("indent"))
+    account = {"groups": {"on_page": on_page}, "documents": {"in_window": in_window, "beyond_window": 0}}
+    assert has_more(account, search) == expected

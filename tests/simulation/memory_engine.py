@@ -260,6 +260,10 @@ class MemoryEngine(Engine):
         return iter(self._ledgers.get(ledger, prefix))
 
     @override
+    def get_records_by_key(self, ledger: Ledger, keys: Sequence[str]) -> dict[str, Any]:
+        return self._ledgers.get_keys(ledger, keys)
+
+    @override
     def get_record(self, ledger: Ledger, key: str) -> Any:
         return self._ledgers.get_keys(ledger, [key]).get(key)
 

@@ -75,7 +75,7 @@ class SerializedBatch:
 
     @property
     def size(self) -> int:
-        """About its bytes."""
+        """Its approximate size in bytes."""
         return sum(len(document.json) for document in self.documents)
 
 
@@ -100,7 +100,7 @@ class Batch:
 
     @property
     def size(self) -> int:
-        """About its bytes."""
+        """Its approximate size in bytes."""
         return sum(len(str(record.get("text", ""))) for record in self.records)
 
     def portions(self, characters: int) -> list["Batch"]:

@@ -80,7 +80,7 @@ def ingest(
     report: Report = lambda _: None,
     report_groups: GroupReport = lambda _: None,
 ) -> str:
-    """Take files and folders in.
+    """Ingest files and folders.
 
     Args:
         request: The files to read.

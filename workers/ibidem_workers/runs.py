@@ -255,7 +255,7 @@ class _Block:
 
     @classmethod
     def of(cls, run: str, number: int) -> "_Block":
-        """Return a block of a run without any account."""
+        """Return a block of a run before any of its batches has a result."""
         return cls({batch_key(run, batch) for batch in range(number * BLOCK, (number + 1) * BLOCK)})
 
     def read(self, engine: Engine) -> None:

@@ -108,7 +108,7 @@ class Tables:
         return {language: name for language, name in pointers.items() if name not in ("", _NONE)}
 
     def keep(self, table: Table) -> None:
-        """Put a table into the folder; it is current nowhere yet."""
+        """Store a table in the folder, without making it the current one of a language."""
         if not self._path(table.name).exists():
             table.save(self._path(table.name))
 

@@ -226,7 +226,7 @@ class Choice:
 
     @property
     def decoding(self) -> Decoding:
-        """How the bytes of texts become characters."""
+        """How the bytes of a text are decoded into characters."""
         return Decoding(self.encoding, self.strict)
 
     def choose_format(self, name: str) -> Format | None:

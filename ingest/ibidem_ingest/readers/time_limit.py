@@ -1,4 +1,4 @@
-"""Limit of the time for which a file of many documents is read without one.
+"""Time limit: how long a file of many documents is read without finding one.
 
 A small file may unpack into gigabytes of blank lines, or hold thousands of mails without text.
 """

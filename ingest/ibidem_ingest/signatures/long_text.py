@@ -208,7 +208,7 @@ def _shingle_hashes(tokens: Sequence[str]) -> Hashes:
 
 
 def sign_batch(page_tokens: PagedTokens, groups: TermGroups, sequences: Shingles) -> list[LongSignatures | None]:
-    """Sign several texts part by part, as `sign_long` does each.
+    """Sign several texts part by part, each as `sign_long` does.
 
     Args:
         page_tokens: The texts.

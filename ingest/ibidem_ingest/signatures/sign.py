@@ -257,7 +257,7 @@ def _is_little(documents: Sequence[Document]) -> bool:
 
 
 def digest(document: Document, table: str, schema: str = SCHEMA) -> str:
-    """Hash all that is stored of a document, its version aside.
+    """Hash everything that is stored of a document but its version.
 
     Args:
         document: The document; where its fields are in their order does not matter.

@@ -52,7 +52,7 @@ def sign(tokens: Sequence[str], *, log: bool = False) -> str:
 
 
 def sign_batch(batch: TokenBatch, groups: TermGroups, *, log: bool = False) -> list[bytes]:
-    """Sign several documents, as `sign` does each; the hash alone, and none of a document with too few."""
+    """Sign several documents, each as `sign` does; returns the hashes alone, none for a document with too few words."""
     data, bounds, sizes = _write_lines(batch, groups, log=log)
     digest = xxhash.xxh3_128_digest
     return [

@@ -250,7 +250,7 @@ def show_forecast(answer: Mapping[str, Any], console: Console) -> None:
 
 
 def cost_lines(cost: Mapping[str, Any]) -> Iterator[str]:
-    """Tell what signing would take."""
+    """Return the lines that say what signing would take."""
     yield f"\nSignatures would add about {decimal(cost['bytes'])} before compression."
     if cost["untried"]:
         yield f"Reading and signing takes about {format_time(cost['signing_seconds'])}."

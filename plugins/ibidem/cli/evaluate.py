@@ -185,7 +185,7 @@ def mistakes(evaluation: Evaluation) -> Iterator[Text]:
 
 
 def unknown_ids(evaluation: Evaluation) -> Iterator[Text]:
-    """Name documents that only the labels know."""
+    """Name the documents that occur in the labels alone."""
     if evaluation.unknown:
         names = ", ".join(sanitize(repr(name)) for name in evaluation.unknown[:MOST_NAMES])
         suffix = f" and {len(evaluation.unknown) - MOST_NAMES:,} more" if len(evaluation.unknown) > MOST_NAMES else ""

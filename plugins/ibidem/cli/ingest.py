@@ -17,7 +17,7 @@ from ibidem_core import logs
 from ibidem_core.settings import Settings, load
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.readers.formats import DETECT, SUFFIXES, Choice, Format, IdFrom
-from ibidem_ingest.readers.inputs import named_pipes
+from ibidem_ingest.readers.input_files import named_pipes
 from ibidem_workers.ingest import ingest
 from ibidem_workers.runs import Progress, summary
 from ibidem_workers.submit import IngestRequest
@@ -31,47 +31,52 @@ Paths = Annotated[
         show_default=False,
     ),
 ]
+Wait = Annotated[bool, typer.Option(help="Wait until every document is accounted for.")]
+FormatName = Annotated[
+    str,
+    typer.Option(
+        "--format",
+        metavar="[SUFFIX=]FORMAT",
+        help=f"{', '.join(Format)}: of files without a known suffix; .log=text of those, *=text of all.",
+    ),
+]
+Encoding = Annotated[
+    str, typer.Option("--encoding", metavar="NAME", help="Of texts, where it is not UTF-8: latin-1, cp1252.")
+]
+Strict = Annotated[bool, typer.Option("--strict", help="Refuse a text with a damaged byte, instead of replacing that.")]
+IdPrefix = Annotated[str, typer.Option("--id-prefix", metavar="PREFIX", help="Put this before every id.")]
+IdSource = Annotated[
+    str,
+    typer.Option(
+        "--id-from",
+        metavar="path|name|hash",
+        help="Id of a file's document: its path, its name, or a hash of its text.",
+    ),
+]
+Language = Annotated[
+    str, typer.Option("--language", metavar="CODE", help="Of documents that do not say theirs: en, de; or detect.")
+]
+TextColumn = Annotated[
+    str, typer.Option("--text-column", metavar="NAME", help="The column of tables that holds the texts.")
+]
+FollowLinks = Annotated[bool, typer.Option("--follow-links", help="Follow links in folders, wherever they lead.")]
+Sync = Annotated[bool, typer.Option("--sync", help="Name the documents of these folders whose files are gone.")]
+DeleteGone = Annotated[bool, typer.Option("--yes", "-y", help="With --sync: delete these documents.")]
 
 
 def run(
     paths: Paths,
-    wait: Annotated[bool, typer.Option(help="Wait until every document is accounted for.")] = True,
-    format_: Annotated[
-        str,
-        typer.Option(
-            "--format",
-            metavar="[SUFFIX=]FORMAT",
-            help=f"{', '.join(Format)}: of files without a known suffix; .log=text of those, *=text of all.",
-        ),
-    ] = "",
-    encoding: Annotated[
-        str, typer.Option("--encoding", metavar="NAME", help="Of texts, where it is not UTF-8: latin-1, cp1252.")
-    ] = "",
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Refuse a text with a damaged byte, instead of replacing that.")
-    ] = False,
-    id_prefix: Annotated[str, typer.Option("--id-prefix", metavar="PREFIX", help="Put this before every id.")] = "",
-    id_from: Annotated[
-        str,
-        typer.Option(
-            "--id-from",
-            metavar="path|name|hash",
-            help="Id of a file's document: its path, its name, or a hash of its text.",
-        ),
-    ] = "path",
-    language: Annotated[
-        str, typer.Option("--language", metavar="CODE", help="Of documents that do not say theirs: en, de; or detect.")
-    ] = DETECT,
-    text_column: Annotated[
-        str, typer.Option("--text-column", metavar="NAME", help="The column of tables that holds the texts.")
-    ] = "text",
-    follow_links: Annotated[
-        bool, typer.Option("--follow-links", help="Follow links in folders, wherever they lead.")
-    ] = False,
-    sync: Annotated[
-        bool, typer.Option("--sync", help="Name the documents of these folders whose files are gone.")
-    ] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="With --sync: delete these documents.")] = False,
+    wait: Wait = True,
+    format_: FormatName = "",
+    encoding: Encoding = "",
+    strict: Strict = False,
+    id_prefix: IdPrefix = "",
+    id_from: IdSource = "path",
+    language: Language = DETECT,
+    text_column: TextColumn = "text",
+    follow_links: FollowLinks = False,
+    sync: Sync = False,
+    yes: DeleteGone = False,
     as_json: Json = False,
 ) -> None:
     """Take files into the index; exits with 3 if a document was refused, or none was found."""
@@ -90,11 +95,12 @@ def run(
         result |= synchronize(paths, settings, is_deletion=yes)
     result["took_s"] = round(time.monotonic() - BEGAN, 3)
     show(result, as_json=as_json)
-    if not result["read"] and not result["pending"]:
+    is_empty = not result["read"] and not result["pending"]
+    if is_empty:
         messages().print(Text(sanitize(no_document_message(paths))))
     if not wait and settings.queue_folder is not None:
         messages().print(Text("No worker was started; start some with: ibidem worker. Grouping follows."))
-    if result["refused"] or not (result["read"] or result["pending"]):
+    if result["refused"] or is_empty:
         raise typer.Exit(SOME_REFUSED)
 
 

@@ -40,7 +40,7 @@ def run(host: Host = LOOPBACK, port: Port = PORT, workers: Workers = 1, followin
 
 @contextmanager
 def share_metrics() -> Iterator[None]:
-    """Let processes that are started from here count into one folder, which the metrics' library looks for at once."""
+    """Make processes that are started from here share a folder of metrics, which the library looks for on import."""
     with TemporaryDirectory(prefix="ibidem-metrics-") as folder:
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
         yield

@@ -11,7 +11,7 @@ from ibidem.cli.app import SOME_REFUSED
 from ibidem.cli.console import Indented, Json, engine_context, print_json, results, sanitize
 from ibidem.grouped_search.explanations import format_count
 from ibidem_ingest.document import DEFAULT_LANGUAGE
-from ibidem_ingest.readers.inputs import LINK, PIPE
+from ibidem_ingest.readers.input_files import LINK, PIPE
 from ibidem_workers.runs import AGAIN, summary
 
 REFUSALS_SHOWN = 20

@@ -218,7 +218,7 @@ def align(a: Sequence[str], b: Sequence[str], runs: Sequence[Run]) -> list[Passa
 
 
 def anchors(a: Sequence[str], b: Sequence[str]) -> list[Run]:
-    """Return the words that occur once in each text, as far as they are in the same order.
+    """Return the words that occur once in each text and stand in the same order in both.
 
     >>> anchors("the king of the north".split(), "the old king went north".split())
     [Run(a=1, b=2, words=1), Run(a=4, b=4, words=1)]

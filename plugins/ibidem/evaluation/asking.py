@@ -146,7 +146,7 @@ class Inquiry:
         self._joined.append(add_up(self.rule, self.figures) >= 0)
 
     def _fit(self, numbers: Rows) -> Learned:
-        """Fit a rule to some of the answers; one that is there twice counts twice."""
+        """Fit a rule to a sample of the answers; an answer drawn twice counts twice."""
         assumed, labels = self._assumed
         return fit(
             np.concatenate((self.figures[numbers], assumed)),

@@ -49,7 +49,7 @@ class Examples:
 
     @classmethod
     def build(cls, truth: Truth) -> "Examples":
-        """Take all judged candidates, and random pairs.
+        """Collect all judged candidates, and random pairs.
 
         Raises:
             UsageError: All candidates are duplicates, or none of them is.

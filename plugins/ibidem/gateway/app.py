@@ -18,7 +18,7 @@ from ibidem.gateway.index_access import has_all_indexes
 from ibidem.gateway.metrics import Metrics
 from ibidem.gateway.middleware import LimitsMiddleware
 from ibidem.gateway.openapi import add_error_schema
-from ibidem.gateway.page import decisions, rendering, routes, saved, selection
+from ibidem.gateway.page import decisions, rendering, review, routes, saved, selection
 from ibidem.gateway.page.routes import home
 from ibidem.gateway.page.state import read_query
 from ibidem.gateway.passthrough import Passthrough
@@ -50,7 +50,7 @@ PRODUCT = {"elasticsearch": {"x-elastic-product": "Elasticsearch"}}
 ROUTERS = (
     operation_routes.router,
     routes.router,
-    saved.review_router,
+    review.router,
     decisions.router,
     selection.router,
     saved.router,

@@ -126,7 +126,7 @@ def answer(value: Mapping[str, Any], status: int = 200) -> Response:
 
 @contextmanager
 def lock_index() -> Iterator[None]:
-    """Hold the lock of the whole-index task.
+    """Hold the lock that lets one task over the whole index run at a time.
 
     Raises:
         HttpError: Somebody is in already.
@@ -230,7 +230,7 @@ def news(name: Name, engine: CallersEngine, _: NoParameters) -> Response:
 
 
 def readable_ones(engine: Engine, latest: list[AlertReport]) -> list[tuple[AlertReport, Document]]:
-    """Return what was reported with its documents, as far as they are there and may be read."""
+    """Return the reports whose documents exist and may be read, each with its document."""
     documents = {(s.index, s.document.id): s.document for s in engine.fetch([(each.index, each.id) for each in latest])}
     return [(each, documents[each.index, each.id]) for each in latest if (each.index, each.id) in documents]
 

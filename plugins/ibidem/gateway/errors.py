@@ -63,7 +63,7 @@ class HttpError(Exception):
 
 
 def http_error(error: IbidemError) -> HttpError:
-    """Make an answer of an error of ours.
+    """Turn one of our errors into an HTTP error.
 
     Args:
         error: Error that was raised.

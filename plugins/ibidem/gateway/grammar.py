@@ -73,7 +73,7 @@ def map_reader(reader: Part) -> Part:
 
 
 def refuse(name: str) -> None:
-    """Refuse a part that is not looked into.
+    """Refuse a part whose content is not checked.
 
     Raises:
         HttpError: Naming the part and the reason.
@@ -189,7 +189,7 @@ def search(value: Any) -> Iterator[str]:
 
 
 def table(*names: str, part: Part = skip) -> dict[str, Part]:
-    """Read several parts in one way."""
+    """Make a table in which several parts have the same reader."""
     return dict.fromkeys(names, part)
 
 

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from ibidem.grouped_search.dsl.depth import grows
 from ibidem.grouped_search.dsl.request import DslSearch
 from ibidem.grouped_search.response import Json
 from ibidem.grouped_search.stats import MOST, FacetBucket, Facets, count_others
@@ -25,9 +26,12 @@ APART = frozenset(("tables", "facets"))
 
 
 def decides(request: DedupeRequest) -> bool:
-    """Return whether the plugin groups as this request wants it: by figures that it knows, and a window."""
+    """Return whether the plugin groups as this request wants it: by figures that it knows, and a window.
+
+    The current version it leaves to the library: it reads no titles.
+    """
     window = request.by == "window" and request.scope == "window"
-    return window and request.mode != "off" and knows_figures(request)
+    return window and request.mode != "off" and request.keep.by != "current" and knows_figures(request)
 
 
 def knows_figures(request: DedupeRequest) -> bool:
@@ -68,6 +72,12 @@ def is_read_as_here(account: Mapping[str, Any], request: DedupeRequest, size: in
     return documents["in_window"] <= request.window and (is_full or not documents["beyond_window"])
 
 
+def has_more(account: Mapping[str, Any], search: DslSearch) -> bool:
+    """Return whether the layer would let a search for neighbours find more of them, since the page is not full."""
+    is_short = account["groups"]["on_page"] < search.size
+    return is_short and account["documents"]["in_window"] >= search.request.window and grows(search.ranking)
+
+
 def read_facets(account: Mapping[str, Any]) -> Facets:
     """Read the plugin's counts of the window by source, idf table and year."""
     counts = account.get("facets", {"sources": (), "tables": (), "years": ()})
@@ -93,7 +103,8 @@ def does(search: DslSearch) -> bool:
     # The filter against later writes would be explained too.
     explains_cursor = search.request.cursor and "explain" in search.display
     supported = not (search.completes or search.bare_total or "derived" in search.target.parts or explains_cursor)
-    return supported and not search.joins and search.size > 0 and decides(search.request)
+    by_retriever = "retriever" in search.ranking
+    return supported and not by_retriever and not search.joins and search.size > 0 and decides(search.request)
 
 
 def search_by_plugin(search: DslSearch, ranking: Json, aggregations: Clause) -> RequestFlow[Json | None]:
@@ -109,6 +120,6 @@ def search_by_plugin(search: DslSearch, ranking: Json, aggregations: Clause) -> 
     body |= {"from": search.start, "size": search.size}
     answer: Json = yield search.target.search(body | ({"aggs": aggregations} if aggregations else {}))
     account = pop_account(answer)
-    if not is_read_as_here(account, search.request, search.size):
+    if not is_read_as_here(account, search.request, search.size) or has_more(account, search):
         return None
     return answer | {"dedupe": with_current_tables(account, search.tables)}

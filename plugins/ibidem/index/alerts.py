@@ -220,5 +220,5 @@ def _decode_packed(value: str) -> bytes | None:
 
 
 def report_prefix(name: str) -> str:
-    """Return what the keys of an alert's reports begin with; no name holds a colon."""
+    """Return the prefix of the keys of an alert's reports; no name contains a colon."""
     return f"{REPORTED}{name}:"

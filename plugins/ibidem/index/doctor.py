@@ -225,7 +225,7 @@ def check_dead_letters(open_index: Callable[[], Engine]) -> Check:
 
 
 def check_records(open_index: Callable[[], Engine]) -> Check:
-    """Name the records that no reader takes."""
+    """Name the stored records that cannot be read."""
     try:
         with closing(open_index()) as engine:
             damaged = list(damaged_records(engine))
@@ -379,7 +379,7 @@ def check_readers() -> Iterator[Check]:
 
 
 def check_gateway() -> Check:
-    """Look for the libraries of the gateway."""
+    """Check that the libraries of the gateway are installed."""
     missing = [name for name in GATEWAY if find_spec(name) is None]
     if missing:
         message = f"`ibidem serve` cannot start: {', '.join(missing)} is not installed"

@@ -168,7 +168,7 @@ def delete(engine: Engine, ids: Sequence[str], version: int | None = None, tombs
 
 
 def clear_tombstones(engine: Engine, cutoff: datetime) -> int:
-    """Take away the tombstones of deletions before a time; returns how many."""
+    """Remove the tombstones of deletions before a time; returns how many."""
     stones = read_ledger(engine, "tombstones", Tombstone.from_record)
     return engine.delete_records(
         "tombstones", [key for key, stone in stones if stone.time is not None and stone.time < cutoff]

@@ -208,7 +208,7 @@ def index_documents(engine: Engine) -> Iterator[Document]:
 
 
 def sample(items: Iterable[Document | Refusal], language: str, count: int) -> list[str]:
-    """Draw texts of one language by lot.
+    """Draw a random sample of texts of one language.
 
     Args:
         items: Documents and refusals; read once.

@@ -276,7 +276,7 @@ class ClusterClient:
             raise to_engine_error(failure, self.label) from failure
 
     def wait(self, turn: int) -> None:
-        """Wait before try number `turn` + 1; not all at the same moment."""
+        """Wait before the next try, for a random time so that clients do not all retry at once."""
         time.sleep(self.waits[turn] * (1 + secrets.randbelow(500) / 1000))
 
     def close(self) -> None:

@@ -50,7 +50,8 @@ _BY_DATE: Mapping[Order, Sequence[Clause]] = {
     "oldest": [{"ibidem.date": {"order": "asc", "mode": "min", "missing": "_last", "unmapped_type": "date"}}],
 }
 _SCORE: Clause = {"_score": "desc"}
-_FIELDS: Clause = {"_source": False, "docvalue_fields": [PACKED, GROUP]}
+FIELDS: Clause = {"_source": False, "docvalue_fields": [PACKED, GROUP]}
+"""Parts of a body that ask for what groups are made of, and for nothing that is shown."""
 
 
 def collapse_search(
@@ -191,7 +192,7 @@ class ClusterCollapse:
         (answer,) = yield from self._search([body])
         sizes = {each["key"]: int(each["doc_count"]) for each in answer["aggregations"][OWN]["groups"]["buckets"]}
         hits = self._read(answer)
-        read = _split_by_group(hits)
+        read = split_by_group(hits)
         incomplete = [name for name, count in sizes.items() if len(read.get(name, ())) < min(count, limit)]
         bodies = [self._members_body([name], min(limit, sizes[name])) for name in incomplete]
         for name, each in zip(incomplete, (yield from self._search(bodies)), strict=True):
@@ -226,7 +227,7 @@ class ClusterCollapse:
         while len(heads) < offset + size:
             body: Clause = {
                 **self.body,
-                **_FIELDS,
+                **FIELDS,
                 "size": min(CHUNK, self.layout.most_hits),
                 "track_total_hits": False,
             }
@@ -260,18 +261,16 @@ class ClusterCollapse:
     def _hit_fields(self) -> Clause:
         """Ask for packed signatures and groups, and for the fields that are shown."""
         if self.display is None:
-            return _FIELDS
+            return FIELDS
         return {**self.display, "docvalue_fields": [*self.display.get("docvalue_fields", ()), PACKED, GROUP]}
 
     def _members_body(self, groups: Sequence[str], size: int) -> Clause:
         """Ask for documents of some groups; they score as without that condition."""
-        body = {**self.body, **_FIELDS, "size": size, "track_total_hits": False}
+        body = {**self.body, **FIELDS, "size": size, "track_total_hits": False}
         return add_filter(body, {"terms": {GROUP: list(groups)}})
 
     def _read(self, answer: Mapping[str, Any]) -> list[GroupHit]:
-        """Read hits, each with the sort values that are the caller's own."""
-        raw = answer["hits"]["hits"]
-        return [GroupHit(read_hit(each, self.sorted_by), _group(each), each.get("_score")) for each in raw]
+        return read_group_hits(answer, self.sorted_by)
 
     def _search(self, bodies: Sequence[Mapping[str, Any]]) -> RequestFlow[list[Mapping[str, Any]]]:
         if not bodies:
@@ -285,11 +284,18 @@ def _sizes(groups: Sequence[str]) -> Clause:
     return {"terms": {"field": GROUP, "size": len(groups), "include": list(groups)}}
 
 
-def _split_by_group(hits: Sequence[GroupHit]) -> dict[str, list[GroupHit]]:
+def split_by_group(hits: Sequence[GroupHit]) -> dict[str, list[GroupHit]]:
+    """Return hits by their group, in rank order; those without one under an empty name."""
     groups: dict[str, list[GroupHit]] = {}
     for each in hits:
         groups.setdefault(each.group, []).append(each)
     return groups
+
+
+def read_group_hits(answer: Mapping[str, Any], sorted_by: int = 0) -> list[GroupHit]:
+    """Read hits with their groups, each with the sort values that are the caller's own, which are so many."""
+    raw = answer["hits"]["hits"]
+    return [GroupHit(read_hit(each, sorted_by), _group(each), each.get("_score")) for each in raw]
 
 
 def _group(hit: Mapping[str, Any]) -> str:

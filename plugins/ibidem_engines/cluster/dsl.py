@@ -58,7 +58,7 @@ def clause(query: Query, fields: Fields) -> Clause:
 
 
 def native(query: Query) -> Mapping[str, Any]:
-    """Give a native query as the parts of a request.
+    """Return a native query as the parts of a request.
 
     >>> native(Query(native={"match": {"text": "grain"}}))
     {'query': {'match': {'text': 'grain'}}}

@@ -302,7 +302,7 @@ _GROUPS: Clause = {
 
 
 def facet_request(clause: Clause, fields: Fields, limit: int) -> Clause:
-    """Ask for the counts; an index of others has no fields of which we know how they are mapped, but the date."""
+    """Ask for the counts; in an index of others only the date is known to be mapped so that it can be counted."""
     years = {"field": "ibidem.date", "calendar_interval": "year", "format": "yyyy", "min_doc_count": 1}
     aggs: Clause = {"years": {"date_histogram": {**years, "order": {"_key": "desc"}}, "aggs": _GROUPS}}
     for name in ("source", "language") if fields.are_own else ():

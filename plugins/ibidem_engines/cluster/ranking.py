@@ -138,8 +138,9 @@ class RankedHits:
 def rank(target: Target, body: Mapping[str, Any], limit: int, *, ids: bool = False) -> RequestFlow[RankedHits]:
     """Search for a window of `size` hits.
 
-    Without a sort or a second ranking (`rescore`) some more hits are asked for, so that equal scores are put in order
-    here, unless even they all score as the last one: a hit that was left out might then precede one that was not.
+    Without a sort, a second ranking (`rescore`) or a `retriever` some more hits are asked for, so that equal scores are
+    put in order here, unless even they all score as the last one: a hit that was left out might then precede one that
+    was not.
 
     Args:
         target: The indexes, or a point in time.
@@ -150,7 +151,7 @@ def rank(target: Target, body: Mapping[str, Any], limit: int, *, ids: bool = Fal
     size = body["size"]
     if ids:
         body = dsl.with_ids(body)
-    if "sort" in body or body.get("rescore"):
+    if "sort" in body or body.get("rescore") or "retriever" in body:
         return (yield from window(target, body))
     depth = min(limit, size + max(20, size // 10))
     ranking = yield from window(target, {**body, "size": depth})
@@ -214,7 +215,7 @@ NEWEST: Clause = {"ibidem": {"max": {"field": "_seq_no"}}}
 
 
 def limit_writes(query: Clause, newest: int) -> Clause:
-    """Leave out later writes."""
+    """Restrict a query to the writes up to a sequence number."""
     return {"bool": {"must": [query], "filter": [{"range": {"_seq_no": {"lte": newest}}}]}}
 
 

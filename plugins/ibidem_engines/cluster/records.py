@@ -95,7 +95,7 @@ class LedgerStore:
         entries: Mapping[str, Mapping[str, object]],
         states: Mapping[str, tuple[int, int]],
     ) -> list[str]:
-        """Keep records where nobody has written since their states were read.
+        """Store records whose stored state has not changed since it was read.
 
         Args:
             ledger: Their ledger.

@@ -232,7 +232,7 @@ class ClusterReindexTarget(ReindexTarget):
         self._cluster.ask("POST", "/_aliases", {"actions": actions})
 
     def _read_source(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Read settings and mapping of the index that is copied."""
+        """Read the settings and the mapping of the index that is copied."""
         (metadata,) = self._cluster.ask("GET", f"/{quote_index(self._source)}").values()
         settings = {name: value for name, value in metadata["settings"]["index"].items() if name not in ITS_OWN}
         (effective,) = effective_settings(self._cluster, self._source).values()

@@ -43,7 +43,7 @@ Read = Callable[[int, int], Sequence[tuple[int, bytes]]]
 
 @dataclass(frozen=True, slots=True)
 class LeadSearch:
-    """Values and writes that a shard is asked for.
+    """One search of a shard: the look-up values and the writes that it asks for.
 
     Args:
         keys: Values that its leads may carry.
@@ -85,7 +85,7 @@ class KeyMarks:
 
 
 class SettledLeads:
-    """The settled leads of one shard, as far as they were read.
+    """The settled leads of one shard, read so far.
 
     Args:
         limit: How many are held at most.

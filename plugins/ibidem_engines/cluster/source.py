@@ -271,7 +271,7 @@ def _filter_values(meta: Mapping[str, object]) -> Iterator[str]:
 
 
 def _put_meta(source: dict[str, object], path: str, meta: Mapping[str, object]) -> None:
-    """Set all else, where nothing that has a name of ours would be lost by it."""
+    """Set the metadata, unless one of its names is a field of the index already."""
     if path:
         set_path(source, path, dict(meta))
         return

@@ -107,7 +107,7 @@ class WriteTarget:
         return {id_: stone.version for id_, stone in stones}
 
     def run(self, actions: Sequence[Action]) -> list[ActionOutcome]:
-        """Do actions."""
+        """Run actions as bulk requests."""
         return run(self.cluster, actions)
 
 
@@ -282,7 +282,7 @@ def _outcome(
 
 
 def refused_field(reason: str) -> str:
-    """Read the field at fault out of the server's words.
+    """Return the field that a server's message names as the fault.
 
     >>> refused_field("failed to parse field [meta.pages] of type [long] in document with id_ 'a'")
     'meta.pages'

@@ -233,7 +233,7 @@ class SqliteFile:
         return time.monotonic() > self._deadline
 
     def _open_existing(self) -> sqlite3.Connection:
-        """Give the connection to a file that is there."""
+        """Return the connection to a file that exists."""
         if self._connection is None and not self.path.exists():
             raise self._no_index()
         return self._open("rw")

@@ -116,7 +116,7 @@ class LeadCarriers:
         return places[times >= min_shared - unread_count]
 
     def _known_carriers(self, value: str, start: int) -> _Carriers:
-        """Read the carriers of a value, as far as they are not known."""
+        """Read the carriers of a value that are not known yet."""
         cached = self._cache.pop(value, None)
         if cached is not None and (cached.last == self.last or not cached.is_whole):
             self._cache[value] = cached
@@ -158,7 +158,7 @@ _LEADS = """select place, packed from "ibidem.{index}.documents"
 
 
 class LeadPostings:
-    """The settled leads that carry rare terms, as far as they were read.
+    """The settled leads that carry rare terms, read so far.
 
     A look-up of one term in the file costs more with each segment that the file's full-text table has grown. So the
     terms of settled leads are read once, by the stretch, as soon as look-ups have cost as much.

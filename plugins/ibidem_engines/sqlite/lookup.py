@@ -214,7 +214,7 @@ class _LookUp:
             answer.capped.append(question.clue)
 
     def _count_others(self, places: Sequence[int], own_place: int) -> int:
-        """Count the documents that may be found, the searching one aside."""
+        """Count the documents that may be found, without the one that is searched for."""
         return sum(
             place != own_place and (self._allowed_places is None or place in self._allowed_places) for place in places
         )

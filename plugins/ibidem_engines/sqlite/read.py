@@ -224,7 +224,7 @@ def _rank(file: SqliteFile, selection: Selection, size: int) -> tuple[int, Ranke
 
 
 def document(row: tuple[str, int, str, str, str, str, str, int | None, str, str, str, str]) -> Document:
-    """Put a document together again; the version that it names is the one that was seen last."""
+    """Rebuild a document from its rows, with the version that was seen last."""
     name, version, _, source, language, date, url, has_version, meta, title, text, origin = row
     own_version = None if has_version is None else version
     return Document(name, text, title, date, source, url, language, own_version, orjson.loads(meta), origin)

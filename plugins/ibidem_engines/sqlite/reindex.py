@@ -161,7 +161,7 @@ class SqliteReindexSource(ReindexSource):
 
     @override
     def uuids(self) -> Mapping[str, str]:
-        """Name the index alone: nothing but ibidem makes it, and signs what it writes."""
+        """Return the index alone, without a UUID: only ibidem creates and writes it."""
         return {self.index: ""}
 
     @override

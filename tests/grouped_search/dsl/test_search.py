@@ -13,6 +13,7 @@ import pytest
 import ibidem
 from ibidem_dedupe.parameters import Preset
 from ibidem_dedupe.policy import Policy
+from ibidem_dedupe.request import DedupeRequest
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record
 from ibidem_engines.stored_presets import save_preset
@@ -414,20 +415,104 @@ def test_inner_hits_of_a_query_are_in_each_hit_also_next_to_duplicates(
         assert lead["inner_hits"]["parts"] == by_id(native)[lead["_id"]]["inner_hits"]["parts"]
 
 
-def test_the_nearest_by_vector_are_grouped(kind: str, plain_client: Any, wrapped_client: Any, parted: str) -> None:
-    knn = {"field": "place", "query_vector": [1.0, 1.0], "k": 40, "num_candidates": 200}
+def test_as_many_of_the_nearest_by_vector_are_grouped_as_the_page_holds(
+    kind: str, plain_client: Any, wrapped_client: Any, parted: str
+) -> None:
+    knn = {"field": "place", "query_vector": [1.0, 1.0], "k": 10, "num_candidates": 20}
     if kind == "opensearch":
         with pytest.raises(opensearchpy.RequestError, match="knn"):
             wrapped_client.search(index=parted, body={"knn": knn}, dedupe="indent")
         return
-    native = plain_client.search(index=parted, knn=knn, size=ALL)
-    response = wrapped_client.search(index=parted, knn=knn, size=ALL, dedupe="indent")
+    deep = knn | {"k": ALL, "num_candidates": ALL}
+    for parts in ({}, {"query": {"match": {"body": "said"}}}):
+        native = plain_client.search(index=parted, knn=deep, size=ALL, **parts)
+        response = wrapped_client.search(index=parted, knn=knn, size=ALL, dedupe="indent", **parts)
+        assert by_id(response) == by_id(native)
+        assert response["dedupe"]["raised"] == [
+            {"part": "knn.k", "asked": 10, "used": DedupeRequest("indent").window, "limit": 10_000},
+            {"part": "knn.num_candidates", "asked": 20, "used": DedupeRequest("indent").window, "limit": 10_000},
+        ]
+
+
+def test_a_query_for_the_nearest_is_as_deep_as_a_search_for_them(
+    kind: str, plain_client: Any, wrapped_client: Any, parted: str
+) -> None:
+    if kind == "opensearch":
+        pytest.skip("the module of vectors is not there")
+    knn = {"field": "place", "query_vector": [1.0, 1.0], "k": 10, "num_candidates": 20}
+    deep = knn | {"k": ALL, "num_candidates": ALL}
+    native = plain_client.search(index=parted, query={"knn": deep}, size=ALL)
+    response = wrapped_client.search(index=parted, query={"knn": knn}, size=ALL, dedupe="indent")
     assert by_id(response) == by_id(native)
-    assert len(ids(response)) == 40
-    hybrid = plain_client.search(index=parted, knn=knn, query={"match": {"body": "said"}}, size=ALL)
-    assert by_id(
-        wrapped_client.search(index=parted, knn=knn, query={"match": {"body": "said"}}, size=ALL, dedupe="indent")
-    ) == by_id(hybrid)
+    assert [each["part"] for each in response["dedupe"]["raised"]] == ["query.knn.k", "query.knn.num_candidates"]
+
+
+def test_a_search_for_neighbours_finds_so_many_that_the_page_is_full(
+    kind: str, plain_client: Any, wrapped_client: Any, parted: str
+) -> None:
+    if kind == "opensearch":
+        pytest.skip("the module of vectors is not there")
+    knn = {"field": "place", "query_vector": [1.0, 1.0], "k": 10, "num_candidates": 20}
+    aggs = {"all": {"value_count": {"field": "ibidem.id"}}}
+    deep, steps = (
+        wrapped_client.search(index=parted, knn=knn, size=60, aggs=aggs, dedupe="collapse", dedupe_window=window)
+        for window in (ALL, 10)
+    )
+    assert len(leads(steps)) == 60
+    assert leads(steps) == leads(deep)
+    used = steps["dedupe"]["raised"][0]["used"]
+    assert steps["dedupe"]["raised"][0]["asked"] == 10 < used
+    native = plain_client.search(index=parted, knn=knn | {"k": used, "num_candidates": used}, size=ALL, aggs=aggs)
+    assert steps["hits"]["total"] == native["hits"]["total"]
+    assert steps["aggregations"] == native["aggregations"]
+
+
+def test_a_field_without_vectors_has_no_neighbours_and_the_answer_says_where_to_look(
+    url: str, kind: str, plain_client: Any, wrapped_client: Any, parted: str
+) -> None:
+    if kind == "opensearch":
+        pytest.skip("the module of vectors is not there")
+    vector = {"type": "dense_vector", "dims": 2, "index": True, "similarity": "l2_norm"}
+    ask(url, "PUT", f"/{parted}/_mapping", json.dumps({"properties": {"empty": vector}}))
+    knn = {"field": "empty", "query_vector": [1.0, 1.0], "k": 10, "num_candidates": 20}
+    for field in ("empty", "nowhere"):
+        response = wrapped_client.search(index=parted, knn=knn | {"field": field}, dedupe="collapse")
+        assert ids(response) == ids(plain_client.search(index=parted, knn=knn | {"field": field})) == []
+        assert response["dedupe"]["remedy"] == (
+            f"look whether documents have vectors in {field}, and pass the filters of knn"
+        )
+
+
+RETRIEVERS: dict[str, dict[str, Any]] = {
+    "standard": {"standard": {"query": {"match": {"body": "said"}}, "filter": {"exists": {"field": "place"}}}},
+    "knn": {"knn": {"field": "place", "query_vector": [1.0, 1.0], "k": ALL, "num_candidates": ALL}},
+    "rescorer": {
+        "rescorer": {
+            "rescore": {"window_size": ALL, "query": {"rescore_query": {"match": {"body": "wheat"}}}},
+            "retriever": {"standard": {"query": {"match": {"body": "said"}}}},
+        }
+    },
+}
+
+
+@pytest.mark.parametrize("name", RETRIEVERS)
+def test_the_hits_of_a_retriever_are_grouped_with_its_scores_in_its_order(
+    kind: str, plain_client: Any, wrapped_client: Any, parted: str, name: str
+) -> None:
+    body = {"retriever": RETRIEVERS[name], "size": ALL, "highlight": {"fields": {"body": {"fragment_size": 40}}}}
+    if kind == "opensearch":
+        pytest.skip("OpenSearch has no retrievers")
+    native = plain_client.search(index=parted, body=body)
+    grouped = wrapped_client.search(index=parted, body=body, dedupe="indent")
+    assert {name: each["_score"] for name, each in by_id(grouped).items()} == {
+        name: each["_score"] for name, each in by_id(native).items()
+    }
+    assert by_id(grouped) == by_id(native)
+    scores = [hit["_score"] for hit in grouped["hits"]["hits"] if not hit["_dedupe"]["indent"]]
+    assert scores == sorted(scores, reverse=True)
+    assert 0 < len(leads(grouped)) < len(ids(grouped))
+    shallow = wrapped_client.search(index=parted, body=body | {"size": 5}, dedupe="collapse")
+    assert leads(shallow) == leads(grouped)[:5]
 
 
 def test_fields_that_exist_only_in_the_search_are_known_to_every_request(

@@ -76,6 +76,42 @@ def every_page(wrapped_client: Any, body: dict[str, Any], size: int, index: str 
         start, cursor = start + size, response["dedupe"]["cursor"]
 
 
+RESCORED = {
+    "rescorer": {
+        "rescore": {"window_size": 200, "query": {"rescore_query": {"match": {"text": "wheat"}}}},
+        "retriever": {"standard": {"query": ALL}},
+    }
+}
+
+
+@pytest.mark.parametrize("options", [{}, {"dedupe_keep": "longest"}, {"dedupe_max_per_group": 1}], ids=str)
+@pytest.mark.parametrize("mode", ["indent", "collapse"])
+def test_stored_groups_of_a_retriever_are_those_of_the_search_that_ranks_alike(
+    kind: str, wrapped_client: Any, mode: str, options: dict[str, Any]
+) -> None:
+    if kind == "opensearch":
+        pytest.skip("OpenSearch has no retrievers")
+    aggs = {"by": {"terms": {"field": "source", "size": 10}}}
+    options = {"dedupe": mode, "dedupe_by": "stored", "dedupe_explain": True, **options}
+    retrieved, queried = (
+        wrapped_client.search(index=INDEX, body={**rank, "size": 200, "aggs": aggs}, **options)
+        for rank in (
+            {"retriever": RESCORED},
+            {"query": {"bool": {"must": [ALL], "should": [{"match": {"text": "wheat"}}]}}},
+        )
+    )
+    marks, expected = ([hit["_dedupe"] for hit in each["hits"]["hits"]] for each in (retrieved, queried))
+    assert {(mark["group"], mark["size"]) for mark in marks} == {(mark["group"], mark["size"]) for mark in expected}
+    assert len(marks) == len(expected)
+    assert retrieved["aggregations"] == queried["aggregations"]
+    for part in ("documents", "groups", "unsigned", "ungrouped", "unsettled"):
+        assert retrieved["dedupe"][part] == queried["dedupe"][part], part
+    assert retrieved["dedupe"]["raised"][0]["part"] == "retriever.rescorer.rescore.window_size"
+    page = wrapped_client.search(index=INDEX, body={"retriever": RESCORED, "from": 5, "size": 7}, **options)
+    whole = [hit["_id"] for hit in retrieved["hits"]["hits"] if not hit["_dedupe"]["indent"]]
+    assert [hit["_id"] for hit in page["hits"]["hits"] if not hit["_dedupe"]["indent"]] == whole[5:12]
+
+
 def test_a_page_begins_after_any_number_of_groups(wrapped_client: Any) -> None:
     whole, page = (
         wrapped_client.search(index=INDEX, body={"query": ALL, **place}, dedupe="collapse", dedupe_by="stored")

@@ -34,7 +34,7 @@ class Comparison:
     tolerance: int
 
     def difference(self) -> str:
-        """Name the first field whose counts differ by more; empty for none."""
+        """Return the first field whose counts differ by more than that; empty when there is none."""
         for field, count in self.before.by_field.items():
             now = self.after.by_field.get(field, 0)
             if abs(now - count) > self.tolerance:
@@ -43,7 +43,7 @@ class Comparison:
 
 
 def check_counts(look: Callable[[], Comparison], where: str) -> None:
-    """Compare counts, some times where they differ.
+    """Compare counts; where they differ, count again a few times.
 
     Args:
         look: Counts now.

@@ -203,7 +203,7 @@ class _Following:
         return not self._is_changed
 
     def _look(self) -> None:
-        """Sign what was written since the last look."""
+        """Sign what was written since the last check."""
         marks = parse_marks(self._backfill.checkpoint.upto)
         try:
             upto = self._source.newest(marks)
@@ -220,7 +220,7 @@ class _Following:
         self._settler.wake()
 
     def _has_others(self) -> bool:
-        """Note whether other indexes are behind the name than those that are followed."""
+        """Note whether the name now stands for other indexes than those that are followed."""
         self._is_changed = self._source.uuids() != self._backfill.checkpoint.uuids
         return self._is_changed
 

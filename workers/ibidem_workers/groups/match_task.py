@@ -157,7 +157,7 @@ class MatchWorker:
         return MatchAnswer(request.digest, request.session, request.block, leads)
 
     def _store_of(self, session: str) -> StoredGroups:
-        """Return the store of a session: what it has read of leads holds no longer than that."""
+        """Return the store of a session; the leads that it has read are forgotten with the session."""
         if self._store is None or session != self._session:
             self._session, self._store = session, group_store(self._engine)
         return self._store

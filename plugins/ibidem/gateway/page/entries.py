@@ -94,7 +94,7 @@ class Entry:
 
     @property
     def pair(self) -> str:
-        """It and its lead as a part of an address."""
+        """The pair of it and its lead, as a query string names them."""
         return urlencode({"a": self.lead, "b": self.id})
 
 

@@ -1,106 +1,24 @@
-"""Saved searches on the page, each with what is new since it was last looked at; and the review queue.
-
-The review queue shows the near pairs of a list that nobody has decided on, the least certain first, one at a time.
-"""
+"""Saved searches on the page, each with what is new since it was last looked at."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from dataclasses import dataclass
+from typing import Any
 from urllib.parse import quote
 
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import APIRouter, Depends, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse
-from pydantic import Field
 from starlette.datastructures import QueryParams
 
 from ibidem.gateway.dependencies import CallersEngine, WithContext
 from ibidem.gateway.document_routes import check_overrides
 from ibidem.gateway.errors import HttpError
 from ibidem.gateway.openapi import NoParameters
-from ibidem.gateway.page.decisions import last_decision
-from ibidem.gateway.page.entries import diff
 from ibidem.gateway.page.rendering import html
-from ibidem.gateway.page.state import ListQuery, PageState, field, read_form, read_query
-from ibidem.grouped_search.api import search_window
-from ibidem.grouped_search.explanations import reason
-from ibidem.grouped_search.window import Window
+from ibidem.gateway.page.state import PageState, field, read_form, read_query
 from ibidem.index.alerts import Alert, alerts, find_alert, find_new, remove, run, save
-from ibidem_dedupe.pair_evidence import Evidence
 from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
-
-MOST_SKIPPED = 10_000
-OPENING = 600
-"""Characters of each text that are shown; the page that compares two documents has the rest."""
-
-review_router = APIRouter(prefix="/ibidem/page", tags=["page"], include_in_schema=False)
-
-
-@dataclass(frozen=True, slots=True)
-class NearPair:
-    """A duplicate and its lead.
-
-    Args:
-        lead: Row of the lead.
-        row: Row of the duplicate.
-        evidence: Why it is one.
-    """
-
-    lead: int
-    row: int
-    evidence: Evidence
-
-
-def find_undecided(window: Window) -> list[NearPair]:
-    """Return the near pairs of a window that no manual decision is about, the least certain first."""
-    pairs = []
-    for row, lead in enumerate(window.grouping.lead.tolist()):
-        if lead == row or (lead, row) in window.overrides.valid:
-            continue
-        evidence = window.evidence(row, lead)
-        if evidence is not None and evidence.level == "near":
-            pairs.append(NearPair(lead, row, evidence))
-    return sorted(pairs, key=lambda pair: (pair.evidence.score, pair.row))
-
-
-class QueuedPair(ListQuery):
-    """A pair of a list's queue."""
-
-    skip: int = Field(default=0, ge=0, le=MOST_SKIPPED, description="How many undecided pairs come before it.")
-
-
-@review_router.get("/review")
-def review(engine: CallersEngine, context: WithContext, parameters: Annotated[QueuedPair, Query()]) -> Response:
-    """Show the next near pair of a list without a manual decision."""
-    state = parameters.state()
-    request = replace(state.request(), mode="indent", max_per_group=0, explain=False, scope="window", by="window")
-    tables = context.current_tables()
-    result = search_window(engine, state.query(), request, 1, 1, tables=tables, order=state.sort)
-    queue = find_undecided(result.window) if result.window is not None else []
-    pair = queue[parameters.skip] if parameters.skip < len(queue) else None
-    lead, duplicate = documents(engine, result.window, pair) if result.window is not None and pair else (None, None)
-    return html(
-        "page_review.html",
-        state=state,
-        skip=parameters.skip,
-        left=len(queue),
-        lead=lead,
-        duplicate=duplicate,
-        reason=reason(pair.evidence.why) if pair else "",
-        differs=diff(lead.text, duplicate.text) if lead and duplicate else (),
-        opening=OPENING,
-        overrides=context.settings.gateway_overrides,
-        decision=last_decision(engine, parameters),
-    )
-
-
-def documents(engine: Engine, window: Window, pair: NearPair) -> Sequence[Document | None]:
-    """Read the two documents of a pair."""
-    names = [window.name(pair.lead), window.name(pair.row)]
-    documents = {(each.index, each.document.id): each.document for each in engine.fetch(names)}
-    return [documents.get(name) for name in names]
-
 
 ADDRESS = "/ibidem/page/saved"
 MOST = 50

@@ -2,17 +2,19 @@
 
 import re
 import sys
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from xxhash import xxh3_64_hexdigest
 
+from ibidem.grouped_search.dsl.depth import deepen, join_raised, unwrap
 from ibidem.grouped_search.dsl.filter_path import FILTER_PATH
 from ibidem.grouped_search.dsl.unsupported import (
     children,
     read_integer,
     read_page,
+    refuse_current,
     refuse_depth,
     refuse_parts,
     refuse_scope,
@@ -45,7 +47,7 @@ SHOWN = frozenset(
 )
 """Parts that say what is shown of a hit: asked of the page's documents alone."""
 
-MATCHING = frozenset(("query", "knn", "post_filter"))
+MATCHING = frozenset(("query", "knn", "retriever", "post_filter"))
 """Parts that decide which documents match; they may ask for inner hits, which are shown."""
 
 BESIDE = frozenset(("suggest", "profile"))
@@ -92,6 +94,7 @@ class DslSearch:
         size: Groups on a page; 0: no hits are shown.
         bare_total: Whether the total is to be a number, as it was once.
         tables: Names of the current idf tables, as far as they are known.
+        raised: Depths of `knn` and retrievers that were raised, for the account.
     """
 
     target: Target
@@ -104,6 +107,13 @@ class DslSearch:
     size: int
     bare_total: bool = False
     tables: Collection[str] = ()
+    raised: Sequence[Json] = ()
+
+    def deepen(self, hits: int) -> "DslSearch":
+        """Return the search with a ranking of so many hits at least."""
+        ranking, raised = deepen(self.ranking, hits)
+        display, _ = deepen(self.display, hits)
+        return replace(self, ranking=ranking, display=display, raised=join_raised(self.raised, raised))
 
     @property
     def query(self) -> Query:
@@ -148,10 +158,13 @@ def read_search(
     """
     refuse_depth(body or {})
     full_body, query_params = fold_parameters(body or {}, params)
+    full_body = unwrap(full_body)
     refuse_parts(full_body, query_params)
     refuse_target(index, full_body)
     refuse_scope(full_body, request)
+    refuse_current(request)
     check_total(full_body)
+    full_body, raised = deepen(full_body, max(request.window, read_integer(full_body, "size", 10)))
     if request.by == "stored":
         refuse_stored(full_body)
     deepest = sys.maxsize if request.by == "stored" else DEEPEST
@@ -167,7 +180,16 @@ def read_search(
     display = _select(full_body, SHOWN | MATCHING) | named_rescore(full_body)
     aggregations = {name: each for part in AGGREGATIONS for name, each in object_member(full_body, part).items()}
     search = DslSearch(
-        target, ranking, _select(full_body, BESIDE), aggregations, display, request, start, size, bare_total
+        target,
+        ranking,
+        _select(full_body, BESIDE),
+        aggregations,
+        display,
+        request,
+        start,
+        size,
+        bare_total,
+        raised=raised,
     )
     check_scope(search.query, request)
     return search
@@ -202,7 +224,9 @@ def objects(part: Any) -> Iterator[Mapping[str, Any]]:
 
 def is_suggest_only(body: Mapping[str, Any]) -> bool:
     """Return whether nothing but suggestions is asked for: the servers then find no hits."""
-    return bool(body.get("suggest")) and not any(body.get(name) for name in ("query", "knn", *AGGREGATIONS))
+    return bool(body.get("suggest")) and not any(
+        body.get(name) for name in ("query", "knn", "retriever", *AGGREGATIONS)
+    )
 
 
 def check_total(body: Mapping[str, Any]) -> None:

@@ -17,6 +17,7 @@ from ibidem.grouped_search.window import Window
 from ibidem_engines.cluster import ranking
 from ibidem_engines.cluster.client import Failure, build_failure
 from ibidem_engines.cluster.dsl import documents, ids_query
+from ibidem_ingest.errors import UsageError
 
 COUNTED = ("terms", "multi_terms")
 OTHER_DOCUMENTS = ("nested", "children", "parent")
@@ -226,6 +227,28 @@ def totals_as_numbers(part: Any) -> Any:
     if isinstance(parts.get("total"), Mapping) and "hits" in parts:
         parts["total"] = parts["total"].get("value", parts["total"])
     return parts | {name: each for name, each in part.items() if name in AS_THEY_ARE}
+
+
+def by_name(hits: Iterable[Json]) -> dict[tuple[str, str], Json]:
+    """Return hits by index and id.
+
+    Raises:
+        UsageError: A hit has no id.
+
+    >>> by_name([{"_index": "news"}])
+    Traceback (most recent call last):
+    ibidem_ingest.errors.UsageError: a hit of the index 'news' has no _id; do not let a search pipeline remove it, or \
+use search_pipeline=_none
+    """
+    named: dict[tuple[str, str], Json] = {}
+    for hit in hits:
+        if "_id" not in hit:
+            raise UsageError(
+                f"a hit of the index {hit['_index']!r} has no _id",
+                "do not let a search pipeline remove it, or use search_pipeline=_none",
+            )
+        named[hit["_index"], hit["_id"]] = hit
+    return named
 
 
 def iterate_hits(hits: Sequence[Json]) -> Iterator[Json]:

@@ -3,52 +3,27 @@
 Nothing is sent from here: requests are yielded, so that clients, waiting or not, and the gateway run the same code.
 """
 
-from collections.abc import Collection, Mapping, Sequence
 from time import perf_counter
-from typing import Any
 
-from typing_extensions import override
-
-from ibidem.grouped_search.backend import PageRequest, SearchBackend, cursor_codec, document_ref
-from ibidem.grouped_search.dsl.display import as_shown, with_state
-from ibidem.grouped_search.dsl.index_cache import NOWHERE, IndexMetadataCache, SearchRecords, layout_names
+from ibidem.grouped_search.dsl.backend import DslBackend
+from ibidem.grouped_search.dsl.depth import nothing_near, raised_depths
+from ibidem.grouped_search.dsl.index_cache import IndexMetadataCache
 from ibidem.grouped_search.dsl.request import DslSearch
 from ibidem.grouped_search.dsl.response import (
     BucketGroups,
     check_complete,
-    clean_explanation,
     drop_own_aggregation,
     has_countable_buckets,
     iterate_hits,
     leaves_query,
-    read_newest,
-    shows_hits,
     totals_as_numbers,
     write_meta,
 )
 from ibidem.grouped_search.page import GroupedPage, grouped_page
-from ibidem.grouped_search.plugin_request import does, search_by_plugin
 from ibidem.grouped_search.response import Json
-from ibidem_dedupe.overrides import DocumentRef, Override
-from ibidem_dedupe.parameters import DEEPEST
-from ibidem_engines.cluster.dsl import ALL, add_exclusion, documents, ids_query, packed_options
-from ibidem_engines.cluster.lookup import LookUp, holders_query
-from ibidem_engines.cluster.ranking import (
-    NEWEST,
-    is_same_state,
-    limit_writes,
-    long_hits,
-    long_values,
-    rank,
-    read_long,
-)
-from ibidem_engines.cursor import NOW, Cursor, CursorCodec, NextPage, ReadView
-from ibidem_engines.engine import Hit, LookupResult, Ranking, SignatureLookup
-from ibidem_engines.requests import ApiRequest, RequestFlow
-from ibidem_ingest.errors import UsageError
+from ibidem_engines.requests import RequestFlow
 
-AT_ONCE = 1_000
-AGGREGATION_PARTS = frozenset(("query", "knn", "min_score", "timeout"))
+AGGREGATION_PARTS = frozenset(("query", "knn", "retriever", "min_score", "timeout"))
 """Parts of a search that decide on what is aggregated."""
 
 OF_SUGGESTIONS = frozenset(("_source", "docvalue_fields", "fields", "stored_fields"))
@@ -81,291 +56,45 @@ def dsl_search(search: DslSearch, metadata: IndexMetadataCache) -> RequestFlow[J
     if source.renamed:
         source = source.use_engine_ids()
         page = yield from grouped_page(source, source.page)
-    aggregations = yield from source.aggregate(page)
-    suggestions = yield from source.suggest()
-    return response(search, source, page, aggregations | suggestions, start_time, source.cursor)
+    aggregations = yield from aggregate(source, page)
+    suggestions = yield from suggest(search)
+    return response(source.search, source, page, aggregations | suggestions, start_time, source.cursor)
 
 
-class DslBackend(SearchBackend):
-    """A ranking in the engine's own language.
+def aggregate(source: DslBackend, page: GroupedPage) -> RequestFlow[Json]:
+    """Ask for aggregations once the groups are known that lie in their buckets; nothing where they are known."""
+    if not source.needs_aggregation():
+        return {}
+    search, aggs = source.search, source.search.aggregations
+    all_read = page.window.ranked == page.ranking.total and not search.ranking.keys() & {"post_filter", "min_score"}
+    is_whole = all_read and not leaves_query(aggs) and not source.first.get("timed_out")
+    bucket_groups = BucketGroups(page.window, is_whole)
+    parts = {name: part for name, part in search.ranking.items() if name in AGGREGATION_PARTS}
+    if "query" in parts:
+        parts["query"] = search.display["query"]
+    body = source.up_to_now(parts)
+    body |= {
+        "size": 0,
+        "track_total_hits": False,
+        "aggs": bucket_groups.request_counts(aggs) if has_countable_buckets(aggs) else aggs,
+    }
+    answer = yield search.target.search(body, request_cache="false")
+    check_complete(answer)
+    if "aggregations" not in answer:  # no index was there to be searched
+        return {}
+    aggregations = bucket_groups.write_counts(answer["aggregations"])
+    typed_keys = search.target.params.get("typed_keys", "false").lower() in ("", "true")
+    return {"aggregations": write_meta(aggregations) if typed_keys else aggregations}
 
-    Args:
-        search: The search.
-        metadata: Cache of the metadata of indexes.
-        ids: Whether windows ask for the engine's own ids, since a packed value has named another document, or since
-            hits inside hits would show what a document is compared by.
-    """
 
-    def __init__(self, search: DslSearch, metadata: IndexMetadataCache, *, ids: bool = False) -> None:
-        self.search = search
-        self.metadata = metadata
-        self.layout = NOWHERE
-        self.first: Mapping[str, Any] = {}
-        self.scores: dict[DocumentRef, float | None] = {}
-        self.renamed = False
-        self._ids = ids
-        self._ranked: Sequence[Hit] = ()
-        self._found: Sequence[Hit] = ()
-        self.next_page: NextPage | None = None
-        self._records = SearchRecords()
-        self._view = NOW
-
-    @property
-    def page(self) -> PageRequest:
-        """Page of the result list that is asked for."""
-        deepest = min(DEEPEST, self.layout.most_hits)
-        if self.search.request.window > deepest:
-            raise UsageError(
-                f"dedupe_window={self.search.request.window} is more than the index allows",
-                f"use 1 to {deepest}, or raise index.max_result_window",
-            )
-        search = self.search
-        if self._is_rescored():
-            deepest = search.request.window
-        is_pointwise = self._is_pointwise()
-        return PageRequest(
-            search.request, search.start, search.size, search.tables, deepest, may_leave_out=is_pointwise
-        )
-
-    def _is_rescored(self) -> bool:
-        """Return whether the top of each shard is ranked again, so that another depth may be another ranking."""
-        return bool(self.search.ranking.get("rescore"))
-
-    def _is_pointwise(self) -> bool:
-        """Return whether each document's score is independent of the other documents."""
-        has_pipeline = self.layout.pipelines or "search_pipeline" in self.search.target.params
-        return not (self._ranks_as_a_whole() or has_pipeline or self._is_rescored())
-
-    def _ranks_as_a_whole(self) -> bool:
-        """Return whether a document matches by its rank among all, so that no clause can ask it of one alone."""
-        return "knn" in self.search.ranking or "hybrid" in (self.search.ranking.get("query") or {})
-
-    @property
-    def codec(self) -> CursorCodec:
-        """The codec of this search's cursors."""
-        search = self.search
-        return cursor_codec(self._records.cursor_key, search.target.index, search.query, search.request)
-
-    @property
-    def cursor(self) -> str:
-        """Cursor by which later pages see this ranking; empty where only a point in time could."""
-        return "" if self._view == NOW else self.write_cursor()
-
-    def write_cursor(self, next_page: NextPage | None = None) -> str:
-        """Write the cursor of the next page, which begins at a place or by its number."""
-        return self.codec.encode(Cursor(self._view, next_page))
-
-    def read_cursor(self) -> None:
-        """Read the cursor of the request, once the key of the index is known."""
-        cursor = self.codec.decode(self.search.request.cursor)
-        self._view, self.next_page = cursor.view, cursor.next_page
-
-    @property
-    def ids(self) -> bool:
-        """Whether windows hold the engine's own ids, and not those that packed values claim."""
-        return self._ids or bool(self.layout.bare)
-
-    def use_engine_ids(self) -> "DslBackend":
-        """Give the same ranking with the engine's own ids."""
-        retry = DslBackend(self.search, self.metadata, ids=True)
-        retry.layout, retry._records = self.layout, self._records
-        retry._view, retry.next_page = self._view, self.next_page
-        return retry
-
-    def read_metadata(self) -> RequestFlow[None]:
-        """Read layouts and records of the indexes, then the cursor.
-
-        The indexes of a point in time are known from its hits only.
-
-        Raises:
-            UsageError: A cursor that is not valid, or one with a point in time.
-        """
-        target = self.search.target
-        if target.point is None:
-            yield from self.read_index_metadata(target.index, target.params)
-            self.read_cursor()
-        elif self.search.request.by == "window" and self.search.request.cursor:
-            raise UsageError(
-                "dedupe_cursor does not go with a point in time, by which all pages see one ranking already",
-                "leave one of them out",
-            )
-
-    def read_index_metadata(self, index: str, params: Mapping[str, str] | None = None) -> RequestFlow[None]:
-        """Read layouts and records of some indexes."""
-        self.layout = yield from self.metadata.layout(index, params or {})
-        self._records = yield from self.metadata.search_records(layout_names(index, self.layout))
-
-    def through_plugin(self) -> RequestFlow[Json | None]:
-        """Let the cluster's plugin search and group; None without a plugin, or if it lacks an option."""
-        if not does(self.search) or self._needs_aggregation() or not (yield from self.metadata.plugin()):
-            return None
-        may_pin = self._may_pin()
-        answer = yield from search_by_plugin(
-            self.search,
-            self.up_to_now(dict(self.search.ranking)),
-            {**self.search.aggregations, **(NEWEST if may_pin else {})},
-        )
-        if answer is None:
-            return None
-        check_complete(answer)
-        if may_pin:
-            self._view = ReadView(read_newest(answer))
-        drop_own_aggregation(answer)
-        return answer | {"dedupe": answer["dedupe"] | {"cursor": self.cursor}}
-
-    @override
-    def window(self, depth: int, exclude: Collection[str] = ()) -> RequestFlow[Ranking]:
-        body = self._body(depth)
-        if exclude:
-            body = add_exclusion(body, holders_query(self.layout.kinds, "content", list(exclude)))
-        ranking = yield from rank(self.search.target, body, self.layout.most_hits, ids=self.ids)
-        check_complete(ranking.answer)
-        if "sort" in self.search.ranking:
-            pairs = zip(ranking.hits, ranking.answer["hits"]["hits"], strict=True)
-            self.scores |= {(hit.index, hit.id): each["_score"] for hit, each in pairs}
-        if not self.first:
-            yield from self._learn(ranking.answer)
-        self._ranked = ranking.hits
-        return Ranking(ranking.hits, ranking.answer["hits"]["total"]["value"])
-
-    @override
-    def overrides(self) -> Sequence[Override]:
-        return self._records.overrides
-
-    @override
-    def find(self, searches: Sequence[SignatureLookup], *, whole_index: bool) -> RequestFlow[list[LookupResult]]:
-        if whole_index:
-            raise UsageError("dedupe_scope=index does not go with a query in the engine's own language")
-        results = yield from LookUp(self.search.target, self.layout, self.search.clause).find(searches)
-        self._found = [hit for each in results for hit in each.hits]
-        return results
-
-    @override
-    def long_signatures(self, names: Sequence[DocumentRef]) -> RequestFlow[Mapping[DocumentRef, bytes]]:
-        if self.ids:
-            return (yield from long_values(self.search.target, names))
-        read = yield from long_hits(self.search.target, names, None if self._ranks_as_a_whole() else self.search.clause)
-        hits = {document_ref(hit): hit for hit in (*self._ranked, *self._found)}
-        own = [raw for raw in read if is_same_state(raw, hits[raw["_index"], raw["_id"]])]
-        self.renamed |= len(own) < len(read)
-        return read_long(own)
-
-    @override
-    def fetch(
-        self, hits: Sequence[Hit], outside: Collection[DocumentRef] = ()
-    ) -> RequestFlow[Mapping[DocumentRef, Json]]:
-        documents: dict[DocumentRef, Json] = {}
-        for start in range(0, len(hits), AT_ONCE):
-            batch = hits[start : start + AT_ONCE]
-            answer = yield self._documents_request([document_ref(hit) for hit in batch])
-            check_complete(answer)
-            read = {(raw["_index"], raw["_id"]): raw for raw in answer["hits"]["hits"]}
-            own = [hit for hit in batch if document_ref(hit) in read and self._holds(read[document_ref(hit)], hit)]
-            self.renamed |= len(own) < len(batch) and not self.ids
-            documents |= {(name := document_ref(hit)): self._as_shown(read[name]) for hit in own}
-        return documents
-
-    def _holds(self, raw: Json, hit: Hit) -> bool:
-        """Return whether a document that was read is the one of a hit."""
-        return self.ids or is_same_state(raw, hit)
-
-    def _as_shown(self, raw: Json) -> Json:
-        return clean_explanation(raw if self.ids else as_shown(raw, self.search.display))
-
-    def aggregate(self, page: GroupedPage) -> RequestFlow[Json]:
-        """Ask for aggregations once the groups are known that lie in their buckets; nothing where they are known."""
-        if not self._needs_aggregation():
-            return {}
-        search, aggs = self.search, self.search.aggregations
-        all_read = page.window.ranked == page.ranking.total and not search.ranking.keys() & {"post_filter", "min_score"}
-        is_whole = all_read and not leaves_query(aggs) and not self.first.get("timed_out")
-        bucket_groups = BucketGroups(page.window, is_whole)
-        parts = {name: part for name, part in search.ranking.items() if name in AGGREGATION_PARTS}
-        if "query" in parts:
-            parts["query"] = search.display["query"]
-        body = self.up_to_now(parts)
-        body |= {
-            "size": 0,
-            "track_total_hits": False,
-            "aggs": bucket_groups.request_counts(aggs) if has_countable_buckets(aggs) else aggs,
-        }
-        answer = yield search.target.search(body, request_cache="false")
-        check_complete(answer)
-        if "aggregations" not in answer:  # no index was there to be searched
-            return {}
-        aggregations = bucket_groups.write_counts(answer["aggregations"])
-        typed_keys = search.target.params.get("typed_keys", "false").lower() in ("", "true")
-        return {"aggregations": write_meta(aggregations) if typed_keys else aggregations}
-
-    def suggest(self) -> RequestFlow[Json]:
-        """Send a separate request for suggestions that show documents; empty when none are requested."""
-        search = self.search
-        if not search.completes:
-            return {}
-        parts = {name: part for name, part in search.display.items() if name in OF_SUGGESTIONS}
-        answer = yield search.target.search({**parts, **search.extras})
-        check_complete(answer)
-        return {"suggest": answer["suggest"]} if "suggest" in answer else {}
-
-    def _needs_aggregation(self) -> bool:
-        """Return whether aggregations wait for the groups, or show what the ranking leaves out of its hits."""
-        aggs = self.search.aggregations
-        return has_countable_buckets(aggs) or (self.search.joins and shows_hits(aggs))
-
-    def up_to_now(self, body: Json) -> Json:
-        """Filter out documents written after the ranking was first read."""
-        if self._view.newest is None:
-            return body
-        return body | {"query": limit_writes(body.get("query") or ALL, self._view.newest)}
-
-    def _body(self, depth: int) -> Json:
-        """Ask for the top of the ranking; the first request also asks for aggregations and suggestions."""
-        body: Json = {**self.search.ranking, **packed_options(), "size": depth, "track_total_hits": True}
-        body = self.up_to_now(body)
-        if self.first:
-            return body
-        aggs = {} if self._needs_aggregation() else dict(self.search.aggregations)
-        aggs |= NEWEST if self._may_pin() else {}
-        extras = {} if self.search.completes else self.search.extras
-        return {**body, **extras, **({"aggs": aggs} if aggs else {})}
-
-    def _may_pin(self) -> bool:
-        """Return whether the numbers of writes order them, so that a ranking can be seen again."""
-        knn = "knn" in self.search.ranking
-        return self.layout.shards == 1 and self._view.newest is None and not self.search.target.point and not knn
-
-    def _learn(self, answer: Mapping[str, Any]) -> RequestFlow[None]:
-        """Keep the answer without its hits, and the indexes that the hits of a point in time name."""
-        if self._may_pin():
-            self._view = ReadView(read_newest(answer))
-        self.first = answer
-        if self.search.target.point is not None:
-            index = ",".join(sorted({hit["_index"] for hit in answer["hits"]["hits"]}))
-            if index:
-                yield from self.read_index_metadata(index)
-
-    def learn(self, answer: Mapping[str, Any], newest: int) -> None:
-        """Keep the answer without its hits, and the highest sequence number among the matches."""
-        if self._may_pin():
-            self._view = ReadView(newest)
-        self.first = answer
-
-    def _documents_request(self, names: Sequence[DocumentRef]) -> ApiRequest:
-        """Ask for documents by index and id; the whole query decides on them once more, since an id may be a claim."""
-        id_clause = ids_query([name for _, name in names])
-        indices = {index for index, _ in names}
-        # With several indexes, another one may hold an id too.
-        is_one_index = len(indices) == 1 and self.layout.indices == tuple(indices)
-        clause = id_clause if is_one_index else {"bool": {"should": documents(names), "minimum_should_match": 1}}
-        display = dict(self.search.display) if self.ids else with_state(self.search.display)
-        body = display | {"size": len(names), "track_total_hits": False}
-        if self._ranks_as_a_whole():
-            conditions = [clause, *([body["post_filter"]] if body.get("post_filter") else [])]
-            return self.search.target.search(body | {"post_filter": {"bool": {"filter": conditions}}})
-        query: Json = {"bool": {"filter": [clause]}}
-        if body.get("query"):
-            query["bool"]["must"] = [body["query"]]
-        return self.search.target.search(body | {"query": query})
+def suggest(search: DslSearch) -> RequestFlow[Json]:
+    """Send a separate request for suggestions that show documents; empty when none are requested."""
+    if not search.completes:
+        return {}
+    parts = {name: part for name, part in search.display.items() if name in OF_SUGGESTIONS}
+    answer = yield search.target.search({**parts, **search.extras})
+    check_complete(answer)
+    return {"suggest": answer["suggest"]} if "suggest" in answer else {}
 
 
 def response(  # noqa: PLR0913, PLR0917 - the parts of an answer
@@ -383,9 +112,10 @@ def response(  # noqa: PLR0913, PLR0917 - the parts of an answer
     """
     answer = dict(source.first)
     took = round((perf_counter() - start_time) * 1000)
-    account = page.account | {"cursor": cursor, "took_ms": took, "by": "client"}
+    account = page.account | {"cursor": cursor, "took_ms": took, "by": "client"} | raised_depths(search.raised)
     if account["unsigned"] and page.window.lacks_signatures:
         account["remedy"] = REMEDY
+    account |= nothing_near(search.ranking, page.ranking.total)
     if answer.get("timed_out"):
         account["groups"] = account["groups"] | {"exact": False}
     if source.scores:

@@ -14,6 +14,8 @@ from typing_extensions import override
 from xxhash import xxh3_128_hexdigest
 
 from ibidem.grouped_search.backend import PageRequest, document_ref
+from ibidem.grouped_search.dsl.backend import DslBackend
+from ibidem.grouped_search.dsl.depth import ranked_hits
 from ibidem.grouped_search.dsl.display import as_shown
 from ibidem.grouped_search.dsl.index_cache import NOWHERE, IndexMetadataCache, layout_names
 from ibidem.grouped_search.dsl.request import DslSearch
@@ -29,7 +31,7 @@ from ibidem.grouped_search.dsl.response import (
     untyped_name,
     write_meta,
 )
-from ibidem.grouped_search.dsl.search import DslBackend, dsl_search, response
+from ibidem.grouped_search.dsl.search import dsl_search, response, suggest
 from ibidem.grouped_search.response import Json
 from ibidem.grouped_search.stored import StoredBackend, StoredPage, stored_page
 from ibidem_dedupe.overrides import DocumentRef, Override
@@ -38,6 +40,7 @@ from ibidem_dedupe.request import asks_for_stored_preset, with_presets
 from ibidem_engines.cluster.collapse import ClusterCollapse, collapse_search
 from ibidem_engines.cluster.groups import GROUP
 from ibidem_engines.cluster.match_counts import CountCache
+from ibidem_engines.cluster.retriever_collapse import RetrieverCollapse
 from ibidem_engines.engine import Hit
 from ibidem_engines.group_checkpoint import Checkpoint
 from ibidem_engines.reindex import parse_marks
@@ -111,7 +114,7 @@ def stored_search(search: DslSearch, metadata: IndexMetadataCache) -> RequestFlo
     backend = StoredDslBackend(search, DslBackend(search, metadata, ids=True))
     yield from backend.read_metadata()
     page = yield from backend.page()
-    suggestions = yield from backend.source.suggest()
+    suggestions = yield from suggest(search)
     extras, cursor = backend.aggregate() | suggestions, backend.cursor(page)
     answer = response(search, backend.source, page.page, extras, began, cursor)
     answer["hits"]["max_score"] = page.best if search.size else None
@@ -132,6 +135,7 @@ class StoredDslBackend(StoredBackend):
         self.source = source
         self.settled = BEGINNING if checkpoint is None else checkpoint
         self._collapsed: Collapsed | None = None
+        self._retrieved: RetrieverCollapse | None = None
         self._hits: dict[DocumentRef, Json] = {}
 
     def read_metadata(self) -> RequestFlow[None]:
@@ -195,7 +199,7 @@ class StoredDslBackend(StoredBackend):
     def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, Hit]]:
         # As they are now, whatever a cursor saw: a lead is written again whenever its group grows.
         ranking = collapse_search(self.search.target, self.search.ranking, self.source.layout)
-        return (yield from ranking.leads(groups))
+        return (yield from (self._retrieved or ranking).leads(groups))
 
     @override
     def overrides(self) -> Sequence[Override]:
@@ -217,7 +221,9 @@ class StoredDslBackend(StoredBackend):
         return {"aggregations": write_meta(counts) if typed_keys else counts}
 
     def cursor(self, page: StoredPage) -> str:
-        """Write the cursor by which later pages see this ranking, with the place of the next one."""
+        """Write the cursor by which later pages see this ranking, with the place of the next; none of a retriever."""
+        if self._retrieved is not None:
+            return ""
         return self.source.write_cursor(page.further)
 
     def _keep(self, hits: Sequence[Mapping[str, Any]]) -> None:
@@ -232,8 +238,14 @@ class StoredDslBackend(StoredBackend):
         key = orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)
         return CountCache(self.source.metadata.counts, xxh3_128_hexdigest(key))
 
-    def _ranking(self) -> ClusterCollapse:
+    def _ranking(self) -> ClusterCollapse | RetrieverCollapse:
         search, source = self.search, self.source
+        if self._retrieved is not None:
+            return self._retrieved
+        if "retriever" in search.ranking:
+            depth = min(source.layout.most_hits, ranked_hits(search.ranking["retriever"]))
+            self._retrieved = RetrieverCollapse(search.target, search.ranking, source.layout, depth)
+            return self._retrieved
         parts = source.up_to_now(dict(search.display)) if "query" in search.display else dict(search.display)
         body = source.up_to_now(dict(search.ranking))
         return collapse_search(search.target, body, source.layout, display=parts)

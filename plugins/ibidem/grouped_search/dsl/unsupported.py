@@ -8,14 +8,15 @@ from ibidem_dedupe.parameters import DEEPEST
 from ibidem_dedupe.request import DedupeRequest
 from ibidem_ingest.errors import UsageError, short_repr
 
+FUSED = "write retriever: {rrf: {retrievers: [{standard: {query: …}}, …]}}, which ranks in the same way"
+
 UNSUPPORTED: Mapping[str, tuple[str, str]] = {
     "collapse": (
         "hits that it hides would be missing from every group",
         "leave it out: dedupe='collapse' shows one hit of a group",
     ),
-    "retriever": ("its ranking has no window that can be made longer", "use query, or knn"),
-    "rank": ("its ranking has no window that can be made longer", "use query, or knn"),
-    "sub_searches": ("their ranking has no window that can be made longer", "use query, or knn"),
+    "rank": ("newer servers do not have it", FUSED),
+    "sub_searches": ("newer servers do not have them", FUSED),
     "search_after": (
         "pages are counted in groups, so the sort values of the last hit do not mark where a page ends",
         "use from and size, and dedupe_cursor so that all pages see one ranking",
@@ -74,14 +75,29 @@ def refuse_target(index: str, body: Mapping[str, Any]) -> None:
         refuse("an index together with pit", "a point in time names its indexes itself", "leave the index out")
 
 
+def refuse_current(request: DedupeRequest) -> None:
+    """Refuse to choose the current version, for which titles and fields of documents have to be read.
+
+    Raises:
+        UsageError: It is asked for.
+    """
+    if request.keep.by == "current":
+        refuse(
+            "dedupe_keep=current in the engine's own language",
+            "which fields hold a title and a version is not known there",
+            "use dedupe_keep=latest; GET /ibidem/search, `search` from Python and `ibidem search` take it",
+        )
+
+
 def refuse_scope(body: Mapping[str, Any], request: DedupeRequest) -> None:
     """Refuse to look beyond the window for a search that is no condition on a document alone."""
-    if request.scope != "window" and "knn" in body:
-        refuse(
-            f"dedupe_scope={request.scope} with knn",
-            "which documents are among the nearest cannot be asked of one alone",
-            "use dedupe_scope=window",
-        )
+    for name in ("knn", "retriever"):
+        if request.scope != "window" and name in body:
+            refuse(
+                f"dedupe_scope={request.scope} with {name}",
+                "which documents are among the best cannot be asked of one alone",
+                "use dedupe_scope=window",
+            )
     if request.scope != "window" and "min_score" in body:
         refuse(
             f"dedupe_scope={request.scope} with min_score", "what is looked up has no score", "leave one of them out"

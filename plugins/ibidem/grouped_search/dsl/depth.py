@@ -1,0 +1,302 @@
+"""Depth of a ranking by neighbours or retrievers: made as great as the window that is grouped.
+
+Elasticsearch ranks by `knn` and by most retrievers only so many hits as they name themselves (`k`, `num_candidates`,
+`rank_window_size`, the `window_size` of a `rescorer`), ten where they name none: with copies among them, too few for a
+page. They are asked for the whole window instead. A greater depth may change the scores of `rrf` and `linear`, whose
+parts then rank more documents, so one request has one depth, and the account names what was raised.
+
+The retrievers `standard` and `knn` are the parts `query` and `knn` in other words, and are read as these.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ibidem.grouped_search.dsl.unsupported import refuse
+from ibidem.grouped_search.response import Json
+from ibidem_dedupe.parameters import DEEPEST
+from ibidem_ingest.errors import UsageError, short_repr
+
+NESTED: Mapping[str, str] = {
+    "linear": "retrievers",
+    "pinned": "retriever",
+    "rescorer": "retriever",
+    "rrf": "retrievers",
+    "rule": "retriever",
+    "text_similarity_reranker": "retriever",
+}
+"""Retrievers that rank what others find, with the member that holds these."""
+
+WINDOW = "rank_window_size"
+
+NEIGHBOURS = frozenset(("knn", "neural"))
+"""Queries for the nearest by a vector."""
+
+PLAIN = frozenset(("standard", "knn"))
+"""Retrievers that rank by themselves."""
+
+DEEPEST_RETRIEVER = 10
+"""Retrievers inside each other; each runs once more all that is inside it."""
+
+APART = frozenset(("query", "knn", "sort", "rescore", "min_score", "sub_searches", "rank", "search_after"))
+"""Parts of a search that the engine does not take next to a retriever."""
+
+STANDARD = frozenset(("query", "filter", "sort", "min_score", "_name", "collapse", "search_after", "terminate_after"))
+DEFAULT = 10
+"""Depth where a request names none: that of a page, which is as long as `size` is, and of a rescorer."""
+
+
+@dataclass(slots=True)
+class Depth:
+    """The depth that a search needs.
+
+    Args:
+        hits: Hits that are grouped at least.
+        raised: What was raised, as the account shows it.
+    """
+
+    hits: int
+    raised: list[Json] = field(default_factory=list)
+
+    def nearest(self, knn: Mapping[str, Any], path: str) -> Json:
+        """Make a search for neighbours find enough of them."""
+        found = self._raise(knn, "k", path, self.hits)
+        if "num_candidates" in knn:
+            found = self._raise(found, "num_candidates", path, found["k"])
+        return found
+
+    def query(self, query: Any, path: str = "query") -> Any:
+        """Make a query for neighbours, or those of a `hybrid` query, find enough of them."""
+        if not isinstance(query, Mapping) or len(query) != 1:
+            return query
+        kind, parts = next(iter(query.items()))
+        path = f"{path}.{kind}"
+        if kind in NEIGHBOURS and isinstance(parts, Mapping):
+            if "field" in parts:  # as Elasticsearch writes it
+                return {kind: self.nearest(parts, path)}
+            return {kind: {name: self._by_field(each, f"{path}.{name}") for name, each in parts.items()}}
+        if kind == "hybrid" and isinstance(parts, Mapping) and isinstance(parts.get("queries"), list | tuple):
+            return {kind: {**parts, "queries": [self.query(each, path) for each in parts["queries"]]}}
+        return query
+
+    def _by_field(self, parts: Any, path: str) -> Any:
+        """Deepen what OpenSearch writes under the name of a field; within a distance it finds all."""
+        is_counted = isinstance(parts, Mapping) and not parts.keys() & {"min_score", "max_distance"}
+        return self.nearest(parts, path) if is_counted else parts
+
+    def retriever(self, retriever: Any, path: str, level: int = 1) -> Json:
+        """Make a retriever, and all those inside it, rank enough hits."""
+        kind, parts = read_retriever(retriever, path, level)
+        path = f"{path}.{kind}"
+        if kind == "knn":
+            return {kind: self.nearest(parts, path)}
+        for name in ("collapse", "search_after", "terminate_after"):
+            if name in parts:
+                refuse(f"{path}.{name}", "hits that it leaves out would be missing from every group", "leave it out")
+        if kind == "standard":
+            return {kind: parts}
+        member = NESTED[kind]
+        parts = self._rescorer(parts, path) if kind == "rescorer" else self._raise(parts, WINDOW, path, self.hits)
+        # What is inside has to rank as many hits as what is around it.
+        inner_depth, inner = Depth(max(window_sizes(kind, parts)), self.raised), parts.get(member)
+        if member == "retriever":
+            return {kind: parts | {member: inner_depth.retriever(inner, path, level + 1)}}
+        if inner is None:  # `fields` and a text, from which the engine makes the retrievers itself
+            return {kind: parts}
+        if not isinstance(inner, list | tuple):
+            raise UsageError(f"{path}.retrievers={short_repr(inner)} is not a list", "write a list of retrievers")
+        return {kind: parts | {member: [inner_depth._weighted(each, path, level + 1) for each in inner]}}
+
+    def _rescorer(self, parts: Mapping[str, Any], path: str) -> Json:
+        """Deepen a `rescorer`, which ranks as many hits as the smallest of its windows holds."""
+        rescore = parts.get("rescore")
+        if isinstance(rescore, Mapping):
+            return {**parts, "rescore": self._raise(rescore, "window_size", f"{path}.rescore", self.hits)}
+        if not isinstance(rescore, list | tuple) or not all(isinstance(each, Mapping) for each in rescore):
+            raise UsageError(f"{path}.rescore={short_repr(rescore)} is no rescorer", "write one, or a list of them")
+        windows = [
+            self._raise(each, "window_size", f"{path}.rescore[{at}]", self.hits) for at, each in enumerate(rescore)
+        ]
+        return {**parts, "rescore": windows}
+
+    def _weighted(self, item: Any, path: str, level: int) -> Json:
+        """Deepen one retriever of several, which may stand next to its weight."""
+        if isinstance(item, Mapping) and "retriever" in item:
+            return {**item, "retriever": self.retriever(item["retriever"], path, level)}
+        return self.retriever(item, path, level)
+
+    def _raise(self, parts: Mapping[str, Any], name: str, path: str, least: int) -> Json:
+        """Raise a number of a part, where it is too small or left to the engine."""
+        value = parts.get(name, DEFAULT)
+        if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= DEEPEST:
+            raise UsageError(
+                f"{path}.{name}={short_repr(value)} is not understood", f"allowed: an integer from 1 to {DEEPEST:,}"
+            )
+        if name in parts and value >= least:
+            return {**parts}
+        used = max(value, least)
+        self.raised.append({"part": f"{path}.{name}", "asked": parts.get(name), "used": used, "limit": DEEPEST})
+        return {**parts, name: used}
+
+
+def deepen(body: Mapping[str, Any], window: int) -> tuple[Json, Sequence[Json]]:
+    """Make the ranking of a body as deep as a window.
+
+    Args:
+        body: The search; its retriever is no plain one any more.
+        window: How many hits are grouped at least.
+
+    Returns:
+        The search, and what was raised in it.
+
+    Raises:
+        UsageError: A retriever or a number that is not understood, or does not go with groups.
+
+    >>> body = {"knn": {"field": "place", "query_vector": [1.0], "k": 10}}
+    >>> deepen(body, 100)[1]
+    [{'part': 'knn.k', 'asked': 10, 'used': 100, 'limit': 10000}]
+    """
+    depth = Depth(window)
+    found = dict(body)
+    if "query" in body:
+        found["query"] = depth.query(body["query"])
+    if "retriever" in body:
+        found["retriever"] = depth.retriever(body["retriever"], "retriever")
+    if isinstance(knn := body.get("knn"), Mapping):
+        found["knn"] = depth.nearest(knn, "knn")
+    elif isinstance(knn, list | tuple):
+        found["knn"] = [depth.nearest(each, f"knn[{at}]") for at, each in enumerate(knn)]
+    return found, depth.raised
+
+
+def grows(ranking: Mapping[str, Any]) -> bool:
+    """Return whether a greater depth adds hits behind all others: one search for neighbours, with nothing next to it.
+
+    >>> grows({"knn": {"field": "place"}}), grows({"knn": {"field": "place"}, "query": {"match_all": {}}})
+    (True, False)
+    """
+    knn, query = ranking.get("knn"), ranking.get("query")
+    if ranking.get("sort") or ranking.get("rescore"):
+        return False
+    if knn:
+        return not query and (isinstance(knn, Mapping) or len(knn) == 1)
+    return isinstance(query, Mapping) and bool(query.keys() & NEIGHBOURS)
+
+
+def join_raised(before: Sequence[Json], after: Sequence[Json]) -> Sequence[Json]:
+    """Join what was raised twice: as it was asked for, and as it was used in the end."""
+    asked = {each["part"]: each["asked"] for each in before}
+    again = {each["part"]: {**each, "asked": asked.get(each["part"], each["asked"])} for each in after}
+    return [*({each["part"]: each for each in before} | again).values()]
+
+
+def raised_depths(raised: Sequence[Json]) -> Json:
+    """Return the part of an account that names the depths that were raised; nothing where none was."""
+    return {"raised": [*raised]} if raised else {}
+
+
+def nothing_near(ranking: Mapping[str, Any], total: int) -> Json:
+    """Return the part of an account that says what to look at where a search for neighbours found none.
+
+    >>> nothing_near({"knn": {"field": "place", "query_vector": [1.0]}}, 0)
+    {'remedy': 'look whether documents have vectors in place, and pass the filters of knn'}
+    """
+    knn = ranking.get("knn")
+    if total or not knn:
+        return {}
+    fields = [str(each.get("field")) for each in ([knn] if isinstance(knn, Mapping) else knn)]
+    return {"remedy": f"look whether documents have vectors in {', '.join(fields)}, and pass the filters of knn"}
+
+
+def unwrap(body: Mapping[str, Any]) -> Json:
+    """Write a retriever that ranks by itself as the parts of a search that rank in the same way.
+
+    Raises:
+        UsageError: A retriever that is not known, or that stands next to a part that ranks as well.
+
+    >>> unwrap({"retriever": {"standard": {"query": {"match": {"text": "wheat"}}, "min_score": 2}}, "size": 5})
+    {'size': 5, 'query': {'match': {'text': 'wheat'}}, 'min_score': 2}
+    """
+    if "retriever" not in body:
+        return dict(body)
+    if beside := sorted(body.keys() & APART):
+        raise UsageError(
+            f"{beside[0]} next to retriever: the engine ranks by one of them",
+            "put it into a retriever of the kind standard or knn, or leave the retriever out",
+        )
+    kind, parts = read_retriever(body["retriever"], "retriever", 1)
+    rest = {name: part for name, part in body.items() if name != "retriever"}
+    if kind == "standard" and parts.keys() <= STANDARD:
+        return rest | _standard(parts)
+    if kind == "knn":
+        minimum = {"min_score": parts["min_score"]} if "min_score" in parts else {}
+        return rest | {"knn": {name: part for name, part in parts.items() if name != "min_score"}} | minimum
+    return dict(body)
+
+
+def _standard(parts: Mapping[str, Any]) -> Json:
+    """Write a standard retriever as parts of a search: its filters and its name go around the query."""
+    found = {name: part for name, part in parts.items() if name not in ("filter", "_name")}
+    if not parts.keys() & {"filter", "_name"}:
+        return found
+    clause: Json = {"must": [parts["query"]]} if parts.get("query") else {}
+    clause |= {"filter": parts["filter"]} if "filter" in parts else {}
+    clause |= {"_name": parts["_name"]} if "_name" in parts else {}
+    return found | {"query": {"bool": clause}}
+
+
+def read_retriever(retriever: Any, path: str, level: int) -> tuple[str, Mapping[str, Any]]:
+    """Return the kind and the parts of a retriever.
+
+    Args:
+        retriever: As the engine takes it.
+        path: Where it stands, for errors.
+        level: How many retrievers it is inside of, itself included.
+
+    Raises:
+        UsageError: It is no retriever, of a kind that is not known, or inside too many others.
+    """
+    if level > DEEPEST_RETRIEVER:
+        raise UsageError(
+            f"retrievers are nested more than {DEEPEST_RETRIEVER} deep", "put them side by side into one rrf or linear"
+        )
+    allowed = "one of " + ", ".join(kinds())
+    if not isinstance(retriever, Mapping) or len(retriever) != 1:
+        raise UsageError(f"{path}={short_repr(retriever)} is no retriever", f"write one kind and its parts: {allowed}")
+    kind, parts = next(iter(retriever.items()))
+    if kind not in kinds():
+        refuse(f"the retriever {kind!r}", "how its ranking can be made longer is not known", f"use {allowed}")
+    if not isinstance(parts, Mapping):
+        raise UsageError(f"{path}.{kind}={short_repr(parts)} is not a JSON object", "write its parts by name")
+    return kind, parts
+
+
+def kinds() -> Sequence[str]:
+    """Return the kinds of retrievers that can be grouped.
+
+    >>> "rrf" in kinds()
+    True
+    """
+    return sorted((*PLAIN, *NESTED))
+
+
+def ranked_hits(retriever: Mapping[str, Any]) -> int:
+    """Return how many hits a retriever that was deepened ranks: as many of them can be grouped, and no others.
+
+    >>> ranked_hits({"rrf": {"retrievers": [], "rank_window_size": 200}})
+    200
+    """
+    ((kind, parts),) = retriever.items()
+    return min(window_sizes(kind, parts))
+
+
+def window_sizes(kind: str, parts: Mapping[str, Any]) -> Sequence[int]:
+    """Return how many hits each step of a retriever that was deepened ranks.
+
+    >>> window_sizes("rescorer", {"rescore": [{"window_size": 200}, {"window_size": 500}]})
+    [200, 500]
+    """
+    if kind != "rescorer":
+        return [parts[WINDOW]]
+    rescore = parts["rescore"]
+    return [each["window_size"] for each in ([rescore] if isinstance(rescore, Mapping) else rescore)]

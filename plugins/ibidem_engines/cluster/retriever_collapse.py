@@ -1,0 +1,85 @@
+"""Collapsed ranking of a retriever: all that it ranks is read at once, and the best hit of each stored group is kept.
+
+A retriever takes no sort, by which pages could be counted off, and ranks a bounded number of hits. Native `collapse`
+over it counts no groups.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ibidem_engines.cluster import dsl
+from ibidem_engines.cluster.collapse import FIELDS, collapse_search, read_group_hits, split_by_group
+from ibidem_engines.cluster.dsl import Clause
+from ibidem_engines.cluster.index import Layout
+from ibidem_engines.cluster.match_counts import NOTHING, CountCache, MatchCounter
+from ibidem_engines.engine import Hit
+from ibidem_engines.reindex import Marks
+from ibidem_engines.requests import RequestFlow, Target
+from ibidem_engines.stored_groups import Collapsed, GroupHit, Members, Place
+
+
+@dataclass(slots=True)
+class RetrieverCollapse:
+    """A retriever's ranking, collapsed by stored groups, as `ClusterCollapse` is.
+
+    Args:
+        target: The indexes, or a point in time.
+        body: Body of the search, with the retriever.
+        layout: Layout of the indexes.
+        depth: How many hits the retriever ranks.
+    """
+
+    target: Target
+    body: Mapping[str, Any]
+    layout: Layout
+    depth: int
+    _hits: Sequence[GroupHit] = field(default=(), init=False)
+
+    def page(
+        self,
+        place: Place,
+        size: int,
+        settled: Marks,
+        extras: Mapping[str, Any] | None = None,
+        _cache: CountCache | None = None,
+    ) -> RequestFlow[tuple[Mapping[str, Any], Collapsed]]:
+        """Read the ranking, and a part of it collapsed; see `ClusterCollapse.page`, whose answer holds hits too."""
+        body = {**self.body, **FIELDS, **(extras or {}), "size": self.depth, "track_total_hits": True}
+        answer = yield self.target.search(body)
+        self._hits = read_group_hits(answer)
+        count = NOTHING
+        if self._hits:
+            counter = MatchCounter(self.target, {"query": self._ranked_clause()}, self.layout, settled)
+            _, count = yield from counter.count()
+        best: dict[object, GroupHit] = {}
+        for hit in self._hits:
+            best.setdefault(hit.group or hit.name, hit)
+        heads = [*best.values()][place.start : place.start + size]
+        counts = replace(count.counts, limited=len(self._hits) >= self.depth)
+        best_score = answer["hits"].get("max_score") if self._hits else None
+        without_hits = {**answer, "hits": {**answer["hits"], "hits": []}}
+        return without_hits, Collapsed(heads, counts, best_score, several=count.several)
+
+    def tails(
+        self, groups: Sequence[str], _heads: Sequence[GroupHit], limit: int
+    ) -> RequestFlow[tuple[Sequence[Mapping[str, Any]], Members]]:
+        """Return documents of some groups; none is read as it is shown."""
+        return (), (yield from self.members(groups, limit))
+
+    def members(self, groups: Sequence[str], limit: int) -> RequestFlow[Members]:
+        """Return documents of some groups, which were read with the ranking."""
+        yield from ()
+        by_group = split_by_group(self._hits)
+        hits = [hit for name in groups for hit in by_group.get(name, ())[:limit]]
+        sizes = Counter(hit.group for hit in self._hits)
+        return Members(hits, {name: sizes[name] for name in groups})
+
+    def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, Hit]]:
+        """Read the leads of some groups, as far as they are ranked."""
+        return (yield from collapse_search(self.target, {"query": self._ranked_clause()}, self.layout).leads(groups))
+
+    def _ranked_clause(self) -> Clause:
+        """Choose the documents of the ranking."""
+        return {"bool": {"should": dsl.documents([hit.name for hit in self._hits]), "minimum_should_match": 1}}
