@@ -10,7 +10,7 @@ from simulation.schedules import run
 SEEDS, LOT = int(os.environ.get("SEEDS", "10000")), 500
 """`.ci/run` runs fewer, since it is at its limit of time."""
 
-MOST = 1_500
+MOST = 3_000
 """Schedules in which a defect has to be noticed."""
 
 
