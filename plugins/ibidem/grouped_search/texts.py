@@ -100,6 +100,8 @@ def group_texts(
         ['follows it in the same document, 7 words overlap']
     """
     choice = read("dedupe_keep", keep)
+    if choice.by == "current":
+        raise UsageError("keep='current' is not for texts, which have no titles and fields", "use 'latest'")
     passages = [Passage.of(text, place) for place, text in enumerate(texts)]
     policy = policy or Policy()
     columns = PackedColumns.decode(sign_texts(passages, language, tables or Tables(load().tables)))
