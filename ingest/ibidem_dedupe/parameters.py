@@ -65,7 +65,7 @@ PRESETS: Mapping[str, Preset] = {
 Mode = Literal["off", "collapse", "indent"]
 Scope = Literal["window", "matches", "index"]
 By = Literal["window", "stored"]
-KeepBy = Literal["rank", "earliest", "latest", "longest", "source"]
+KeepBy = Literal["rank", "earliest", "latest", "longest", "current", "source"]
 
 MODES: tuple[Mode, ...] = get_args(Mode)
 SCOPES: tuple[Scope, ...] = get_args(Scope)
@@ -88,7 +88,7 @@ class Keep:
     """The rule that chooses the lead that is shown of a group.
 
     Args:
-        by: The first in rank, the earliest, latest or longest, or the first of the listed sources.
+        by: The first in rank, the earliest, latest or longest, the current version, or the first of the listed sources.
         sources: Names of sources in the order wished, for `source`.
     """
 
@@ -130,10 +130,10 @@ def keep(value: str) -> Keep:
     sources = tuple(name.strip() for name in names.split(",") if name.strip())
     if rule == "source" and sources:
         return Keep("source", sources)
-    for word in ("rank", "earliest", "latest", "longest"):
+    for word in ("rank", "earliest", "latest", "longest", "current"):
         if value.lower() == word:
             return Keep(word)
-    raise InvalidValue("rank, earliest, latest, longest, source:NAME,NAME,…")
+    raise InvalidValue("rank, earliest, latest, longest, current, source:NAME,NAME,…")
 
 
 def parse_integer(minimum: int, maximum: int, unit: str) -> Callable[[str], int]:
@@ -196,7 +196,7 @@ PARAMETERS: Mapping[str, Parameter] = {
         ", ".join(LEVELS), "near", "the weakest level that still joins two documents", parse_choice(*LEVELS)
     ),
     "dedupe_keep": Parameter(
-        "rank, earliest, latest, longest, source:NAME,…",
+        "rank, earliest, latest, longest, current, source:NAME,…",
         "rank",
         "which member of a group is shown as its lead; never moves the group",
         keep,

@@ -124,7 +124,7 @@ def test_the_version_is_that_of_the_distribution(capsys) -> None:
         (["serch", "x"], "No such command"),
         (["search", "x", "--levle", "near"], "No such option"),
         (["search", "x", "--level", "nearly"], "identical, near"),
-        (["search", "x", "--keep", "newest"], "rank, earliest, latest, longest"),
+        (["search", "x", "--keep", "newest"], "rank, earliest, latest, longest, current"),
         (["search", "x", "--window", "0"], "1 to 10,000"),
         (["search", "x", "--filter", "source"], "FIELD=VALUE"),
         (["search", "x", "--size", "0"], "--size"),

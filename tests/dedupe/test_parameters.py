@@ -34,7 +34,7 @@ def test_the_help_of_presets_names_every_preset() -> None:
     assert all(name in PARAMETERS["dedupe_preset"].values for name in PRESETS)
 
 
-@pytest.mark.parametrize("text", ["rank", "earliest", "latest", "longest", "source:AP,Reuters"])
+@pytest.mark.parametrize("text", ["rank", "earliest", "latest", "longest", "current", "source:AP,Reuters"])
 def test_a_way_to_keep_reads_back_as_it_is_written(text: str) -> None:
     read = PARAMETERS["dedupe_keep"].read(text)
     assert isinstance(read, Keep)

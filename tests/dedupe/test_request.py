@@ -49,7 +49,7 @@ def test_every_parameter_is_read() -> None:
     [
         ("dedupe", "on", "off, collapse, indent"),
         ("dedupe_level", "exact", "identical, near, partial"),
-        ("dedupe_keep", "newest", "rank, earliest, latest, longest, source:"),
+        ("dedupe_keep", "newest", "rank, earliest, latest, longest, current, source:"),
         ("dedupe_keep", "source:", "source:NAME"),
         ("dedupe_window", "0", "1 to 10,000"),
         ("dedupe_window", "10001", "1 to 10,000"),

@@ -15,6 +15,8 @@ from ibidem_dedupe.request import DedupeRequest, parse_request
         ({"dedupe": "off"}, False),
         ({"dedupe": "indent", "dedupe_scope": "matches"}, False),
         ({"dedupe": "indent", "dedupe_by": "stored"}, False),
+        ({"dedupe": "indent", "dedupe_keep": "latest"}, True),
+        ({"dedupe": "indent", "dedupe_keep": "current"}, False),
     ],
 )
 def test_a_window_is_left_to_the_plugin_and_wider_scopes_are_not(parameters: dict[str, str], expected: bool) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import xxhash
 
 from ibidem_dedupe.versions.version_marks import MarkedName, Stage, read_name, read_number
-from ibidem_dedupe.word_runs import Hashes, batches, hash_words, runs
+from ibidem_dedupe.word_runs import NO_WORDS, Hashes, batches, hash_words, runs
 from ibidem_ingest.document import Document
 from ibidem_ingest.mail.head import is_mail
 
@@ -78,6 +78,11 @@ def versioned_documents(documents: Iterable[Document]) -> Iterator[VersionedDocu
             read = _read(document, hashes[start:end])
             if read.declares or not is_mail(document.meta):
                 yield read
+
+
+def read_marks(document: Document) -> VersionedDocument:
+    """Read what a document says about its version; its text is left out."""
+    return _read(document, NO_WORDS)
 
 
 def _read(document: Document, words: Hashes) -> VersionedDocument:

@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from ibidem.grouped_search.backend import PageRequest, SearchBackend
-from ibidem.grouped_search.response import Group, Json, Pages, ResponseRenderer, build_groups
+from ibidem.grouped_search.current_version import version_places
+from ibidem.grouped_search.response import Group, Json, Pages, ResponseRenderer, build_groups, rows_of_step
 from ibidem.grouped_search.scope import ScopeMatches, append_matches, look_up_duplicates
 from ibidem.grouped_search.stats import LateDocument, late_members, response_stats
 from ibidem.grouped_search.window import Window
@@ -253,7 +254,9 @@ def grouped_page(source: SearchBackend, page_request: PageRequest) -> RequestFlo
         ranked_window.matcher.long_signatures,
         lambda: append_matches(ranked_window, scope_matches, source.overrides()),
     )
-    groups = build_groups(window, leads, request)
+    members = window.grouping.members(leads).items()
+    steps = [rows_of_step(window, first, rows, request) for first, rows in members]
+    groups = build_groups(window, leads, request, (yield from version_places(source, window, steps, request)))
     if (portion := page_request.portion) is not None:
         groups = [group.portion(portion.offset, portion.size) for group in groups if group.id == portion.group]
     yield from read_long(source, window, [row for group in groups if group.duplicates for row in group.shown_rows])

@@ -26,9 +26,12 @@ APART = frozenset(("tables", "facets"))
 
 
 def decides(request: DedupeRequest) -> bool:
-    """Return whether the plugin groups as this request wants it: by figures that it knows, and a window."""
+    """Return whether the plugin groups as this request wants it: by figures that it knows, and a window.
+
+    The current version it leaves to the library: it reads no titles.
+    """
     window = request.by == "window" and request.scope == "window"
-    return window and request.mode != "off" and knows_figures(request)
+    return window and request.mode != "off" and request.keep.by != "current" and knows_figures(request)
 
 
 def knows_figures(request: DedupeRequest) -> bool:

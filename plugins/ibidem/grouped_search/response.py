@@ -58,16 +58,24 @@ def source_order(sources: Sequence[str]) -> Worse:
     return lambda columns, row: places.get(int(columns.source[row]), NEVER)
 
 
-def choose_lead(columns: PackedColumns, members: Sequence[int], keep: Keep) -> int:
+NO_PLACES: Mapping[int, int] = {}
+
+
+def choose_lead(
+    columns: PackedColumns, members: Sequence[int], keep: Keep, places: Mapping[int, int] = NO_PLACES
+) -> int:
     """Return the member that is shown as the lead; ties go to the first in rank.
 
     Args:
         columns: The packed values of the window.
         members: Rows to choose from, in rank order: those of the step of the window in which the group began.
         keep: How to choose.
+        places: Place of each row among the versions of its group, for `current`.
     """
     if keep.by == "rank":
         return min(members)
+    if keep.by == "current":
+        return min(members, key=lambda row: (-places.get(row, -1), row))
     worse = source_order(keep.sources) if keep.by == "source" else WORSE[keep.by]
     return min(members, key=lambda row: (worse(columns, row), row))
 
@@ -109,24 +117,35 @@ class Group:
         return replace(self, offset=offset, shown_count=max(0, min(len(self.duplicates) - offset, size)))
 
 
-def build_groups(window: Window, leads: Sequence[int], request: DedupeRequest) -> list[Group]:
+def build_groups(
+    window: Window, leads: Sequence[int], request: DedupeRequest, places: Mapping[int, int] = NO_PLACES
+) -> list[Group]:
     """Arrange the groups of a page.
 
     Args:
         window: The grouped hits.
         leads: First occurrences of the page's groups, in rank order.
         request: Which member leads and how many follow.
+        places: As for `choose_lead`.
     """
-    return [build_group(window, first, rows, request) for first, rows in window.grouping.members(leads).items()]
+    groups = window.grouping.members(leads).items()
+    return [build_group(window, first, rows, request, places) for first, rows in groups]
 
 
-def build_group(window: Window, first: int, rows: Sequence[int], request: DedupeRequest) -> Group:
+def build_group(
+    window: Window, first: int, rows: Sequence[int], request: DedupeRequest, places: Mapping[int, int] = NO_PLACES
+) -> Group:
     """Arrange one group; its lead is chosen among those of the step of the window in which it began."""
-    step_end = min(window.ranked, (first // request.window + 1) * request.window)
-    lead = choose_lead(window.columns, [row for row in rows if row < step_end], request.keep)
+    lead = choose_lead(window.columns, rows_of_step(window, first, rows, request), request.keep, places)
     duplicates = tuple(row for row in rows if row != lead)
     limit = len(duplicates) if request.max_per_group is None else request.max_per_group
     return Group(window.group_id(first), first, lead, duplicates, min(len(duplicates), limit))
+
+
+def rows_of_step(window: Window, first: int, rows: Sequence[int], request: DedupeRequest) -> list[int]:
+    """Return the rows of a group that are in the step of the window in which it began."""
+    step_end = min(window.ranked, (first // request.window + 1) * request.window)
+    return [row for row in rows if row < step_end]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,9 @@ from typing import Protocol
 import numpy as np
 
 from ibidem.grouped_search.backend import PageRequest, start_place
+from ibidem.grouped_search.current_version import version_places
 from ibidem.grouped_search.page import GroupedPage
-from ibidem.grouped_search.response import Group, Json, ResponseRenderer, choose_lead
+from ibidem.grouped_search.response import NO_PLACES, Group, Json, ResponseRenderer, choose_lead
 from ibidem.grouped_search.stats import request_stats
 from ibidem.grouped_search.window import Window
 from ibidem_dedupe.leader_clustering import Grouping
@@ -130,7 +131,7 @@ def stored_page(source: StoredBackend, page_request: PageRequest) -> RequestFlow
     larger_groups = sorted({head.group for head in page.heads if may_have_more(head.group, page)})
     members = (yield from source.members(larger_groups, most_members(page_request))) if larger_groups else NOBODY
     read = PageGroups.build(page.heads, members, page_request, source.overrides())
-    groups = read.groups()
+    groups = read.groups((yield from version_places(source, read.window, read.rows.values(), page_request.request)))
     if (portion := page_request.portion) is not None:
         groups = [group.portion(portion.offset, portion.size) for group in groups if group.id == portion.group]
     read, stored_leads = yield from read_leads(source, read, groups)
@@ -207,12 +208,16 @@ class PageGroups:
         window = build_window(hits, page_request.request.policy, overrides, lead, names)
         return cls(window, rows, sizes, page_request.request)
 
-    def groups(self) -> list[Group]:
-        """Arrange the groups."""
-        return [self._group(first, rows) for first, rows in self.rows.items()]
+    def groups(self, places: Mapping[int, int] = NO_PLACES) -> list[Group]:
+        """Arrange the groups.
 
-    def _group(self, first: int, rows: Sequence[int]) -> Group:
-        lead = choose_lead(self.window.columns, rows, self.request.keep)
+        Args:
+            places: As for `choose_lead`.
+        """
+        return [self._group(first, rows, places) for first, rows in self.rows.items()]
+
+    def _group(self, first: int, rows: Sequence[int], places: Mapping[int, int]) -> Group:
+        lead = choose_lead(self.window.columns, rows, self.request.keep, places)
         duplicates = tuple(row for row in rows if row != lead)
         limit = len(duplicates) if self.request.max_per_group is None else self.request.max_per_group
         unread_count = self.sizes[first] - len(rows)

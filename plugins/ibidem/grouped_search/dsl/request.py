@@ -14,6 +14,7 @@ from ibidem.grouped_search.dsl.unsupported import (
     children,
     read_integer,
     read_page,
+    refuse_current,
     refuse_depth,
     refuse_parts,
     refuse_scope,
@@ -161,6 +162,7 @@ def read_search(
     refuse_parts(full_body, query_params)
     refuse_target(index, full_body)
     refuse_scope(full_body, request)
+    refuse_current(request)
     check_total(full_body)
     full_body, raised = deepen(full_body, max(request.window, read_integer(full_body, "size", 10)))
     if request.by == "stored":

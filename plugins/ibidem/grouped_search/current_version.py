@@ -1,0 +1,54 @@
+"""Current version of each group of a page, for `dedupe_keep=current`: its documents are read, and put in order.
+
+Packed values hold dates, and neither titles nor fields, by which versions are numbered. So documents are read, those of
+the page's groups of two or more alone.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol
+
+from ibidem.grouped_search.response import NO_PLACES, Json
+from ibidem.grouped_search.window import Window
+from ibidem_dedupe.overrides import DocumentRef
+from ibidem_dedupe.request import DedupeRequest
+from ibidem_dedupe.versions.version_order import sort_versions
+from ibidem_dedupe.versions.versioned_document import read_marks
+from ibidem_engines.engine import Hit
+from ibidem_engines.requests import RequestFlow
+from ibidem_ingest.document import Document
+
+
+class DocumentSource(Protocol):
+    """What reads the documents of hits."""
+
+    def fetch(self, hits: Sequence[Hit]) -> RequestFlow[Mapping[DocumentRef, Json]]:
+        """Return the documents of hits as they are shown."""
+
+
+def version_places(
+    source: DocumentSource, window: Window, groups: Iterable[Sequence[int]], request: DedupeRequest
+) -> RequestFlow[Mapping[int, int]]:
+    """Return the place of each row among the versions of its group; nothing where they are not asked for.
+
+    Args:
+        source: Reads the documents.
+        window: The documents.
+        groups: Rows of each group.
+        request: What is asked for.
+    """
+    several = [rows for rows in groups if len(rows) > 1]
+    if request.keep.by != "current" or not several:
+        return NO_PLACES
+    read = yield from source.fetch([window.hits[row] for rows in several for row in rows])
+    places: dict[int, int] = {}
+    for rows in several:
+        marks = {read_marks(_document(read[name])): row for row in rows if (name := window.name(row)) in read}
+        places |= {marks[each]: place for place, each in enumerate(sort_versions(list(marks)))}
+    return places
+
+
+def _document(hit: Json) -> Document:
+    """Return a document as a hit holds it, without its text."""
+    record = hit["_source"]
+    texts = {name: record.get(name, "") for name in ("title", "date", "url")}
+    return Document(record["id"], "", meta=record.get("meta", {}), **texts)

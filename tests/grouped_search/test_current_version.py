@@ -1,0 +1,70 @@
+"""The current version of a group is shown on top, earlier ones under it."""
+
+from typing import cast
+
+import pytest
+
+from ibidem.grouped_search.api import search
+from ibidem.grouped_search.texts import group_texts
+from ibidem_dedupe.request import parse_request
+from ibidem_engines.connect import open_engine
+from ibidem_engines.engine import Engine
+from ibidem_engines.query import parse_query
+from ibidem_engines.records import records
+from ibidem_ingest.document import Document
+from ibidem_ingest.errors import UsageError
+from ibidem_ingest.idf.store import Tables
+from ibidem_workers.groups.follower import Follower
+
+TEXT = (
+    "The tenant pays the rent of the house at the harbour on the first of May, and the landlord keeps the roof, the "
+    "gutters and the windows in repair; whoever breaks a pane has it mended within a month at his own expense. "
+)
+VERSIONS = (("a", "Lease v1", "1991"), ("c", "Lease v10", "1990"), ("b", "Lease v2 (draft)", "1992"))
+
+
+@pytest.fixture(scope="module")
+def leases(tmp_path_factory: pytest.TempPathFactory) -> Engine:
+    folder = tmp_path_factory.mktemp("leases")
+    engine = open_engine(f"sqlite:///{folder}/index.sqlite", "leases")
+    engine.create()
+    documents = [Document(id_, TEXT, title=title, date=date, language="en") for id_, title, date in VERSIONS]
+    documents.append(Document("other", "A tenant of another house has a dog.", title="Dog", language="en"))
+    engine.write(list(records(documents, Tables(folder / "tables"))))
+    engine.refresh()
+    Follower(engine).catch_up()
+    return engine
+
+
+def shown(engine: Engine, **options: str) -> list[list[str]]:
+    """Return the ids of each group that is shown, the lead first."""
+    groups: list[list[str]] = []
+    given = {"dedupe": "indent", "dedupe_keep": "current", "dedupe_window_days": "none"} | options
+    for hit in search(engine, parse_query("tenant"), parse_request(given))["hits"]["hits"]:
+        groups += [] if hit["_dedupe"]["indent"] else [[]]
+        groups[-1].append(cast("str", hit["_id"]))
+    return groups
+
+
+def test_the_highest_version_number_leads_whatever_the_dates_say(leases: Engine) -> None:
+    group = next(each for each in shown(leases) if "other" not in each)
+    assert group[0] == "c"
+    assert sorted(group) == ["a", "b", "c"]
+
+
+def test_a_document_alone_stays_as_it_is(leases: Engine) -> None:
+    assert ["other"] in shown(leases)
+
+
+def test_of_stored_groups_the_current_version_leads_too(leases: Engine) -> None:
+    options = {"dedupe": "indent", "dedupe_keep": "current", "dedupe_by": "stored"}
+    hits = search(leases, parse_query("tenant"), parse_request(options))["hits"]["hits"]
+    followed = {hit["_dedupe"]["group"]: hit["_id"] for hit in reversed(hits)}
+    several = next(hit["_dedupe"]["group"] for hit in hits if hit["_dedupe"]["size"] > 1)
+    ids = [hit["_id"] for hit in hits if hit["_dedupe"]["group"] == several]
+    assert followed[several] == max(ids, key=["a", "b", "c"].index)
+
+
+def test_texts_without_titles_have_no_current_version() -> None:
+    with pytest.raises(UsageError, match="current"):
+        group_texts([TEXT], keep="current", language="en")
