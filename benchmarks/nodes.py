@@ -61,12 +61,12 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="write the engine's part of docs/figures/nodes.md")
     options = parser.parse_args()
     chosen = [name for name in TROUBLES if re.search(options.only, name)]
-    outcomes = list(trials(options.engine, chosen, options.rounds, options.seed))
-    page = list(lines(options.engine, outcomes, options.seed))
-    print(*page, sep="\n")
-    if options.write:
-        order = list(NAMES.values())
-        measured.write_part("nodes", "Three nodes in trouble", order, NAMES[options.engine], page)
+    outcomes, order = [], list(NAMES.values())
+    for outcome in trials(options.engine, chosen, options.rounds, options.seed):
+        outcomes.append(outcome)
+        if options.write:  # after each, so that a run that is ended leaves what it has tried
+            page = list(lines(options.engine, outcomes, options.seed))
+            measured.write_part("nodes", "Three nodes in trouble", order, NAMES[options.engine], page)
     if any(each.wrong for each in outcomes):
         sys.exit(1)
 

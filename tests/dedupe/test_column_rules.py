@@ -199,3 +199,9 @@ def test_a_pair_of_long_texts_is_left_to_their_long_signatures_at_partial_alone(
     codes = {level: int(strongest(pair, Policy(level=level))[0]) for level in LEVELS}
     assert codes == {"identical": 0, "near": 0, "partial": UNDECIDED}
     assert strongest(pair, replace(Policy(level="partial"), related=None))[0] != UNDECIDED
+
+
+def test_identical_texts_are_duplicates_however_far_apart_their_dates_are() -> None:
+    dated = [value(FIRST, "a", "1987-01-01"), value(replace(SECOND, content=FIRST.content), "b", "1999-01-01")]
+    pair = Pairs(PackedColumns.decode(dated), np.array([0]), np.array([1]))
+    assert strongest(pair, Policy(window_days=7)).tolist() == [TABLE.code("content")]

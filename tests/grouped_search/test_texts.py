@@ -5,7 +5,7 @@ import random
 import pytest
 
 from ibidem.grouped_search.passage import Passage
-from ibidem.grouped_search.texts import TextGroup, group_texts
+from ibidem.grouped_search.texts import TextGroup, document_languages, group_texts
 from ibidem_dedupe.policy import Policy
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables
@@ -137,3 +137,10 @@ def test_a_field_of_a_passage_that_cannot_be_read_is_named(passage: Passage, mes
 def test_a_way_to_choose_the_lead_that_does_not_exist_is_refused(tables: Tables) -> None:
     with pytest.raises(UsageError, match="dedupe_keep='newest'"):
         group_texts(["words"], tables=tables, keep="newest")
+
+
+def test_the_language_of_a_document_is_that_of_all_its_passages(tables: Tables) -> None:
+    german = "Der Mieter hat die Miete am ersten Tag jedes Monats im Voraus und ohne Aufforderung zu zahlen."
+    passages = [Passage("Seite 7", "mietvertrag"), Passage(german, "mietvertrag"), Passage("Page 7", "lease")]
+    assert document_languages(passages) == {"mietvertrag": "de", "lease": ""}
+    assert places(group_texts([*passages, german], tables=tables)) == [[0], [1, 3], [2]]

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from servers.tiers import NIGHTLY, ONE_ENGINE, ROOT, THOROUGH, mark_tiers
+from servers.tiers import COMPILED, NIGHTLY, ONE_ENGINE, ROOT, THOROUGH, mark_tiers
 
 
 class Item:
@@ -13,7 +13,7 @@ class Item:
 
     Args:
         path: The file.
-        engine: Which server it asks, if any.
+        engine: Which server it asks, or which loops it tries, if any.
     """
 
     def __init__(self, path: Path, engine: str = "") -> None:
@@ -25,10 +25,10 @@ class Item:
         self.marks.append(name)
 
     def get_closest_marker(self, name: str) -> str | None:
-        return self.engine or None if name == "server" else None
+        return self.engine or None if name == ("slow" if self.engine == "numpy" else "server") else None
 
 
-@pytest.mark.parametrize("name", [*THOROUGH, *ONE_ENGINE, *NIGHTLY])
+@pytest.mark.parametrize("name", [*THOROUGH, *ONE_ENGINE, *NIGHTLY, *COMPILED])
 def test_every_name_of_the_tables_is_there(name: str) -> None:
     file, _, test = name.partition("::")
     assert (ROOT / file).exists()
@@ -49,11 +49,15 @@ def test_a_file_of_the_table_and_every_file_in_its_folders_are_of_the_second_tie
         ("gateway/test_rights.py", "opensearch", []),
         ("gateway/test_shapes.py", "", []),
         ("engines/test_contract.py", "elasticsearch", []),
+        ("dedupe/test_leader_clustering.py", "numpy", ["thorough"]),
+        ("dedupe/test_leader_clustering.py", "", []),
         ("plugin/test_mixed.py", "opensearch", ["thorough"]),
         ("plugin/test_mixed.py", "elasticsearch", ["thorough", "nightly"]),
     ],
 )
-def test_the_earlier_tiers_ask_one_engine_above_the_adapters(path: str, engine: str, marks: list[str]) -> None:
+def test_the_earlier_tiers_ask_one_engine_above_the_adapters_and_cluster_by_compiled_loops(
+    path: str, engine: str, marks: list[str]
+) -> None:
     item = Item(ROOT / path, engine)
     mark_tiers([item])  # type: ignore[list-item] # as above
     assert item.marks == marks

@@ -4,7 +4,7 @@
 leaves out those that are marked `nightly`; `make test-nightly` runs every test.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -63,6 +63,14 @@ NIGHTLY: Mapping[str, str] = {
 SECOND = "elasticsearch"
 """The engine that is left to the tiers after the first there."""
 
+COMPILED: Mapping[str, str] = {
+    "dedupe/test_leader_clustering.py": "numpy's candidates and rules are tried each time",
+    "dedupe/test_leader_clustering_laws.py": "the same; for compiled loops the laws are tried each time",
+}
+"""Where numpy, which groups where no loops are compiled, is tried in the second tier, and what is tried before."""
+
+FALLBACK = "numpy"
+
 
 def mark_tiers(items: Iterable[pytest.Item]) -> None:
     """Mark the tests of the second tier, and those of the night among them.
@@ -71,7 +79,8 @@ def mark_tiers(items: Iterable[pytest.Item]) -> None:
         items: All tests that were collected.
     """
     for item in items:
-        if named(THOROUGH, item) or (named(ONE_ENGINE, item) and asks_second_engine(item)):
+        is_second = named(ONE_ENGINE, item) and asks_second_engine(item)
+        if is_second or named(THOROUGH, item) or (named(COMPILED, item) and tries_fallback(item)):
             item.add_marker("thorough")
         if named(NIGHTLY, item) and asks_second_engine(item):
             item.add_marker("nightly")
@@ -88,5 +97,15 @@ def named(table: Mapping[str, str], item: pytest.Item) -> bool:
 
 def asks_second_engine(item: pytest.Item) -> bool:
     """Return whether a test starts servers and is the one of its kind for Elasticsearch."""
+    return item.get_closest_marker("server") is not None and SECOND in parameters(item)
+
+
+def tries_fallback(item: pytest.Item) -> bool:
+    """Return whether a test is the one of its kind for numpy, beside one for compiled loops, which marks it `slow`."""
+    return item.get_closest_marker("slow") is not None and FALLBACK in parameters(item)
+
+
+def parameters(item: pytest.Item) -> Sequence[object]:
+    """Return the values that a test is one of several for."""
     call = getattr(item, "callspec", None)
-    return call is not None and item.get_closest_marker("server") is not None and SECOND in call.params.values()
+    return list(call.params.values()) if call is not None else []

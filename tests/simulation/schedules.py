@@ -243,7 +243,7 @@ def _quiet(world: World) -> None:
             raise Broken(f"{each.name} has ended: {each.error!r}") from each.error
         if not each.is_over:
             raise Broken(f"{each.name} waits for ever")
-    world.faults = Faults(delay=0.001)
+    world.past, world.faults = world.faults, Faults(delay=0.001)
     world.scheduler.now += 1_000.0  # every lease has lapsed
     if any(each.name.startswith("replace") for each in world.scheduler.processes):
         _finish(world, "replace-last", lambda: world.replace("news-2"))

@@ -3,16 +3,22 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 from ibidem_ingest.errors import UsageError, short_repr
-from ibidem_ingest.text.tokens import tokens
+from ibidem_ingest.kernel import loops
+from ibidem_ingest.text.tokens import TokenBatch, tokens
+from ibidem_ingest.text.word_hash import wh1
 
 LEAST_OVERLAP = 5
 """Words that two passages have to share at their edges: a run, as signatures count them."""
 
-MOST_HOLDERS = 8
-"""Passages of a document that may begin with one run; a heading that more of them repeat says nothing."""
+MOST_HOLDERS = 4
+"""Passages of a document that may begin with one run: a heading that more of them repeat says nothing from then on.
+
+What follows in a list changes nothing before it, so that a longer list moves no passage of a shorter one.
+"""
 
 Side = Literal["before", "after", "within"]
 
@@ -88,7 +94,7 @@ def overlaps(passages: Sequence[Passage]) -> dict[tuple[int, int], Overlap]:
     Passages with equal words do not overlap; they are duplicates.
 
     Args:
-        passages: Of any documents.
+        passages: Of any documents; what follows changes nothing between those before.
 
     >>> cut = [Passage(text, "lease") for text in ("a b c d e f g h", "d e f g h i j k", "x y z")]
     >>> overlaps(cut)[1, 0]
@@ -98,25 +104,40 @@ def overlaps(passages: Sequence[Passage]) -> dict[tuple[int, int], Overlap]:
     for place, passage in enumerate(passages):
         if passage.document:
             by_document[passage.document].append(place)
+    shared = [places for places in by_document.values() if len(places) > 1]
+    words = iter(hash_words([passages[place].text for places in shared for place in places]))
     found: dict[tuple[int, int], Overlap] = {}
-    for places in by_document.values():
-        if len(places) > 1:
-            found.update(_document_overlaps({at: list(map(str, tokens(passages[at].text))) for at in places}))
+    for places in shared:
+        found.update(_document_overlaps({place: next(words) for place in places}))
     return found
 
 
-def _document_overlaps(words: Mapping[int, list[str]]) -> Iterator[tuple[tuple[int, int], Overlap]]:
-    """Yield the overlaps of one document's passages, given their words by place."""
-    begins: dict[tuple[str, ...], list[int]] = defaultdict(list)
+def hash_words(texts: Sequence[str]) -> list[list[int]]:
+    """Return the hashes of each text's words (`wh1`), all in one go where loops are compiled.
+
+    >>> [len(words) for words in hash_words(["Rent is due.", ""])]
+    [3, 0]
+    """
+    if loops.IN_USE is None:
+        return [[wh1(str(token)) for token in tokens(text)] for text in texts]
+    batch = TokenBatch.tokenize(texts)
+    hashes, offsets = batch.hashes.tolist(), batch.offsets.tolist()
+    return [hashes[start:end] for start, end in pairwise(offsets)]
+
+
+def _document_overlaps(words: Mapping[int, list[int]]) -> Iterator[tuple[tuple[int, int], Overlap]]:
+    """Yield the overlaps of one document's passages, given the hashes of their words by place."""
+    # By the first word too, so that a run is cut only where one may begin.
+    begins: dict[int, dict[tuple[int, ...], list[int]]] = defaultdict(lambda: defaultdict(list))
     for place, own in words.items():
         if len(own) >= LEAST_OVERLAP:
-            begins[tuple(own[:LEAST_OVERLAP])].append(place)
+            begins[own[0]][tuple(own[:LEAST_OVERLAP])].append(place)
     for earlier, own in words.items():
-        for start in range(len(own) - LEAST_OVERLAP + 1):
-            holders = begins.get(tuple(own[start : start + LEAST_OVERLAP]), ())
-            if len(holders) > MOST_HOLDERS:
+        for start in [at for at, word in enumerate(own) if word in begins]:
+            holders = begins[own[start]].get(tuple(own[start : start + LEAST_OVERLAP]), ())
+            if len(holders) > MOST_HOLDERS and earlier >= holders[MOST_HOLDERS]:
                 continue
-            for later in holders:
+            for later in holders[:MOST_HOLDERS]:
                 other = words[later]
                 if own == other:
                     continue

@@ -1,6 +1,7 @@
 """Groups of texts in memory: what is done with the hits of a search, done with a list of texts, without an index."""
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -18,7 +19,7 @@ from ibidem_ingest.dates import interval
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables
-from ibidem_ingest.language import add_languages
+from ibidem_ingest.language import add_languages, detect
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.sign import batches, sign_and_pack
 
@@ -81,7 +82,8 @@ def group_texts(
         texts: In the order of their rank; passages where documents, dates or sources matter.
         policy: The decision for a pair; by default that of a search at the level `near`. Relations of long texts
             (`related`) need an index.
-        language: ISO 639 code of all texts; detected for each of them where it is empty.
+        language: ISO 639 code of all texts; where it is empty, it is detected once for each document, from all its
+            passages, and for each text of an unknown document.
         tables: The idf tables; those of the settings by default.
         keep: Which text of a group leads, as `dedupe_keep` says it: the first in `rank` (the best score), the
             `earliest`, `latest` or `longest`, or `source:NAME,…`. The order of the groups stays that of the list.
@@ -125,11 +127,35 @@ def sign_texts(passages: Sequence[Passage], language: str, tables: Tables) -> li
     Raises:
         UsageError: A date cannot be read.
     """
+    by_document = {} if language else document_languages(passages)
     documents = add_languages(
-        Document(str(place), each.text, date=check_date(each.date, place), source=each.source, language=language)
+        Document(
+            str(place),
+            each.text,
+            date=check_date(each.date, place),
+            source=each.source,
+            language=language or by_document.get(each.document, ""),
+        )
         for place, each in enumerate(passages)
     )
     return [packed for batch in batches(documents) for _, packed in sign_and_pack(batch, tables)]
+
+
+def document_languages(passages: Iterable[Passage]) -> dict[str, str]:
+    """Detect the language of each document from its passages together, as it is detected where a document is signed.
+
+    Args:
+        passages: Of any documents; those of unknown ones are passed over.
+
+    >>> rent = "The tenant shall pay the rent on the first day of each month, in advance and without demand."
+    >>> document_languages([Passage(rent, "lease"), Passage("And so on.", "lease")])
+    {'lease': 'en'}
+    """
+    texts: dict[str, list[str]] = defaultdict(list)
+    for each in passages:
+        if each.document:
+            texts[each.document].append(each.text)
+    return {document: detect("\n".join(some)) for document, some in texts.items()}
 
 
 def check_date(date: str, place: int) -> str:

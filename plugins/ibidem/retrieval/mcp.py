@@ -26,6 +26,7 @@ from ibidem_dedupe.request import pair_policy, parse_request
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_engines.query import match_all, parse_query
+from ibidem_ingest.distribution import installed_version
 from ibidem_ingest.errors import IbidemError
 from ibidem_ingest.idf.store import Tables
 
@@ -175,7 +176,7 @@ def server(settings: Settings) -> MCPServer:
         settings: Index and tables.
     """
     tools = Tools(settings)
-    made = MCPServer("ibidem", instructions=INSTRUCTIONS, log_level="WARNING")
+    made = MCPServer("ibidem", version=installed_version(), instructions=INSTRUCTIONS, log_level="WARNING")
     for tool in (tools.search, tools.inspect, tools.compare, tools.groups):
         made.add_tool(named_errors(tool), annotations=READS)
     return made

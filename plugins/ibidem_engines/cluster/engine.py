@@ -11,7 +11,7 @@ from ibidem_core.address import Address
 from ibidem_core.errors import Permanent
 from ibidem_engines.cluster import dsl, group_set, groups, ledger_index, plugin, terms
 from ibidem_engines.cluster import index as layout
-from ibidem_engines.cluster import records as ledgers
+from ibidem_engines.cluster import ledger_search as ledgers
 from ibidem_engines.cluster import write as writing
 from ibidem_engines.cluster.client import ClusterClient, Dialect
 from ibidem_engines.cluster.groups import ClusterGroups

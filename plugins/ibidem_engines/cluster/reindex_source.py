@@ -1,8 +1,7 @@
 """Read an existing index in a cluster, shard by shard in the order of sequence numbers."""
 
-import base64
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
@@ -34,17 +33,12 @@ from ibidem_engines.cluster.records import LedgerStore
 from ibidem_engines.cluster.reindex_target import ClusterReindexTarget
 from ibidem_engines.cluster.source import (
     Values,
-    as_document,
-    led_group,
-    own_fields,
-    read_idf,
-    read_version,
     signed_part,
-    text_fault,
     with_signatures,
 )
+from ibidem_engines.cluster.source_documents import read_documents
 from ibidem_engines.cluster.source_storage import WITH_VECTORS, SourceStorage, read_storages
-from ibidem_engines.cluster.source_values import objects, remove_member
+from ibidem_engines.cluster.source_values import remove_member
 from ibidem_engines.cluster.whole_documents import check_whole, count_fields
 from ibidem_engines.cluster.write import refused_field
 from ibidem_engines.engine import Ledger, Outcome, Record, WriteStatus
@@ -63,80 +57,9 @@ from ibidem_engines.reindex import (
     Target,
     TrialIndex,
 )
-from ibidem_engines.requests import WHOLE, Answer, quote_index
+from ibidem_engines.requests import WHOLE, quote_index
 from ibidem_engines.stored_groups import own_group
 from ibidem_ingest.errors import UsageError
-from ibidem_ingest.language import add_languages
-
-Failed = Callable[[Mapping[str, Any]], Exception]
-
-
-def read_documents(
-    answer: Answer, names: Mapping[tuple[str, str], Name], fields: Fields, to_error: Failed, *, raw: bool
-) -> Iterator[SourceDocument]:
-    """Read the documents of an answer that are there.
-
-    Args:
-        answer: Of `_mget`.
-        names: The requested names, by index and id.
-        fields: Names of a document's fields in the index.
-        to_error: Makes the error of one that could not be read.
-        raw: Whether their JSON is wanted.
-    """
-    texts: Iterator[bytes] = iter_raw_sources(answer.text) if raw else iter(())
-    for each in answer["docs"]:
-        text = next(texts, b"")
-        if "error" in each:
-            raise to_error(each)
-        if each.get("found"):
-            yield _source_document(each, names[each["_index"], each["_id"]], fields, text)
-
-
-def iter_raw_sources(text: str | bytes) -> Iterator[bytes]:
-    """Yield each document's `_source` as it is written in an answer to `_mget`; nothing for one that is not there.
-
-    >>> list(iter_raw_sources('{"docs":[{"_id":"a","_source":{"price": 1.50}},{"_id":"b","found":false}]}'))
-    [b'{"price": 1.50}', b'']
-    """
-    text = text.decode() if isinstance(text, bytes) else text
-    for spans in objects(text, text.index("[")):
-        yield text[slice(*spans.get("_source", (0, 0)))].encode()
-
-
-def _source_document(hit: Mapping[str, Any], name: Name, fields: Fields, raw: bytes) -> SourceDocument:
-    source = hit["_source"]
-    own_part = own_fields(source)
-    (document,) = add_languages([as_document(name.id, source, fields)])  # as a document that is ingested
-    return SourceDocument(
-        name,
-        document,
-        fault=text_fault(source, fields),
-        version=read_version(source),
-        digest=_text(own_part, "record"),
-        schema=_text(own_part, "schema"),
-        idf=read_idf(source),
-        packed=_decode_packed(own_part),
-        state=(hit["_seq_no"], hit["_primary_term"]),
-        order=write_order(hit["_seq_no"]),
-        engine_version=hit["_version"],
-        own_fields=tuple(own_part),
-        group=led_group(own_part),
-        raw=raw,
-    )
-
-
-def _text(own_fields: Mapping[str, object], name: str) -> str:
-    value = own_fields.get(name)
-    return value if isinstance(value, str) else ""
-
-
-def _decode_packed(own_fields: Mapping[str, object]) -> bytes:
-    """Decode the packed value; one that another program has damaged counts as none."""
-    try:
-        return base64.b64decode(_text(own_fields, "packed"))
-    except ValueError:
-        return b""
-
 
 SAMPLE = 20
 """Documents that are looked into for a field that no mapping names."""

@@ -102,11 +102,12 @@ def follow_decisions(engine: Engine, seconds: float = DECISION_S) -> bool:
 
 
 def is_settled(engine: Engine) -> bool:
-    """Return whether all documents of a set are settled and all manual decisions followed."""
+    """Return whether all documents of a set are settled and all deletions and manual decisions followed."""
     checkpoint, store = Checkpoint.read(engine), group_store(engine)
     marks = marks_as_record(store.newest(parse_marks(checkpoint.seen)))
     is_same = marks == checkpoint.seen and store.uuids() == (checkpoint.uuids or store.uuids())
-    return is_same and override_hashes(engine) == checkpoint.overrides
+    is_followed = is_same and override_hashes(engine) == checkpoint.overrides
+    return is_followed and (not checkpoint.done or store.deletions() == checkpoint.deletions)
 
 
 def regroup(  # noqa: PLR0913 - by name, as a caller of the library gives them

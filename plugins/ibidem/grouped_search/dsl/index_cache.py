@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 
 from ibidem_dedupe.overrides import Override
 from ibidem_dedupe.parameters import Preset
+from ibidem_engines.cluster import ledger_search as ledgers
 from ibidem_engines.cluster import plugin
-from ibidem_engines.cluster import records as ledgers
 from ibidem_engines.cluster.index import Layout, pipeline_fault, read_layout, schema_fault
+from ibidem_engines.cluster.ledger_search import LedgerQuery
 from ibidem_engines.cluster.match_counts import CountResult
-from ibidem_engines.cluster.records import LedgerQuery
 from ibidem_engines.cursor import KEY as CURSOR_KEY
 from ibidem_engines.group_checkpoint import KEY, Checkpoint, checkpoint_of
 from ibidem_engines.index_names import IndexNames
