@@ -37,6 +37,18 @@ def heading(lines: Lines, at: int) -> tuple[int, int, str]:
     return at, at, ""
 
 
+def is_marked_itself(lines: Lines, at: int) -> bool:
+    """Return whether a copied head or a separator stands in the quotation that it introduces: marked from its line on.
+
+    Apple Mail marks a forwarded mail with its head; in an answer, a head below a line of attribution was quoted.
+    """
+    content, mark = lines.contents[at].strip(), lines.marks[at]
+    if not mark or not (FORWARD.match(content) or RULE.match(content) or LABEL.match(content)):
+        return False
+    above = next((line for line in range(at - 1, max(-1, at - 10), -1) if lines.contents[line].strip()), None)
+    return above is None or (lines.marks[above] < mark and lines.kinds[above] != "heading")
+
+
 def _separator(lines: Lines, at: int) -> int:
     """Return the line behind a separator, with the head below it; 0 where the line is none."""
     content = lines.contents[at].strip()
@@ -171,7 +183,10 @@ def _attributes(joined: str, follows: str) -> bool:
     return bool(follows) and bool("@" in joined and (DATE.search(joined) or joined.endswith((":", ">"))))
 
 
-_OTHER_PREFIX = re.compile(r"(?:[|:}#]|[A-Z]{1,3}>|[ \t]{2,})(?=\s*\S)")
+NAMED_PREFIX = re.compile(r"[ \t]{0,8}[A-Z][A-Za-z]{0,14}>")
+"""Initials or a name before each quoted line, as Supercite writes them."""
+
+_OTHER_PREFIX = re.compile(rf"(?:[|:}}#]|{NAMED_PREFIX.pattern}|[ \t]{{2,}})(?=\s*\S)")
 
 
 def _prefix(lines: Lines, at: int) -> str:

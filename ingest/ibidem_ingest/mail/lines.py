@@ -7,6 +7,7 @@ from typing import Literal
 Kind = Literal["new", "quoted", "heading", "signature"]
 
 MARKS = re.compile(r"(?:[ \t]{0,3}>)+")
+_SUPERCITE = re.compile(r' ?"[^"]{1,60}" == ')
 WIDE, NARROW = 60, 45
 """Characters of a line that a program wraps, and of the rest of it that lost its mark."""
 
@@ -62,7 +63,13 @@ def read_lines(text: str) -> Lines:
 
 
 def _unmark_prompts(lines: Lines) -> None:
-    """Take `>>>` for the prompt of an interpreter where nothing is quoted less deep, and `>From` for an escape."""
+    """Take `>>>` for the prompt of an interpreter where nothing is quoted less deep, and `>From` for an escape.
+
+    `>>>>> "Ann" == Ann Landlord writes:` is Supercite's line of attribution, and no quotation.
+    """
+    for at, mark in enumerate(lines.marks):
+        if mark > 3 and _SUPERCITE.match(lines.contents[at]):
+            lines.marks[at] = 0
     marks = set(lines.marks)
     if 3 in marks and not marks & {1, 2}:
         lines.marks[:] = [0 if mark == 3 else mark for mark in lines.marks]

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ibidem_ingest.mail.footers import find_signatures
-from ibidem_ingest.mail.headings import heading, prefixed_end
+from ibidem_ingest.mail.headings import NAMED_PREFIX, heading, is_marked_itself, prefixed_end
 from ibidem_ingest.mail.lines import Kind, Lines, count_marks, read_lines
 
 
@@ -84,12 +84,13 @@ def unmarked(text: str, piece: Part) -> str:
     return _MARKED.sub("", body) if piece.depth else body
 
 
-_MARKED = re.compile(r"^(?:[ \t]{0,3}>)+[ \t]?", re.MULTILINE)
+_MARKED = re.compile(rf"^(?:(?:[ \t]{{0,3}}>)+|{NAMED_PREFIX.pattern})[ \t]?", re.MULTILINE)
 
 
 def _find_quotations(lines: Lines) -> None:
     """Go through the lines once; a stack holds the marks at which quotations without marks of their own began."""
     open_at: list[int] = []
+    names: set[str] = set()
     at, count = 0, len(lines)
     while at < count:
         mark, content = lines.marks[at], lines.contents[at]
@@ -101,20 +102,28 @@ def _find_quotations(lines: Lines) -> None:
             open_at.pop()
         first, end, opens = heading(lines, at)
         if end > at:
-            depth = mark + len(open_at) + 1
+            is_marked = opens == "open" and is_marked_itself(lines, first)
+            depth = mark + len(open_at) + (not is_marked)
             lines.set(first, end, "heading", depth)
             if opens == "open":
-                open_at.append(mark)
+                open_at += [] if is_marked else [mark]
             elif opens:
                 stop = prefixed_end(lines, end, opens)
                 for line in range(end, stop):
                     lines.set(line, line + 1, "quoted", depth + count_marks(lines.contents[line]))
                 end = stop
+                names.update([opens] if opens.endswith(">") else [])
             at = end
             continue
-        depth = mark + len(open_at)
+        depth = mark + len(open_at) + (bool(names) and _named_prefix(content) in names)
         lines.set(at, at + 1, "quoted" if depth else "new", depth)
         at += 1
+
+
+def _named_prefix(content: str) -> str:
+    """Return the name before a quoted line, such as `Ann>`; empty where there is none."""
+    match = NAMED_PREFIX.match(content)
+    return match[0].strip() if match else ""
 
 
 def _merge(lines: Lines) -> Iterator[Part]:

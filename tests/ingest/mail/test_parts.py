@@ -99,6 +99,45 @@ def test_two_hundred_levels_are_told_apart() -> None:
     assert [each.depth for each in part(text)] == list(range(201))
 
 
+def test_a_name_before_each_quoted_line_marks_it_also_between_answers() -> None:
+    for above in ("On 3 May 2004, Ann wrote:\n", '>>>>> "Ann" == Ann Landlord <ann@example.org> writes:\n\n'):
+        text = f"{above}    Ann> Is it due?\n    Ann> Thirty?\n\nYes.\n\n    Ann> And the roof?\nTight.\n"
+        assert own_text(text) == "Yes.\n\nTight.\n"
+        assert {each.depth for each in part(text) if each.kind == "quoted"} == {1}
+
+
+def test_a_forwarded_mail_that_is_marked_with_its_head_is_as_deep_as_its_marks() -> None:
+    text, head = (
+        "See below.\n\n",
+        HEADS["forward"].replace("---------- Forwarded message ---------", "Begin forwarded message:\n"),
+    )
+    for depth in (1, 2, 3):
+        text += "".join(f"{'> ' * depth}{line}\n" for line in f"{head}\nNews of level {depth}.".split("\n"))
+    assert [(each.kind, each.depth) for each in part(text)] == [
+        ("new", 0),
+        *((kind, depth) for depth in (1, 2, 3) for kind in ("heading", "quoted")),
+    ]
+
+
+def test_a_head_that_an_answer_quotes_introduces_what_is_one_level_deeper() -> None:
+    head = "".join(f"> {line}\n" for line in HEADS["English"].splitlines())
+    text = f"Yes.\n\nOn Mon, May 3, 2004 at 10:00 AM, Bob <bob@example.org> wrote:\n{head}> \n> Is it due?\n"
+    assert [(each.kind, each.depth) for each in part(text)] == [
+        ("new", 0),
+        ("heading", 1),
+        ("heading", 2),
+        ("quoted", 2),
+    ]
+
+
+@pytest.mark.slow
+def test_a_mail_of_twenty_megabytes_is_parted_to_the_last_character() -> None:
+    text = "Yes, it is due.\n> Is the rent of the house at the harbour due on the first of May?\n" * 250_000
+    parts = part(text)
+    assert len(text) > 20_000_000
+    assert (len(parts), parts[-1].end, parts[-1].kind) == (500_000, len(text), "quoted")
+
+
 MARKED = ["> q", ">> q", ">", ">>> x", ">From x"]
 HEADINGS = ["From: a", "To: b", "Subject: c", "Von:", "On 1.1.2001 a wrote:", "a wrote:", "-----Original Message-----"]
 PLAIN = ["", "text", "--", "-- ", "\r", "____" * 5, "    x", "\x0c", "Sent from my x"]
