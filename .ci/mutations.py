@@ -74,7 +74,7 @@ markers = ["server(name, ...)", "thorough", "slow"]
 
 
 def prepare(folder: Path, modules: Sequence[str]) -> None:
-    """Copy packages and tests, and say what is changed and which tests are asked.
+    """Copy packages and tests, with a configuration that names the modules to change and the tests to run.
 
     Args:
         folder: Where to.

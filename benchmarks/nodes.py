@@ -2,8 +2,8 @@
 
     python benchmarks/nodes.py [--engine opensearch] [--rounds 1] [--seed 1] [--only EXPRESSION] [--write]
 
-Each trouble of `tests/nodes/trials.py` comes in the middle of an ingest through RabbitMQ and two workers, lasts longer
-than every timeout, and passes. A history of what was acknowledged meanwhile is then compared with the index: documents,
+Each fault of `tests/nodes/trials.py` begins in the middle of an ingest through RabbitMQ and two workers, and ends after
+every timeout has passed. Then the index is compared with a history of what was acknowledged in the meantime: documents,
 deletions (whose documents are submitted once more and must not come back), decisions, stored groups (their laws, and
 one plain pass) and counts. Searches by the plugin run at each node: every answer must be whole, or an error.
 """

@@ -2,7 +2,7 @@
 
 import pytest
 
-from simulation.defects import DEFECTS
+from simulation.defects import DEFECTS, DELETION
 from simulation.schedules import run, simulate
 
 SEEDS, LOT = 200, 50
@@ -16,6 +16,10 @@ def test_no_schedule_breaks_a_promise(first: int) -> None:
 
 def test_a_few_schedules_break_no_promise() -> None:
     assert run(range(10)) == []
+
+
+def test_a_document_is_not_left_by_a_write_whose_answer_was_lost_when_it_was_deleted_meanwhile() -> None:
+    assert run([1376], DELETION) == []
 
 
 def test_a_seed_gives_the_same_schedule_again() -> None:

@@ -180,7 +180,9 @@ def _write(place: WriteTarget, ready: Mapping[int, _Ready]) -> dict[int, Outcome
     sent_again, first_round = place.cluster.resend_count, 1 if place.reads_first else 0
     for turn in range(first_round, ROUNDS):
         ids = [each.id for each in remaining.values()]
-        stored_versions, graves = place.standing(ids) if turn else {}, place.graves(ids)
+        graves = place.graves(ids)
+        # A document that was deleted may be there all the same: written by an earlier try whose answer was lost.
+        stored_versions = place.standing(ids if turn else list(graves))
         retry = turn > 1 or place.cluster.resend_count > sent_again
         decisions = {
             position: _decide(each.record, stored_versions.get(each.id), graves.get(each.id), retry=retry)
