@@ -85,6 +85,21 @@ def time_of_day(date: str) -> float:
     return at.hour * 3600 + at.minute * 60 + at.second + at.microsecond / 1e6
 
 
+def utc(date: str) -> str:
+    """Write a time in UTC, without its zone, so that dates are in order as strings; other dates stay as they are.
+
+    >>> utc("2024-03-01T00:30:00+02:00"), utc("2024-02-29T23:00Z"), utc("2024-03"), utc("")
+    ('2024-02-29T22:30:00', '2024-02-29T23:00:00', '2024-03', '')
+    """
+    shape = _SHAPE.fullmatch(date)
+    if shape is None or not shape["time"]:
+        return date
+    try:
+        return _utc(datetime.fromisoformat(date)).replace(tzinfo=None).isoformat()
+    except (ValueError, OverflowError):
+        return date
+
+
 def _utc(time: datetime) -> datetime:
     """Move a time to UTC; one without a zone is there already."""
     return time if time.tzinfo is None else time.astimezone(UTC)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem_ingest.dates import interval
+from ibidem_ingest.dates import interval, time_of_day, utc
 
 EPOCH = date(1980, 1, 1)
 
@@ -83,3 +83,21 @@ def test_whatever_is_written_is_an_interval_of_32_bits_or_a_value_error(text: st
         return
     assert (first is None) == (last is None) == (text == "")
     assert -(2**31) < (first or 0) <= (last or 0) < 2**31
+
+
+TIMES = st.builds(
+    lambda time, minutes: time.replace(tzinfo=timezone(timedelta(minutes=minutes))).isoformat(),
+    st.datetimes(datetime(2024, 2, 28), datetime(2024, 3, 2)),  # noqa: DTZ001 - the zone is given beside it
+    st.integers(-720, 720),
+)
+
+
+@given(TIMES, TIMES)
+def test_times_in_utc_are_in_order_as_strings(a: str, b: str) -> None:
+    one, other = ((interval(each)[0] or 0, time_of_day(each)) for each in (a, b))
+    assert (utc(a) < utc(b)) == (one < other)
+
+
+@given(st.text())
+def test_a_date_without_a_time_stays_as_it_is_in_utc(text: str) -> None:
+    assert utc(text) == text or interval(text)

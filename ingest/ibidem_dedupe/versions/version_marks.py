@@ -5,6 +5,7 @@ import unicodedata
 from dataclasses import dataclass
 from typing import Literal
 
+from ibidem_ingest.dates import iso_date, utc
 from ibidem_ingest.text.folding import fold
 
 LONGEST = 300
@@ -13,6 +14,8 @@ LONGEST = 300
 Stage = Literal[0, 1, 2, 3]
 """Draft, plain, amended, final."""
 
+STAGES: tuple[Stage, ...] = (0, 1, 2, 3)
+
 _SUFFIX = re.compile(r"\.(?:pdf|docx?|odt|rtf|txt|text|md|rst|html?|xhtml|epub|eml|xml|gz|xz|zst|bz2)$")
 _INTERNET_DRAFT = re.compile(r"\bdraft-[a-z0-9-]{1,200}-(\d\d)$")
 _DATE = re.compile(
@@ -20,9 +23,10 @@ _DATE = re.compile(
     r"|(?<!\d)\d{1,2}([./])\d{1,2}\6((?:1[5-9]|20)\d\d)(?!\d)"
 )
 _NUMBERED = re.compile(
-    r"(?:(?<![^\W\d_])v|\b(?:version|vers|ver|rev|revision|release|draft|edition|ed|fassung|entwurf|auflage|ausgabe"
-    r"|edicion|edizione|versione|revisione|versie|wersja|версия|редакция))"
-    r"[ .:#_-]{0,3}(\d{1,4}(?:\.\d{1,4}){0,3})(?![^\W_])"
+    r"(?:(?<![^\W\d_])v[.:#_-]{0,3}"  # no blank: `United States v. 37 Photographs`
+    r"|\b(?:version|vers|ver|rev|revision|release|draft|edition|ed|fassung|entwurf|auflage|ausgabe"
+    r"|edicion|edizione|versione|revisione|versie|wersja|версия|редакция)[ .:#_-]{0,3})"
+    r"(\d{1,4}(?:\.\d{1,4}){0,3})(?![^\W_])"
 )
 _LETTERED = re.compile(r"\b(?:version|rev|revision)[ .:_-]{1,3}([a-z])(?![^\W_])")
 _ORDINAL = re.compile(
@@ -32,8 +36,16 @@ _ORDINAL = re.compile(
 _WORDS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _SPELLED = re.compile(rf"\b({'|'.join(_WORDS)}) (?:edition|version|draft|revision)\b")
 _COPY = re.compile(r"[\s_-]\((\d{1,3})\)|(?<=\w)\((\d{1,3})\)$")
-_YEAR = re.compile(r"(?<![^\W_])(?<!\d\.)((?:1[5-9]|20)\d\d)(?:\s{0,2}[-/\u2013]\s{0,2}\d{2,4})?(?![^\W_])(?!\.\d)")
-_STAGES: tuple[tuple[Stage, re.Pattern[str]], ...] = (
+_YEAR = re.compile(
+    r"(?<![^\W_])(?<![^\W_][/:])(?<!\d\.)((?:1[5-9]|20)\d\d)(?:\s{0,2}([-/\u2013])\s{0,2}(\d{1,9}))?"
+    r"(?![^\W_])(?![-.\u2013]\d)(?![/:][^\W_])"
+)
+_TRAILING = re.compile(
+    r"(?:(?<=\d)|(?<=[-/_.:]))(?:v|ver|version|rev|revision)[-_.]?(\d{1,4}(?:\.\d{1,4}){0,3})(?=/|$)"
+)
+"""Version marks of an identifier: behind a figure (`2301.00001v5`), at its end (`terms-v2`), or between slashes."""
+
+_STAGE_WORDS: tuple[tuple[Stage, re.Pattern[str]], ...] = (
     (0, re.compile(r"\b(?:draft|entwurf|brouillon|avant-projet|borrador|bozza|ontwerp|rascunho)\b")),
     (
         2,
@@ -56,64 +68,108 @@ class MarkedName:
 
     Args:
         work: The words of the name without version marks, in lower case; empty where nothing else is in it.
+        dates: The dates and years that were taken out of it, as they are written.
         number: The declared number, part by part (`2.1` is `(2, 1)`); empty where there is none.
         stage: Draft (0), plain (1), amended (2) or final (3).
-        year: The year in the name; None where there is none.
+        year: The last year that was taken out of it; None where there was none.
     """
 
     work: str
     number: tuple[int, ...] = ()
     stage: Stage = 1
     year: int | None = None
+    dates: tuple[str, ...] = ()
 
 
 def read_name(name: str) -> MarkedName:
     """Part a title, the name of a file or a first line into the name of the work and version marks.
 
     >>> read_name("Lease of the harbour house, rev. B (final).docx")
-    MarkedName(work='lease of the harbour house', number=(2,), stage=3, year=None)
+    MarkedName(work='lease of the harbour house', number=(2,), stage=3, year=None, dates=())
     >>> read_name("Rent Act 1987, as amended").year, read_name("tenancy_v2.1_draft.pdf").number
     (1987, (2, 1))
-    >>> read_name("Roe v. Wade").work
-    'roe v wade'
+    >>> read_name("Roe v. Wade").work, read_name("Regulation (EU) 2016/679").work
+    ('roe v wade', 'regulation eu 2016 679')
     """
-    text = fold(unicodedata.normalize("NFKC", name[:LONGEST]).lower()).strip()
-    text = _SUFFIX.sub("", text)
-    number: tuple[int, ...] = ()
-    if (draft := _INTERNET_DRAFT.search(text)) is not None:
-        number, text = (int(draft[1]),), text[: draft.start(1)]
-    text, year = _take_years(text.replace("_", " "))
+    text, number = _clean(name)
+    text, dates, year = _take_years(text.replace("_", " "))
     for pattern in (_SPELLED, _ORDINAL, _NUMBERED, _LETTERED, _COPY):
         for match in pattern.finditer(text):
             number = number or _read_number(next(group for group in match.groups() if group))
         text = pattern.sub(" ", text)
     stage: Stage = 1
-    for each, words in _STAGES:
+    for each, words in _STAGE_WORDS:
         text, count = words.subn(" ", text)
         stage = each if count else stage
-    return MarkedName(" ".join(re.findall(r"\w+", _NOISE.sub(" ", text))), number, stage, year)
+    return MarkedName(_words(_NOISE.sub(" ", text)), number, stage, year, dates)
+
+
+def read_identifier(name: str) -> MarkedName:
+    """Read an identifier or an address, whose years and numbers name the work: an explicit version mark alone is none.
+
+    >>> read_identifier("http://data.europa.eu/eli/reg/2016/679/oj").work
+    'http data europa eu eli reg 2016 679 oj'
+    >>> read_identifier("arXiv:2301.00001v5")
+    MarkedName(work='arxiv 2301 00001', number=(5,), stage=1, year=None, dates=())
+    """
+    text, number = _clean(name)
+    if marks := _TRAILING.findall(text):
+        number = number or _read_number(marks[-1])
+    return MarkedName(_words(_TRAILING.sub(" ", text)), number)
+
+
+def _clean(name: str) -> tuple[str, tuple[int, ...]]:
+    """Return a name in small letters without its suffix, and the number at the end of an Internet-Draft."""
+    text = _SUFFIX.sub("", fold(unicodedata.normalize("NFKC", name[:LONGEST]).lower()).strip())
+    if (draft := _INTERNET_DRAFT.search(text)) is None:
+        return text, ()
+    return text[: draft.start(1)], (int(draft[1]),)
+
+
+def _words(text: str) -> str:
+    return " ".join(re.findall(r"\w+", text))
 
 
 def read_number(value: object) -> tuple[int, ...]:
-    """Read the number of a version that a field declares; empty where there is none.
+    """Read the number of a version that a field declares, a date from its year on; empty where there is none.
 
-    >>> read_number("2.1"), read_number(3), read_number("rev. C"), read_number("2024-03-01"), read_number("new")
-    ((2, 1), (3,), (3,), (2024, 3, 1), ())
+    >>> read_number("2.1"), read_number(3), read_number("rev. C"), read_number("Second"), read_number("new")
+    ((2, 1), (3,), (3,), (2,), ())
+    >>> read_number("2024-03-01"), read_number("15.02.2024")
+    ((2024, 3, 1), (2024, 2, 15))
     """
-    text = str(value).strip().lower()[:LONGEST] if isinstance(value, str | int | float) else ""
-    if re.fullmatch(r"[a-z]", text):
+    is_value = isinstance(value, str | int | float) and not isinstance(value, bool)
+    text = str(value).strip()[:LONGEST] if is_value else ""
+    if not re.fullmatch(r"[\d.]*\d{9}[\d.]*", text) and (date := utc(iso_date(text))):
+        return tuple(map(int, re.findall(r"\d+", date)))
+    text = text.lower()
+    if text in _WORDS or re.fullmatch(r"[a-z]", text):
         return _read_number(text)
     if (marked := read_name(text).number) and not re.fullmatch(r"[\d.]+", text):
         return marked
     return tuple(int(part) for part in re.findall(r"\d{1,9}", text)[:4])
 
 
-def _take_years(text: str) -> tuple[str, int | None]:
-    """Take dates and years out of a name; returns the rest, and the last year."""
-    years = [int(match[1] or match[7]) for match in _DATE.finditer(text)]
-    text = _DATE.sub(" ", text)
-    years += [int(match[1]) for match in _YEAR.finditer(text)]
-    return _YEAR.sub(" ", text), years[-1] if years else None
+def _take_years(text: str) -> tuple[str, tuple[str, ...], int | None]:
+    """Take dates and years out of a name; returns the rest, what was taken, and the last year."""
+    found: list[tuple[str, int]] = []
+
+    def take(match: re.Match[str]) -> str:
+        found.append((match[0], int(match[1] or match[7])))
+        return " "
+
+    text = _DATE.sub(take, text)
+    text = _YEAR.sub(lambda match: take(match) if _is_time(match) else match[0], text)
+    return text, tuple(written for written, _ in found), found[-1][1] if found else None
+
+
+def _is_time(match: re.Match[str]) -> bool:
+    """Whether what looks like a year is one, or two that follow each other: not the number of an act (`2016/679`)."""
+    year, sign, end = match.groups()
+    if end is None:
+        return True
+    is_number = sign == "/" and match.string[: match.start()].rstrip().endswith(")")  # Regulation (EU) 2019/2020
+    return not is_number and end in (str(int(year) + 1), f"{(int(year) + 1) % 100:02}")
 
 
 def _read_number(text: str) -> tuple[int, ...]:

@@ -1,13 +1,18 @@
 """The order of the versions of a work: by what they declare, then by date; the last one is current."""
 
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
+from itertools import accumulate
+from operator import itemgetter
 
+from ibidem_dedupe.versions.version_marks import STAGES, Stage
 from ibidem_dedupe.versions.versioned_document import VersionedDocument
 from ibidem_dedupe.versions.works import By, Works
 
-Key = tuple[object, ...]
+Key = tuple[tuple[int, ...], str, Stage]
+"""By what a version is ordered: number, date and stage."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +50,7 @@ def versions(works: Works) -> Iterator[Version]:
 
 
 def _number(documents: Sequence[VersionedDocument], reasons: Sequence[By | None]) -> Iterator[Version]:
-    """Number the versions of one work; the first document needs no reason, and hands its own to those that lack one."""
+    """Number the versions of one work; the first document needs no reason."""
     places: list[int] = []
     first_of: list[VersionedDocument] = []
     for document in documents:
@@ -59,7 +64,7 @@ def _number(documents: Sequence[VersionedDocument], reasons: Sequence[By | None]
             version=place,
             current=document is first_of[-1],
             replaces=first_of[place - 2].id if place > 1 else None,
-            by=(reasons[at] or reasons[0]) if at else None,
+            by=reasons[at] if at else None,
         )
 
 
@@ -76,52 +81,89 @@ def _reasons(works: Works) -> Mapping[int, By]:
 def sort_versions(documents: Sequence[VersionedDocument]) -> list[VersionedDocument]:
     """Put the versions of a work in order: by number, then date, then draft before final; a successor comes later.
 
-    A document without a number comes where its date puts it among those that have one.
+    A document without a number comes where its date puts it among those that have one, and a document without a date
+    behind those of an earlier stage: a final one behind all drafts. Of equal ones the first comes first.
 
     Args:
-        documents: Those of one work, in the order of their dates.
+        documents: Those of one work.
     """
-    keys = dict(enumerate(_keys(documents)))
+    keys = _keys(documents)
     named = {name: at for at, document in reversed(list(enumerate(documents))) for name in document.called}
-    later: dict[int, set[int]] = {at: set() for at in keys}
+    later: dict[int, set[int]] = {at: set() for at in range(len(documents))}
     for at, document in enumerate(documents):
         for name in document.replaces:
             later[named.get(name, at)].add(at)
         for name in document.replaced_by:
             later[at].add(named.get(name, at))
-    return [documents[at] for at in _sort(keys, {at: others - {at} for at, others in later.items()})]
+    return [documents[at] for at in _sort(keys, _cut_circles(keys, later))]
 
 
-def _keys(documents: Sequence[VersionedDocument]) -> Iterator[Key]:
-    """Yield by what each document is ordered."""
-    is_dated = all(document.date for document in documents)
-    numbered = sorted((each.date, each.number) for each in documents if each.number)
-    for document in documents:
-        number = document.number
-        if not number and is_dated:
-            number = max((each for date, each in numbered if date <= document.date), default=())
-        dates = (document.date, document.stage) if is_dated else (document.stage, document.date)
-        yield number, *dates, document.id
+def _keys(documents: Sequence[VersionedDocument]) -> Mapping[int, Key]:
+    """Return by what each document is ordered."""
+    numbered = sorted((each.date, each.number) for each in documents if each.number and each.date)
+    lowest: tuple[int, ...] = ()
+    highest = list(accumulate((number for _, number in numbered), max, initial=lowest))
+    found: dict[int, Key] = {}
+    for at, document in enumerate(documents):
+        if document.date:
+            number = document.number or highest[bisect_right(numbered, document.date, key=itemgetter(0))]
+            found[at] = number, document.date, document.stage
+    for stage in STAGES:
+        earlier = sorted(key for key in found.values() if key[2] < stage)
+        latest = {number: date for number, date, _ in earlier}
+        highest_number, last_date, _ = earlier[-1] if earlier else ((), "", stage)
+        for at, document in enumerate(documents):
+            if document.stage == stage and not document.date:
+                number = document.number or highest_number
+                found[at] = number, latest.get(number, "") if document.number else last_date, stage
+    return found
+
+
+def _cut_circles(keys: Mapping[int, Key], later: Mapping[int, set[int]]) -> Mapping[int, set[int]]:
+    """Let the documents of a circle, which replace each other, be in the order of their keys; all else stays.
+
+    A circle is a strongly connected component, found by two walks (Sharir 1981); graphlib finds a circle, and not what
+    is on one.
+    """
+    before: dict[int, set[int]] = {at: set() for at in later}
+    for at, others in later.items():
+        for other in others:
+            before[other].add(at)
+    walked: set[int] = set()
+    ends = [end for start in later for end in _walk(start, later, walked)]
+    walked = set()
+    circle = {at: end for end in reversed(ends) for at in _walk(end, before, walked)}
+    return {
+        at: {other for other in others if circle[at] != circle[other] or (keys[at], at) < (keys[other], other)}
+        for at, others in later.items()
+    }
+
+
+def _walk(start: int, edges: Mapping[int, set[int]], walked: set[int]) -> Iterator[int]:
+    """Yield what is reached from a start and not walked yet, each behind all that is reached from it."""
+    path = [(start, iter(edges[start]))] if start not in walked else []
+    walked.add(start)
+    while path:
+        at, others = path[-1]
+        other = next((each for each in others if each not in walked), None)
+        if other is None:
+            path.pop()
+            yield at
+        else:
+            walked.add(other)
+            path.append((other, iter(edges[other])))
 
 
 def _sort(keys: Mapping[int, Key], later: Mapping[int, set[int]]) -> Iterator[int]:
-    """Yield numbers by their keys, each before those that come later (Kahn 1962); a circle is cut at its first."""
+    """Yield numbers by their keys, each before those that come later (Kahn 1962)."""
     waits = dict.fromkeys(keys, 0)
     for others in later.values():
         for other in others:
             waits[other] += 1
-    done: set[int] = set()
     ready = [(keys[at], at) for at, count in waits.items() if not count]
-    remaining = sorted(keys, key=lambda at: keys[at], reverse=True)
     heapify(ready)
-    while len(done) < len(keys):
-        while not ready:
-            if (at := remaining.pop()) not in done:
-                ready.append((keys[at], at))
+    while ready:
         _, at = heappop(ready)
-        if at in done:
-            continue
-        done.add(at)
         yield at
         for other in later[at]:
             waits[other] -= 1

@@ -8,8 +8,9 @@ from itertools import pairwise
 import numpy as np
 import xxhash
 
-from ibidem_dedupe.versions.version_marks import MarkedName, Stage, read_name, read_number
+from ibidem_dedupe.versions.version_marks import MarkedName, Stage, read_identifier, read_name, read_number
 from ibidem_dedupe.word_runs import NO_WORDS, Hashes, batches, hash_words, runs
+from ibidem_ingest.dates import utc
 from ibidem_ingest.document import Document
 from ibidem_ingest.mail.head import is_mail
 
@@ -27,6 +28,9 @@ REPLACED_BY = frozenset(("isreplacedby", "replacedby", "supersededby"))
 NUMBER = frozenset(("versionnumber", "documentversion", "docversion", "revision", "edition", "version"))
 IDENTIFIER = frozenset(("identifier", "doi", "eli", "celex", "ecli", "isbn"))
 
+ADDRESSES = frozenset(("identifier", "url"))
+"""Kinds of names whose years and numbers name the work."""
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class VersionedDocument:
@@ -39,9 +43,10 @@ class VersionedDocument:
         replaces: Documents that it declares to replace.
         replaced_by: Documents that it declares to be replaced by.
         names: Names of the work without version marks, by kind: `identifier`, `title`, `url`, `file` and `heading`.
+        dates: The dates and years that names had in them, by kind.
         number: The declared number of the version, part by part; empty where there is none.
         stage: Draft (0), plain (1), amended (2) or final (3).
-        date: Its date, or the year in its name; empty where there is none.
+        date: Its date, a time in UTC, or the year in its name; empty where there is none.
         digest: Equal for texts of the same words.
         sample: The smallest hashes of its runs of words, sorted.
         runs: Number of its distinct runs.
@@ -53,6 +58,7 @@ class VersionedDocument:
     replaces: frozenset[str]
     replaced_by: frozenset[str]
     names: Mapping[str, str]
+    dates: Mapping[str, tuple[str, ...]]
     number: tuple[int, ...]
     stage: Stage
     date: str
@@ -88,7 +94,7 @@ def read_marks(document: Document) -> VersionedDocument:
 def _read(document: Document, words: Hashes) -> VersionedDocument:
     declared = _declared(document.meta)
     names = _names(document, declared.get("identifier", ()))
-    marks = {kind: read_name(text) for kind, text in names.items()}
+    marks = {kind: (read_identifier if kind in ADDRESSES else read_name)(text) for kind, text in names.items()}
     number = next((number for text in declared.get("number", ()) if (number := read_number(text))), ())
     distinct = np.unique(runs(words))
     year = next((each.year for each in marks.values() if each.year is not None), None)
@@ -99,9 +105,10 @@ def _read(document: Document, words: Hashes) -> VersionedDocument:
         replaces=frozenset(declared.get("replaces", ())),
         replaced_by=frozenset(declared.get("replaced_by", ())),
         names={kind: each.work for kind, each in marks.items() if each.work},
+        dates={kind: each.dates for kind, each in marks.items() if each.dates},
         number=number or _first_number(marks),
         stage=next((each.stage for each in marks.values() if each.stage != 1), 1),
-        date=document.date or ("" if year is None else str(year)),
+        date=utc(document.date) or ("" if year is None else str(year)),
         digest=xxhash.xxh3_128_digest(words.tobytes()),
         sample=distinct[:SAMPLE].copy(),
         runs=distinct.size,
@@ -125,7 +132,8 @@ def _declared(meta: Mapping[str, object]) -> Mapping[str, Sequence[str]]:
     for name, value in meta.items():
         kind = _KINDS.get(re.sub(r"[^a-z]", "", name.lower().removeprefix("dcterms")))
         for each in value if isinstance(value, list) else [value]:
-            if kind and isinstance(each, str | int | float) and str(each).strip():
+            is_value = isinstance(each, str | int | float) and not isinstance(each, bool)
+            if kind and is_value and str(each).strip():
                 found.setdefault(kind, []).append(str(each).strip())
     return found
 
@@ -136,7 +144,7 @@ def _names(document: Document, identifiers: Sequence[str]) -> Mapping[str, str]:
     found = {
         "identifier": identifiers[0] if identifiers else "",
         "title": document.title,
-        "url": document.url.partition("://")[2].partition("#")[0],
+        "url": document.url.split("://", 1)[-1].partition("#")[0],
         "file": file if _FILE.search(file) else "",
         "heading": "" if document.title else _heading(document.text),
     }

@@ -2,7 +2,8 @@
 
 A field that declares it is believed. A name alone is not: two documents of one name share text, or they are two works,
 since every company has a privacy policy. A name that few works have needs less of it. Documents whose names differ are
-two works, whatever they share; where one has no name, text decides. Documents that declare two works are never joined.
+two works, whatever they share; where one has no name, text decides. Works that are declared to be two are never joined,
+and text alone joins no two works of different titles, as an untitled document between them might.
 
 Cost grows with the text: of each document some runs are looked up, and each is compared with the few before it that
 have the same run or name.
@@ -19,7 +20,8 @@ from ibidem_dedupe.versions.versioned_document import SAMPLE, VersionedDocument
 
 By = Literal["declared", "name", "text"]
 Name = tuple[str, str]
-Relation = Literal["same", "heading", "longer", "none", "other"]
+Key = Name | int
+Relation = Literal["same", "series", "heading", "longer", "none", "other"]
 
 NOTED = 24
 """Runs of a document that are looked up: those with the smallest hashes."""
@@ -27,17 +29,43 @@ NOTED = 24
 NEAREST = 8
 """Documents that a document is compared with, of those before it that have the same run or name."""
 
-LEAST_SHARED: Mapping[Relation, float] = {"same": 0.15, "heading": 0.15, "longer": 0.3, "none": 0.3}
+LEAST_SHARED: Mapping[Relation, float] = {"same": 0.15, "series": 0.15, "heading": 0.15, "longer": 0.3, "none": 0.3}
 """Share of runs that two documents have in common at the least, by how their names compare."""
 
 LEAST_SHARED_RARE: Mapping[Relation, float] = {**LEAST_SHARED, "same": 0.02, "heading": 0.08}
-"""The same for names that few works have: what is left of a text that was written anew."""
+"""The same for names that few works have: what is left of a text that was written anew.
+
+Names that differ in a date alone (`series`) may be those of issues, which share a footer: they need as much as others.
+"""
 
 MOST_WORKS = 4
 """Works that have a name at the most for it to be rare; counted when those that share much are joined."""
 
 WEAK = frozenset(("heading",))
 """Kinds of names that stand in for a missing one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """What the documents of a work say of it.
+
+    Args:
+        works: Works that they declare to be of.
+        titles: Their titles, without version marks.
+    """
+
+    works: frozenset[str]
+    titles: frozenset[str]
+
+    @classmethod
+    def of(cls, document: VersionedDocument) -> "Claims":
+        """Return what one document says."""
+        titles = (name for kind, name in document.names.items() if kind == "title")
+        return cls(document.works, frozenset(titles))
+
+    def __or__(self, other: "Claims") -> "Claims":
+        """Return what both say together."""
+        return Claims(self.works | other.works, self.titles | other.titles)
 
 
 @dataclass(eq=False, slots=True)
@@ -52,6 +80,7 @@ class Works:
     documents: Sequence[VersionedDocument]
     by: dict[tuple[int, int], By] = field(default_factory=dict)
     _root: list[int] = field(default_factory=list)
+    _claims: list[Claims] = field(default_factory=list)
 
     @classmethod
     def find(cls, documents: Iterable[VersionedDocument]) -> "Works":
@@ -61,9 +90,13 @@ class Works:
             documents: In any order.
         """
         ordered = sorted(documents, key=lambda each: (each.date, each.number, each.id))
-        works = cls(ordered, _root=list(range(len(ordered))))
-        for a, b in works._declared():
+        works = cls(ordered, _root=list(range(len(ordered))), _claims=list(map(Claims.of, ordered)))
+        called = works._called()
+        for a, b in works._same_declared(called):
             works._join(a, b, "declared")
+        for a, b in works._replaced(called):
+            if not works._are_declared_two(a, b):
+                works._join(a, b, "declared")
         unsure = [pair for pair in works._candidates() if not works._join_by_text(*pair, frozenset(), LEAST_SHARED)]
         common = works._common_names()
         for a, b, share in unsure:
@@ -87,7 +120,19 @@ class Works:
     def _join(self, a: int, b: int, by: By) -> None:
         self.by.setdefault((min(a, b), max(a, b)), by)
         first, second = sorted((self._find(a), self._find(b)))
-        self._root[second] = first
+        if first != second:
+            self._root[second] = first
+            self._claims[first] |= self._claims[second]
+
+    def _are_declared_two(self, a: int, b: int) -> bool:
+        """Whether the works of two documents are declared to be two."""
+        one, other = self._claims[self._find(a)].works, self._claims[self._find(b)].works
+        return bool(one and other) and one.isdisjoint(other)
+
+    def _have_two_titles(self, a: int, b: int) -> bool:
+        """Whether the works of two documents have titles, and none in common."""
+        one, other = self._claims[self._find(a)].titles, self._claims[self._find(b)].titles
+        return bool(one and other) and one.isdisjoint(other)
 
     def _join_by_text(
         self, a: int, b: int, share: float, common: frozenset[Name], least: Mapping[Relation, float]
@@ -104,12 +149,13 @@ class Works:
         Returns:
             Whether they are settled: joined, or of two works for certain.
         """
-        one, other = self.documents[a], self.documents[b]
-        relation = name_relation(one, other, common)
-        if relation == "other" or (one.works and other.works and not one.works & other.works):
+        relation = name_relation(self.documents[a], self.documents[b], common)
+        if relation == "other" or self._are_declared_two(a, b):
             return True
         if share < least[relation]:
-            return False
+            return share < LEAST_SHARED_RARE[relation]
+        if relation == "none" and self._have_two_titles(a, b):
+            return True
         self._join(a, b, "text" if relation == "none" else "name")
         return True
 
@@ -121,34 +167,52 @@ class Works:
                 works[name].add(self._find(row))
         return frozenset(name for name, roots in works.items() if len(roots) > MOST_WORKS)
 
-    def _declared(self) -> Iterator[tuple[int, int]]:
-        """Yield pairs of which one names the other, or that name the same work."""
+    def _called(self) -> Mapping[str, int]:
+        """Return the row of the first document of each name by which others may name it."""
         called: dict[str, int] = {}
         for row, document in enumerate(self.documents):
             for name in document.called:
                 called.setdefault(name, row)
+        return called
+
+    def _same_declared(self, called: Mapping[str, int]) -> Iterator[tuple[int, int]]:
+        """Yield pairs that name the same work, or of which one names the other as its work."""
         works: dict[str, int] = {}
         for row, document in enumerate(self.documents):
             for name in sorted(document.works):
                 other = works.setdefault(name, called.get(name, row))
                 if other != row:
                     yield other, row
+
+    def _replaced(self, called: Mapping[str, int]) -> Iterator[tuple[int, int]]:
+        """Yield pairs of which one says that it replaces the other, or is replaced by it."""
+        for row, document in enumerate(self.documents):
             for name in sorted(document.replaces | document.replaced_by):
                 if called.get(name, row) != row:
                     yield called[name], row
 
     def _candidates(self) -> Iterator[tuple[int, int, float]]:
         """Yield pairs that have a name or a run in common and are not joined yet, with the share that they share."""
-        holders: dict[object, list[int]] = {}
+        holders: dict[Key, list[int]] = {}
         for row, document in enumerate(self.documents):
             others: set[int] = set()
             for key in (*document.names.items(), *document.sample[:NOTED].tolist()):
-                line = holders.setdefault(key, [])
-                others.update(line[-NEAREST:])
-                line.append(row)
+                others.update(note(holders, key, row))
             for other in sorted(others, reverse=True):
                 if self._find(other) != self._find(row) and (share := shared(self.documents[other], document)):
                     yield other, row, share
+
+
+def note(holders: dict[Key, list[int]], key: Key, row: int) -> Sequence[int]:
+    """Return the nearest rows that were noted under a key, and note one more; none but these are kept.
+
+    >>> holders = {}
+    >>> [note(holders, "rent", row) for row in range(20)][-1], len(holders["rent"])
+    ([11, 12, 13, 14, 15, 16, 17, 18], 8)
+    """
+    line = holders.get(key, [])
+    holders[key] = [*line[1 - NEAREST :], row]
+    return line
 
 
 def name_relation(a: VersionedDocument, b: VersionedDocument, common: frozenset[Name] = frozenset()) -> Relation:
@@ -161,14 +225,22 @@ def name_relation(a: VersionedDocument, b: VersionedDocument, common: frozenset[
     """
     equal = {kind for kind, name in a.names.items() if b.names.get(kind) == name}
     rare = {kind for kind in equal if (kind, a.names[kind]) not in common}
-    if rare or equal:
-        relation: Relation = "same" if (rare or equal) - WEAK else "heading"
-        return relation if rare or not common else "none"
+    if equal:
+        return _equal_relation(a, b, rare) if rare else "none"
     kinds = (a.names.keys() & b.names.keys()) - WEAK
     words = [(set(a.names[kind].split()), set(b.names[kind].split())) for kind in kinds]
     if any(one <= other or other <= one for one, other in words):
         return "longer"
     return "other" if words else "none"
+
+
+def _equal_relation(a: VersionedDocument, b: VersionedDocument, kinds: set[str]) -> Relation:
+    """Return how names that are equal compare, by their kinds."""
+    strong = kinds - WEAK
+    if not strong:
+        return "heading"
+    has_one_date = any(not (one := a.dates.get(kind)) or b.dates.get(kind, one) == one for kind in strong)
+    return "same" if has_one_date else "series"
 
 
 def shared(a: VersionedDocument, b: VersionedDocument) -> float:

@@ -36,3 +36,11 @@ def test_the_year_in_a_name_is_the_date_of_a_document_without_one() -> None:
 def test_odd_values_in_fields_that_speak_of_versions_are_passed_over() -> None:
     (read,) = versioned_documents([Document("a", TEXT, url="http://[::1", meta={"work": {"x": 1}, "version": None})])
     assert (read.works, read.number, "url" in read.names) == (set(), (), True)
+    (read,) = versioned_documents([Document("a", TEXT, meta={"work": False, "replaces": [True], "version": True})])
+    assert (read.declares, read.number) == (False, ())
+
+
+def test_an_identifier_and_an_address_keep_their_years() -> None:
+    (read,) = versioned_documents([Document("a", TEXT, url="https://law.example/2016/679", meta={"celex": "2016/679"})])
+    assert (read.names["identifier"], read.names["url"]) == ("2016 679", "law example 2016 679")
+    assert read.date == ""

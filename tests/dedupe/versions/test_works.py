@@ -65,6 +65,55 @@ def test_a_document_names_the_one_that_it_replaces_by_id_address_or_identifier()
         assert len(works(old, document("b", text(2), "Statute", replaces=name))) == 1
 
 
+def test_unrelated_acts_with_the_same_boilerplate_are_two_works() -> None:
+    shared_half = text(3, 300)
+    contents = [f"{shared_half} {text(seed, 300)}" for seed in (1, 2)]
+    for titles in (
+        ("Regulation (EU) 2016/679", "Regulation (EU) 2017/745"),
+        ("Directive 2006/123/EC", "Directive 2006/48/EC"),
+    ):
+        assert len(works(*map(document, "ab", contents, titles))) == 2
+    for name in ("http://data.europa.eu/eli/reg/{}/oj", "ECLI:EU:C:{}"):
+        numbers = [name.format(number) for number in ("2016/679", "2017/745")]
+        assert len(works(*(document(id_, contents[at], eli=numbers[at]) for at, id_ in enumerate("ab")))) == 2
+        by_url = (Document(id_, contents[at], url=numbers[at]) for at, id_ in enumerate("ab"))
+        assert len(works(*by_url)) == 2
+
+
+def test_issues_of_a_series_that_share_a_footer_are_two_works() -> None:
+    footer = text(3, 40)
+    issues = [f"{text(seed, 400)} {footer}" for seed in (1, 2)]
+    assert len(works(*map(document, "ab", issues, ("Minutes 2024-01-05", "Minutes 2024-02-02")))) == 2
+    assert len(works(*map(document, "ab", issues, ("Minutes", "Minutes")))) == 1
+    assert len(works(*map(document, "ab", issues, ("Minutes 2024-01-05", "Minutes 2024-01-05, final")))) == 1
+
+
+def test_a_document_in_between_does_not_join_works_that_are_declared_to_be_two() -> None:
+    a, c = document("a", text(1), work="1"), document("c", text(1, changed=0.02), work="2")
+    between = document("b", text(1, changed=0.01))
+    found = works(a, between, c)
+    assert len(found) == 2
+    assert not any({"a", "c"} <= work for work in found)
+    assert len(works(a, document("b", text(2), replaces=["a", "c"]), c)) == 2
+
+
+def test_a_document_without_a_title_does_not_join_works_of_two_titles() -> None:
+    a, c = document("a", text(1), "Photos terms"), document("c", text(1, changed=0.02), "Drive terms")
+    found = works(a, document("b", text(1, changed=0.01)), c)
+    assert len(found) == 2
+    assert not any({"a", "c"} <= work for work in found)
+
+
+def test_a_pair_that_shares_too_little_for_any_name_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared = []
+    relate = module.name_relation
+    monkeypatch.setattr(module, "name_relation", lambda a, b, common: compared.append((a.id, b.id)) or relate(a, b))
+    monkeypatch.setattr(module, "shared", lambda _a, _b: 0.01)
+    documents = list(versioned_documents(document(str(at), text(at, 12), "Minutes") for at in range(100)))
+    assert sum(1 for _ in Works.find(documents).members()) == 100
+    assert len(compared) == len(set(compared))
+
+
 @given(st.permutations(["a", "b", "c", "d"]))
 def test_works_are_the_same_whatever_the_order_of_documents(order: list[str]) -> None:
     contents = {"a": text(1), "b": text(1, changed=0.1), "c": text(2), "d": text(2, changed=0.05)}
