@@ -72,7 +72,9 @@ def run(
         ("--versions", versions, report_versions),
     ):
         if asked:
-            if stored or (threads and versions) or any(value is not None for value in parameters.values()):
+            if threads and versions:
+                raise UsageError("--threads does not go with --versions", "ask for one of them")
+            if stored or any(value is not None for value in parameters.values()):
                 raise UsageError(f"{option} does not go with figures or with --stored", "leave them out")
             report_them(export, as_json=as_json)
             return

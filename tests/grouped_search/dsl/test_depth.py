@@ -181,6 +181,13 @@ def nest(levels: int) -> dict[str, Any]:
         ({"retriever": {"rescorer": {"rescore": {}}}}, "retriever.rescorer=None is no retriever"),
         ({"retriever": {"rescorer": {}}}, "retriever.rescorer.rescore=None is no rescorer; write one"),
         ({"retriever": {"rescorer": {"rescore": {"window_size": 0}}}}, "rescore.window_size=0 is not understood"),
+        ({"retriever": {"rescorer": {"retriever": STANDARD, "rescore": []}}}, r"rescorer.rescore=\[\] is no rescorer"),
+        (
+            {"retriever": {"standard": {"query": MATCH, "boost": 2}}},
+            "retriever.standard.boost is not known; allowed: _name, collapse, filter",
+        ),
+        ({"knn": [KNN, "x"]}, r"knn\[1\]='x' is no search for neighbours; write a JSON object with field"),
+        ({"knn": "x"}, "knn='x' is no search for neighbours; write a JSON object, or a list of them"),
         ({"retriever": nest(20)}, "retrievers are nested more than 10 deep; put them side by side"),
         ({"retriever": nest(99)}, "nested more than"),
         ({"knn": KNN | {"k": 1_000_000}}, "knn.k=1000000 is not understood; allowed: an integer from 1 to 10,000"),

@@ -65,6 +65,21 @@ class Depth:
             found = self._raise(found, "num_candidates", path, found["k"])
         return found
 
+    def several(self, knn: Any) -> Json | list[Json]:
+        """Make one search for neighbours, or a list of them, find enough."""
+        if isinstance(knn, Mapping):
+            return self.nearest(knn, "knn")
+        if not isinstance(knn, list | tuple):
+            raise UsageError(
+                f"knn={short_repr(knn)} is no search for neighbours", "write a JSON object, or a list of them"
+            )
+        if strangers := [at for at, each in enumerate(knn) if not isinstance(each, Mapping)]:
+            raise UsageError(
+                f"knn[{strangers[0]}]={short_repr(knn[strangers[0]])} is no search for neighbours",
+                "write a JSON object with field, query_vector and k",
+            )
+        return [self.nearest(each, f"knn[{at}]") for at, each in enumerate(knn)]
+
     def query(self, query: Any, path: str = "query") -> Any:
         """Make a query for neighbours, or those of a `hybrid` query, find enough of them."""
         if not isinstance(query, Mapping) or len(query) != 1:
@@ -112,7 +127,11 @@ class Depth:
         rescore = parts.get("rescore")
         if isinstance(rescore, Mapping):
             return {**parts, "rescore": self._raise(rescore, "window_size", f"{path}.rescore", self.hits)}
-        if not isinstance(rescore, list | tuple) or not all(isinstance(each, Mapping) for each in rescore):
+        if (
+            not isinstance(rescore, list | tuple)
+            or not rescore
+            or not all(isinstance(each, Mapping) for each in rescore)
+        ):
             raise UsageError(f"{path}.rescore={short_repr(rescore)} is no rescorer", "write one, or a list of them")
         windows = [
             self._raise(each, "window_size", f"{path}.rescore[{at}]", self.hits) for at, each in enumerate(rescore)
@@ -162,10 +181,8 @@ def deepen(body: Mapping[str, Any], window: int) -> tuple[Json, Sequence[Json]]:
         found["query"] = depth.query(body["query"])
     if "retriever" in body:
         found["retriever"] = depth.retriever(body["retriever"], "retriever")
-    if isinstance(knn := body.get("knn"), Mapping):
-        found["knn"] = depth.nearest(knn, "knn")
-    elif isinstance(knn, list | tuple):
-        found["knn"] = [depth.nearest(each, f"knn[{at}]") for at, each in enumerate(knn)]
+    if body.get("knn") is not None:
+        found["knn"] = depth.several(body["knn"])
     return found, depth.raised
 
 
@@ -212,7 +229,7 @@ def unwrap(body: Mapping[str, Any]) -> Json:
     """Write a retriever that ranks by itself as the parts of a search that rank in the same way.
 
     Raises:
-        UsageError: A retriever that is not known, or that stands next to a part that ranks as well.
+        UsageError: A retriever or a part of one that is not known, or that stands next to a part that ranks as well.
 
     >>> unwrap({"retriever": {"standard": {"query": {"match": {"text": "wheat"}}, "min_score": 2}}, "size": 5})
     {'size': 5, 'query': {'match': {'text': 'wheat'}}, 'min_score': 2}
@@ -226,7 +243,9 @@ def unwrap(body: Mapping[str, Any]) -> Json:
         )
     kind, parts = read_retriever(body["retriever"], "retriever", 1)
     rest = {name: part for name, part in body.items() if name != "retriever"}
-    if kind == "standard" and parts.keys() <= STANDARD:
+    if kind == "standard":
+        if unknown := sorted(map(str, parts.keys() - STANDARD)):
+            raise UsageError(f"retriever.standard.{unknown[0]} is not known", f"allowed: {', '.join(sorted(STANDARD))}")
         return rest | _standard(parts)
     if kind == "knn":
         minimum = {"min_score": parts["min_score"]} if "min_score" in parts else {}
