@@ -1,11 +1,10 @@
 """Passages of one document overlap where the end of one is the beginning of the other."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem.grouped_search.passage import LEAST_OVERLAP, MOST_HOLDERS, Overlap, Passage, hash_words, overlaps
-from ibidem_ingest.kernel import loops
+from ibidem.grouped_search.passage import MOST_HOLDERS, Overlap, Passage, first_match, overlaps
+from ibidem_dedupe.word_runs import RUN
 
 
 def passages(*texts: str) -> list[Passage]:
@@ -20,18 +19,53 @@ def test_every_pair_of_a_sliding_window_overlaps_by_what_was_cut_twice(length: i
     for a, (a_start, a_end) in enumerate(edges):
         for b, (b_start, b_end) in enumerate(edges):
             shared = min(a_end, b_end) - max(a_start, b_start)
-            expected = a != b and shared >= LEAST_OVERLAP and (a_start, a_end) != (b_start, b_end)
+            expected = a != b and shared >= RUN and (a_start, a_end) != (b_start, b_end)
             assert ((a, b) in found) == expected
             if expected:
                 assert found[a, b].words == shared
 
 
-@given(st.lists(st.text()))
-def test_words_are_the_same_without_compiled_loops(texts: list[str]) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(loops, "IN_USE", None)
-        plain = hash_words(texts)
-    assert hash_words(texts) == plain
+WORDS = st.lists(st.sampled_from("ab"), min_size=RUN, max_size=14)
+
+
+@given(WORDS, WORDS)
+def test_of_several_overlaps_of_two_passages_the_longest_counts(one: list[str], other: list[str]) -> None:
+    found = overlaps(passages(" ".join(one), " ".join(other)))
+    longest = max(
+        (
+            size
+            for a, b in ((one, other), (other, one))
+            for start in range(len(a))
+            if (size := min(len(a) - start, len(b))) >= RUN and a[start : start + size] == b[:size]
+        ),
+        default=0,
+    )
+    if one == other or not longest:
+        assert not found
+    else:
+        assert [found[pair].words for pair in ((0, 1), (1, 0))] == [longest, longest]
+
+
+class CountedWord:
+    """A word that counts how often it is compared; all are equal but the last one of a text."""
+
+    compared = 0
+
+    def __init__(self, word: str) -> None:
+        self.word = word
+
+    def __eq__(self, other: object) -> bool:
+        CountedWord.compared += 1
+        return isinstance(other, CountedWord) and self.word == other.word
+
+    __hash__ = None  # type: ignore[assignment]  # never in a set
+
+
+def test_words_that_are_repeated_are_compared_a_few_times_each() -> None:
+    CountedWord.compared = 0
+    own, other = ([CountedWord("ha") for _ in range(1_000)] + [CountedWord(last)] for last in "xy")
+    assert first_match(own, other, range(1_000 - RUN)) is None
+    assert CountedWord.compared <= 5 * 1_000
 
 
 def test_a_passage_inside_another_is_a_part_of_it() -> None:

@@ -6,13 +6,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
+from ibidem_dedupe.word_runs import RUN, hash_words
 from ibidem_ingest.errors import UsageError, short_repr
-from ibidem_ingest.kernel import loops
-from ibidem_ingest.text.tokens import TokenBatch, tokens
-from ibidem_ingest.text.word_hash import wh1
-
-LEAST_OVERLAP = 5
-"""Words that two passages have to share at their edges: a run, as signatures count them."""
 
 MOST_HOLDERS = 4
 """Passages of a document that may begin with one run: a heading that more of them repeat says nothing from then on.
@@ -89,9 +84,9 @@ class Overlap:
 def overlaps(passages: Sequence[Passage]) -> dict[tuple[int, int], Overlap]:
     """Return the pairs of passages that overlap in their document, each pair in both orders, by their places.
 
+    Words that two passages share at their edges are a run at the least; of several overlaps of two the longest counts.
     The text decides, not a position: loaders count characters from the start of a page or of a file, and do not say
-    which.
-    Passages with equal words do not overlap; they are duplicates.
+    which. Passages with equal words do not overlap; they are duplicates.
 
     Args:
         passages: Of any documents; what follows changes nothing between those before.
@@ -105,24 +100,14 @@ def overlaps(passages: Sequence[Passage]) -> dict[tuple[int, int], Overlap]:
         if passage.document:
             by_document[passage.document].append(place)
     shared = [places for places in by_document.values() if len(places) > 1]
-    words = iter(hash_words([passages[place].text for places in shared for place in places]))
+    hashes, ends = hash_words([passages[place].text for places in shared for place in places])
+    words = iter([hashes[start:end].tolist() for start, end in pairwise(ends)])
     found: dict[tuple[int, int], Overlap] = {}
     for places in shared:
-        found.update(_document_overlaps({place: next(words) for place in places}))
+        for pair, overlap in _document_overlaps({place: next(words) for place in places}):
+            if pair not in found or overlap.words > found[pair].words:
+                found[pair] = overlap
     return found
-
-
-def hash_words(texts: Sequence[str]) -> list[list[int]]:
-    """Return the hashes of each text's words (`wh1`), all in one go where loops are compiled.
-
-    >>> [len(words) for words in hash_words(["Rent is due.", ""])]
-    [3, 0]
-    """
-    if loops.IN_USE is None:
-        return [[wh1(str(token)) for token in tokens(text)] for text in texts]
-    batch = TokenBatch.tokenize(texts)
-    hashes, offsets = batch.hashes.tolist(), batch.offsets.tolist()
-    return [hashes[start:end] for start, end in pairwise(offsets)]
 
 
 def _document_overlaps(words: Mapping[int, list[int]]) -> Iterator[tuple[tuple[int, int], Overlap]]:
@@ -130,18 +115,62 @@ def _document_overlaps(words: Mapping[int, list[int]]) -> Iterator[tuple[tuple[i
     # By the first word too, so that a run is cut only where one may begin.
     begins: dict[int, dict[tuple[int, ...], list[int]]] = defaultdict(lambda: defaultdict(list))
     for place, own in words.items():
-        if len(own) >= LEAST_OVERLAP:
-            begins[own[0]][tuple(own[:LEAST_OVERLAP])].append(place)
+        if len(own) >= RUN:
+            begins[own[0]][tuple(own[:RUN])].append(place)
     for earlier, own in words.items():
+        starts: dict[int, list[int]] = defaultdict(list)
         for start in [at for at, word in enumerate(own) if word in begins]:
-            holders = begins[own[start]].get(tuple(own[start : start + LEAST_OVERLAP]), ())
+            holders = begins[own[start]].get(tuple(own[start : start + RUN]), ())
             if len(holders) > MOST_HOLDERS and earlier >= holders[MOST_HOLDERS]:
                 continue
             for later in holders[:MOST_HOLDERS]:
-                other = words[later]
-                if own == other:
-                    continue
-                size = min(len(own) - start, len(other))
-                if own[start : start + size] == other[:size]:
-                    yield (later, earlier), Overlap(size, "within" if size == len(other) else "after")
-                    yield (earlier, later), Overlap(size, "within" if size == len(own) else "before")
+                starts[later].append(start)
+        for later, places in starts.items():
+            other = words[later]
+            begin = first_match(own, other, places) if own != other else None
+            if begin is not None:
+                size = min(len(own) - begin, len(other))
+                yield (later, earlier), Overlap(size, "within" if size == len(other) else "after")
+                yield (earlier, later), Overlap(size, "within" if size == len(own) else "before")
+
+
+def first_match(own: Sequence[object], other: Sequence[object], starts: Sequence[int]) -> int | None:
+    """Return where one text first goes on as the other begins, up to the end of either: the longest overlap.
+
+    A text of one word again and again may begin anywhere, so where there are several starts no word is compared again
+    for each of them.
+
+    Args:
+        own: Words of the one text.
+        other: Words of the other.
+        starts: Where the first run of the other stands.
+
+    >>> first_match([0, 7, 7, 7, 7, 7, 7], [7, 7, 7, 7, 7, 7, 9], [1, 2])
+    1
+    """
+    if len(starts) == 1:
+        (start,) = starts
+        size = min(len(own) - start, len(other))
+        return start if own[start : start + size] == other[:size] else None
+    lengths = _prefix_lengths([*other, *own])
+    return next((at for at in starts if lengths[len(other) + at] >= min(len(own) - at, len(other))), None)
+
+
+def _prefix_lengths(words: Sequence[object]) -> list[int]:
+    """Return for each place how many words from there on are those at the beginning, in linear time.
+
+    The Z function: Main and Lorentz, "An O(n log n) algorithm for finding all repetitions in a string" (1984).
+
+    >>> _prefix_lengths([1, 2, 1, 2, 1])
+    [5, 0, 3, 0, 1]
+    """
+    lengths = [len(words)] + [0] * (len(words) - 1)
+    first = end = 0
+    for at in range(1, len(words)):
+        size = min(lengths[at - first], end - at) if at < end else 0
+        while at + size < len(words) and words[size] == words[at + size]:
+            size += 1
+        lengths[at] = size
+        if at + size > end:
+            first, end = at, at + size
+    return lengths
