@@ -3,13 +3,14 @@
 A text that has many runs of another has its words in the same order: a quotation, or another version of it.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, chain
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ibidem_ingest.document import Document
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.text.tokens import TokenBatch, tokens
 from ibidem_ingest.text.word_hash import wh1
@@ -19,6 +20,10 @@ Hashes = NDArray[np.uint64]
 
 RUN = 5
 """Words of a run; a text of fewer words is compared word by word."""
+
+BATCH_CHARACTERS = 2_000_000
+BESIDE_TEXT = 1_000
+"""Characters that a document weighs beside its text, so that a batch has few thousand of them."""
 
 _FACTORS = [
     np.uint64(each) for each in (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xD6E8FEB86659FD93)
@@ -51,17 +56,30 @@ def hash_words(texts: Sequence[str]) -> tuple[Hashes, Sequence[int]]:
     return np.array(list(chain(*words)), np.uint64), list(accumulate(map(len, words), initial=0))
 
 
-def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    """Yield items by so many at once; the last ones may be fewer.
+def batches(items: Iterable[T], most: int, weigh: Callable[[T], int]) -> Iterator[list[T]]:
+    """Yield items by so much at once; a heavier one comes alone.
 
-    >>> list(batches("abcde", 2))
-    [['a', 'b'], ['c', 'd'], ['e']]
+    Args:
+        items: The items; read no further than one ahead.
+        most: How much a batch weighs at the most.
+        weigh: Returns the weight of an item: its characters, for a text.
+
+    >>> list(batches(["ab", "c", "defgh", "ij"], 3, len))
+    [['ab', 'c'], ['defgh'], ['ij']]
     """
     some: list[T] = []
+    weight = 0
     for item in items:
-        some.append(item)
-        if len(some) == size:
+        own = weigh(item)
+        if some and weight + own > most:
             yield some
-            some = []
+            some, weight = [], 0
+        some.append(item)
+        weight += own
     if some:
         yield some
+
+
+def text_batches(documents: Iterable[Document]) -> Iterator[list[Document]]:
+    """Yield documents by so many characters of their texts at once."""
+    return batches(documents, BATCH_CHARACTERS, lambda each: len(each.text) + BESIDE_TEXT)

@@ -1,10 +1,12 @@
 """The current version of a group is shown on top, earlier ones under it."""
 
-from typing import cast
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
-from ibidem.grouped_search.api import search
+from ibidem.grouped_search.api import EngineBackend, search
 from ibidem.grouped_search.texts import group_texts
 from ibidem_dedupe.request import parse_request
 from ibidem_engines.connect import open_engine
@@ -25,11 +27,15 @@ VERSIONS = (("a", "Lease v1", "1991"), ("c", "Lease v10", "1990"), ("b", "Lease 
 
 @pytest.fixture(scope="module")
 def leases(tmp_path_factory: pytest.TempPathFactory) -> Engine:
-    folder = tmp_path_factory.mktemp("leases")
-    engine = open_engine(f"sqlite:///{folder}/index.sqlite", "leases")
-    engine.create()
     documents = [Document(id_, TEXT, title=title, date=date, language="en") for id_, title, date in VERSIONS]
     documents.append(Document("other", "A tenant of another house has a dog.", title="Dog", language="en"))
+    return index(tmp_path_factory.mktemp("leases"), documents)
+
+
+def index(folder: Path, documents: Sequence[Document]) -> Engine:
+    """Index documents, with their groups."""
+    engine = open_engine(f"sqlite:///{folder}/index.sqlite", "leases")
+    engine.create()
     engine.write(list(records(documents, Tables(folder / "tables"))))
     engine.refresh()
     Follower(engine).catch_up()
@@ -63,6 +69,29 @@ def test_of_stored_groups_the_current_version_leads_too(leases: Engine) -> None:
     several = next(hit["_dedupe"]["group"] for hit in hits if hit["_dedupe"]["size"] > 1)
     ids = [hit["_id"] for hit in hits if hit["_dedupe"]["group"] == several]
     assert followed[several] == max(ids, key=["a", "b", "c"].index)
+
+
+def test_of_documents_that_nothing_puts_in_order_the_best_in_rank_leads(tmp_path: Path) -> None:
+    for text in (TEXT, f"{TEXT} Signed by both."):
+        folder = tmp_path / str(len(text))
+        folder.mkdir()
+        engine = index(folder, [Document("p", TEXT, title="Tenant, tenant"), Document("q", text, title="Lease")])
+        assert shown(engine) == [["p", "q"]]
+
+
+def test_few_texts_are_read_at_once_to_put_versions_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    documents = [Document(f"d{at}", TEXT, title=f"Lease v{at}", language="en") for at in range(1, 46)]
+    engine = index(tmp_path, documents)
+    sizes: list[int] = []
+    fetch = EngineBackend.fetch
+
+    def counted(self: Any, hits: Any, outside: Any = ()) -> Any:
+        sizes.append(len(hits))
+        return fetch(self, hits, outside)
+
+    monkeypatch.setattr(EngineBackend, "fetch", counted)
+    assert shown(engine, dedupe_max_per_group="1")[0][0] == "d45"
+    assert sizes[:3] == [20, 20, 5]
 
 
 def test_texts_without_titles_have_no_current_version() -> None:

@@ -1,7 +1,11 @@
 """The versions of the documents of an index, counted, with what changed."""
 
 from pathlib import Path
+from typing import Any
 
+import pytest
+
+from ibidem.index.documents import TEXTS_AT_ONCE
 from ibidem.index.versions import differences, index_versions
 from ibidem_engines.connect import open_engine
 from ibidem_engines.records import records
@@ -30,3 +34,23 @@ def test_each_document_counts_once_and_what_changed_is_told(tmp_path: Path) -> N
     }
     assert changed["l2"] == [("30",), ("60",)]
     assert changed["l1"] == changed["note"] == []
+
+
+def test_few_texts_are_read_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = open_engine(f"sqlite:///{tmp_path}/index.sqlite", "leases")
+    engine.create()
+    leases = [Document(f"l{at:02}", TEXT.format(30 * at), title=f"Lease v{at}") for at in range(1, 51)]
+    engine.write(list(records(leases, Tables(tmp_path / "tables"))))
+    engine.refresh()
+    sizes: list[int] = []
+    fetch = type(engine).fetch
+
+    def counted(self: Any, ids: Any, query: Any = None) -> Any:
+        sizes.append(len(ids))
+        return fetch(self, ids, query)
+
+    monkeypatch.setattr(type(engine), "fetch", counted)
+    found = index_versions(engine)
+    assert sizes == [TEXTS_AT_ONCE, TEXTS_AT_ONCE, 10]
+    assert sum(1 for _ in differences(engine, found.rows)) == len(leases)
+    assert max(sizes) <= 2 * TEXTS_AT_ONCE

@@ -7,12 +7,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from ibidem_dedupe.word_runs import NO_WORDS, RUN, Hashes, batches, hash_words, runs
+from ibidem_dedupe.word_runs import NO_WORDS, RUN, Hashes, hash_words, runs, text_batches
 from ibidem_ingest.document import Document
 from ibidem_ingest.mail.head import MESSAGE_ID, addresses, bare_subject, is_answer, is_mail, message_ids
 from ibidem_ingest.mail.parts import part, unmarked
 
-AT_ONCE = 500
 DEEPEST = 250
 HEADING = 500
 
@@ -73,10 +72,10 @@ def thread_mails(documents: Iterable[Document]) -> Iterator[ThreadMail]:
     """Part the mails among documents; other documents are passed over.
 
     Args:
-        documents: In any order; read no further than some hundred ahead.
+        documents: In any order; read no further than a batch of some million characters ahead.
     """
     mails = (document for document in documents if document.meta and is_mail(document.meta))
-    for some in batches(mails, AT_ONCE):
+    for some in text_batches(mails):
         texts, counts, headings = [], [], []
         for document in some:
             levels, heading = _levels(document.text)

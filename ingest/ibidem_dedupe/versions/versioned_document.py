@@ -9,7 +9,7 @@ import numpy as np
 import xxhash
 
 from ibidem_dedupe.versions.version_marks import MarkedName, Stage, read_identifier, read_name, read_number
-from ibidem_dedupe.word_runs import NO_WORDS, Hashes, batches, hash_words, runs
+from ibidem_dedupe.word_runs import NO_WORDS, Hashes, hash_words, runs, text_batches
 from ibidem_ingest.dates import utc
 from ibidem_ingest.document import Document
 from ibidem_ingest.mail.head import is_mail
@@ -17,7 +17,6 @@ from ibidem_ingest.mail.head import is_mail
 SAMPLE = 256
 """Runs of words that are kept of a text: those with the smallest hashes."""
 
-AT_ONCE = 200
 HEADING = 120
 """Characters of a first line that may be a heading."""
 
@@ -76,9 +75,9 @@ def versioned_documents(documents: Iterable[Document]) -> Iterator[VersionedDocu
     """Read documents; mails are passed over unless they declare a work, since they share a subject with their answers.
 
     Args:
-        documents: In any order; read no further than some hundred ahead.
+        documents: In any order; read no further than a batch of some million characters ahead.
     """
-    for some in batches(documents, AT_ONCE):
+    for some in text_batches(documents):
         hashes, ends = hash_words([document.text for document in some])
         for document, (start, end) in zip(some, pairwise(ends), strict=True):
             read = _read(document, hashes[start:end])

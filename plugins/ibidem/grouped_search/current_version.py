@@ -1,7 +1,7 @@
 """Current version of each group of a page, for `dedupe_keep=current`: its documents are read, and put in order.
 
 Packed values hold dates, and neither titles nor fields, by which versions are numbered. So documents are read, those of
-the page's groups of two or more alone.
+the page's groups of two or more alone. Their first lines are no names here, since a page needs no text for it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,10 +12,13 @@ from ibidem.grouped_search.window import Window
 from ibidem_dedupe.overrides import DocumentRef
 from ibidem_dedupe.request import DedupeRequest
 from ibidem_dedupe.versions.version_order import sort_versions
-from ibidem_dedupe.versions.versioned_document import read_marks
+from ibidem_dedupe.versions.versioned_document import VersionedDocument, read_marks
 from ibidem_engines.engine import Hit
 from ibidem_engines.requests import RequestFlow
 from ibidem_ingest.document import Document
+
+TEXTS_AT_ONCE = 20
+"""Documents that are read together: a text has ten million characters at the most."""
 
 
 class DocumentSource(Protocol):
@@ -30,6 +33,8 @@ def version_places(
 ) -> RequestFlow[Mapping[int, int]]:
     """Return the place of each row among the versions of its group; nothing where they are not asked for.
 
+    Of versions that nothing puts in order the best in rank comes last.
+
     Args:
         source: Reads the documents.
         window: The documents.
@@ -39,12 +44,22 @@ def version_places(
     several = [rows for rows in groups if len(rows) > 1]
     if request.keep.by != "current" or not several:
         return NO_PLACES
-    read = yield from source.fetch([window.hits[row] for rows in several for row in rows])
+    read = yield from _read(source, window, [row for rows in several for row in rows])
     places: dict[int, int] = {}
     for rows in several:
-        marks = {read_marks(_document(read[name])): row for row in rows if (name := window.name(row)) in read}
+        marks = {read[row]: row for row in sorted(rows, reverse=True) if row in read}
         places |= {marks[each]: place for place, each in enumerate(sort_versions(list(marks)))}
     return places
+
+
+def _read(source: DocumentSource, window: Window, rows: Sequence[int]) -> RequestFlow[Mapping[int, VersionedDocument]]:
+    """Read what rows say about their versions; of their texts, which come along, only some are in memory together."""
+    marks: dict[int, VersionedDocument] = {}
+    for start in range(0, len(rows), TEXTS_AT_ONCE):
+        some = rows[start : start + TEXTS_AT_ONCE]
+        read = yield from source.fetch([window.hits[row] for row in some])
+        marks |= {row: read_marks(_document(read[name])) for row in some if (name := window.name(row)) in read}
+    return marks
 
 
 def _document(hit: Json) -> Document:

@@ -58,8 +58,9 @@ def stored_documents(engine: Engine, progress: Callable[[int], None]) -> Iterato
     """
     count = 0
     for hits in engine.scan(size=AT_ONCE):
-        for stored in engine.fetch([(hit.index, hit.id) for hit in hits]):
-            yield stored.document
+        for start in range(0, len(hits), TEXTS_AT_ONCE):
+            for stored in engine.fetch([(hit.index, hit.id) for hit in hits[start : start + TEXTS_AT_ONCE]]):
+                yield stored.document
         count += len(hits)
         progress(count)
 

@@ -5,15 +5,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ibidem.comparison.word_diff import Piece, word_diff
-from ibidem.index.documents import stored_documents
+from ibidem.index.documents import TEXTS_AT_ONCE, stored_documents
 from ibidem_dedupe.versions.version_order import Version, versions
 from ibidem_dedupe.versions.versioned_document import versioned_documents
 from ibidem_dedupe.versions.works import Works
-from ibidem_dedupe.word_runs import batches
 from ibidem_engines.engine import Engine
 
 LARGEST = 10
-AT_ONCE = 200
 
 Difference = tuple[Version, Sequence[Piece]]
 """A version, and where it differs from its predecessor."""
@@ -60,10 +58,11 @@ def differences(engine: Engine, rows: Sequence[Version]) -> Iterator[Difference]
 
     Args:
         engine: The index.
-        rows: The versions; texts are read some hundred at once.
+        rows: The versions; some texts are read at once, and those of their predecessors.
     """
     index_of = {hit.id: hit.index for hits in engine.scan(size=500) for hit in hits}
-    for some in batches(rows, AT_ONCE):
+    for start in range(0, len(rows), TEXTS_AT_ONCE):
+        some = rows[start : start + TEXTS_AT_ONCE]
         ids = {row.id for row in some if row.replaces} | {row.replaces for row in some if row.replaces}
         stored = engine.fetch([(index_of[each], each) for each in sorted(ids) if each in index_of]) if ids else ()
         texts = {each.document.id: each.document.text for each in stored}
