@@ -174,6 +174,7 @@ def test_portions_of_a_page_are_written_at_the_same_time_and_counted_once(
     assert left[0] < -1, "none was rejected"
 
 
+@pytest.mark.slow
 def test_a_late_copy_is_deleted_where_its_deletion_is_newer_and_one_of_another_program_where_the_first_index_has_none(
     context: BackfillContext,
 ) -> None:
