@@ -97,7 +97,7 @@ DEFECTS: Mapping[str, Defect] = {
         lambda: patch.object(replace.RecordCopy, "copy_changes", _nothing), REPLACEMENT_DELETION
     ),
     "late copies are not judged by their versions": Defect(
-        lambda: patch.object(batch, "_settle_late", _nothing), REPLACEMENT
+        lambda: patch.object(batch, "_delete_late", lambda *late: late[2]), REPLACEMENT
     ),
     "a tombstone carried over deletes nothing": Defect(
         lambda: patch.object(record_copy, "read_entries", lambda *_: ()), REPLACEMENT_DELETION
