@@ -73,7 +73,7 @@ check: install
 ATTACKS ?= $(shell grep --only-matching --no-filename '`tests/[^`]*`' SECURITY.md docs/threat-model.md | tr --delete '`' | sort --unique)
 
 # What is known to be dangerous in our code and in the packages that are installed, requests that nobody meant, and every
-# attack that was tried, which takes up to half an hour on two busy processors.
+# test that SECURITY.md or the threat model names, which takes up to half an hour on two busy processors.
 security: install
 	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive ingest mappings plugins workers
 	$(BIN)/python .ci/audit.py

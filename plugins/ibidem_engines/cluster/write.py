@@ -369,9 +369,7 @@ def _bury(place: WriteTarget, versions: Mapping[str, int]) -> None:
     """
     timestamp = datetime.now(UTC).isoformat(timespec="seconds")
     remaining = list(versions)
-    for turn in range(ROUNDS):
-        if not remaining:
-            break
+    for turn in range(ROUNDS if remaining else 0):
         states, graves = place.ledgers.states("tombstones", remaining), place.graves(remaining)
         stones = {
             id_: {"version": versions[id_], "at": timestamp}
@@ -379,6 +377,8 @@ def _bury(place: WriteTarget, versions: Mapping[str, int]) -> None:
             if graves.get(id_, versions[id_]) <= versions[id_]
         }
         remaining = place.ledgers.put_onto("tombstones", stones, states)
+        if not remaining:
+            return
         _give_way(place, turn)
     if remaining:
         raise _conflict_error(place, remaining)
