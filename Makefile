@@ -8,9 +8,10 @@ COLLECTIONS ?= ../shared/data
 
 # A minute of new requests; with a seed the same ones again.
 FUZZING ?= --seconds 60
-# How many schedules are simulated, and the first of them.
+# How many schedules are simulated, the first of them, and what they hold; where nothing is said, also some of each focus.
 SEEDS ?= 10000
 FIRST ?= 0
+FOCUS ?=
 
 # One process of tests more than there are processors, since tests wait for servers, and those of the gateway for threads.
 PROCESSES = $$($(BIN)/python -c 'import os; print(os.cpu_count() + 1)')
@@ -72,7 +73,7 @@ check: install
 ATTACKS ?= $(shell grep --only-matching --no-filename '`tests/[^`]*`' SECURITY.md docs/threat-model.md | tr --delete '`' | sort --unique)
 
 # What is known to be dangerous in our code and in the packages that are installed, requests that nobody meant, and every
-# attack that was tried, which takes up to half an hour on two busy processors.
+# test that SECURITY.md or the threat model names, which takes up to half an hour on two busy processors.
 security: install
 	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive ingest mappings plugins workers
 	$(BIN)/python .ci/audit.py
@@ -94,7 +95,7 @@ docs: install
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[docs]"
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
-# Every page of docs/figures anew, in about half an hour; OpenSearch and Elasticsearch are started where none are named.
+# The pages of docs/figures that rest on the labelled collections, anew, in about half an hour; OpenSearch and Elasticsearch are started where none are named.
 figures: install
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[bench]"
 	$(BIN)/python benchmarks/quality.py --collections $(COLLECTIONS)
@@ -123,9 +124,9 @@ suites: install
 soak: install
 	$(BIN)/python benchmarks/soak.py --collections $(COLLECTIONS)
 
-# Schedules of a simulated cluster, queue and clock, one for each seed; `SEEDS=1 FIRST=17` runs one again.
+# Schedules of a simulated cluster, queue and clock, one for each seed; `SEEDS=1 FIRST=17 FOCUS=DELETION` runs one again.
 simulate: install
-	cd tests && PYTHONHASHSEED=0 ../$(BIN)/python -m simulation --seeds $(SEEDS) --first $(FIRST)
+	cd tests && PYTHONHASHSEED=0 ../$(BIN)/python -m simulation --seeds $(SEEDS) --first $(FIRST) --focus '$(FOCUS)'
 
 # Which changes of the code that decides, settles and keeps checkpoints no quick test notices; hours for all of it.
 mutations: install
@@ -135,15 +136,15 @@ mutations: install
 faults: install
 	$(BIN)/python benchmarks/faults.py --rounds 200 --write
 
-# Three nodes of each search engine in trouble, and RabbitMQ, in an hour or so: docs/figures/nodes.md.
+# Three nodes of each search engine in trouble, and RabbitMQ, in an hour or so; no run is kept yet.
 nodes: plugin install
 	$(BIN)/python benchmarks/nodes.py --engine opensearch --write
 	$(BIN)/python benchmarks/nodes.py --engine elasticsearch --write
 
-# Snapshots restored, and upgrades with everything running, in an hour or so: docs/figures/upgrades.md.
+# Snapshots restored, and upgrades with everything running, in an hour or so; no run is kept yet.
 upgrades: install
 	$(MAKE) plugins VERSIONS="opensearch-3.5.0 opensearch-3.8.0 elasticsearch-8.19.21 elasticsearch-9.2.2 elasticsearch-9.5.3"
-	$(QUICK_TO_START) PYTHONPATH=tests $(BIN)/python -m servers -- $(BIN)/pytest --quiet tests/upgrade/snapshots.py
+	$(QUICK_TO_START) PYTHONPATH=tests $(BIN)/python -m servers -- $(BIN)/pytest --quiet tests/upgrade/test_snapshots.py
 	$(BIN)/python benchmarks/upgrades.py --write
 
 clean:

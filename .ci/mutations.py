@@ -30,7 +30,7 @@ MODULES: Mapping[str, Sequence[str]] = {
         "adversary/test_hot_keys.py",
     ),
     "ibidem_dedupe/overrides.py": ("dedupe/test_overrides.py", "dedupe/test_leader_clustering.py"),
-    "ibidem_engines/group_checkpoint.py": ("workers/groups/test_service*.py", "engines/test_group_checkpoint.py"),
+    "ibidem_engines/group_checkpoint.py": ("workers/groups/test_service*.py",),
     "ibidem_workers/groups/settle.py": ("workers/groups",),
     "ibidem_workers/groups/lookup_match.py": ("workers/groups",),
     "ibidem_workers/groups/columns_match.py": ("workers/groups",),
@@ -47,7 +47,7 @@ MODULES: Mapping[str, Sequence[str]] = {
 
 SELECTION = (
     "-m",
-    "not server and not slow",
+    "not server and not slow and not thorough",
     "--hypothesis-profile=quick",
     "--hypothesis-seed=0",
     "-p",
@@ -69,7 +69,7 @@ timeout_constant = 5.0
 addopts = "--import-mode=importlib --strict-markers"
 pythonpath = ["tests"]
 timeout = 120
-markers = ["server(name, ...)", "thorough", "slow"]
+markers = ["server(name, ...)", "thorough", "nightly", "slow"]
 """
 
 
@@ -94,9 +94,12 @@ def prepare(folder: Path, modules: Sequence[str]) -> None:
 
 def find_tests(module: str) -> list[str]:
     """Name the tests that are asked about a module."""
-    found = [str(path.relative_to(ROOT)) for each in MODULES[module] for path in (ROOT / "tests").glob(each)]
-    if not found:
-        raise SystemExit(f"no tests for {module}")
+    found = []
+    for pattern in MODULES[module]:
+        paths = [str(path.relative_to(ROOT)) for path in (ROOT / "tests").glob(pattern)]
+        if not paths:
+            raise SystemExit(f"no tests for {module}: tests/{pattern} is not there")
+        found += paths
     return found
 
 

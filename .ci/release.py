@@ -12,6 +12,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 import venv
 import zipfile
@@ -72,7 +73,7 @@ def main() -> int:
         run("python", "-m", "build", "--sdist", "--outdir", str(DIST), ".")
         version = next(DIST.glob("*.tar.gz")).name.removesuffix(".tar.gz").rpartition("-")[2]
         with tempfile.TemporaryDirectory() as folder:
-            shutil.unpack_archive(next(DIST.glob("*.tar.gz")), folder)
+            unpack(next(DIST.glob("*.tar.gz")), Path(folder))
             hashes = {target.platform: build_wheel(target, next(Path(folder).iterdir())) for target in TARGETS}
         compare_hashes(hashes)
         copy_plugins(version)
@@ -83,6 +84,15 @@ def main() -> int:
         return say(f"not built: {error}", 1)
     (DIST / "SHA256SUMS").write_text("".join(checksums()), encoding="utf-8")
     return say(f"built {version}: {', '.join(sorted(each.name for each in DIST.iterdir()))}", 0)
+
+
+def unpack(source: Path, folder: Path) -> None:
+    """Unpack the source distribution as the tests unpack archives."""
+    sys.path.insert(0, str(ROOT / "tests"))
+    from support.archives import extract  # noqa: PLC0415 - a module of the tests
+
+    with tarfile.open(source) as archive:
+        extract(archive, folder)
 
 
 def build_wheel(target: Target, source: Path) -> str:

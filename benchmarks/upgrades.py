@@ -11,6 +11,7 @@ queue; this version takes them.
 
 import argparse
 import random
+import re
 import sys
 import tempfile
 from collections import Counter
@@ -77,21 +78,30 @@ def release() -> Iterator[str]:
         yield from upgrade_from(Path(folder))
 
 
-def main() -> None:
-    """Try, and write."""
+def is_broken(line: str) -> bool:
+    """Return whether a line tells of broken laws."""
+    counts = re.findall(r"\b(\d+) laws broken", line) + re.findall(r"^\| [^|]+ \| [^|]+ \| (\d+)", line)
+    return any(map(int, counts))
+
+
+def main() -> int:
+    """Try, and write; returns 1 where a law was broken."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", choices=tuple(PARTS), help="one part alone")
     parser.add_argument("--write", action="store_true", help="write docs/figures/upgrades.md")
     options = parser.parse_args()
     parts = {"rolling": rolling, "swap": swap, "release": release}
+    has_broken = False
     for name in [options.only] if options.only else PARTS:
         lines = []
         for line in parts[name]():
             print(line, flush=True)
             lines.append(line)
+            has_broken |= is_broken(line)
         if options.write:
             measured.write_part("upgrades", "Upgrades", list(PARTS.values()), PARTS[name], lines)
+    return 1 if has_broken else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -289,7 +289,10 @@ class ReindexTarget(Protocol):
         """Give it the settings that would have slowed the filling, and the alias, which the first index loses."""
 
     def take_late(self, documents: Sequence[Signed], upto: Marks) -> list[Outcome]:
-        """Store copies, except over what was written later than that: it came through the alias, so it is newer."""
+        """Store copies, except over what was written later than that, unless that is an older version of a document.
+
+        It came through the alias, so it is newer; but batches do not come in the order of their versions.
+        """
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """Contract of every engine for the documents of an index: read in order, signed as they were read, copied."""
 
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
@@ -11,7 +12,7 @@ from ibidem_engines.engine import Engine, Record, WriteStatus
 from ibidem_engines.query import Query
 from ibidem_engines.reindex import Name, ReindexSource, SeqNoRange, ShardRef, SourceDocument
 from ibidem_ingest.signatures.schema import SCHEMA
-from servers.indices import remove_indices
+from servers.indices import ask, remove_indices
 
 Make = Callable[..., Record]
 
@@ -181,6 +182,26 @@ class TestCopying:
             "a": "another text",
             "b": new["b"].document.text,
         }
+
+    def test_a_late_copy_replaces_an_older_version_and_leaves_what_another_program_has_written(
+        self, engine: Engine, source: ReindexSource, record: Make, copy_name: str, address: str
+    ) -> None:
+        engine.write([record(name, version=7) for name in "ab"])
+        copy = source.copy_to(copy_name)
+        copy.create()
+        upto, late = copy.newest(), read(source, raw=True)
+        there = open_engine(address, copy_name)
+        there.create()
+        there.write([record("a", "an older text", version=3)])
+        expected = {"a": late["a"].document.text, "b": late["b"].document.text}
+        if not address.startswith("sqlite"):
+            ask(address, "PUT", f"/{copy_name}/_doc/b", json.dumps({"text": "of another program"}))
+            expected["b"] = "of another program"
+        outcomes = copy.take_late([(late[name], record(name, version=7)) for name in "ab"], upto)
+        assert [outcome.fate for outcome in outcomes][:1] == [WriteStatus.INDEXED]
+        documents = read(open_reindex_source(address, copy_name))
+        assert {name: document.document.text for name, document in documents.items()} == expected
+        there.close()
 
     def test_a_document_that_cannot_be_signed_is_copied_unsigned(
         self, engine: Engine, source: ReindexSource, record: Make, copy_name: str, address: str

@@ -1,12 +1,11 @@
 """A cluster of three nodes with the plugin whose links, disks and processes fail, with HTTP proxies before it."""
 
-import json
 import os
 import random
 import shutil
 import signal
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from faults.kill import descendants
 from nodes.disk import Disk
@@ -125,9 +124,3 @@ class FrailNodes(Nodes):
 
     def _processes(self) -> dict[str, list[int]]:
         return {name: self._pids(name) for name in getattr(self, "_nodes", {})}
-
-
-def search_groups(address: str, index: str, body: dict[str, Any]) -> dict[str, Any]:
-    """Search by the plugin at one node."""
-    answer: dict[str, Any] = ask(address, "POST", f"/{index}/_search", json.dumps(body))
-    return answer

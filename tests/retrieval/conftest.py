@@ -26,14 +26,19 @@ RECORDS: dict[str, dict[str, Any]] = {
 """The end of `next` is the beginning of `window`."""
 
 
+COPIES = 12
+
+
 @pytest.fixture(scope="session")
 def passages(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Address of an index `passages` in a file."""
+    """Address of the indexes `passages`, and `copies` of one text, in a file."""
     address = f"sqlite:///{tmp_path_factory.mktemp('retrieval') / 'index.sqlite'}"
-    engine = open_engine(address, "passages")
-    engine.create()
-    engine.write([make_record(name, **record) for name, record in RECORDS.items()])
-    engine.close()
+    copies = {f"copy {number}": {"text": FIRST} for number in range(1 + COPIES)}
+    for index, records in (("passages", RECORDS), ("copies", copies)):
+        engine = open_engine(address, index)
+        engine.create()
+        engine.write([make_record(name, **record) for name, record in records.items()])
+        engine.close()
     return address
 
 

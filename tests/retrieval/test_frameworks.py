@@ -12,7 +12,8 @@ TAIL = "notice in writing three months before its term. It is final."
 PASSAGES = (("a", RENT, "lease"), ("b", RENT, "copy"), ("c", END, "lease"), ("d", TAIL, "lease"))
 SAME = "{'id': 'b', 'level': 'identical', 'reason': 'the same words in the same order'}"
 NEXT = "{'id': 'd', 'level': 'partial', 'reason': 'follows it in the same document, 8 words overlap', 'side': 'after'}"
-EXPECTED = f"['a', 'c'] [[{SAME}], [{NEXT}]]\n['other'] ['lease.pdf', 'contract.pdf']\n"
+EXPECTED = f"['a', 'c'] [[{SAME}], [{NEXT}]]\n['other'] ['lease.pdf', 'contract.pdf']\n[1, 0, 0, 0]\n"
+"""At the end: how many duplicates the retriever noted, which are there behind the second component, too."""
 
 INDEX = """
 import os, ibidem
@@ -37,11 +38,14 @@ pipeline.add_component("found", LeadRetriever(contract, top_k=2))
 pipeline.add_component("leads", LeadSelector(language="en"))
 pipeline.connect("found", "leads")
 one = pipeline.run({{"found": {{"query": "rent"}}}})["leads"]["documents"]
-print([each.id for each in one], documents(each.meta for each in LeadRetriever(whole).run("rent")["documents"]))
+found = LeadRetriever(whole).run("rent")["documents"]
+print([each.id for each in one], documents(each.meta for each in found))
+kept = LeadSelector(language="en").run(found)["documents"]
+print(sorted((len(each.meta["duplicates"]) for each in kept), reverse=True))
 """
 
 LLAMA_INDEX = f"""
-from llama_index.core.schema import NodeRelationship, NodeWithScore, RelatedNodeInfo, TextNode
+from llama_index.core.schema import MetadataMode, NodeRelationship, NodeWithScore, RelatedNodeInfo, TextNode
 from ibidem.retrieval.llama_index import LeadPostprocessor, LeadRetriever
 {INDEX}
 nodes = [
@@ -53,6 +57,11 @@ print([each.node.node_id for each in kept], [each.node.metadata["duplicates"] fo
 one = LeadRetriever(contract, similarity_top_k=2).retrieve("rent")
 found = LeadRetriever(whole).retrieve("rent")
 print([each.node.node_id for each in one], documents(each.node.metadata for each in found))
+kept = LeadPostprocessor(language="en").postprocess_nodes(found)
+print(sorted((len(each.node.metadata["duplicates"]) for each in kept), reverse=True))
+for each in (*found, *kept, *LeadPostprocessor(language="en").postprocess_nodes([NodeWithScore(node=nodes[0])])):
+    for mode in (MetadataMode.LLM, MetadataMode.EMBED):
+        assert "duplicates" not in each.node.get_content(metadata_mode=mode), (mode, each)
 """
 
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from .conftest import Program
+from .conftest import COPIES, Program
 
 pytestmark = pytest.mark.slow
 
@@ -25,18 +25,25 @@ CALLS = [
     ("search", {"query": "rent", "filters": ["colour=red"]}),
 ]
 
-async def main():
+async def ask(index, calls):
     command = ["-W", "ignore", "-c", "from ibidem.cli import main; main(['mcp'])"]
-    parameters = StdioServerParameters(command=sys.executable, args=command, env=dict(os.environ))
+    environment = {**os.environ, "IBIDEM_INDEX": index}
+    parameters = StdioServerParameters(command=sys.executable, args=command, env=environment)
     async with stdio_client(parameters) as streams, ClientSession(*streams) as session:
         await session.initialize()
         tools = (await session.list_tools()).tools
         answers = []
-        for name, arguments in CALLS:
+        for name, arguments in calls:
             answer = await session.call_tool(name, arguments)
             answers.append([answer.is_error, answer.content[0].text])
-        print(json.dumps([[each.name, each.annotations.read_only_hint] for each in tools]))
-        print(json.dumps(answers))
+        return tools, answers
+
+async def main():
+    tools, answers = await ask("passages", CALLS)
+    _, copies = await ask("copies", [("search", {"query": "rent1"})])
+    print(json.dumps([[each.name, each.annotations.read_only_hint] for each in tools]))
+    print(json.dumps(answers))
+    print(json.dumps(copies))
 
 asyncio.run(main())
 """
@@ -45,7 +52,7 @@ asyncio.run(main())
 def test_an_assistant_finds_each_text_once_and_is_told_what_is_wrong(run_beside: Program) -> None:
     done = run_beside("mcp==2.3.0", CLIENT)
     assert done.returncode == 0, done.stderr
-    tools, answers = map(json.loads, done.stdout.splitlines())
+    tools, answers, copies = map(json.loads, done.stdout.splitlines())
     assert tools == [[name, True] for name in ("search", "inspect", "compare", "groups")]
     found, filtered, inspected, compared, groups = (json.loads(text) for is_error, text in answers[:5] if not is_error)
     assert len(found["hits"]) == 2
@@ -63,3 +70,7 @@ def test_an_assistant_finds_each_text_once_and_is_told_what_is_wrong(run_beside:
     assert "newest" in keep
     assert "longest" in keep
     assert "colour" in field
+    ((is_error, text),) = copies
+    assert not is_error
+    (hit,) = json.loads(text)["hits"]
+    assert (hit["size"], len(hit["duplicates"])) == (1 + COPIES, COPIES)

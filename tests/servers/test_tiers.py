@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from servers.tiers import COMPILED, NIGHTLY, ONE_ENGINE, ROOT, THOROUGH, mark_tiers
+from servers.tiers import BOTH, COMPILED, NIGHTLY, ONE_ENGINE, ROOT, THOROUGH, mark_tiers
 
 
 class Item:
@@ -28,7 +28,7 @@ class Item:
         return self.engine or None if name == ("slow" if self.engine == "numpy" else "server") else None
 
 
-@pytest.mark.parametrize("name", [*THOROUGH, *ONE_ENGINE, *NIGHTLY, *COMPILED])
+@pytest.mark.parametrize("name", [*THOROUGH, *ONE_ENGINE, *BOTH, *NIGHTLY, *COMPILED])
 def test_every_name_of_the_tables_is_there(name: str) -> None:
     file, _, test = name.partition("::")
     assert (ROOT / file).exists()
@@ -51,6 +51,8 @@ def test_a_file_of_the_table_and_every_file_in_its_folders_are_of_the_second_tie
         ("engines/test_contract.py", "elasticsearch", []),
         ("dedupe/test_leader_clustering.py", "numpy", ["thorough"]),
         ("dedupe/test_leader_clustering.py", "", []),
+        ("plugin/test_search.py", "elasticsearch", []),
+        ("plugin/test_rights.py", "elasticsearch", ["thorough"]),
         ("plugin/test_mixed.py", "opensearch", ["thorough"]),
         ("plugin/test_mixed.py", "elasticsearch", ["thorough", "nightly"]),
     ],

@@ -43,9 +43,9 @@ THOROUGH: Mapping[str, str] = {
 ONE_ENGINE: Mapping[str, str] = {
     "adversary/": "clients, gateway and page over either engine: both adapters keep tests/engines/test_contract.py",
     "gateway/": "what the gateway passes on comes through an adapter: tests/engines and tests/clients ask both engines",
-    "grouped_search/": "one search over two adapters: tests/clients/test_wrap.py asks both engines with each client",
+    "grouped_search/": "one search over two adapters: tests/clients/test_wrap.py asks both; what one has is in `BOTH`",
     "index/": "an index by both its names: tests/engines/cluster/test_engine.py holds what each engine answers",
-    "plugin/": "one Java core below two adapters: the unit tests of each adapter are run by `make plugin`",
+    "plugin/": "one Java core below two adapters: plugin/test_search.py asks each in the first tier, too",
     "workers/": "workers write by the engine's protocol, which tests/engines/test_contract.py holds for each engine",
 }
 """Where tests of a server ask OpenSearch alone in the first tier, and what holds it for Elasticsearch.
@@ -53,13 +53,26 @@ ONE_ENGINE: Mapping[str, str] = {
 They are about what lies above the adapters, which says the same on both; in the second tier they ask both.
 """
 
-NIGHTLY: Mapping[str, str] = {
-    "adversary/": "fills archives twice for each engine and asks some 130 searches of them; OpenSearch answers alike",
-    "faults/test_busy.py": "starts a node that rejects writes; OpenSearch's rejects them alike",
-    "plugin/test_mixed.py": "starts two clusters; one Java core decides for both engines which nodes have the plugin",
-    "plugin/test_rights.py": "fills archives twice for each engine; one Java core asks for both",
+VECTORS = "OpenSearch's node here has no module of vectors"
+RETRIEVERS = "OpenSearch has no retrievers"
+BOTH: Mapping[str, str] = {
+    "grouped_search/dsl/test_search.py::test_as_many_of_the_nearest_by_vector_are_grouped_as_the_page_holds": VECTORS,
+    "grouped_search/dsl/test_search.py::test_a_query_for_the_nearest_is_as_deep_as_a_search_for_them": VECTORS,
+    "grouped_search/dsl/test_search.py::test_a_search_for_neighbours_finds_so_many_that_the_page_is_full": VECTORS,
+    "grouped_search/dsl/test_search.py::"
+    "test_a_field_without_vectors_has_no_neighbours_and_the_answer_says_where_to_look": VECTORS,
+    "grouped_search/dsl/test_search.py::"
+    "test_the_hits_of_a_retriever_are_grouped_with_its_scores_in_its_order": RETRIEVERS,
+    "grouped_search/dsl/test_stored.py::"
+    "test_stored_groups_of_a_retriever_are_those_of_the_search_that_ranks_alike": RETRIEVERS,
+    "plugin/test_search.py": "each engine's adapter of the plugin has no other test in the first tier",
 }
-"""Where tests of a server ask OpenSearch alone in the second tier, too, and why Elasticsearch is asked at night."""
+"""What asks Elasticsearch in the first tier all the same, and why."""
+
+NIGHTLY: Mapping[str, str] = {
+    "plugin/test_mixed.py": "starts two clusters, for two minutes; plugin/test_search.py asks its adapter in each tier",
+}
+"""Where tests of a server ask OpenSearch alone in the second tier, too; `.github/workflows/ci.yml` runs the rest."""
 
 SECOND = "elasticsearch"
 """The engine that is left to the tiers after the first there."""
@@ -80,7 +93,7 @@ def mark_tiers(items: Iterable[pytest.Item]) -> None:
         items: All tests that were collected.
     """
     for item in items:
-        is_second = named(ONE_ENGINE, item) and asks_second_engine(item)
+        is_second = named(ONE_ENGINE, item) and not named(BOTH, item) and asks_second_engine(item)
         if is_second or named(THOROUGH, item) or (named(COMPILED, item) and tries_fallback(item)):
             item.add_marker("thorough")
         if named(NIGHTLY, item) and asks_second_engine(item):

@@ -9,14 +9,12 @@ from unittest.mock import patch
 from ibidem_engines.cluster import write as writing
 from ibidem_engines.engine import Ledger
 from ibidem_engines.group_checkpoint import Checkpoint
-from ibidem_engines.stored_groups import StoredGroups
 from ibidem_workers import tasks
 from ibidem_workers.backfill import batch, record_copy, replace
 from ibidem_workers.brokers import lease
 from ibidem_workers.brokers.files import FileQueue
-from ibidem_workers.groups import follower, lookup_match, settle
+from ibidem_workers.groups import lookup_match, settle
 from simulation.memory_engine import MemoryLedgers, MemoryTarget
-from simulation.schedules import ANY, Focus
 
 
 def _nothing(*_: object, **__: object) -> None:
@@ -34,11 +32,6 @@ def _acknowledges_first(self: FileQueue, real: Any = FileQueue.get, **how: Any) 
     return entry
 
 
-def _inherits_once(store: StoredGroups, real: Any = follower.inherit) -> bool:
-    real(store)
-    return True
-
-
 def _puts_over(self: MemoryLedgers, ledger: Ledger, entries: Mapping[str, Any], _: object) -> list[str]:
     self.put(ledger, entries)
     return []
@@ -50,63 +43,76 @@ class Defect:
 
     Args:
         put: Puts it into the code.
-        focus: What the schedules hold.
+        words: What is said of the promise that it breaks.
+        focus: Name of what the schedules hold.
+        first: The first seed that is tried; more than 0 where earlier ones, which notice nothing, take long.
     """
 
     put: Callable[[], AbstractContextManager[object]]
-    focus: Focus = ANY
+    words: str
+    focus: str = "ANY"
+    first: int = 0
 
+    def is_told(self, broken: str) -> bool:
+        """Return whether what broke is the promise that it breaks."""
+        return self.words in broken.partition("\n")[0]
 
-PLAIN = Focus(replaces=False, rewrites=False, deletions=0)
-DELETION = Focus(replaces=False, rewrites=True, deletions=1)
-KILLED_DELETION = Focus(replaces=False, rewrites=True, deletions=1, kills=3)
-DELETIONS = Focus(rewrites=True, deletions=2)
-REPLACEMENT = Focus(replaces=True, rewrites=True)
-REPLACEMENT_DELETION = Focus(replaces=True, deletions=1)
 
 DEFECTS: Mapping[str, Defect] = {
-    "the portion in hand is not noted": Defect(lambda: patch.object(Checkpoint, "plan", _nothing)),
-    "the checkpoint runs ahead": Defect(lambda: patch.object(Checkpoint, "settle", _settles_too_far)),
+    "the portion in hand is not noted": Defect(
+        lambda: patch.object(Checkpoint, "plan", _nothing), "documents were counted as joined"
+    ),
+    "the checkpoint runs ahead": Defect(
+        lambda: patch.object(Checkpoint, "settle", _settles_too_far), "lead groups of their own, and are duplicates"
+    ),
     "the lease of a message holds no one off": Defect(
-        lambda: patch.object(lease, "has_lapsed", lambda *_: True), PLAIN
+        lambda: patch.object(lease, "has_lapsed", lambda *_: True), "count as indexed", "PLAIN"
     ),
     "a message is acknowledged before it is worked on": Defect(
-        lambda: patch.object(FileQueue, "get", _acknowledges_first)
+        lambda: patch.object(FileQueue, "get", _acknowledges_first), "are accounted for"
     ),
-    "a tombstone is not read": Defect(lambda: patch.object(MemoryTarget, "graves", lambda *_: {}), DELETION),
+    "a tombstone is not read": Defect(
+        lambda: patch.object(MemoryTarget, "graves", lambda *_: {}), "is back", "DELETION"
+    ),
     "a tombstone is not looked for once more": Defect(
-        lambda: patch.object(writing, "_check_tombstones", _nothing), DELETION
+        lambda: patch.object(writing, "_check_tombstones", _nothing), "is back", "DELETION"
     ),
     "what was written before a tombstone stays": Defect(
-        lambda: patch.object(writing, "_is_buried", lambda *_: False), KILLED_DELETION
+        lambda: patch.object(writing, "_is_buried", lambda *_: False), "is back", "KILLED_DELETION"
     ),
     "an older tombstone replaces a newer": Defect(
-        lambda: patch.object(MemoryLedgers, "put_onto", _puts_over), DELETIONS
+        lambda: patch.object(MemoryLedgers, "put_onto", _puts_over), "is back", "DELETIONS", 300
     ),
-    "the account of a batch is not noted": Defect(lambda: patch.object(tasks, "_note", _nothing)),
+    "a later version with the same text is taken for one's own": Defect(
+        lambda: patch.object(writing, "_is_of", lambda entry, record: entry.digest == record.digest),
+        "is lost",
+        "HEIRS",
+        1200,
+    ),
+    "the account of a batch is not noted": Defect(lambda: patch.object(tasks, "_note", _nothing), "are accounted for"),
     "what an earlier try wrote is not its own": Defect(
-        lambda: patch.object(tasks, "_own_outcome", lambda outcome, _: outcome)
+        lambda: patch.object(tasks, "_own_outcome", lambda outcome, _: outcome), "count as indexed"
     ),
     "late writes are not carried over": Defect(
-        lambda: patch.object(replace._Replacing, "_follow", _nothing), REPLACEMENT
+        lambda: patch.object(replace._Replacing, "_follow", _nothing), "is lost", "REPLACEMENT"
     ),
     "deletions are not carried over": Defect(
-        lambda: patch.object(replace._Replacing, "_prune", _nothing), REPLACEMENT_DELETION
+        lambda: patch.object(replace._Replacing, "_prune", _nothing), "is back", "REPLACEMENT_DELETION"
     ),
     "records are copied once": Defect(
-        lambda: patch.object(replace.RecordCopy, "copy_changes", _nothing), REPLACEMENT_DELETION
+        lambda: patch.object(replace.RecordCopy, "copy_changes", _nothing), "are accounted for", "REPLACEMENT_DELETION"
     ),
     "late copies are not judged by their versions": Defect(
-        lambda: patch.object(batch, "_settle_late", _nothing), REPLACEMENT
+        lambda: patch.object(batch, "_delete_late", lambda *late: late[2]), "is back", "REPLACEMENT", 450
     ),
     "a tombstone carried over deletes nothing": Defect(
-        lambda: patch.object(record_copy, "read_entries", lambda *_: ()), REPLACEMENT_DELETION
+        lambda: patch.object(record_copy, "read_entries", lambda *_: ()), "is back", "REPLACEMENT_DELETION", 150
     ),
-    "an heir that has changed is forgotten": Defect(
-        lambda: patch.object(follower, "inherit", _inherits_once), DELETION
+    "followers of a lead are forgotten": Defect(
+        lambda: patch.object(settle.Settler, "_successions", lambda *_: []), "a group has no lead"
     ),
-    "followers of a lead are forgotten": Defect(lambda: patch.object(settle.Settler, "_successions", lambda *_: [])),
     "settled leads are not looked up": Defect(
-        lambda: patch.object(lookup_match.LookUpMatch, "_find", lambda *_, **__: [])
+        lambda: patch.object(lookup_match.LookUpMatch, "_find", lambda *_, **__: []),
+        "lead groups of their own, and are duplicates",
     ),
 }

@@ -178,9 +178,22 @@ class MemoryCopy(ReindexTarget):
             for each in states(self._link, SeqNoRange(part, 0, number))
             if each.id in wanted
         }
-        return self._write(
+        outcomes = self._write(
             documents, lambda each: ("index" if each.name.id in known else "create", known.get(each.name.id), None)
         )
+        return self._replace_older(documents, outcomes)
+
+    def _replace_older(self, documents: Sequence[Signed], outcomes: list[Outcome]) -> list[Outcome]:
+        for at, (each, _) in enumerate(documents):
+            while outcomes[at].fate is WriteStatus.STALE and each.version:
+                there = self._link.call(lambda each=each: self._link.cluster.resolve(self.name).get(each.name.id))
+                if there is None or there.version >= each.version:
+                    break
+                (outcomes[at],) = self._write(
+                    [documents[at]],
+                    lambda _, there=there: ("index", there.state, None),  # type: ignore[misc]
+                )
+        return outcomes
 
     def _write(
         self,

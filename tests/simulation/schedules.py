@@ -6,7 +6,7 @@ accounted for once, nothing that was acknowledged is lost, what was taken down s
 
 import logging
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, partial
@@ -42,24 +42,40 @@ class Focus:
         rewrites: Whether documents are written again.
         deletions: How many deletions there are, all of one document and at nearly the same time.
         kills: How many processes are killed.
+        settles: How often each process settles that does; one does for certain.
+        heirs: Whether all documents are of one family, the first, which leads it, is what is deleted, and the others
+            are written again.
+        freeze: Of how many requests one process stands still before it sends it.
     """
 
     replaces: bool | None = None
     rewrites: bool | None = None
     deletions: int | None = None
     kills: int | None = None
+    settles: int | None = None
+    heirs: bool = False
+    freeze: float | None = None
 
 
-ANY = Focus()
-"""All is left to the seed."""
+FOCUSES: Mapping[str, Focus] = {
+    "ANY": Focus(),
+    "PLAIN": Focus(replaces=False, rewrites=False, deletions=0),
+    "DELETION": Focus(replaces=False, rewrites=True, deletions=1),
+    "KILLED_DELETION": Focus(replaces=False, rewrites=True, deletions=1, kills=3),
+    "DELETIONS": Focus(rewrites=True, deletions=2),
+    "HEIRS": Focus(replaces=False, rewrites=True, deletions=2, settles=20, heirs=True, freeze=0.02),
+    "REPLACEMENT": Focus(replaces=True, rewrites=True),
+    "REPLACEMENT_DELETION": Focus(replaces=True, deletions=1),
+}
+"""Each focus by its name; in `ANY` all is left to the seed."""
 
 
-def run(seeds: Iterable[int], focus: Focus = ANY) -> list[str]:
+def run(seeds: Iterable[int], focus: str = "ANY") -> list[str]:
     """Run the schedules of some seeds; returns what broke.
 
     Args:
         seeds: The seeds.
-        focus: What the schedules are to hold.
+        focus: Name of what the schedules are to hold.
     """
     logging.getLogger("ibidem_core.retry").setLevel(logging.ERROR)  # whoever waits for what is lost says so
     broken = []
@@ -71,27 +87,29 @@ def run(seeds: Iterable[int], focus: Focus = ANY) -> list[str]:
     return broken
 
 
-def simulate(seed: int, focus: Focus = ANY) -> World:
+def simulate(seed: int, focus: str = "ANY") -> World:
     """Run the schedule of a seed, and see that all promises were kept.
 
     Args:
         seed: The seed.
-        focus: What the schedule is to hold.
+        focus: Name of what the schedule is to hold.
 
     Raises:
-        Broken: One was not, or a process does not end.
+        Broken: One was not, a process does not end, or anything has failed.
     """
     scheduler = Scheduler(seed)
     folder = _new_folder()
     with virtual_time(scheduler), _removed(folder):
         try:
-            world = _build(scheduler, folder, focus)
+            world = _build(scheduler, folder, FOCUSES[focus])
             scheduler.run()
             _quiet(world)
             check(world)
-        except (Broken, Endless) as error:
+        except Exception as error:  # whatever it is, the seed that repeats it is named
+            what = str(error) if isinstance(error, Broken | Endless) else repr(error)
             trace = "\n".join(scheduler.trace[-TRACE:])
-            raise Broken(f"seed {seed}: {error}\n{trace}\nagain: make simulate SEEDS=1 FIRST={seed}") from error
+            again = f"again: make simulate SEEDS=1 FIRST={seed} FOCUS={focus}"
+            raise Broken(f"seed {seed}, focus {focus}: {what}\n{trace}\n{again}") from error
     return world
 
 
@@ -121,7 +139,7 @@ def _build(scheduler: Scheduler, folder: Path, focus: Focus) -> World:
     replaces = _chosen(focus.replaces, rng.random() < 0.3)
     faults = Faults(
         delay=0.02 if replaces else rng.choice((0.005, 0.02, 0.5)),
-        freeze=0.0 if replaces else rng.choice((0.0, 0.0, 0.01, 0.05)),
+        freeze=0.0 if replaces else _chosen(focus.freeze, rng.choice((0.0, 0.0, 0.01, 0.05))),
         lost=rng.choice((0.0, 0.0, 0.02, 0.1)),
         doubled=rng.choice((0.0, 0.1)),
         kills=_chosen(focus.kills, rng.choice((0, 0, 1, 3))),
@@ -136,8 +154,8 @@ def _build(scheduler: Scheduler, folder: Path, focus: Focus) -> World:
     mortal = _workers(world)
     if replaces:
         mortal.append(_again(world, "replace", lambda: world.replace("news-2"), after=rng.random() * 0.3))
-    elif rng.random() < 0.7:
-        mortal += _settlers(world)
+    elif rng.random() < 0.7 or focus.settles is not None:
+        mortal += _settlers(world, focus)
     _disasters(world, mortal)
     return world
 
@@ -152,23 +170,24 @@ def _submissions(world: World, focus: Focus) -> None:
     ids = [f"d{number}" for number in range(rng.randrange(2, 6))]
     versions = dict.fromkeys(ids, 0)
     rewrites = _chosen(focus.rewrites, rng.random() < 0.5)
+    families = texts()[: 1 if focus.heirs else 2]
 
-    def batch() -> list[Document]:
-        chosen = rng.sample(ids, rng.randrange(1, len(ids) + 1)) if rewrites else ids
+    def batch(*, is_first: bool) -> list[Document]:
+        chosen = rng.sample(ids, rng.randrange(1, len(ids) + 1)) if rewrites and not is_first else ids
         documents = []
         for id_ in chosen:
             versions[id_] += 1
-            text = rng.choice(rng.choice(texts()[:2]))
+            text = rng.choice(rng.choice(families))
             documents.append(Document(id_, text, version=versions[id_], language="en"))
         return documents
 
-    lots = [batch() for _ in range(rng.randrange(1, 4) if rewrites else 1)]
+    lots = [batch(is_first=focus.heirs and not at) for at in range(rng.randrange(1, 4) if rewrites else 1)]
     for number, lot in enumerate(lots):
         scheduler.spawn(f"submit-{number}", partial(world.submit, number, lot), after=rng.random() * 3 * number)
-    id_, at = rng.choice(ids), rng.random() * 3
+    id_, at = ids[0] if focus.heirs else rng.choice(ids), rng.random() * 3
     for number in range(_chosen(focus.deletions, rng.choice((0, 0, 1, 2)))):
         if rng.random() < 0.5 and focus.deletions is None:
-            id_, at = rng.choice(ids), rng.random() * 3
+            id_, at = ids[0] if focus.heirs else rng.choice(ids), rng.random() * 3
         takes_down = rng.random() < 0.5
         version = TAKEDOWN if takes_down else rng.randrange(1, 4)
         delete = partial(world.delete, id_, version, beats=takes_down and rng.random() < 0.5)
@@ -203,13 +222,13 @@ def _again(world: World, name: str, work: Callable[[], object], after: float = 0
     return current
 
 
-def _settlers(world: World) -> list[Callable[[], Process]]:
+def _settlers(world: World, focus: Focus) -> list[Callable[[], Process]]:
     rng = world.scheduler.rng
     return [
         _again(
             world,
             f"settle-{number}",
-            partial(world.settle, rng.choice((0.0, 5.0, 1e9)), rng.randrange(1, 4)),
+            partial(world.settle, rng.choice((0.0, 5.0, 1e9)), _chosen(focus.settles, rng.randrange(1, 4))),
             after=rng.random() * 2,
         )
         for number in range(rng.randrange(1, 3))

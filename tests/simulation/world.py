@@ -27,7 +27,6 @@ from ibidem_workers.tasks import Delivery, WorkerContext, sign_and_write
 from simulation.faults import Faults, FaultyLink, SteppedFolder
 from simulation.memory_cluster import MemoryCluster
 from simulation.memory_engine import MemoryEngine
-from simulation.memory_reindex import MemorySource
 from simulation.scheduler import Scheduler
 from support.leases import english_tables
 
@@ -169,9 +168,6 @@ class World:
             except Unavailable:
                 self.scheduler.note("settling is given up")
             self.scheduler.pause(self.scheduler.rng.random() * 2)
-
-    def _source(self, name: str) -> MemorySource:
-        return self.engine(name).reindex_source()
 
     def replace(self, into: str) -> None:
         """Put a copy in the index's place, and begin again where that fails."""

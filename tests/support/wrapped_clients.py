@@ -25,6 +25,9 @@ SERVERS = (
     pytest.param("opensearch", marks=pytest.mark.server("opensearch")),
     pytest.param("elasticsearch", marks=pytest.mark.server("elasticsearch")),
 )
+ELASTICSEARCH_ALONE = pytest.mark.parametrize("kind", [SERVERS[1]], indirect=True)
+"""Of a test about what OpenSearch does not have."""
+
 CLIENTS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "opensearch": (opensearchpy.OpenSearch, opensearchpy.AsyncOpenSearch),
     "elasticsearch": (elasticsearch.Elasticsearch, elasticsearch.AsyncElasticsearch),

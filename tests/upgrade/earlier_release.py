@@ -5,6 +5,7 @@ history of the project into an environment of its own.
 """
 
 import random
+import re
 import subprocess
 import tarfile
 from collections.abc import Iterator
@@ -18,10 +19,11 @@ from ibidem_engines.connect import open_engine
 from ibidem_engines.stored_overrides import load_overrides
 from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_workers import dead_letters
-from nodes.history import History, wrong_groups
+from nodes.history import History
 from servers.command_line import Way
 from servers.indices import ask, remove_indices
 from servers.packages import interpreter
+from support.archives import extract
 
 ROOT = Path(__file__).parents[2]
 SCHEMA_FILE = "ingest/ibidem_ingest/signatures/schema.py"
@@ -42,10 +44,16 @@ def earlier_commit() -> str:
     return git("rev-parse", f"{commits[-1].decode()}^").decode().strip()
 
 
+def schema_of(commit: str) -> str:
+    """Return the signature schema of a release."""
+    found = re.search(r'^SCHEMA = "(.*)"', git("show", f"{commit}:{SCHEMA_FILE}").decode(), re.MULTILINE)
+    return found[1] if found else "an unknown one"
+
+
 def build(commit: str, folder: Path) -> Path:
     """Build a release from the history; returns its command."""
     with tarfile.open(fileobj=BytesIO(git("archive", commit))) as archive:
-        archive.extractall(folder / "earlier", filter="data")
+        extract(archive, folder / "earlier")
     return interpreter(f"ibidem-{commit[:12]}", [str(folder / "earlier")]).with_name("ibidem")
 
 
@@ -112,7 +120,6 @@ class Upgrade:
             yield from (f"{each.refusal.id} stays one: {each.refusal.why}" for each in dead_letters.letters(engine))
             yield from self.history.wrong(engine)
             yield from self.history.brought_back(engine)
-            yield from wrong_groups(engine)
             if not load_overrides(engine):
                 yield "no decision is left"
 
@@ -130,7 +137,7 @@ def upgrade_from(folder: Path) -> Iterator[str]:
     """Take over from an earlier release, in either order; yields lines in Markdown."""
     commit = earlier_commit()
     command = build(commit, folder)
-    yield f"The earlier release is commit {commit[:10]}, of another schema."
+    yield f"The earlier release is commit {commit[:10]}, of schema {schema_of(commit)}; this one has {SCHEMA}."
     yield ""
     with Own() as own:
         for workers_first in (False, True):

@@ -20,6 +20,7 @@ from ibidem_ingest.readers import read
 from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_mappings import load
 from servers.indices import ask, remove_indices
+from support.archives import extract
 
 FOLDER = Path(__file__).parent
 FIRST = FOLDER / "schema-2.tar.xz"
@@ -29,7 +30,7 @@ FIRST = FOLDER / "schema-2.tar.xz"
 def unpacked(archive: Path, folder: Path) -> None:
     """Unpack what was kept of a schema."""
     with tarfile.open(archive) as archive_file:
-        archive_file.extractall(folder, filter="data")
+        extract(archive_file, folder)
 
 
 def keep(folder: Path, opensearch: str) -> None:

@@ -64,7 +64,9 @@ def backfill(front: Between, kind: str, folder: Path, tables: Path, killer: Kill
         start_new_session=True,
     )  # fmt: skip
     printed, _ = killer.process.communicate(timeout=300)
-    if killer.at is None and killer.process.returncode and IS_DONE not in printed:
+    if killer.at is not None:
+        assert killer.process.returncode == -signal.SIGKILL, printed
+    elif killer.process.returncode and IS_DONE not in printed:
         raise RuntimeError(printed)
 
 

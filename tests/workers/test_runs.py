@@ -137,6 +137,12 @@ def test_a_batch_sent_again_as_more_documents_than_a_batch_may_hold_asks_for_no_
     assert not RunMonitor(engine, "run").look().has_ended
 
 
+def test_a_record_that_names_more_batches_than_there_can_be_is_read_to_where_accounts_end(engine: Engine) -> None:
+    noted_run(engine, 10**9, 10**9)
+    note(engine, 3, BatchResult(indexed=1))
+    assert summary(engine, "run")["read"] == 1
+
+
 def test_waiting_tells_how_far_the_run_is(engine: Engine) -> None:
     noted_run(engine, 2, 2)
     note(engine, 0, BatchResult(indexed=1))

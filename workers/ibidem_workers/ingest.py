@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from itertools import chain
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from typing_extensions import override
 
@@ -203,9 +203,31 @@ class _LocalRun(ExitStack):
     def __enter__(self) -> Self:
         """Start the workers of a run that is not small: they load while the engine makes the index."""
         super().__enter__()
-        if not self._may_be_small:
+        if not self._may_be_small and self._is_queue_empty():
             self._start_workers()
         return self
+
+    @override
+    def __exit__(self, *details: Any) -> bool | None:  # noqa: PYI036 - as the base has them
+        """End the workers; Ctrl-C meanwhile stops the run as at any other time."""
+        try:
+            return super().__exit__(*details)
+        except KeyboardInterrupt as error:
+            raise self._interruption() from error
+
+    def _interruption(self) -> Interruption:
+        return Interruption(
+            f"run {self._run} was stopped; what it sent is in the queue",
+            f"{AGAIN}; progress: ibidem status {self._run}",
+        )
+
+    def _is_queue_empty(self) -> bool:
+        """Return whether workers would wait: what an earlier run left is not signed before all is checked."""
+        folder = self._settings.queue_folder
+        return (
+            folder is not None
+            and not SpoolDirectory(folder / self._settings.queue, self._settings.lease).count_waiting()
+        )
 
     def run(self, source: Source, tally: Tally | None) -> str:
         """Send all, wait for all, and return the run's name."""
@@ -220,10 +242,7 @@ class _LocalRun(ExitStack):
                 self._start_workers()
             self._monitor().wait(self._tend)
         except KeyboardInterrupt as error:
-            raise Interruption(
-                f"run {run} was stopped; what it sent is in the queue",
-                f"{AGAIN}; progress: ibidem status {run}",
-            ) from error
+            raise self._interruption() from error
         return run
 
     def _begin(self, source: Source) -> tuple[Source, bool]:

@@ -8,15 +8,14 @@ from datetime import UTC, datetime
 from itertools import count
 from typing import Literal
 
-from ibidem_core.errors import DamagedRecord
 from ibidem_core.records import parse_record
 from ibidem_core.retry import retry_unavailable
 from ibidem_engines.engine import Engine
 from ibidem_engines.group_checkpoint import count_joined
 from ibidem_engines.ledger import check_entry, read_entries, read_ledger
 from ibidem_ingest.errors import Refusal, UsageError
+from ibidem_workers.batch_block import BLOCK, Block
 from ibidem_workers.batch_result import NO_RESULT, BatchResult, refusals_from_json
-from ibidem_workers.batches import MOST_DOCUMENTS, batch_key
 from ibidem_workers.brokers.lease import has_exited, host_name
 
 State = Literal["reading", "submitted", "interrupted"]
@@ -119,11 +118,8 @@ NO_FILES = frozenset(("-", "dead letters"))
 LONGEST_PAUSE = 5.0
 """Seconds after which a run is looked at again, however long the last look took: it may have waited for an engine."""
 
-BLOCK = 100
-"""Batches of a block: one that is accounted for is not read again."""
-
-KEYS_AT_ONCE = 1_000
-"""Accounts that one request asks for."""
+EMPTY = 10
+"""Blocks without an account, one after the other, behind which none is looked for: a record may name any number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +168,7 @@ class RunMonitor:
         self.record = retry_unavailable(lambda: record(engine, run), patience)
         self.pause = POLL
         self._closed_sums = BatchResult(at=self.record.started)
-        self._blocks: list[_Block] = []
+        self._blocks: list[Block] = []
         self._first = 0
         self._batches_done = 0
         self._last_change = time.monotonic()
@@ -216,73 +212,22 @@ class RunMonitor:
         return sum((block.sums for block in self._blocks), self._closed_sums) + followed
 
     def _read(self) -> None:
+        empty = 0
         for number in count(self._first):
             is_noted = number * BLOCK < self.record.batches
             if not is_noted and self.record.state == "submitted":
                 break
             if number - self._first == len(self._blocks):
-                self._blocks.append(_Block.of(self.record.run, number))
+                self._blocks.append(Block.of(self.record.run, number))
             block = self._blocks[number - self._first]
             block.read(self._engine)
-            if not is_noted and not block.batches:  # a submitter that was killed may have sent more than it noted
+            empty = 0 if block.batches else empty + 1
+            # A submitter that was killed may have sent more than it noted; batches are worked on about in their order.
+            if empty > (EMPTY if is_noted else 0):
                 break
         while self._blocks and self._blocks[0].complete() == BLOCK:
             self._closed_sums += self._blocks.pop(0).sums
             self._first += 1
-
-
-def _read_account(entry: object) -> BatchResult:
-    """Read the account of a batch; with a damaged one the batch is done, and its documents stay pending."""
-    try:
-        return check_entry(entry, BatchResult.from_json)
-    except DamagedRecord:
-        return NO_RESULT
-
-
-@dataclass(slots=True)
-class _Block:
-    """The accounts of a hundred batches, each asked for by its key: that makes no server bring searches up to date.
-
-    Args:
-        missing: Keys of batches, and of single documents sent again, that have no account yet.
-        batches: Keys of the batches that have one.
-        sums: Sum of the results.
-    """
-
-    missing: set[str]
-    batches: set[str] = field(default_factory=set)
-    sums: BatchResult = NO_RESULT
-
-    @classmethod
-    def of(cls, run: str, number: int) -> "_Block":
-        """Return a block of a run before any of its batches has a result."""
-        return cls({batch_key(run, batch) for batch in range(number * BLOCK, (number + 1) * BLOCK)})
-
-    def read(self, engine: Engine) -> None:
-        """Read the accounts that were missing, with those of the single documents that they name."""
-        asked: set[str] = set()
-        while keys := sorted(self.missing - asked)[:KEYS_AT_ONCE]:
-            entries = engine.get_records_by_key("runs", keys)
-            asked.update(keys)
-            for key in keys:
-                if key in entries:
-                    self._add(key, _read_account(entries[key]))
-
-    def _add(self, key: str, account: BatchResult) -> None:
-        self.missing.remove(key)
-        self.sums += account
-        if not _is_part(key):
-            self.batches.add(key)
-            self.missing |= {f"{key}/{part:06d}" for part in range(min(account.parts, MOST_DOCUMENTS))}
-
-    def complete(self) -> int:
-        """Count the batches that are accounted for with all their parts."""
-        return len(self.batches - {key.rpartition("/")[0] for key in self.missing if _is_part(key)})
-
-
-def _is_part(key: str) -> bool:
-    """Return whether a key is that of a single document of a batch."""
-    return key.count("/") > 1
 
 
 def record(engine: Engine, run: str) -> RunRecord:

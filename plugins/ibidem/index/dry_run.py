@@ -22,6 +22,7 @@ from ibidem_workers.backfill.batch import refusal, signed_records
 from ibidem_workers.backfill.checkpoint import all_writes, read_all
 from ibidem_workers.backfill.run import check_fields, open_for_backfill
 from ibidem_workers.backfill.trial import Rates, measure_rates
+from ibidem_workers.ingest import Interruption
 
 MOST = 200_000
 """Documents that are looked at, in the order of writing: their signatures take 3 KB each."""
@@ -216,6 +217,8 @@ def try_backfill(source: ReindexSource, settings: Settings, names: Sequence[Plac
         return "there is no document to try it with"
     try:
         return measure_rates(source, settings, names)
+    except Interruption as error:
+        raise KeyboardInterrupt from error
     except (EngineError, UsageError) as error:
         return error.what
 

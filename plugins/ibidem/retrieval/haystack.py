@@ -1,12 +1,10 @@
 """Components for Haystack, a retriever and a selector: each text is handed on once."""
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 from haystack import Document, component
 
-from ibidem.retrieval.index_search import find_passages
+from ibidem.retrieval.index_search import PassageSearch
 from ibidem.retrieval.passages import KEY, leads_of, passage
 
 DOCUMENT_KEY = "source_id"
@@ -17,25 +15,19 @@ DOCUMENT_KEY = "source_id"
 class LeadRetriever:
     """Finds the best passages of a signed index, each text once; `meta["duplicates"]` names the others."""
 
-    def __init__(
-        self, search: Callable[..., Any], top_k: int = 10, text_field: str = "text", document_field: str = ""
-    ) -> None:
+    def __init__(self, search: PassageSearch, top_k: int = 10) -> None:
         """Set it up.
 
         Args:
             search: What `ibidem.retrieval.index_search.search_client` or `search_engine` returned.
             top_k: How many different texts are returned.
-            text_field: Field with the text.
-            document_field: Field that names the document of a passage; empty: overlaps are not looked for.
         """
         self.search, self.top_k = search, top_k
-        self.text_field, self.document_field = text_field, document_field
 
     @component.output_types(documents=list[Document])
     def run(self, query: str, top_k: int | None = None) -> dict[str, list[Document]]:
         """Return the passages, the best first."""
-        count = self.top_k if top_k is None else top_k
-        found = find_passages(self.search, query, count, self.text_field, self.document_field)
+        found = self.search.find(query, self.top_k if top_k is None else top_k)
         return {
             "documents": [
                 Document(id=each.id, content=each.text, meta=each.metadata, score=each.score) for each in found
@@ -63,6 +55,6 @@ class LeadSelector:
         passages = [
             passage(each.content or "", each.meta, each.meta.get(DOCUMENT_KEY), self.date_key) for each in documents
         ]
-        leads = leads_of(passages, [each.id for each in documents], None, self.language, self.keep)
+        leads = leads_of(passages, [(each.id, each.meta) for each in documents], None, self.language, self.keep)
         found = [replace(documents[lead], meta={**documents[lead].meta, KEY: others}) for lead, others in leads]
         return {"documents": found}

@@ -1,15 +1,15 @@
 """A search of a signed index as retrievers need it: the best passages for a question, each text once."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from ibidem.grouped_search.api import search
-from ibidem.grouped_search.explanations import reason
 from ibidem.grouped_search.passage import Passage, overlaps
-from ibidem.grouped_search.response import DUPLICATES
-from ibidem.retrieval.passages import KEY
-from ibidem_dedupe.request import parse_request
+from ibidem.retrieval.passages import KEY, left_with, members
+from ibidem_dedupe.parameters import WINDOW
+from ibidem_dedupe.request import parse_request, read
 from ibidem_engines.engine import Engine
 from ibidem_engines.query import parse_query
 from ibidem_ingest.errors import UsageError, short_repr
@@ -21,6 +21,9 @@ PageSearch = Callable[[str, int, int, str], Response]
 MOST_PASSAGES = 1_000
 MOST_PAGES = 5
 """Pages that are read at the most, where passages of one document overlap so that a page does not hold enough."""
+
+MOST_DUPLICATES = 100
+"""Duplicates that a passage names, unless `dedupe_max_per_group` says otherwise."""
 
 OPTIONS: Mapping[str, object] = {"dedupe": "collapse", "dedupe_explain": True}
 
@@ -42,23 +45,69 @@ class FoundPassage:
     metadata: dict[str, Any]
 
 
+@dataclass(frozen=True, slots=True)
+class PassageSearch:
+    """A search for passages, of which each text is found once.
+
+    Args:
+        search: Finds a page.
+        text_field: Field with the text, in the source of a document.
+        document_field: Field that names the document from which a passage was cut, with dots: `meta.document`; empty:
+            overlapping passages are not looked for.
+    """
+
+    search: PageSearch
+    text_field: str = "text"
+    document_field: str = ""
+
+    def find(self, question: str, k: int) -> list[FoundPassage]:
+        """Return the best passages for a question, `k` different texts as far as there are so many.
+
+        Args:
+            question: What is asked.
+            k: How many.
+
+        Raises:
+            UsageError: `k` is out of range, or a hit has no text.
+        """
+        if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= MOST_PASSAGES:
+            raise UsageError(f"k is {short_repr(k)}", f"give a whole number from 1 to {MOST_PASSAGES:,}")
+        found, cursor = DistinctPassages(self.text_field, self.document_field), ""
+        for number in range(1, MOST_PAGES + 1):
+            response = self.search(question, number, k, cursor)
+            hits = response["hits"]["hits"]
+            found.add(hits)
+            cursor = response.get("dedupe", {}).get("cursor") or ""
+            if len(found.kept) >= k or len(hits) < k:
+                break
+        return found.kept[:k]
+
+
 def search_client(
     client: Any,  # of one of four classes, which `wrap` names
     index: str,
     query: Callable[[str], Mapping[str, Any]] | None = None,
+    *,
+    text_field: str = "text",
+    document_field: str = "",
     **options: object,
-) -> PageSearch:
+) -> PassageSearch:
     """Return the search of a wrapped client, which asks with the client's own rights.
 
     Args:
         client: What `ibidem.wrap` returned for `Elasticsearch` or `OpenSearch`.
         index: Index that is searched.
         query: Makes the query of a question, in the engine's own language, filters included; by default the words of
-            the question are looked for in the field `text`.
+            the question are looked for in the field with the text.
+        text_field: As for `PassageSearch`.
+        document_field: As for `PassageSearch`.
         options: Parameters of a search by name, such as `dedupe_level` or `dedupe_keep`.
+
+    Raises:
+        UsageError: An option that is not for passages.
     """
-    make_query = query or (lambda question: {"match": {"text": question}})
-    named = {**OPTIONS, **options}
+    make_query = query or (lambda question: {"match": {text_field: question}})
+    named = read_options(options)
 
     def page(question: str, number: int, size: int, cursor: str) -> Response:
         """Ask the client for a page."""
@@ -68,25 +117,54 @@ def search_client(
         )
         return found
 
-    return page
+    return PassageSearch(page, text_field, document_field)
 
 
-def search_engine(engine: Engine, filters: tuple[str, ...] = (), **options: object) -> PageSearch:
+def search_engine(
+    engine: Engine, filters: tuple[str, ...] = (), *, document_field: str = "", **options: object
+) -> PassageSearch:
     """Return the search of an index that ibidem filled, SQLite among the engines.
 
     Args:
         engine: What `ibidem.open_engine` returned.
         filters: Conditions as `ibidem search --filter` takes them: `source=Reuters`.
+        document_field: As for `PassageSearch`.
         options: As for `search_client`.
+
+    Raises:
+        UsageError: An option that is not for passages.
     """
-    request = {**OPTIONS, **options}
+    request = read_options(options)
 
     def page(question: str, number: int, size: int, cursor: str) -> Response:
         """Ask the engine for a page."""
         asked = parse_request({**request, **({"dedupe_cursor": cursor} if cursor else {})})
         return search(engine, parse_query(question, filters), asked, number, size)
 
-    return page
+    return PassageSearch(page, document_field=document_field)
+
+
+def read_options(options: Mapping[str, object]) -> dict[str, object]:
+    """Return the parameters of a search for passages.
+
+    Raises:
+        UsageError: A mode that lists copies among the passages, or a number that is not understood.
+
+    >>> read_options({"dedupe_window": 50})["dedupe_max_per_group"]
+    50
+    >>> read_options({"dedupe": "indent"})
+    Traceback (most recent call last):
+    ibidem_ingest.errors.UsageError: dedupe='indent' would return copies as passages; use 'collapse', or 'off' for the \
+engine's own list
+    """
+    found = {**OPTIONS, **{name: value for name, value in options.items() if value is not None}}
+    mode = read("dedupe", found["dedupe"])
+    if mode == "indent":
+        raise UsageError(
+            f"dedupe={mode!r} would return copies as passages", "use 'collapse', or 'off' for the engine's own list"
+        )
+    most = min(MOST_DUPLICATES, read("dedupe_window", found.get("dedupe_window", WINDOW)))
+    return found if mode == "off" else {"dedupe_max_per_group": most, **found}
 
 
 @dataclass(slots=True)
@@ -104,8 +182,35 @@ class DistinctPassages:
     kept: list[FoundPassage] = field(default_factory=list)
     _texts: list[Passage] = field(default_factory=list)
 
-    def add(self, hit: Mapping[str, Any]) -> None:
-        """Keep a lead, or note it as the neighbour of an earlier one of the same document."""
+    def add(self, hits: Sequence[Mapping[str, Any]]) -> None:
+        """Keep the leads of a page, or note each as the neighbour of an earlier one of the same document."""
+        found = [self._read(hit) for hit in hits]
+        first, texts = len(self.kept), [*self._texts, *(self._passage(each) for each in found)]
+        shared = overlaps(texts)
+        earlier_by_place: dict[int, list[int]] = defaultdict(list)
+        for later, earlier in shared:
+            if earlier < later:
+                earlier_by_place[later].append(earlier)
+        kept_by_place = dict(enumerate(self.kept))
+        for place, each in enumerate(found, first):
+            lead = min((at for at in earlier_by_place[place] if at in kept_by_place), default=None)
+            if lead is None:
+                kept_by_place[place] = each
+                continue
+            overlap = shared[place, lead]
+            kept_by_place[lead].metadata[KEY] += [
+                {"id": each.id, "level": "partial", "reason": overlap.reason, "side": overlap.side},
+                *left_with(each.id, each.metadata),
+            ]
+        self.kept = [*kept_by_place.values()]
+        self._texts = [texts[place] for place in kept_by_place]
+
+    def _read(self, hit: Mapping[str, Any]) -> FoundPassage:
+        """Read a lead.
+
+        Raises:
+            UsageError: It has no text.
+        """
         source = dict(hit["_source"])
         text = source.pop(self.text_field, None)
         if not isinstance(text, str):
@@ -113,55 +218,11 @@ class DistinctPassages:
                 f"document {hit['_id']!r} has {short_repr(text)} in {self.text_field!r}, no text",
                 "name the field of the text as text_field, and do not leave it out of _source",
             )
-        passage = Passage(text, read_field(source, self.document_field))
-        for place, earlier in enumerate(self._texts):
-            if earlier.document != passage.document or not passage.document:
-                continue
-            if (overlap := overlaps([earlier, passage]).get((1, 0))) is not None:
-                self.kept[place].metadata[KEY].append(
-                    {"id": hit["_id"], "level": "partial", "reason": overlap.reason, "side": overlap.side}
-                )
-                return
-        self._texts.append(passage)
-        metadata = {**source, KEY: list(members(hit))}
-        self.kept.append(FoundPassage(hit["_id"], text, hit.get("_score"), metadata))
+        return FoundPassage(hit["_id"], text, hit.get("_score"), {**source, KEY: members(hit)})
 
-
-def find_passages(
-    search: PageSearch, question: str, k: int, text_field: str = "text", document_field: str = ""
-) -> list[FoundPassage]:
-    """Return the best passages for a question, `k` different texts as far as there are so many.
-
-    Args:
-        search: Where they are looked for.
-        question: What is asked.
-        k: How many.
-        text_field: Field with the text.
-        document_field: Field that names the document of a passage; empty: overlapping passages are not looked for.
-
-    Raises:
-        UsageError: `k` is out of range, or a hit has no text.
-    """
-    if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= MOST_PASSAGES:
-        raise UsageError(f"k is {short_repr(k)}", f"give a whole number from 1 to {MOST_PASSAGES:,}")
-    found, cursor = DistinctPassages(text_field, document_field), ""
-    for number in range(1, MOST_PAGES + 1):
-        response = search(question, number, k, cursor)
-        hits = response["hits"]["hits"]
-        for hit in hits:
-            found.add(hit)
-        cursor = response.get("dedupe", {}).get("cursor") or ""
-        if len(found.kept) >= k or len(hits) < k:
-            break
-    return found.kept[:k]
-
-
-def members(hit: Mapping[str, Any]) -> Iterator[dict[str, str]]:
-    """Yield the duplicates inside a collapsed lead, as metadata can hold them."""
-    inner = hit.get("inner_hits", {}).get(DUPLICATES, {}).get("hits", {}).get("hits", ())
-    for each in inner:
-        mark = each["_dedupe"]
-        yield {"id": each["_id"], "level": mark["level"], "reason": reason(mark["why"]) if mark.get("why") else ""}
+    def _passage(self, found: FoundPassage) -> Passage:
+        """Return the text of a passage with the name of its document."""
+        return Passage(found.text, read_field(found.metadata, self.document_field))
 
 
 def read_field(source: Mapping[str, Any], name: str) -> str:

@@ -1,6 +1,6 @@
 """A retriever and a document transformer for LangChain: each text is handed on once."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +8,7 @@ from langchain_core.callbacks import CallbackManagerForRetrieverRun
 from langchain_core.documents import BaseDocumentTransformer, Document
 from langchain_core.retrievers import BaseRetriever
 
-from ibidem.retrieval.index_search import find_passages
+from ibidem.retrieval.index_search import PassageSearch
 from ibidem.retrieval.passages import KEY, leads_of, passage
 from ibidem_dedupe.policy import Policy
 
@@ -20,17 +20,11 @@ class LeadRetriever(BaseRetriever):
     are the fields of its source.
     """
 
-    search: Callable[..., Any]
+    search: PassageSearch
     """What `ibidem.retrieval.index_search.search_client` or `search_engine` returned."""
 
     k: int = 4
     """How many different texts are returned."""
-
-    text_field: str = "text"
-    """Field with the text."""
-
-    document_field: str = ""
-    """Field that names the document of a passage; empty: overlapping passages are not looked for."""
 
     def _get_relevant_documents(
         self,
@@ -38,7 +32,7 @@ class LeadRetriever(BaseRetriever):
         *,
         run_manager: CallbackManagerForRetrieverRun,  # noqa: ARG002 - as the interface has it
     ) -> list[Document]:
-        found = find_passages(self.search, query, self.k, self.text_field, self.document_field)
+        found = self.search.find(query, self.k)
         return [Document(each.text, id=each.id, metadata=each.metadata) for each in found]
 
 
@@ -72,8 +66,8 @@ class LeadTransformer(BaseDocumentTransformer):
             passage(each.page_content, each.metadata, each.metadata.get(self.document_key), self.date_key)
             for each in documents
         ]
-        ids = [each.id or str(place) for place, each in enumerate(documents)]
+        known = [(each.id or str(place), each.metadata) for place, each in enumerate(documents)]
         return [
             documents[lead].model_copy(update={"metadata": {**documents[lead].metadata, KEY: duplicates}})
-            for lead, duplicates in leads_of(passages, ids, self.policy, self.language, self.keep)
+            for lead, duplicates in leads_of(passages, known, self.policy, self.language, self.keep)
         ]

@@ -1,39 +1,30 @@
 """A retriever and a node postprocessor for LlamaIndex: each text is handed on once."""
 
-from collections.abc import Callable
-from typing import Any
-
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.retrievers import BaseRetriever
-from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle, TextNode
+from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore, QueryBundle, TextNode
 
-from ibidem.retrieval.index_search import find_passages
+from ibidem.retrieval.index_search import PassageSearch
 from ibidem.retrieval.passages import KEY, leads_of, passage
 
 
 class LeadRetriever(BaseRetriever):
     """Finds the best passages of a signed index, each text once; `node.metadata["duplicates"]` names the others."""
 
-    def __init__(
-        self, search: Callable[..., Any], similarity_top_k: int = 10, text_field: str = "text", document_field: str = ""
-    ) -> None:
+    def __init__(self, search: PassageSearch, similarity_top_k: int = 10) -> None:
         """Set it up.
 
         Args:
             search: What `ibidem.retrieval.index_search.search_client` or `search_engine` returned.
             similarity_top_k: How many different texts are returned.
-            text_field: Field with the text.
-            document_field: Field that names the document of a passage; empty: overlaps are not looked for.
         """
         self._search, self._count = search, similarity_top_k
-        self._text_field, self._document_field = text_field, document_field
         super().__init__()
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        found = find_passages(self._search, query_bundle.query_str, self._count, self._text_field, self._document_field)
         return [
-            NodeWithScore(node=TextNode(id_=each.id, text=each.text, metadata=each.metadata), score=each.score)
-            for each in found
+            NodeWithScore(node=note(TextNode(id_=each.id, text=each.text), each.metadata), score=each.score)
+            for each in self._search.find(query_bundle.query_str, self._count)
         ]
 
 
@@ -64,9 +55,27 @@ class LeadPostprocessor(BaseNodePostprocessor):
             )
             for each in nodes
         ]
+        known = [(each.node.node_id, each.node.metadata) for each in nodes]
         kept = []
-        ids = [each.node.node_id for each in nodes]
-        for lead, duplicates in leads_of(passages, ids, None, self.language, self.keep):
-            node = nodes[lead].node.model_copy(update={"metadata": {**nodes[lead].node.metadata, KEY: duplicates}})
-            kept.append(NodeWithScore(node=node, score=nodes[lead].score))
+        for lead, duplicates in leads_of(passages, known, None, self.language, self.keep):
+            node = nodes[lead].node
+            kept.append(NodeWithScore(node=note(node, {**node.metadata, KEY: duplicates}), score=nodes[lead].score))
         return kept
+
+
+def note(node: BaseNode, metadata: dict[str, object]) -> BaseNode:
+    """Return a node with these metadata; the duplicates among them go neither to a language model nor into a vector.
+
+    Args:
+        node: The node, which is not changed.
+        metadata: What it is to hold.
+    """
+    for_model = dict.fromkeys((*node.excluded_llm_metadata_keys, KEY))
+    for_vector = dict.fromkeys((*node.excluded_embed_metadata_keys, KEY))
+    return node.model_copy(
+        update={
+            "metadata": metadata,
+            "excluded_llm_metadata_keys": [*for_model],
+            "excluded_embed_metadata_keys": [*for_vector],
+        }
+    )

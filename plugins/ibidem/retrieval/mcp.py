@@ -17,10 +17,10 @@ from pydantic import Field
 from ibidem.comparison.compare import compare
 from ibidem.grouped_search.api import search
 from ibidem.grouped_search.explanations import reason
-from ibidem.grouped_search.response import DUPLICATES
 from ibidem.index.documents import read_decision, read_document
 from ibidem.index.groups import StoredReport, read_group
 from ibidem.index.inspection import inspect
+from ibidem.retrieval.passages import members
 from ibidem_core.settings import Settings
 from ibidem_dedupe.request import pair_policy, parse_request
 from ibidem_engines.connect import open_engine
@@ -91,7 +91,14 @@ class Tools:
         keep: Annotated[str, Field(description="rank, earliest, latest or longest")] = "rank",
     ) -> Answer:
         """Search; each text once, its duplicates named with level and reason."""
-        request = parse_request({"dedupe": "collapse", "dedupe_explain": True, "dedupe_keep": keep})
+        request = parse_request(
+            {
+                "dedupe": "collapse",
+                "dedupe_explain": True,
+                "dedupe_keep": keep,
+                "dedupe_max_per_group": MOST_DUPLICATES,
+            }
+        )
         asked = parse_query(query, filters or ()) if query.strip() else match_all(filters or ())
         with self.engine() as engine:
             response = search(engine, asked, request, page, size)
@@ -151,21 +158,13 @@ def shown_hit(hit: Mapping[str, Any]) -> Answer:
     """Return a hit as an assistant needs it: its facts, its text, its duplicates with reasons."""
     source = hit["_source"]
     text = source.get("text", "")
-    inner = hit.get("inner_hits", {}).get(DUPLICATES, {}).get("hits", {"hits": ()})
     return {
         "id": hit["_id"],
         **{name: source[name] for name in ("title", "date", "source", "url") if source.get(name)},
         "text": text[:LONGEST_TEXT],
         **({"cut": len(text)} if len(text) > LONGEST_TEXT else {}),
         "size": hit.get("_dedupe", {}).get("size", 1),
-        "duplicates": [
-            {
-                "id": each["_id"],
-                "level": each["_dedupe"]["level"],
-                "reason": reason(each["_dedupe"]["why"]) if each["_dedupe"].get("why") else "",
-            }
-            for each in inner["hits"]
-        ],
+        "duplicates": members(hit),
     }
 
 

@@ -1,47 +1,110 @@
 """Passages of which each text is kept once, with what was left out and why."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
+from typing import Any
 
+from ibidem.grouped_search.explanations import reason
 from ibidem.grouped_search.passage import Passage
-from ibidem.grouped_search.texts import Duplicate, TextGroup, group_texts
+from ibidem.grouped_search.response import DUPLICATES
+from ibidem.grouped_search.texts import Duplicate, group_texts
 from ibidem_dedupe.policy import Policy
+from ibidem_ingest.dates import interval
 
 KEY = "duplicates"
 """Under this name the metadata of a passage say which others repeat it or overlap it in their document."""
 
 
+def members(hit: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Return the duplicates inside a collapsed lead, as metadata can hold them."""
+    inner = hit.get("inner_hits", {}).get(DUPLICATES, {}).get("hits", {}).get("hits", ())
+    return [
+        {
+            "id": each["_id"],
+            "level": each["_dedupe"]["level"],
+            "reason": reason(each["_dedupe"]["why"]) if each["_dedupe"].get("why") else "",
+        }
+        for each in inner
+    ]
+
+
 def passage(text: str, metadata: Mapping[str, object], document: object, date_key: str) -> Passage:
-    """Return a passage of a framework; what its metadata hold may be of any type, and is taken where it is text.
+    """Return a passage of a framework, whose metadata may hold values of any type.
 
     Args:
         text: Its text.
         metadata: What the framework knows of it.
-        document: Names its document.
-        date_key: The key of the metadata with its date; empty: dates are not read.
+        document: Names its document; a value other than a string is no name.
+        date_key: The key of the metadata with its date: a `date`, a `datetime`, or ISO 8601; any other value is no
+            date. Empty: dates are not read.
     """
-    date = metadata.get(date_key, "") if date_key else ""
-    return Passage(text, document if isinstance(document, str) else "", str(date or ""))
+    return Passage(text, document if isinstance(document, str) else "", read_date(metadata.get(date_key)))
+
+
+def read_date(value: object) -> str:
+    """Return a date in ISO 8601; empty where the value is no date.
+
+    >>> read_date(date(2024, 5, 1)), read_date("2024-05"), read_date("May 1, 2024"), read_date(20240501)
+    ('2024-05-01', '2024-05', '', '')
+    """
+    if not isinstance(value, date | str):
+        return ""
+    try:
+        interval(str(value))
+    except ValueError:
+        return ""
+    return str(value)
 
 
 def leads_of(
-    passages: Sequence[Passage], ids: Sequence[str], policy: Policy | None, language: str, keep: str
+    passages: Sequence[Passage],
+    known: Sequence[tuple[str, Mapping[str, object]]],
+    policy: Policy | None,
+    language: str,
+    keep: str,
 ) -> Iterator[tuple[int, list[dict[str, str]]]]:
-    """Yield the place of each lead, with the others of its group as metadata can hold them.
+    """Yield the place of each lead, with all that it stands for, as metadata can hold them.
 
     Args:
         passages: In the order of their rank.
-        ids: Of the passages, in the same order.
+        known: Id and metadata of each passage; what a retriever noted under `duplicates` is kept.
         policy: The decision for a pair; None: that of a search at the level `near`.
         language: ISO 639 code of all texts; detected where it is empty.
         keep: Which passage leads: `rank`, `earliest`, `latest` or `longest`.
     """
+    ids = [name for name, _ in known]
     for group in group_texts(passages, policy=policy, language=language, keep=keep):
-        yield group.lead, duplicates_of(group, ids)
+        lead, metadata = known[group.lead]
+        found = [*(as_metadata(each, group.lead, ids) for each in group.duplicates), *noted(metadata)]
+        for each in group.duplicates:
+            found += left_with(*known[each.place])
+        by_id: dict[str, dict[str, str]] = {}
+        for one in found:
+            by_id.setdefault(one["id"], one)
+        by_id.pop(lead, None)
+        yield group.lead, [*by_id.values()]
 
 
-def duplicates_of(group: TextGroup, ids: Sequence[str]) -> list[dict[str, str]]:
-    """Return a group's duplicates and neighbours as metadata can hold them."""
-    return [as_metadata(each, group.lead, ids) for each in group.duplicates]
+def noted(metadata: Mapping[str, object]) -> list[dict[str, str]]:
+    """Return the duplicates that a retriever noted in the metadata of a passage; any other value holds none.
+
+    >>> noted({"duplicates": [{"id": "b", "level": "near", "reason": ""}]}), noted({"duplicates": "two"})
+    ([{'id': 'b', 'level': 'near', 'reason': ''}], [])
+    """
+    value = metadata.get(KEY)
+    if not isinstance(value, list):
+        return []
+    return [dict(each) for each in value if isinstance(each, Mapping) and isinstance(each.get("id"), str)]
+
+
+def left_with(name: str, metadata: Mapping[str, object]) -> list[dict[str, str]]:
+    """Return the duplicates noted in the metadata of a passage that another one stands for, `of` it.
+
+    Args:
+        name: Its id.
+        metadata: Its metadata.
+    """
+    return [{**each, "of": each.get("of", name)} for each in noted(metadata)]
 
 
 def as_metadata(duplicate: Duplicate, lead: int, ids: Sequence[str]) -> dict[str, str]:

@@ -293,7 +293,7 @@ def split_by_group(hits: Sequence[GroupHit]) -> dict[str, list[GroupHit]]:
 
 
 def read_group_hits(answer: Mapping[str, Any], sorted_by: int = 0) -> list[GroupHit]:
-    """Read hits with their groups, each with the sort values that are the caller's own, which are so many."""
+    """Read hits with their groups; the first `sorted_by` sort values are the caller's own, and are kept."""
     raw = answer["hits"]["hits"]
     return [GroupHit(read_hit(each, sorted_by), _group(each), each.get("_score")) for each in raw]
 

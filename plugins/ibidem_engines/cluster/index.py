@@ -1,5 +1,6 @@
 """Index creation and metadata: whether an index exists, its layout and schema; refresh."""
 
+import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -54,7 +55,7 @@ class Layout:
         filtered: Aliases that show a part of an index only.
         write_indices: The index that each alias of several writes to, where it has one.
         uuids: The server's own identity of each index: another one was made anew under the same name.
-        stemmed: Sub-fields of the text that hold its stems, in any of them; empty where they were not asked for.
+        stemmed: Sub-fields that hold stems of the text in at least one of the indexes; empty where no text was named.
     """
 
     indices: tuple[str, ...]
@@ -215,7 +216,7 @@ def create(cluster: ClusterClient, index: str, kind: str) -> None:
     layout = read(cluster, index)
     if not layout.indices:
         body = template(kind)
-        _try_codec(cluster, f"{index}-ibidem-trial", body)
+        _try_codec(cluster, f"{index}-ibidem-trial-{secrets.token_hex(4)}", body)  # several processes may create it
         make(cluster, index, body)
     elif layout.bare:
         _add_fields(cluster, layout.bare, kind)

@@ -1,6 +1,7 @@
 """Read an existing index in a cluster, shard by shard in the order of sequence numbers."""
 
 import dataclasses
+import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -30,7 +31,7 @@ from ibidem_engines.cluster.dsl import Clause
 from ibidem_engines.cluster.index import refresh_index
 from ibidem_engines.cluster.ranking import fill_packed
 from ibidem_engines.cluster.records import LedgerStore
-from ibidem_engines.cluster.reindex_target import ClusterReindexTarget
+from ibidem_engines.cluster.reindex_target import ClusterReindexTarget, old_trials
 from ibidem_engines.cluster.source import (
     Values,
     signed_part,
@@ -68,7 +69,7 @@ FIRST_READ, MOST_READ, READ_BYTES = 20, 500, 4_000_000
 """Documents that are read at once: at first, at most, and so many that they have about so many bytes."""
 
 
-TRIAL = "-ibidem-trial-run"
+TRIAL = "-ibidem-trial-run-"
 """Behind the name of an index: the index in which signing is tried."""
 
 
@@ -286,9 +287,11 @@ class ClusterReindexSource(ReindexSource):
     @contextmanager
     def open_trial(self, index: str) -> Iterator[TrialIndex]:
         """Make it next to the ledgers, under their names, so that who may write those may write it too."""
-        name = f"{self._layout.names(self.index).home}{TRIAL}"
+        prefix = f"{self._layout.names(self.index).home}{TRIAL}"
+        for each in old_trials(self._cluster, prefix):
+            ClusterReindexTarget(self._cluster, index, each, self._kind).drop()
+        name = f"{prefix}{secrets.token_hex(4)}"
         target = ClusterReindexTarget(self._cluster, index, name, self._kind)
-        target.drop()  # a killed process left it
         try:
             target.create_trial()
             yield TrialIndex(target, name)

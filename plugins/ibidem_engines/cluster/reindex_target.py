@@ -1,7 +1,9 @@
 """New index that replaces another: created with its mapping, filled, and given its alias."""
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 from typing_extensions import override
@@ -17,6 +19,7 @@ from ibidem_engines.cluster.bulk import (
     State,
     check_each,
     newest,
+    read_versions,
     run,
     states,
     write_order,
@@ -26,7 +29,7 @@ from ibidem_engines.cluster.records import LedgerStore
 from ibidem_engines.cluster.source import with_signatures
 from ibidem_engines.cluster.source_storage import BY_VERSION, effective_settings
 from ibidem_engines.cluster.whole_documents import count_fields
-from ibidem_engines.cluster.write import refused_field
+from ibidem_engines.cluster.write import ROUNDS, refused_field
 from ibidem_engines.engine import Outcome, WriteStatus
 from ibidem_engines.index_names import IndexNames
 from ibidem_engines.records import UnstorableRecord, values_of_records
@@ -56,6 +59,12 @@ OF_AN_ALIAS = ("filter", "index_routing", "search_routing", "is_write_index", "i
 
 COPY_OF = "copy_of"
 """In the metadata of a copy's mapping: the index that it is made of, from its very creation on."""
+
+TRIAL_OF = "ibidem_trial_of"
+"""In the metadata of a trial index's mapping: the index that it is like."""
+
+TRIAL_MS = 3_600_000
+"""Milliseconds after which a trial index was left by a process that was killed."""
 
 _MISSING = 404
 
@@ -108,13 +117,10 @@ class ClusterReindexTarget(ReindexTarget):
     @override
     def create(self, *, with_fields: bool = True) -> None:
         """Create the index: fields, analyzers and settings of the old one, and a new field `ibidem` or none."""
-        settings, mappings = self._read_source()
         if not with_fields:
-            remaining = {name: value for name, value in settings.items() if name not in LATER}
-            self._cluster.ask(
-                "PUT", f"/{self.name}", {"settings": {"index": remaining}, "mappings": _strip_mapping(mappings)}
-            )
+            self._create_bare()
             return
+        settings, mappings = self._read_source()
         own_mappings = layout.template(self._kind)
         own_meta = {OURS: own_mappings["mappings"]["_meta"][OURS] | {COPY_OF: self._source}}
         mapping = mappings | {"_meta": mappings.get("_meta", {}) | own_meta}
@@ -130,19 +136,24 @@ class ClusterReindexTarget(ReindexTarget):
             if "codec" in own_mappings["settings"]["index"]
             else {}
         )
-        remaining = {name: value for name, value in settings.items() if name not in LATER}
         if not self.exists():
-            self._cluster.ask("PUT", f"/{self.name}", {"settings": {"index": codec | remaining}, "mappings": mapping})
+            body = {"settings": {"index": codec | _early(settings)}, "mappings": mapping}
+            self._cluster.ask("PUT", f"/{self.name}", body)
         store = LedgerStore(self._cluster, IndexNames((self.name,), (self.name,)))
         store.create()
         store.make_cursor_key()
 
+    def _create_bare(self, **settings: object) -> None:
+        """Create the index without fields of ours, with further settings."""
+        settings_there, mappings = self._read_source()
+        mapping = _strip_mapping(mappings)
+        mapping["_meta"] |= {TRIAL_OF: self._source} if "hidden" in settings else {}
+        body = {"settings": {"index": _early(settings_there) | settings}, "mappings": mapping}
+        self._cluster.ask("PUT", f"/{self.name}", body)
+
     def create_trial(self) -> None:
         """Create the index without fields of ours, hidden from patterns, and in no alias that a template gives it."""
-        settings, mappings = self._read_source()
-        remaining = {name: value for name, value in settings.items() if name not in LATER} | {"hidden": True}
-        body = {"settings": {"index": remaining}, "mappings": _strip_mapping(mappings)}
-        self._cluster.ask("PUT", f"/{self.name}", body)
+        self._create_bare(hidden=True)
         self._cluster.hold(answer_to(ApiRequest("DELETE", f"/{self.name}/_alias/*", passed_over=(_MISSING,))))
 
     def drop(self) -> None:
@@ -198,7 +209,33 @@ class ClusterReindexTarget(ReindexTarget):
             for part, max_seq_no in upto.items()
             for name, state in states(self._cluster, SeqNoRange(part, NONE, max_seq_no), max(1, len(ids)), ids)
         }
-        return self._write(documents, lambda document: _CopyBase.state(current_states.get(document.name.id)))
+        outcomes = self._write(documents, lambda document: _CopyBase.state(current_states.get(document.name.id)))
+        return self._replace_older(documents, outcomes)
+
+    def _replace_older(self, documents: Sequence[Signed], outcomes: Sequence[Outcome]) -> list[Outcome]:
+        """Write copies over older versions of theirs; what another program has written has no version, and stays."""
+        found = list(outcomes)
+        for _ in range(ROUNDS):
+            stale = {
+                document.name.id: position
+                for position, (document, _) in enumerate(documents)
+                if found[position].fate is WriteStatus.STALE and document.version
+            }
+            standing = read_versions(self._cluster, (self.name,), list(stale)) if stale else {}
+            older = [
+                position
+                for id_, position in stale.items()
+                if id_ in standing and (standing[id_].version or inf) < documents[position][0].version
+            ]
+            if not older:
+                break
+            replaced = self._write(
+                [documents[position] for position in older],
+                lambda document, there=standing: _CopyBase.state(there[document.name.id].state),  # type: ignore[misc]
+            )
+            for position, outcome in zip(older, replaced, strict=True):
+                found[position] = outcome
+        return found
 
     def _write(
         self, documents: Sequence[Signed], choose_base: Callable[[SourceDocument], "_CopyBase"]
@@ -257,6 +294,24 @@ class ClusterReindexTarget(ReindexTarget):
         answer = self._cluster.ask("POST", f"/{quote_index(self._source)}/_mget", {"docs": docs}, _source="false")
         check_each(answer["docs"], self._cluster.label)
         return {each["_id"] for each in answer["docs"] if not each.get("found")}
+
+
+def old_trials(cluster: ClusterClient, prefix: str) -> list[str]:
+    """Return the trial indexes of a prefix that processes left that were killed."""
+    parts = "*.settings.index.creation_date,*.mappings._meta"
+    found = cluster.ask("GET", f"/{quote_index(prefix)}*", expand_wildcards="all", filter_path=parts)
+    return [
+        name
+        for name, each in found.items()
+        if TRIAL_OF in each.get("mappings", {}).get("_meta", {})
+        and time.time() * 1_000 - int(each["settings"]["index"]["creation_date"]) > TRIAL_MS
+    ]
+
+
+def _early(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of a copy that is filled; pipelines are named, since a template may give it some."""
+    early = {name: value for name, value in settings.items() if name not in LATER}
+    return early | dict.fromkeys(("default_pipeline", "final_pipeline"), "_none")
 
 
 def _strip_mapping(mappings: Mapping[str, Any]) -> dict[str, Any]:

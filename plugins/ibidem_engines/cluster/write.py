@@ -313,7 +313,7 @@ def _check_tombstones(
         own_writes = [
             id_
             for id_ in stale
-            if id_ in stored_versions and stored_versions[id_].digest == ready[indexed_positions[id_]].record.digest
+            if id_ in stored_versions and _is_of(stored_versions[id_], ready[indexed_positions[id_]].record)
         ]
         place.run([_deletion(id_, stored_versions[id_]) for id_ in own_writes])
     for id_, version in stale.items():
@@ -322,6 +322,11 @@ def _check_tombstones(
         outcomes[position] = Outcome(
             id_, WriteStatus.STALE, previous_version=outcomes[position].previous_version, field="version", why=reason
         )
+
+
+def _is_of(entry: StoredVersion, record: Record) -> bool:
+    """Return whether a record was written: a later version with the same text outlives the deletion of an earlier."""
+    return (entry.digest, entry.version) == (record.digest, record.version)
 
 
 def _fate_of_deletion(entry: StoredVersion | None, version: int) -> WriteStatus:
@@ -364,9 +369,7 @@ def _bury(place: WriteTarget, versions: Mapping[str, int]) -> None:
     """
     timestamp = datetime.now(UTC).isoformat(timespec="seconds")
     remaining = list(versions)
-    for turn in range(ROUNDS):
-        if not remaining:
-            break
+    for turn in range(ROUNDS if remaining else 0):
         states, graves = place.ledgers.states("tombstones", remaining), place.graves(remaining)
         stones = {
             id_: {"version": versions[id_], "at": timestamp}
@@ -374,6 +377,8 @@ def _bury(place: WriteTarget, versions: Mapping[str, int]) -> None:
             if graves.get(id_, versions[id_]) <= versions[id_]
         }
         remaining = place.ledgers.put_onto("tombstones", stones, states)
+        if not remaining:
+            return
         _give_way(place, turn)
     if remaining:
         raise _conflict_error(place, remaining)

@@ -40,3 +40,12 @@ def test_a_list_says_how_many_of_its_results_are_exported() -> None:
     response = {"dedupe": {"documents": {"matched": 541}}}
     assert export.export_scope(response, DedupeRequest(window=1_000)) == "all 541 results"
     assert export.export_scope(response, DedupeRequest(window=500)) == "the first 500 groups of 541 results"
+
+
+def test_of_stored_groups_the_number_of_groups_decides_what_is_exported_and_not_that_of_documents() -> None:
+    def scope(groups: int) -> str:
+        account = {"documents": {"matched": 150_000}, "groups": {"matching": groups}}
+        return export.export_scope({"dedupe": account}, DedupeRequest(by="stored"))
+
+    assert scope(100_000) == "all 150,000 results"
+    assert scope(100_001) == "the first 100,000 groups of 150,000 results"

@@ -90,7 +90,18 @@ def test_candidates_are_no_fewer_than_neighbours() -> None:
         ({"knn": KNN}, "query.knn.k"),
         ({"knn": {"place": {"vector": [1.0], "k": 10}}}, "query.knn.place.k"),
         ({"neural": {"place": {"query_text": "wheat"}}}, "query.neural.place.k"),
-        ({"hybrid": {"queries": [MATCH, {"knn": {"place": {"vector": [1.0], "k": 10}}}]}}, "query.hybrid.knn.place.k"),
+        (
+            {"hybrid": {"queries": [MATCH, {"knn": {"place": {"vector": [1.0], "k": 10}}}]}},
+            "query.hybrid.queries[1].knn.place.k",
+        ),
+        ({"knn": {"field": {"vector": [1.0], "k": 2}}}, "query.knn.field.k"),
+        ({"bool": {"must": [MATCH, {"knn": KNN}], "filter": MATCH}}, "query.bool.must[1].knn.k"),
+        ({"bool": {"should": {"knn": KNN}}}, "query.bool.should.knn.k"),
+        ({"nested": {"path": "parts", "query": {"knn": KNN}}}, "query.nested.query.knn.k"),
+        ({"dis_max": {"queries": [{"bool": {"must": {"knn": KNN}}}]}}, "query.dis_max.queries[0].bool.must.knn.k"),
+        ({"function_score": {"query": {"knn": KNN}, "boost": 2}}, "query.function_score.query.knn.k"),
+        ({"bool": {"must": "wheat"}}, None),
+        ({"match": {"knn": {"query": "wheat"}}}, None),
         ({"knn": {"place": {"vector": [1.0], "max_distance": 2}}}, None),
         ({"hybrid": {"queries": [MATCH]}}, None),
         (MATCH, None),
@@ -154,10 +165,28 @@ def test_a_retriever_that_ranks_by_itself_is_read_as_the_search_in_other_words(
     assert search == read_search("news", body, {}, INDENT)
 
 
+def test_neighbours_that_are_a_condition_stay_as_many_as_they_are() -> None:
+    query = {"bool": {"must": [MATCH], "filter": [{"knn": KNN}], "must_not": {"knn": KNN}}}
+    assert deepen({"query": query}, 100) == ({"query": query}, [])
+
+
+def test_each_of_several_parts_that_were_raised_has_a_name_of_its_own() -> None:
+    parts = [{"knn": KNN}, {"standard": {"query": {"bool": {"should": [{"knn": KNN}]}}}}, {"retriever": {"knn": KNN}}]
+    _, raised = deepen({"retriever": {"rrf": {"retrievers": parts, "rank_window_size": 100}}}, 100)
+    assert [each["part"] for each in raised] == [
+        "retriever.rrf.retrievers[0].knn.k",
+        "retriever.rrf.retrievers[1].standard.query.bool.should[0].knn.k",
+        "retriever.rrf.retrievers[2].knn.k",
+    ]
+
+
 def test_a_retriever_that_ranks_what_others_find_is_left_to_the_layer() -> None:
     search = read_search("news", {"retriever": {"rrf": {"retrievers": [STANDARD, {"knn": KNN}]}}}, {}, INDENT)
     assert not does(search)
-    assert [each["part"] for each in search.raised] == ["retriever.rrf.rank_window_size", "retriever.rrf.knn.k"]
+    assert [each["part"] for each in search.raised] == [
+        "retriever.rrf.rank_window_size",
+        "retriever.rrf.retrievers[1].knn.k",
+    ]
 
 
 def nest(levels: int) -> dict[str, Any]:
@@ -195,7 +224,7 @@ def nest(levels: int) -> dict[str, Any]:
         ({"retriever": {"rrf": {"rank_window_size": 0}}}, "retriever.rrf.rank_window_size=0 is not understood"),
         (
             {"retriever": {"rrf": {"retrievers": [{"standard": {"collapse": {"field": "isbn"}}}]}}},
-            "retriever.rrf.standard.collapse does not go with dedupe",
+            r"retriever.rrf.retrievers\[0\].standard.collapse does not go with dedupe",
         ),
         ({"retriever": {"standard": {"terminate_after": 5}}}, "terminate_after does not go with dedupe"),
     ],

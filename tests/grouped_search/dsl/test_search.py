@@ -21,7 +21,7 @@ from ibidem_ingest.errors import UsageError
 from servers.indices import ask, remove_indices
 from support.naive_grouping import leaders
 from support.windows import SampleWindow
-from support.wrapped_clients import INDEX, STORIES, fill_index
+from support.wrapped_clients import ELASTICSEARCH_ALONE, INDEX, STORIES, fill_index
 
 QUERY = {"match": {"text": "said"}}
 ALL = 200
@@ -434,11 +434,10 @@ def test_as_many_of_the_nearest_by_vector_are_grouped_as_the_page_holds(
         ]
 
 
+@ELASTICSEARCH_ALONE
 def test_a_query_for_the_nearest_is_as_deep_as_a_search_for_them(
-    kind: str, plain_client: Any, wrapped_client: Any, parted: str
+    plain_client: Any, wrapped_client: Any, parted: str
 ) -> None:
-    if kind == "opensearch":
-        pytest.skip("the module of vectors is not there")
     knn = {"field": "place", "query_vector": [1.0, 1.0], "k": 10, "num_candidates": 20}
     deep = knn | {"k": ALL, "num_candidates": ALL}
     native = plain_client.search(index=parted, query={"knn": deep}, size=ALL)
@@ -447,11 +446,10 @@ def test_a_query_for_the_nearest_is_as_deep_as_a_search_for_them(
     assert [each["part"] for each in response["dedupe"]["raised"]] == ["query.knn.k", "query.knn.num_candidates"]
 
 
+@ELASTICSEARCH_ALONE
 def test_a_search_for_neighbours_finds_so_many_that_the_page_is_full(
-    kind: str, plain_client: Any, wrapped_client: Any, parted: str
+    plain_client: Any, wrapped_client: Any, parted: str
 ) -> None:
-    if kind == "opensearch":
-        pytest.skip("the module of vectors is not there")
     knn = {"field": "place", "query_vector": [1.0, 1.0], "k": 10, "num_candidates": 20}
     aggs = {"all": {"value_count": {"field": "ibidem.id"}}}
     deep, steps = (
@@ -467,11 +465,10 @@ def test_a_search_for_neighbours_finds_so_many_that_the_page_is_full(
     assert steps["aggregations"] == native["aggregations"]
 
 
+@ELASTICSEARCH_ALONE
 def test_a_field_without_vectors_has_no_neighbours_and_the_answer_says_where_to_look(
-    url: str, kind: str, plain_client: Any, wrapped_client: Any, parted: str
+    url: str, plain_client: Any, wrapped_client: Any, parted: str
 ) -> None:
-    if kind == "opensearch":
-        pytest.skip("the module of vectors is not there")
     vector = {"type": "dense_vector", "dims": 2, "index": True, "similarity": "l2_norm"}
     ask(url, "PUT", f"/{parted}/_mapping", json.dumps({"properties": {"empty": vector}}))
     knn = {"field": "empty", "query_vector": [1.0, 1.0], "k": 10, "num_candidates": 20}
@@ -495,13 +492,12 @@ RETRIEVERS: dict[str, dict[str, Any]] = {
 }
 
 
+@ELASTICSEARCH_ALONE
 @pytest.mark.parametrize("name", RETRIEVERS)
 def test_the_hits_of_a_retriever_are_grouped_with_its_scores_in_its_order(
-    kind: str, plain_client: Any, wrapped_client: Any, parted: str, name: str
+    plain_client: Any, wrapped_client: Any, parted: str, name: str
 ) -> None:
     body = {"retriever": RETRIEVERS[name], "size": ALL, "highlight": {"fields": {"body": {"fragment_size": 40}}}}
-    if kind == "opensearch":
-        pytest.skip("OpenSearch has no retrievers")
     native = plain_client.search(index=parted, body=body)
     grouped = wrapped_client.search(index=parted, body=body, dedupe="indent")
     assert {name: each["_score"] for name, each in by_id(grouped).items()} == {

@@ -20,7 +20,7 @@ from ibidem_ingest.errors import UsageError
 from ibidem_workers.groups.follower import Follower
 from servers.indices import ask
 from support.examples import examples
-from support.wrapped_clients import CLIENTS, INDEX
+from support.wrapped_clients import CLIENTS, ELASTICSEARCH_ALONE, INDEX
 
 ALL = {"match": {"text": "said"}}
 
@@ -84,13 +84,12 @@ RESCORED = {
 }
 
 
+@ELASTICSEARCH_ALONE
 @pytest.mark.parametrize("options", [{}, {"dedupe_keep": "longest"}, {"dedupe_max_per_group": 1}], ids=str)
 @pytest.mark.parametrize("mode", ["indent", "collapse"])
 def test_stored_groups_of_a_retriever_are_those_of_the_search_that_ranks_alike(
-    kind: str, wrapped_client: Any, mode: str, options: dict[str, Any]
+    wrapped_client: Any, mode: str, options: dict[str, Any]
 ) -> None:
-    if kind == "opensearch":
-        pytest.skip("OpenSearch has no retrievers")
     aggs = {"by": {"terms": {"field": "source", "size": 10}}}
     options = {"dedupe": mode, "dedupe_by": "stored", "dedupe_explain": True, **options}
     retrieved, queried = (

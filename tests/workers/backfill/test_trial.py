@@ -47,15 +47,19 @@ def test_a_large_index_is_tried_with_documents_from_all_of_it(
     read: list[Name] = []
     copy = trial._copy
 
-    def record(source: object, target: object, sample: list[Name]) -> None:
+    def record(source: object, target: object, sample: list[Name]) -> int:
         read.extend(sample)
-        copy(source, target, sample)  # type: ignore[arg-type]
+        return copy(source, target, sample)  # type: ignore[arg-type]
 
     monkeypatch.setattr(trial, "_copy", record)
     monkeypatch.setattr(trial, "SAMPLE", 10)
     all_names, rates = try_it(settings)
     assert read == all_names[::4]
     assert rates.documents == 10
+    read.clear()
+    monkeypatch.setattr(trial, "SAMPLE", 30)
+    assert try_it(settings)[1].documents == 30
+    assert read[-1] in all_names[-2:]
 
 
 def test_signing_and_settling_are_both_in_the_rates(settings: Settings) -> None:

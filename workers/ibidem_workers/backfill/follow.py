@@ -203,7 +203,7 @@ class _Following:
         return not self._is_changed
 
     def _look(self) -> None:
-        """Sign what was written since the last check."""
+        """Sign what was written since the last look."""
         marks = parse_marks(self._backfill.checkpoint.upto)
         try:
             upto = self._source.newest(marks)

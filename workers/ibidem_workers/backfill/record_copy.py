@@ -71,11 +71,14 @@ class RecordCopy:
                 self.engine.delete_records(ledger, [key])
 
     def _delete(self, tombstones: Mapping[str, Any]) -> set[str]:
-        """Delete what was deleted from the first index, with tombstones of the new one; returns which ids."""
-        deleted = dict(read_entries(tombstones.items(), Tombstone.from_record))
-        for id_, stone in deleted.items():
-            self.engine.delete([id_], stone.version)
-        return set(deleted)
+        """Let versions decide over what was deleted from the first index; returns the ids whose tombstones are done."""
+        stones = dict(read_entries(tombstones.items(), Tombstone.from_record))
+        ids: dict[int, list[str]] = {}
+        for id_, stone in stones.items():
+            ids.setdefault(stone.version, []).append(id_)
+        for version, deleted in ids.items():
+            self.engine.delete(deleted, version)
+        return set(stones)
 
     def _changes(self, ledger: Ledger, removed: set[Key]) -> Iterator[tuple[str, Any]]:
         """Yield the records that are not in the new index as they are now; of `removed` those remain that are gone."""

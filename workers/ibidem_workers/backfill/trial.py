@@ -4,12 +4,12 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
 
 from ibidem_core.settings import Settings
-from ibidem_engines.engine import Engine
+from ibidem_engines.engine import Engine, WriteStatus
 from ibidem_engines.reindex import Name, ReindexSource, ReindexTarget
 from ibidem_engines.stored_groups import group_set
+from ibidem_ingest.errors import UsageError
 from ibidem_workers.backfill.pool import FEW, processes_for
 from ibidem_workers.backfill.run import Backfill, open_for_backfill, start_in_place
 from ibidem_workers.groups.service import settle_all
@@ -61,19 +61,23 @@ def measure_rates(source: ReindexSource, settings: Settings, names: Sequence[Nam
         UsageError: Documents of the index cannot be copied.
     """
     (index, count), *_ = Counter(each.index for each in names).most_common(1)
-    step = max(1, count // SAMPLE)
-    sample = list(islice((each for each in names if each.index == index), 0, step * SAMPLE, step))
+    own, size = [each for each in names if each.index == index], min(count, SAMPLE)
     with source.open_trial(index) as trial:
-        _copy(source, trial.target, sample)
+        copied = _copy(source, trial.target, [own[at * count // size] for at in range(size)])
+        if not copied:
+            raise UsageError("no document could be copied into a trial index", "look at one with: ibidem doctor")
         changes = {"index": trial.name} | ({"engine": trial.engine} if trial.engine else {})
-        return _time_backfill(settings.changed(**changes), len(sample))
+        return _time_backfill(settings.changed(**changes), copied)
 
 
-def _copy(source: ReindexSource, target: ReindexTarget, names: Sequence[Name]) -> None:
-    """Copy documents as they are without signatures."""
+def _copy(source: ReindexSource, target: ReindexTarget, names: Sequence[Name]) -> int:
+    """Copy documents as they are without signatures; returns how many were written."""
+    copied = 0
     for at in range(0, len(names), PORTION):
         originals = source.read(names[at : at + PORTION], raw=True)
-        target.take([(source.strip_document(each), None) for each in originals])
+        outcomes = target.take([(source.strip_document(each), None) for each in originals])
+        copied += sum(outcome.fate is WriteStatus.INDEXED for outcome in outcomes)
+    return copied
 
 
 def _time_backfill(settings: Settings, documents: int) -> Rates:

@@ -106,25 +106,27 @@ def count_leads(store: StoredGroups, stretches: Iterable[SeqNoRange]) -> int:
     return sum(store.count_leads(each) for each in stretches)
 
 
-def read_slices(read: Read, stretches: Iterable[SeqNoRange]) -> Iterator[list[GroupedDocument]]:
+def read_slices(read: Read, stretches: Iterable[SeqNoRange], size: int = SLICE) -> Iterator[list[GroupedDocument]]:
     """Read the documents of some stretches, slice by slice.
 
     Args:
         read: Reads the first documents of a stretch.
         stretches: The stretches.
+        size: Documents in a slice.
     """
     for stretch in stretches:
         after = stretch.after
-        while after < stretch.upto and (documents := read(SeqNoRange(stretch.part, after, stretch.upto), SLICE)):
+        while after < stretch.upto and (documents := read(SeqNoRange(stretch.part, after, stretch.upto), size)):
             yield documents
-            after = documents[-1].name.order if len(documents) == SLICE else stretch.upto
+            after = documents[-1].name.order if len(documents) == size else stretch.upto
 
 
 @dataclass(eq=False, slots=True)
 class SliceCache:
     """Reader of stretches that keeps what it reads, up to a limit, for the second time that it is asked for.
 
-    What is kept may have changed since: a write onto it then fails, and the document is settled as it is now.
+    What is kept may have changed since: a write onto it then fails, and the document is settled as it is now. Its join
+    was counted before that, as that of any document that changes between reading and writing.
 
     Args:
         read: Reads the first documents of a stretch.

@@ -168,14 +168,14 @@ class Follower:
         if settler.recent_joins:  # of another part: searches still show them as leads
             settler.refresh()
         settled = [SeqNoRange(part, 0, checkpoint.settled_write(part)) for part in settler.store.parts()]
-        read = SliceCache(settler.store.leads)
+        read, size = SliceCache(settler.store.leads), min(FACTOR * self.size, LARGEST)
         with StoredColumns(count_leads(settler.store, [*settled, new]), self.memory) as stored:
             try:
-                slices = read_slices(settler.store.leads, settled), read_slices(read, [new])
+                slices = read_slices(settler.store.leads, settled), read_slices(read, [new], size)
                 match = ColumnsMatch.find(stored, slices, settler.rules, self._go_on)
             except Lost:
                 return
-            self._settle_in_portions(settler, checkpoint, new, FACTOR * self.size, self.is_lost, match, read)
+            self._settle_in_portions(settler, checkpoint, new, size, self.is_lost, match, read)
 
     def _go_on(self) -> None:
         """Raise where another process settles now; else the lease is renewed."""

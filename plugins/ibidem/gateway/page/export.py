@@ -1,4 +1,4 @@
-"""Rows of a list for a table: every document with its group; all that match where groups are stored."""
+"""Rows of a list for a table: every document with its group; where groups are stored, all up to 100,000 groups."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -21,7 +21,7 @@ MOST = 100_000
 
 
 def exported_rows(engine: Engine, context: GatewayContext, state: PageState) -> Iterator[Row]:
-    """Yield the rows of a list from its first page on, some groups in memory at a time where they are stored.
+    """Yield the rows of a list from its first page on: of stored groups all, up to `MOST`, some in memory at a time.
 
     Args:
         engine: The index, with the caller's rights.
@@ -47,8 +47,9 @@ def export_scope(response: Any, request: DedupeRequest) -> str:
         response: Of the list.
         request: What it asked for.
     """
-    matched = response["dedupe"]["documents"]["matched"]
+    account = response["dedupe"]
+    matched = account["documents"]["matched"]
     results = format_count(matched, "result")
     if request.by == "stored":
-        return f"the first {MOST:,} groups of {results}" if matched > MOST else f"all {results}"
+        return f"the first {MOST:,} groups of {results}" if account["groups"]["matching"] > MOST else f"all {results}"
     return f"all {results}" if matched <= request.window else f"the first {request.window:,} groups of {results}"

@@ -32,6 +32,21 @@ WINDOW = "rank_window_size"
 NEIGHBOURS = frozenset(("knn", "neural"))
 """Queries for the nearest by a vector."""
 
+HOLDERS: Mapping[str, Sequence[str]] = {
+    "bool": ("must", "should"),
+    "boosting": ("positive",),
+    "constant_score": ("filter",),
+    "dis_max": ("queries",),
+    "function_score": ("query",),
+    "hybrid": ("queries",),
+    "nested": ("query",),
+    "script_score": ("query",),
+}
+"""Queries that find what others find, with the members that hold these.
+
+Conditions (`filter` and `must_not` of `bool`) are left as they are: with another `k` they would let other hits through.
+"""
+
 PLAIN = frozenset(("standard", "knn"))
 """Retrievers that rank by themselves."""
 
@@ -81,18 +96,25 @@ class Depth:
         return [self.nearest(each, f"knn[{at}]") for at, each in enumerate(knn)]
 
     def query(self, query: Any, path: str = "query") -> Any:
-        """Make a query for neighbours, or those of a `hybrid` query, find enough of them."""
+        """Make a query for neighbours, also inside others, find enough of them."""
         if not isinstance(query, Mapping) or len(query) != 1:
             return query
         kind, parts = next(iter(query.items()))
         path = f"{path}.{kind}"
         if kind in NEIGHBOURS and isinstance(parts, Mapping):
-            if "field" in parts:  # as Elasticsearch writes it
+            if isinstance(parts.get("field"), str):  # as Elasticsearch writes it; OpenSearch names the field by a key
                 return {kind: self.nearest(parts, path)}
             return {kind: {name: self._by_field(each, f"{path}.{name}") for name, each in parts.items()}}
-        if kind == "hybrid" and isinstance(parts, Mapping) and isinstance(parts.get("queries"), list | tuple):
-            return {kind: {**parts, "queries": [self.query(each, path) for each in parts["queries"]]}}
+        if kind in HOLDERS and isinstance(parts, Mapping):
+            held = {name: self._held(parts[name], f"{path}.{name}") for name in HOLDERS[kind] if name in parts}
+            return {kind: {**parts, **held}}
         return query
+
+    def _held(self, queries: Any, path: str) -> Any:
+        """Deepen a query inside another, or a list of them."""
+        if isinstance(queries, list | tuple):
+            return [self.query(each, f"{path}[{at}]") for at, each in enumerate(queries)]
+        return self.query(queries, path)
 
     def _by_field(self, parts: Any, path: str) -> Any:
         """Deepen what OpenSearch writes under the name of a field; within a distance it finds all."""
@@ -109,7 +131,8 @@ class Depth:
             if name in parts:
                 refuse(f"{path}.{name}", "hits that it leaves out would be missing from every group", "leave it out")
         if kind == "standard":
-            return {kind: parts}
+            query = {"query": self.query(parts["query"], f"{path}.query")} if "query" in parts else {}
+            return {kind: {**parts, **query}}
         member = NESTED[kind]
         parts = self._rescorer(parts, path) if kind == "rescorer" else self._raise(parts, WINDOW, path, self.hits)
         # What is inside has to rank as many hits as what is around it.
@@ -120,7 +143,8 @@ class Depth:
             return {kind: parts}
         if not isinstance(inner, list | tuple):
             raise UsageError(f"{path}.retrievers={short_repr(inner)} is not a list", "write a list of retrievers")
-        return {kind: parts | {member: [inner_depth._weighted(each, path, level + 1) for each in inner]}}
+        ranked = [inner_depth._weighted(each, f"{path}.{member}[{at}]", level + 1) for at, each in enumerate(inner)]
+        return {kind: parts | {member: ranked}}
 
     def _rescorer(self, parts: Mapping[str, Any], path: str) -> Json:
         """Deepen a `rescorer`, which ranks as many hits as the smallest of its windows holds."""

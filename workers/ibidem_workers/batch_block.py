@@ -1,0 +1,69 @@
+"""Block of a run's batches, whose accounts are read together."""
+
+from dataclasses import dataclass, field
+
+from ibidem_core.errors import DamagedRecord
+from ibidem_engines.engine import Engine
+from ibidem_engines.ledger import check_entry
+from ibidem_workers.batch_result import NO_RESULT, BatchResult
+from ibidem_workers.batches import MOST_DOCUMENTS, batch_key
+
+BLOCK = 100
+"""Batches of a block: one that is accounted for is not read again."""
+
+KEYS_AT_ONCE = 1_000
+"""Accounts that one request asks for."""
+
+
+def _read_account(entry: object) -> BatchResult:
+    """Read the account of a batch; with a damaged one the batch is done, and its documents stay pending."""
+    try:
+        return check_entry(entry, BatchResult.from_json)
+    except DamagedRecord:
+        return NO_RESULT
+
+
+@dataclass(slots=True)
+class Block:
+    """The accounts of a hundred batches, each asked for by its key: that makes no server bring searches up to date.
+
+    Args:
+        missing: Keys of batches, and of single documents sent again, that have no account yet.
+        batches: Keys of the batches that have one.
+        sums: Sum of the results.
+    """
+
+    missing: set[str]
+    batches: set[str] = field(default_factory=set)
+    sums: BatchResult = NO_RESULT
+
+    @classmethod
+    def of(cls, run: str, number: int) -> "Block":
+        """Return a block of a run before any of its batches has a result."""
+        return cls({batch_key(run, batch) for batch in range(number * BLOCK, (number + 1) * BLOCK)})
+
+    def read(self, engine: Engine) -> None:
+        """Read the accounts that were missing, with those of the single documents that they name."""
+        asked: set[str] = set()
+        while keys := sorted(self.missing - asked)[:KEYS_AT_ONCE]:
+            entries = engine.get_records_by_key("runs", keys)
+            asked.update(keys)
+            for key in keys:
+                if key in entries:
+                    self._add(key, _read_account(entries[key]))
+
+    def _add(self, key: str, account: BatchResult) -> None:
+        self.missing.remove(key)
+        self.sums += account
+        if not _is_part(key):
+            self.batches.add(key)
+            self.missing |= {f"{key}/{part:06d}" for part in range(min(account.parts, MOST_DOCUMENTS))}
+
+    def complete(self) -> int:
+        """Count the batches that are accounted for with all their parts."""
+        return len(self.batches - {key.rpartition("/")[0] for key in self.missing if _is_part(key)})
+
+
+def _is_part(key: str) -> bool:
+    """Return whether a key is that of a single document of a batch."""
+    return key.count("/") > 1
