@@ -2,7 +2,7 @@
 
 import fcntl
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from tempfile import gettempdir
 
@@ -42,16 +42,24 @@ def tidy() -> Iterator[set[tuple[str, str]]]:
     indexes: set[tuple[str, str]] = set()
     yield indexes
     for address, index in indexes:
-        remove_indices(address, index)
+        with turn(address):  # other processes may still be at their tests
+            remove_indices(address, index)
 
 
-@pytest.fixture
-def alone(address: str) -> Iterator[None]:
-    """A test's turn at the index of a server that several processes of one run share."""
+@contextmanager
+def turn(address: str) -> Iterator[None]:
+    """Take a turn at the indexes of a server that several processes of one run share."""
     name = f"ibidem-tests-{address.rpartition(':')[2].partition('/')[0]}.lock"
     with (Path(gettempdir()) / name).open("w") if not address.startswith("sqlite") else nullcontext() as file:
         if file:
             fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+@pytest.fixture
+def alone(address: str) -> Iterator[None]:
+    """A test's turn at the index of a server."""
+    with turn(address):
         yield
 
 
