@@ -1,5 +1,6 @@
 """The versions of the documents of an index, counted, with what changed."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -52,5 +53,24 @@ def test_few_texts_are_read_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(type(engine), "fetch", counted)
     found = index_versions(engine)
     assert sizes == [TEXTS_AT_ONCE, TEXTS_AT_ONCE, 10]
+    monkeypatch.setattr(type(engine), "scan", None)
     assert sum(1 for _ in differences(engine, found.rows)) == len(leases)
     assert max(sizes) <= 2 * TEXTS_AT_ONCE
+
+
+def test_an_id_that_two_indexes_hold_has_no_difference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = open_engine(f"sqlite:///{tmp_path}/index.sqlite", "leases")
+    engine.create()
+    leases = [Document(f"l{at}", TEXT.format(30 * at), title=f"Lease v{at}") for at in (1, 2, 3)]
+    engine.write(list(records(leases, Tables(tmp_path / "tables"))))
+    engine.refresh()
+    found = index_versions(engine)
+    fetch = type(engine).fetch
+
+    def fetch_both(self: Any, ids: Any, query: Any = None) -> Any:
+        """Return documents as an alias does, behind which a second index holds the second lease."""
+        stored = fetch(self, ids, query)
+        return stored + [replace(each, index="other") for each in stored if each.document.id == "l2"]
+
+    monkeypatch.setattr(type(engine), "fetch", fetch_both)
+    assert [bool(pieces) for _, pieces in differences(engine, found.rows)] == [False, False, False]

@@ -56,16 +56,18 @@ def index_versions(engine: Engine, progress: Callable[[int], None] = lambda _: N
 def differences(engine: Engine, rows: Sequence[Version]) -> Iterator[Difference]:
     """Yield each version with where it differs from its predecessor; nothing for the first.
 
+    An id that several indexes behind an alias hold names none of them, and so no difference.
+
     Args:
         engine: The index.
         rows: The versions; some texts are read at once, and those of their predecessors.
     """
-    index_of = {hit.id: hit.index for hits in engine.scan(size=500) for hit in hits}
     for start in range(0, len(rows), TEXTS_AT_ONCE):
         some = rows[start : start + TEXTS_AT_ONCE]
         ids = {row.id for row in some if row.replaces} | {row.replaces for row in some if row.replaces}
-        stored = engine.fetch([(index_of[each], each) for each in sorted(ids) if each in index_of]) if ids else ()
-        texts = {each.document.id: each.document.text for each in stored}
+        stored = engine.fetch([(engine.index, each) for each in sorted(ids)]) if ids else ()
+        times = Counter(each.document.id for each in stored)
+        texts = {each.document.id: each.document.text for each in stored if times[each.document.id] == 1}
         for row in some:
             lead, text = texts.get(row.replaces or ""), texts.get(row.id)
             yield row, word_diff(lead, text) if lead is not None and text is not None else ()
