@@ -13,6 +13,8 @@ from pathlib import Path
 
 from servers.network import CHUNK, HEEDS_AFTER
 
+LOOKS = 5
+
 Direction = tuple[str, str]
 """From which node to which."""
 
@@ -65,7 +67,7 @@ class Links:
                 threading.Thread(target=self._serve, args=(name, connection, port), daemon=True).start()
 
     def _serve(self, name: str, connection: socket.socket, port: int) -> None:
-        direction = (self._caller(port), name)
+        direction = (self._caller(port, self.ports[name]), name)
         with connection, contextlib.suppress(OSError):
             if direction in self._refused:
                 return
@@ -88,19 +90,26 @@ class Links:
         with contextlib.suppress(OSError):
             sink.shutdown(socket.SHUT_WR)
 
-    def _caller(self, port: int) -> str:
-        """Name the node whose process has this port at its end; empty for anybody else."""
-        inode = inode_of(port)
-        processes = self._processes().items()
-        return next((name for name, pids in processes if any(inode in sockets(pid) for pid in pids)), "")
+    def _caller(self, port: int, ours: int) -> str:
+        """Name the node whose process has a connection from a port to ours; empty for anybody else."""
+        for _ in range(LOOKS):  # the system shows its table in parts, between which an entry may move and be missed
+            inode, processes = inode_of(port, ours), self._processes().items()
+            for name, pids in processes:
+                if inode and any(inode in sockets(pid) for pid in pids):
+                    return name
+        return ""
 
 
-def inode_of(port: int) -> str:
-    """Return the inode of the socket that connects from a local port, as the system shows it."""
+def inode_of(port: int, remote_port: int) -> str:
+    """Return the inode of the socket that connects two ports, as the system shows it; empty where there is none.
+
+    The local port alone would not do: connections to other places, and those that wait for their end, may have it too.
+    """
     for table in ("/proc/net/tcp", "/proc/net/tcp6"):
         for line in Path(table).read_text().splitlines()[1:]:
             fields = line.split()
-            if int(fields[1].rpartition(":")[2], 16) == port:
+            ports = tuple(int(address.rpartition(":")[2], 16) for address in fields[1:3])
+            if ports == (port, remote_port) and fields[9] != "0":
                 return f"socket:[{fields[9]}]"
     return ""
 

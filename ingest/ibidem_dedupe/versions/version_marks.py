@@ -140,7 +140,8 @@ def read_number(value: object) -> tuple[int, ...]:
     """
     is_value = isinstance(value, str | int | float) and not isinstance(value, bool)
     text = str(value).strip()[:LONGEST] if is_value else ""
-    if not re.fullmatch(r"[\d.]*\d{9}[\d.]*", text) and (date := utc(iso_date(text))):
+    is_long_number = re.fullmatch(r"[\d.]+", text) and re.search(r"\d{9}", text)
+    if not is_long_number and (date := utc(iso_date(text))):
         return tuple(map(int, re.findall(r"\d+", date)))
     text = text.lower()
     if text in _WORDS or re.fullmatch(r"[a-z]", text):
