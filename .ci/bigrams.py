@@ -2,7 +2,7 @@
 
     apt-get download libreoffice-help-zh-cn … libreoffice-l10n-th … installation-guide-amd64 …
     for package in *.deb; do dpkg -x "$package" FOLDER; done
-    python benchmarks/make_bigrams.py FOLDER
+    python .ci/bigrams.py FOLDER
 
 Sources: the help and the messages of LibreOffice in Chinese, Japanese, Korean, Thai and Khmer (packages
 libreoffice-help-… and libreoffice-l10n-…, MPL 2.0), Debian's installation guide in Chinese, Japanese and Korean
