@@ -64,7 +64,7 @@ def main() -> None:
     bits[[bigrams.hash_bigram(bigram) >> bigrams.SHIFT for bigram in known]] = 1
     data = zlib.compress(np.packbits(bits, bitorder="little").tobytes(), 9)
     Path(bigrams.__file__).with_name(bigrams.LIST).write_bytes(data)
-    print(f"{len(known):,} bigrams, {bits.mean():.2%} of the bits, {len(data):,} bytes")
+    print(f"{len(known):,} bigrams, {bits.mean():.2%} of the bits, {len(data):,} bytes")  # noqa: T201 - the only output of a script
 
 
 if __name__ == "__main__":
