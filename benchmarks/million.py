@@ -1,12 +1,12 @@
 """A million stories: signed, written, settled, with time, memory and disk of each stage; docs/figures/million.md.
 
-    nice python benchmarks/million.py [--collections FOLDER] [--engine sqlite|opensearch]… [--sizes N,N] [--write]
+    nice python benchmarks/million.py [--collections FOLDER] [--engine NAME]… [--sizes N,N] [--write]
 
 Newswire and generations of it (`generations.py`): a generation has the duplicates of the stories, and none with another
 generation. The whole texts of each generation are signed, as by a worker; the documents written have shifted look-up
 keys, and the first eight words as its text, since settling reads no texts. Making generations is no part of a stage.
 
-OpenSearch is a node of its own, started as the tests start it, with 512 MB of heap. A stage is a process of its own,
+Each server is a node of its own, started as the tests start it, with 512 MB of heap. A stage is a process of its own,
 with one thread but for the server's. Processor: of the process, and of the server in brackets behind. Memory: the
 most that the process held. Exponent: how settling grows with the number, as a power, by processor time. Elapsed time
 says little where other work ran on the machine: `load` is the average number of processes that wanted to run.
@@ -50,7 +50,8 @@ BATCH = 500
 HEADS = (
     "documents | stage | elapsed, s | load | processor, s | documents a second of it | memory, MB | disk, MB | exponent"
 )
-ORDER = ("SQLite", "OpenSearch")
+ORDER = ("SQLite", "OpenSearch", "Elasticsearch")
+USUAL = ("sqlite", "opensearch")
 
 
 @dataclass(slots=True)
@@ -205,15 +206,15 @@ def remove(address: str, url: str) -> None:
 def main() -> None:
     """Measure, and print or write the page."""
     parser = options(__doc__, sizes="100000,1000000")
-    parser.add_argument("--engine", choices=("sqlite", "opensearch"), action="append")
+    parser.add_argument("--engine", choices=[each.lower() for each in ORDER], action="append")
     parser.add_argument("--write", action="store_true", help="keep the figures in docs/figures/million.md")
     arguments = parser.parse_args()
     sizes = [int(each) for each in arguments.sizes.split(",")]
     with run_servers() as servers, tempfile.TemporaryDirectory(prefix="ibidem-million-") as folder:
         for name in ORDER:
-            if name.lower() not in (arguments.engine or ("sqlite", "opensearch")):
+            if name.lower() not in (arguments.engine or USUAL):
                 continue
-            url = "" if name == "SQLite" else servers.started("opensearch")
+            url = "" if name == "SQLite" else servers.started(name.lower())
             address = url or f"sqlite:////{folder}/million.sqlite"
             lines = [*introduction(__doc__, "Newswire and"), f"| {HEADS} |", f"|{'---|' * (HEADS.count('|') + 1)}"]
             lines += show(rows(address, url, arguments.collections / NEWSWIRE, folder, sizes))
