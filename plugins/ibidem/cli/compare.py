@@ -31,7 +31,8 @@ from ibidem.cli.console import (
 from ibidem.comparison.compare import Comparison, compare
 from ibidem.comparison.html_page import render, shared_page
 from ibidem.comparison.matches import Block, Passage, blocks
-from ibidem.comparison.word_diff import PageNumbers, Words, word_diff
+from ibidem.comparison.word_diff import word_diff
+from ibidem.comparison.word_places import PageNumbers, Words
 from ibidem.grouped_search.explanations import format_count, reason
 from ibidem.index.documents import read_decision, read_document
 from ibidem_core.settings import Settings, load

@@ -6,7 +6,8 @@ from difflib import SequenceMatcher
 from itertools import islice
 
 from ibidem.comparison.matches import Passage, Region, align, count_covered, runs, to_region
-from ibidem.comparison.word_diff import Words, places, token_offsets
+from ibidem.comparison.word_diff import places
+from ibidem.comparison.word_places import Words, token_offsets
 from ibidem.grouped_search.explanations import relation_name
 from ibidem_dedupe.decision import decide
 from ibidem_dedupe.overrides import Override
