@@ -96,7 +96,7 @@ class Keep:
     sources: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        """Write it as it is asked for.
+        """Format the value as in a request.
 
         >>> str(Keep("source", ("Reuters", "AP")))
         'source:Reuters,AP'
@@ -105,14 +105,14 @@ class Keep:
 
 
 class InvalidValue(ValueError):
-    """A value that a parameter does not take; its text says which value would be right."""
+    """An invalid parameter value, with a message that lists the valid ones."""
 
 
 def parse_choice(*choices: str) -> Callable[[str], str]:
-    """Return a reader that takes one of some words."""
+    """Return a parser that accepts one of some words."""
 
     def read(value: str) -> str:
-        """Read one of the values, in any case of letters."""
+        """Parse one of the words, ignoring case."""
         if value.lower() not in choices:
             raise InvalidValue(", ".join(choices))
         return value.lower()
@@ -149,7 +149,7 @@ def parse_integer(minimum: int, maximum: int, unit: str) -> Callable[[str], int]
 
 
 def days(value: str) -> int | None:
-    """Read a date window; `none` means that dates do not matter."""
+    """Parse a date window; `none` disables it."""
     if value.lower() == NO_DAYS:
         return None
     try:
@@ -159,12 +159,12 @@ def days(value: str) -> int | None:
 
 
 def parse_preset(value: str) -> str:
-    """Read the name of a preset; `none` is no preset."""
+    """Parse the name of a preset; `none` is no preset."""
     return "" if value.lower() == "none" else value
 
 
 def parse_bool(value: str) -> bool:
-    """Read yes or no as it is written in JSON."""
+    """Parse a JSON boolean."""
     return parse_choice("true", "false")(value) == "true"
 
 

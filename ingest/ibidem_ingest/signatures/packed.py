@@ -1,4 +1,4 @@
-"""The packed value: everything that grouping needs of one document, in about 570 bytes.
+"""Packed value: all data of one document that grouping needs, in about 570 bytes.
 
 Little-endian, in this order: scheme u8; flags u8; length u32; distinct shingles u32; date from and to, two i32 (days
 since 1980-01-01, INT32_MIN none); idf table 8 bytes; content 16; fingerprint 8; profile 8; source 4; guard 4 (the
@@ -52,7 +52,7 @@ _FIELDS = frozenset(("title", "date", "source", "url", "language"))
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """Signatures of one document, unpacked; bytes of zeros mean that a hash is missing.
+    """Unpacked signatures of one document; a missing hash is all zeros.
 
     Args:
         scheme: 3.
@@ -99,7 +99,7 @@ class Packed:
 
 
 class PackedParts(NamedTuple):
-    """A packed value cut into its parts: the head, three bytes a term, two bytes a slot, the id, the noise block."""
+    """A packed value split into its parts: the head, three bytes a term, two bytes a slot, the id, the noise block."""
 
     head: bytes
     terms: bytes
@@ -147,7 +147,7 @@ def pack(document: Document, signatures: Signatures, distinct: Sequence[str] = (
 
 
 def unpack(value: bytes) -> Packed | None:
-    """Read a packed value; None when it is damaged, impossible or of an unknown scheme: the document is unsigned.
+    """Parse a packed value; None if it is damaged, impossible or of an unknown scheme: the document is unsigned.
 
     >>> unpack(b"not a packed value") is None
     True
@@ -168,7 +168,7 @@ def unpack(value: bytes) -> Packed | None:
 
 
 def cut(value: bytes) -> PackedParts | None:
-    """Cut a packed value into its parts; None when they do not fit together."""
+    """Split a packed value into its parts; None if their sizes do not match."""
     name = _name_bounds(value)
     if name is None or value[1] & ~KNOWN_FLAGS:
         return None
@@ -187,13 +187,13 @@ def cut(value: bytes) -> PackedParts | None:
 
 
 def read_id(value: bytes) -> str:
-    """Read the id alone, in a third of the time of `cut`; empty when it cannot be found."""
+    """Read only the id, in a third of the time of `cut`; empty if it is not found."""
     name = _name_bounds(value)
     return value[slice(*name)].decode(errors="ignore") if name else ""
 
 
 def _name_bounds(value: bytes) -> tuple[int, int] | None:
-    """Return where the id begins and ends; None where the value ends before it, or is of another scheme."""
+    """Return the start and end of the id; None if the value is too short, or of another scheme."""
     if len(value) <= HEAD.size or value[0] != SCHEME:
         return None
     slots_at = HEAD.size + 1 + value[HEAD.size] * TERM_BYTES
@@ -226,7 +226,7 @@ def read_noise(blocks: bytes) -> bytes | None:
 
 
 def _blocks(blocks: bytes) -> Iterator[tuple[int, bytes, bytes | None]]:
-    """Go through blocks: the name of each, its first four bytes, its content; None where it is cut off."""
+    """Yield the name, first four bytes and content of each block; None for one that is cut off."""
     at = 0
     while at < len(blocks):
         begin = blocks[at : at + BLOCK.size]
@@ -261,12 +261,12 @@ def guard(document: Document, distinct: Sequence[str]) -> bytes:
 
 
 def hash_value(value: bytes) -> bytes:
-    """Hash a value to four bytes, xxh32 little-endian; zeros for an empty one, and only for that."""
+    """Hash a value to four bytes, xxh32 little-endian; zeros only for an empty one."""
     return max(1, xxhash.xxh32_intdigest(value)).to_bytes(4, "little") if value else bytes(4)
 
 
 def leading_bytes(signature: str, size: int) -> bytes:
-    """Return the first bytes of a stored hash, without its scheme; none of an empty one."""
+    """Return the first bytes of a stored hash, without its scheme; empty for an empty one."""
     start = signature.find(":") + 1
     return bytes.fromhex(signature[start : start + 2 * size])
 

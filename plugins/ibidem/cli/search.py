@@ -67,7 +67,7 @@ def show(response: Response, console: Console, first: int = 1) -> None:
 
 
 def entries(hits: Sequence[ResponseHit], first: int, *, styled: bool) -> Iterator[RenderableType]:
-    """Yield the parts of the list: each lead, and below it its duplicates."""
+    """Yield the entries of the list: each lead, followed by its duplicates."""
     for group in read_groups(hits, first):
         yield from lead_lines(group.lead, group.number, styled=styled)
         for entry in group.duplicates:
@@ -106,7 +106,7 @@ def duplicate(entry: Entry) -> Iterator[RenderableType]:
 
 
 def facts_line(entry: Entry) -> str:
-    """Return date, source and id of a document, as far as it has them."""
+    """Return the known facts of a document: date, source and id."""
     return " · ".join(sanitize(part) for part in (*entry.facts, entry.id))
 
 

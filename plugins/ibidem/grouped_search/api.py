@@ -42,7 +42,7 @@ from ibidem_engines.stored_overrides import load_overrides
 
 @dataclass(slots=True)
 class EngineBackend(SearchBackend, StoredBackend):
-    """A query to an engine, with its documents as they are shown.
+    """A query to an engine, and its documents as shown.
 
     Args:
         engine: Engine that is searched.
@@ -132,7 +132,7 @@ class EngineBackend(SearchBackend, StoredBackend):
 
     @contextmanager
     def _timed(self, stage: str) -> Iterator[None]:
-        """Note how long a stage takes."""
+        """Measure the time of a stage."""
         began = perf_counter()
         try:
             yield
@@ -173,7 +173,7 @@ def search(  # noqa: PLR0913 - the public face: what to search, and by name how 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class SearchResult:
-    """The response of a search, with the window and the facets behind it.
+    """The response of a search, with its window and facets.
 
     Args:
         response: The response.
@@ -202,7 +202,7 @@ def search_window(  # noqa: PLR0913 - those of `search`, and the order
     portion: Portion | None = None,
     facets: bool = False,
 ) -> SearchResult:
-    """Search as `search` does, with the same errors, and give the window too.
+    """Search as `search` does, with the same errors, and return the window too.
 
     Args:
         engine: Engine that is searched.
@@ -254,7 +254,7 @@ def find_page(
 
 
 def notes(source: EngineBackend, page_request: PageRequest, answer: "Answer") -> Json:
-    """Return what a response notes on its query and its order."""
+    """Return the notes of a response on its query and sort order."""
     found = query_notes(source.engine, source.query, source.view, answer.total)
     if source.order == "relevance":
         return found
@@ -289,7 +289,7 @@ class Answer:
 
 
 def to_response(answer: Answer, account: Json, start_time: float) -> Json:
-    """Write a response in the engine's own format.
+    """Format a response like the engine's own.
 
     Args:
         answer: The page of groups.
@@ -338,7 +338,7 @@ def list_here(source: EngineBackend, page_request: PageRequest) -> RequestFlow[A
 
 
 def build_answer(source: EngineBackend, ranking: Ranking, hits: list[Json], account: Json) -> Answer:
-    """Make the answer of a search that was grouped here."""
+    """Build the answer of a search that was grouped in this process."""
     best = ranking.hits[0].score if ranking.hits else None
     return Answer(hits, account, max(ranking.total, len(ranking.hits)), best, source.view)
 

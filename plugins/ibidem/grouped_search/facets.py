@@ -73,7 +73,7 @@ def count_sources(window: Window, limit: int) -> list[Facet]:
 
 
 def count_tables(window: Window) -> list[Facet]:
-    """Count the documents that each idf table signed, the most frequent first; a table is of one language."""
+    """Count the documents that each idf table signed, the most frequent first; each table is of one language."""
     values = window.columns.idf[: window.ranked].view(np.int64)
     return sorted(count_values(window, values, values != 0), key=lambda facet: (-facet.documents, facet.row))
 

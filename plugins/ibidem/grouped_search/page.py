@@ -1,4 +1,4 @@
-"""Page of groups: reads a window as deep as the page needs, matches beyond it, and the documents shown.
+"""Page of groups: reads a window as deep as the page needs, matches beyond it, and the documents to show.
 
 Copy cap: after 100 copies of one text, further copies are counted, not fetched, where the first step of the window does
 not fill the page. Otherwise one story with 100,000 copies would use up the whole window.
@@ -51,7 +51,7 @@ def joins_every_copy(window: Window, row: int) -> bool:
 
 
 def copies(window: Window) -> Mapping[str, Sequence[int]]:
-    """Return the rows of each text by its content hash, in rank order; texts without words are left out."""
+    """Return the rows of each text by its content hash, in rank order, except for texts without words."""
     hashes = window.columns.content.astype("<u8").tobytes().hex()
     rows: defaultdict[str, list[int]] = defaultdict(list)
     for row in range(len(window.hits)):
@@ -71,7 +71,7 @@ def counts(contents: Iterable[str]) -> list[SignatureLookup]:
 
 
 def count_unread(window: Window, matching: Mapping[str, int], outside: Collection[DocumentRef] = ()) -> dict[str, int]:
-    """Say how many copies of each text were counted and not read, by the id of its group.
+    """Return the number of counted, unread copies of each text, by the id of its group.
 
     Args:
         window: The page's hits, and hits found by a scope.
@@ -144,7 +144,7 @@ class WindowReader:
             yield from self._group()
 
     def _hits(self, depth: int) -> RequestFlow[None]:
-        """Read hits down to a depth, without surplus: all again, or only the hits after those already read."""
+        """Read hits down to a depth, without surplus: all again, or only those after the hits already read."""
         if not self.surplus:
             self.ranking = yield from self._source.window(depth)
             self._exhausted = len(self.ranking.hits) < depth
@@ -166,7 +166,7 @@ class WindowReader:
 
 
 def next_steps(steps: int, groups: int, goal: int) -> int:
-    """Say how many steps to read next, where so many held too few groups: twice what would do at the same rate.
+    """Return how many steps to read next, if `steps` held too few groups: twice the number needed at the same rate.
 
     Copies of one text that fill a window would else be read again and again, in steps that are all too short.
 
@@ -179,7 +179,7 @@ def next_steps(steps: int, groups: int, goal: int) -> int:
 def group_window(
     source: SearchBackend, long_signatures: LongSignatureCache, group: Callable[[], Window]
 ) -> RequestFlow[Window]:
-    """Group a window, and again with the long signatures that were missing; at most levels none are.
+    """Group a window, and again with missing long signatures; most levels need none.
 
     Args:
         source: Backend that these are read from.
@@ -194,7 +194,7 @@ def group_window(
 
 
 def read_long(source: SearchBackend, window: Window, rows: Sequence[int]) -> RequestFlow[None]:
-    """Read the long signatures of rows, where they matter."""
+    """Read the long signatures of rows, if they matter."""
     window.read_long(rows)
     if long_signatures := window.matcher.long_signatures.missing:
         window.matcher.long_signatures.take((yield from source.long_signatures(sorted(long_signatures))))
@@ -290,19 +290,19 @@ def widen(
 
 
 def count_capped(source: SearchBackend, read: WindowReader) -> RequestFlow[dict[str, int]]:
-    """Count the documents that match of each text whose further copies were left out."""
+    """Count the matching documents of each text whose further copies were left out."""
     unknown = [content for content in read.surplus if content not in read.matching]
     results = (yield from source.find(counts(unknown), whole_index=False)) if unknown else ()
     return read.matching | {content: each.copies for content, each in zip(unknown, results, strict=True)}
 
 
 def is_unseen(document: LateDocument, lead: int, scope_matches: ScopeMatches) -> bool:
-    """Return whether a late document was not shown with its group already, by a scope that looks beyond the window."""
+    """Return whether a late document was not already shown with its group by a scope beyond the window."""
     return (document.index, document.id) not in scope_matches.carriers.get(lead, ())
 
 
 def cut_groups(groups: Sequence[Group], scope_matches: ScopeMatches) -> list[Json]:
-    """List the groups for whose lead a look-up was cut at the limit."""
+    """List the groups whose lead's look-up was cut at the limit."""
     return [
         {"group": group.id, "by": list(scope_matches.capped[group.first])}
         for group in groups

@@ -1,4 +1,4 @@
-"""Passages of a document: text cut from it, as a retriever finds it, and which of them overlap there."""
+"""Passages of a document: text cut from it by a retriever, and which of them overlap."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -111,7 +111,7 @@ def overlaps(passages: Sequence[Passage]) -> dict[tuple[int, int], Overlap]:
 
 
 def _document_overlaps(words: Mapping[int, list[int]]) -> Iterator[tuple[tuple[int, int], Overlap]]:
-    """Yield the overlaps of one document's passages, given the hashes of their words by place."""
+    """Yield the overlaps of one document's passages, given the hashes of their words by position."""
     # By the first word too, so that a run is cut only where one may begin.
     begins: dict[int, dict[tuple[int, ...], list[int]]] = defaultdict(lambda: defaultdict(list))
     for place, own in words.items():
@@ -135,7 +135,7 @@ def _document_overlaps(words: Mapping[int, list[int]]) -> Iterator[tuple[tuple[i
 
 
 def first_match(own: Sequence[object], other: Sequence[object], starts: Sequence[int]) -> int | None:
-    """Return where one text first goes on as the other begins, up to the end of either: the longest overlap.
+    """Return the position in one text where the longest overlap with the beginning of the other starts.
 
     A text of one word again and again may begin anywhere, so where there are several starts no word is compared again
     for each of them.
@@ -157,7 +157,7 @@ def first_match(own: Sequence[object], other: Sequence[object], starts: Sequence
 
 
 def _prefix_lengths(words: Sequence[object]) -> list[int]:
-    """Return for each place how many words from there on are those at the beginning, in linear time.
+    """Return for each position the length of the prefix that starts there (Z algorithm), in linear time.
 
     The Z function: Main and Lorentz, "An O(n log n) algorithm for finding all repetitions in a string" (1984).
 

@@ -1,4 +1,4 @@
-"""Groups of texts in memory: what is done with the hits of a search, done with a list of texts, without an index."""
+"""Groups of texts in memory: a list of texts is grouped like the hits of a search, without an index."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,7 +28,7 @@ Overlaps = Mapping[tuple[int, int], Overlap]
 
 @dataclass(frozen=True, slots=True)
 class Duplicate:
-    """A text that repeats the lead of its group, or that overlaps it in their document.
+    """A text that repeats the lead of its group, or overlaps with it in their document.
 
     Args:
         place: Its place in the list, from 0.
@@ -72,7 +72,7 @@ def group_texts(
     tables: Tables | None = None,
     keep: str = "rank",
 ) -> list[TextGroup]:
-    """Group a list of texts, such as the passages that a retriever found; nothing is stored.
+    """Group a list of texts, such as the passages of a retriever; nothing is stored.
 
     A text joins the first lead before it that it duplicates, or begins a group. Every text is in exactly one group.
     Passages that name one document join, too, where the end of one is the beginning of the other, by five words or
@@ -142,7 +142,7 @@ def sign_texts(passages: Sequence[Passage], language: str, tables: Tables) -> li
 
 
 def document_languages(passages: Iterable[Passage]) -> dict[str, str]:
-    """Detect the language of each document from its passages together, as it is detected where a document is signed.
+    """Detect the language of each document from all its passages, as when the document is signed.
 
     Args:
         passages: Of any documents; those of unknown ones are passed over.
@@ -191,7 +191,7 @@ class Explanations:
     overlap: Overlaps
 
     def group(self, rows: Sequence[int], lead: int) -> TextGroup:
-        """Return a group of rows, the first of which every other one joined."""
+        """Return a group of rows, led by the first."""
         first = rows[0]
         return TextGroup(lead, tuple(self.duplicate(row, lead, first) for row in rows if row != lead))
 
@@ -203,7 +203,7 @@ class Explanations:
         return found
 
     def pair(self, row: int, other: int) -> Duplicate | None:
-        """Return a row as duplicate or neighbour of another; None where it is neither."""
+        """Return a row as a duplicate or neighbour of another; None if it is neither."""
         if row == other:
             return None
         if (shared := self.overlap.get((row, other))) is not None:

@@ -22,7 +22,7 @@ from ibidem_ingest.signatures.packed_values import MISSING
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Window:
-    """The top of a ranking, grouped; documents that a scope found may be behind it.
+    """The top of a ranking, grouped; documents found by a scope may follow it.
 
     Args:
         hits: In rank order, then those found.
@@ -79,7 +79,7 @@ class Window:
         return cls(hits, len(hits) if ranked < 0 else ranked, policy, columns, applied_overrides, grouping, matcher)
 
     def head(self, rows: int) -> "Window":
-        """Return the first rows of the window; their groups are the same without what follows."""
+        """Return the first rows of the window, with the same groups."""
         if rows >= len(self.hits):
             return self
         grouping = Grouping(self.grouping.lead[:rows], self.grouping.evidence[:rows], self.grouping.crowded[:rows])
@@ -90,23 +90,23 @@ class Window:
         return self.hits[row].index, self.hits[row].id
 
     def group_id(self, lead: int) -> str:
-        """Return the name of the group that begins with a row: it stays while that is the group's first occurrence."""
+        """Return the id of a row's group, which does not change while the row is the group's first occurrence."""
         if lead in self.group_names:
             return self.group_names[lead]
         parts = (self.hits[lead].index, self.policy.level, self.hits[lead].id)
         return xxhash.xxh3_64_hexdigest("\0".join(parts).encode())[:12]
 
     def packed_value(self, row: int) -> Packed | None:
-        """Return a row's packed value; None when it is not signed."""
+        """Return a row's packed value; None if it is not signed."""
         return self.columns.unpack_row(row)
 
     def read_long(self, rows: Iterable[int]) -> None:
-        """Read the long signatures of rows, where they matter, all in one go."""
+        """Read the long signatures of rows in one request, if they matter."""
         if self.policy.level == "partial" and self.policy.related is not None:
             self.matcher.want(row for row in rows if self.columns.flags[row] & LONG)
 
     def long_signatures(self, row: int) -> LongSignatures | None:
-        """Return a row's long signatures, where they matter."""
+        """Return a row's long signatures, if they matter."""
         has_relations = self.policy.level == "partial" and self.policy.related is not None
         if not has_relations or not self.columns.flags[row] & LONG:
             return None

@@ -1,4 +1,4 @@
-"""A search of a signed index as retrievers need it: the best passages for a question, each text once."""
+"""Search of a signed index for retrievers: the best passages for a question, each text once."""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -47,7 +47,7 @@ class FoundPassage:
 
 @dataclass(frozen=True, slots=True)
 class PassageSearch:
-    """A search for passages, of which each text is found once.
+    """A search for passages that returns each text once.
 
     Args:
         search: Finds a page.
@@ -61,7 +61,7 @@ class PassageSearch:
     document_field: str = ""
 
     def find(self, question: str, k: int) -> list[FoundPassage]:
-        """Return the best passages for a question, `k` different texts as far as there are so many.
+        """Return up to `k` different passages for a question, the best first.
 
         Args:
             question: What is asked.
@@ -92,7 +92,7 @@ def search_client(
     document_field: str = "",
     **options: object,
 ) -> PassageSearch:
-    """Return the search of a wrapped client, which asks with the client's own rights.
+    """Return a search through a wrapped client, with the client's own rights.
 
     Args:
         client: What `ibidem.wrap` returned for `Elasticsearch` or `OpenSearch`.
@@ -169,7 +169,7 @@ engine's own list
 
 @dataclass(slots=True)
 class DistinctPassages:
-    """The passages of a search, of which none repeats or overlaps an earlier one.
+    """The distinct passages of a search: none repeats or overlaps an earlier one.
 
     Args:
         text_field: Field with the text, in the source of a document.
@@ -183,7 +183,7 @@ class DistinctPassages:
     _texts: list[Passage] = field(default_factory=list)
 
     def add(self, hits: Sequence[Mapping[str, Any]]) -> None:
-        """Keep the leads of a page, or note each as the neighbour of an earlier one of the same document."""
+        """Add the leads of a page, or record each as the neighbour of an earlier one of the same document."""
         found = [self._read(hit) for hit in hits]
         first, texts = len(self.kept), [*self._texts, *(self._passage(each) for each in found)]
         shared = overlaps(texts)
@@ -226,7 +226,7 @@ class DistinctPassages:
 
 
 def read_field(source: Mapping[str, Any], name: str) -> str:
-    """Return a field by its name with dots, where it is text; empty otherwise.
+    """Return a text field by its dotted name; empty if it is missing or not text.
 
     >>> read_field({"meta": {"document": "lease.pdf"}}, "meta.document"), read_field({"meta": 7}, "meta.document")
     ('lease.pdf', '')
