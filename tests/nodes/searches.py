@@ -1,12 +1,16 @@
-"""Searches by the plugin at every node of a cluster in trouble: each is whole, or fails, and leaves nothing behind."""
+"""Searches by the plugin at every node of a cluster in trouble: each is whole, or fails, and leaves nothing behind.
+
+Some are whole at each node once the trouble has passed.
+"""
 
 import json
 import threading
-import time
+from collections import Counter
 from dataclasses import dataclass, field
 from http.client import HTTPException
 from typing import Any
 
+from faults.environment import wait_for
 from ibidem_engines.connect import open_engine
 from nodes.cluster import FrailNodes
 from plugin.conftest import QUERY
@@ -17,6 +21,8 @@ from workers.groups.test_service import signed
 INDEX = "stories"
 BODY: dict[str, Any] = QUERY | {"ext": {"ibidem": {"dedupe": "indent", "window": 50}}}
 NOTHING_LEFT_S = 60.0
+WHOLE_AGAIN_S = 120.0
+"""Within which each node answers wholly once all is well."""
 
 
 def fill(nodes: FrailNodes) -> str:
@@ -55,10 +61,16 @@ class Searches:
     nodes: FrailNodes
     expected: str
     cancels: bool = False
-    whole: int = 0
     failed: int = 0
+    cancelled: int = 0
     faults: list[str] = field(default_factory=list)
+    _whole: Counter[str] = field(default_factory=Counter)
     _stop: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def whole(self) -> int:
+        """How many were answered."""
+        return self._whole.total()
 
     def start(self) -> None:
         """Begin."""
@@ -69,14 +81,18 @@ class Searches:
             each.start()
 
     def finish(self) -> list[str]:
-        """Stop; returns what was wrong with answers, and what searches have left behind."""
+        """Stop once each node answers again; returns what was wrong with answers, and what searches left behind."""
+        before = Counter(self._whole)
+        wait_for(lambda: all(self._whole[name] > before[name] for name in NAMES), WHOLE_AGAIN_S)
         self._stop.set()
         for each in self._threads:
             each.join()
-        deadline = time.monotonic() + NOTHING_LEFT_S
-        while (left := self._left()) and time.monotonic() < deadline:
-            time.sleep(0.5)
-        return [*self.faults[:3], *left]
+        silent = [name for name in NAMES if self._whole[name] == before[name]]
+        faults = [*self.faults[:3], *(f"no search at {name} is answered though all is well" for name in silent)]
+        if self.cancels and not self.cancelled:
+            faults.append("no search was there to be cancelled")
+        wait_for(lambda: not self._left(), NOTHING_LEFT_S)
+        return [*faults, *self._left()]
 
     def _search(self, name: str) -> None:
         address = self.nodes.address_of(name)
@@ -86,16 +102,18 @@ class Searches:
             except (RuntimeError, OSError, HTTPException):
                 self.failed += 1
                 continue
-            self.whole += 1
-            if answer != self.expected:
+            if answer == self.expected:
+                self._whole[name] += 1
+            else:
                 self.faults.append(f"a search at {name} is not whole: {answer[:200]}")
 
     def _cancel(self) -> None:
         while not self._stop.wait(0.2):
             try:
-                ask(self.nodes.address, "POST", "/_tasks/_cancel?actions=indices:data/read/search*")
+                answer = ask(self.nodes.address, "POST", "/_tasks/_cancel?actions=indices:data/read/search*")
             except (RuntimeError, OSError, HTTPException):
                 continue
+            self.cancelled += sum(len(node["tasks"]) for node in answer.get("nodes", {}).values())
 
     def _left(self) -> list[str]:
         """Name the searches that run, and the memory that stays counted, at any node."""
