@@ -8,24 +8,20 @@ import threading
 from collections import Counter
 from dataclasses import dataclass, field
 from http.client import HTTPException
-from typing import Any
+from typing import Any, Protocol
 
 from faults.environment import wait_for
 from ibidem_engines.connect import open_engine
-from nodes.cluster import FrailNodes
 from plugin.conftest import QUERY
 from servers.indices import ask
-from servers.nodes import NAMES
+from servers.nodes import NAMES, Nodes
 from workers.groups.test_service import signed
 
 INDEX = "stories"
 BODY: dict[str, Any] = QUERY | {"ext": {"ibidem": {"dedupe": "indent", "window": 50}}}
-NOTHING_LEFT_S = 60.0
-WHOLE_AGAIN_S = 120.0
-"""Within which each node answers wholly once all is well."""
 
 
-def fill(nodes: FrailNodes) -> str:
+def fill(nodes: Nodes) -> str:
     """Make an index of three shards whose copies are of one and the same file; returns what a search finds."""
     settings = {"number_of_shards": 3, "number_of_replicas": 0, "auto_expand_replicas": False}
     template = {"index_patterns": [INDEX], "template": {"settings": settings}}
@@ -48,6 +44,17 @@ def found(address: str) -> str:
     return json.dumps([[hit["_id"], hit["_dedupe"]] for hit in answer["hits"]["hits"]])
 
 
+class Asked(Protocol):
+    """A cluster that can be asked, at any node and at each."""
+
+    @property
+    def address(self) -> str:
+        """All nodes, as `IBIDEM_ENGINE` names them."""
+
+    def address_of(self, name: str) -> str:
+        """One node, as `IBIDEM_ENGINE` names it."""
+
+
 @dataclass
 class Searches:
     """Threads that search at each node until they are stopped.
@@ -56,11 +63,15 @@ class Searches:
         nodes: The cluster.
         expected: What a whole answer shows.
         cancels: Whether searches are cancelled meanwhile, as an administrator does.
+        patience: Seconds within which each node answers wholly once all is well.
+        leaves: Seconds within which nothing is left of the searches.
     """
 
-    nodes: FrailNodes
+    nodes: Asked
     expected: str
     cancels: bool = False
+    patience: float = 120.0
+    leaves: float = 60.0
     failed: int = 0
     cancelled: int = 0
     faults: list[str] = field(default_factory=list)
@@ -83,7 +94,10 @@ class Searches:
     def finish(self) -> list[str]:
         """Stop once each node answers again; returns what was wrong with answers, and what searches left behind."""
         before = Counter(self._whole)
-        wait_for(lambda: all(self._whole[name] > before[name] for name in NAMES), WHOLE_AGAIN_S)
+        wait_for(
+            lambda: all(self._whole[name] > before[name] for name in NAMES) and self.cancelled >= self.cancels,
+            self.patience,
+        )
         self._stop.set()
         for each in self._threads:
             each.join()
@@ -91,7 +105,7 @@ class Searches:
         faults = [*self.faults[:3], *(f"no search at {name} is answered though all is well" for name in silent)]
         if self.cancels and not self.cancelled:
             faults.append("no search was there to be cancelled")
-        wait_for(lambda: not self._left(), NOTHING_LEFT_S)
+        wait_for(lambda: not self._left(), self.leaves)
         return [*faults, *self._left()]
 
     def _search(self, name: str) -> None:
