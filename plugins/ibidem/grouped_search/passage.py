@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
+from ibidem_dedupe.pair_evidence import Evidence
 from ibidem_dedupe.word_runs import RUN, hash_words
 from ibidem_ingest.errors import UsageError, short_repr
 
@@ -15,13 +16,10 @@ MOST_HOLDERS = 4
 What follows in a list changes nothing before it, so that a longer list moves no passage of a shorter one.
 """
 
-Side = Literal["before", "after", "within"]
+OVERLAP = "overlap"
+"""Name of this evidence in an answer."""
 
-REASONS: Mapping[Side, str] = {
-    "before": "precedes it in the same document, {} words overlap",
-    "after": "follows it in the same document, {} words overlap",
-    "within": "part of it in the same document, {} words",
-}
+Side = Literal["before", "after", "within"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,15 +68,24 @@ class Overlap:
     Args:
         words: How many.
         side: Where the first passage stands, seen from the second.
+        of: Words of the shorter passage.
     """
 
     words: int
     side: Side
+    of: int
 
     @property
-    def reason(self) -> str:
-        """Say why the first passage belongs to the second."""
-        return REASONS[self.side].format(self.words)
+    def evidence(self) -> Evidence:
+        """Why the first passage belongs to the second."""
+        why = {"signature": OVERLAP, "words": self.words, "of": self.of, "side": self.side}
+        return Evidence("partial", OVERLAP, round(self.words / self.of, 3), why)
+
+
+Overlaps = Mapping[tuple[int, int], Overlap]
+"""Pairs of passages that overlap, each pair in both orders, by their places."""
+
+NO_OVERLAPS: Overlaps = {}
 
 
 def overlaps(passages: Sequence[Passage]) -> dict[tuple[int, int], Overlap]:
@@ -93,7 +100,7 @@ def overlaps(passages: Sequence[Passage]) -> dict[tuple[int, int], Overlap]:
 
     >>> cut = [Passage(text, "lease") for text in ("a b c d e f g h", "d e f g h i j k", "x y z")]
     >>> overlaps(cut)[1, 0]
-    Overlap(words=5, side='after')
+    Overlap(words=5, side='after', of=8)
     """
     by_document: dict[str, list[int]] = defaultdict(list)
     for place, passage in enumerate(passages):
@@ -130,8 +137,9 @@ def _document_overlaps(words: Mapping[int, list[int]]) -> Iterator[tuple[tuple[i
             begin = first_match(own, other, places) if own != other else None
             if begin is not None:
                 size = min(len(own) - begin, len(other))
-                yield (later, earlier), Overlap(size, "within" if size == len(other) else "after")
-                yield (earlier, later), Overlap(size, "within" if size == len(own) else "before")
+                least = min(len(own), len(other))
+                yield (later, earlier), Overlap(size, "within" if size == len(other) else "after", least)
+                yield (earlier, later), Overlap(size, "within" if size == len(own) else "before", least)
 
 
 def first_match(own: Sequence[object], other: Sequence[object], starts: Sequence[int]) -> int | None:
