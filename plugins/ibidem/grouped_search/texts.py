@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 from ibidem.grouped_search.explanations import reason
@@ -107,7 +108,7 @@ def group_texts(
     policy = policy or Policy()
     columns = PackedColumns.decode(sign_texts(passages, language, tables or Tables(load().tables)))
     names = [("", str(place)) for place in range(len(passages))]
-    matcher = LongTextMatcher(names, columns.unpack_row, policy, LongSignatureCache(no_long_signatures))
+    matcher = LongTextMatcher(names, cache(columns.unpack_row), policy, LongSignatureCache(no_long_signatures))
     overlap = overlaps(passages)
     grouping = group(columns, policy, add_overlaps(PairConstraints(), overlap), matcher)
     members = grouping.members(grouping.leads.tolist())

@@ -51,7 +51,7 @@ def test_a_client_groups_passages_as_the_library_does(
 
 def test_the_text_may_be_in_a_field_of_another_name(wrapped_client: Any, url: str) -> None:
     fill_index(f"{url}/?fields=text%3Dbody,meta%3D", FOREIGN, cut_lease()).close()
-    body = {"query": {"match_all": {}}, "size": 5, "sort": [{"date": "asc"}]}
+    body = {"query": {"match_all": {}}, "size": 5, "sort": [{"date": "desc"}]}
     try:
         plain = wrapped_client.search(index=FOREIGN, body=body, dedupe="collapse", dedupe_document="document")
         named = wrapped_client.search(index=FOREIGN, body=body, dedupe="collapse", dedupe_document="document:body")
@@ -63,6 +63,6 @@ def test_the_text_may_be_in_a_field_of_another_name(wrapped_client: Any, url: st
             for each in hit["inner_hits"]["duplicates"]["hits"]["hits"]
             if "side" in each["_dedupe"]
         ]
-        assert sides == ["after"]
+        assert sides == ["before"]
     finally:
         remove_indices(url, FOREIGN)
