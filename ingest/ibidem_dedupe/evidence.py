@@ -202,6 +202,13 @@ KINDS = (
         counts=partial(_is_set, "related"),
     ),
     Kind("words", "rare words that match in order", level="partial", counts=partial(_is_set, "related")),
+    Kind(
+        "overlap",
+        "passages of one document that overlap",
+        reasons.overlap,
+        level="partial",
+        counts=lambda _: False,
+    ),
 )
 """Every kind of evidence, the strongest first."""
 

@@ -69,3 +69,20 @@ def learned_sum(why: Why) -> str:
 def declared(why: Why) -> str:
     """Return who declared two documents the same."""
     return f"declared the same by {why.get('author') or 'a reader'}"
+
+
+OVERLAPS: Mapping[str, str] = {
+    "before": "precedes it in the same document, {} words overlap",
+    "after": "follows it in the same document, {} words overlap",
+    "within": "part of it in the same document, {} words",
+}
+"""What is said of a passage, by the side of the other on which it stands."""
+
+
+def overlap(why: Why) -> str:
+    """Say where a passage stands beside another one of its document.
+
+    >>> overlap({"side": "after", "words": 7})
+    'follows it in the same document, 7 words overlap'
+    """
+    return OVERLAPS[str(why["side"])].format(why["words"])

@@ -19,6 +19,7 @@ from ibidem_dedupe.parameters import (
     InvalidValue,
     Keep,
     Mode,
+    PassageFields,
     Preset,
     Scope,
 )
@@ -46,6 +47,7 @@ class DedupeRequest:
         cursor: `dedupe.cursor` of an earlier answer, or an empty string.
         explain: Whether each duplicate says why it is one.
         by: Whether a window is grouped, or all matches by the groups that are stored.
+        passages: Fields of passages, of which those that overlap in their document are grouped; None: no passages.
         figures: Parameters that were named and that say when two documents are duplicates, with their values.
     """
 
@@ -59,6 +61,7 @@ class DedupeRequest:
     cursor: str = ""
     explain: bool = False
     by: By = "window"
+    passages: PassageFields | None = None
     figures: tuple[tuple[str, str], ...] = field(default=(), compare=False)
 
     @property
@@ -73,14 +76,21 @@ class DedupeRequest:
         return replace(self, max_per_group=min(SHOWN_TO_PEOPLE, self.window))
 
     def digest(self) -> str:
-        """Return a hash of the parameters that determine groups and order, so that a cursor is valid for these only."""
-        return request_digest(self.mode == "off", self.policy, self.window, self.by)
+        """Return a hash of what decides on groups and their order, so that a cursor is not used with other figures."""
+        return request_digest(self.mode == "off", self.policy, self.window, self.by, self.passages)
 
 
 @lru_cache(maxsize=256)
-def request_digest(is_off: bool, policy: Policy, window: int, by: By) -> str:  # noqa: FBT001 - as a request has it
-    """Hash the parameters that determine groups and order; cached, since a page needs it often."""
-    matters = repr((is_off, policy, window) + ((by,) if by != "window" else ()))
+def request_digest(
+    is_off: bool,  # noqa: FBT001 - as a request has it
+    policy: Policy,
+    window: int,
+    by: By,
+    passages: PassageFields | None,
+) -> str:
+    """Hash the parts of a request that decide on groups and their order; cached, since a page needs it often."""
+    further = ((by,) if by != "window" else ()) + ((passages,) if passages else ())
+    matters = repr((is_off, policy, window, *further))
     return xxhash.xxh3_64_hexdigest(matters.encode())
 
 
@@ -124,6 +134,7 @@ def parse_request(
         cursor=values.get("dedupe_cursor", ""),
         explain=values.get("dedupe_explain", False),
         by=values.get("dedupe_by", "window"),
+        passages=values.get("dedupe_document"),
         figures=tuple((name, as_text(given[name])) for name in FIGURES if name in values),
     )
 
@@ -202,12 +213,12 @@ def check_stored(values: Mapping[str, Any]) -> None:
     """Refuse parameters that stored groups do not have.
 
     Raises:
-        UsageError: A window, or a scope beyond it: they hold for all matches.
+        UsageError: A window, or a scope beyond it: they hold for all matches; or passages, whose texts are not read.
     """
     if values.get("dedupe_by") != "stored":
         return
-    for name in ("dedupe_window", "dedupe_scope"):
-        if name in values and values[name] != "window":
+    for name in ("dedupe_window", "dedupe_scope", "dedupe_document"):
+        if values.get(name, "window") not in ("window", None):
             raise UsageError(
                 f"{name} cannot be combined with dedupe_by=stored, which groups all matches", "leave one of them out"
             )

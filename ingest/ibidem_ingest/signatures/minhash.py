@@ -14,6 +14,7 @@ min-hash, Li and König 2010). The constants are part of the index format.
 
 from collections.abc import Sequence
 from math import comb
+from operator import eq
 
 import numpy as np
 from numpy.typing import NDArray
@@ -182,7 +183,7 @@ def compare(a: Sequence[int], b: Sequence[int]) -> float:
 
 def equal_slots(a: Sequence[int], b: Sequence[int]) -> int:
     """Count equal slots."""
-    return sum(left == right for left, right in zip(a, b, strict=True))
+    return sum(map(eq, a, b))
 
 
 def band_rows(equal: int) -> int:

@@ -18,6 +18,7 @@ import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
+from operator import lt
 from typing import NamedTuple
 
 import orjson
@@ -157,9 +158,8 @@ def unpack(value: bytes) -> Packed | None:
         return None
     values = HEAD.unpack(parts.head)
     head, sketch = values[:-SKETCH], values[-SKETCH:]  # in the order of the fields of `Packed`
-    words = struct.unpack(f"<{len(parts.terms)}B", parts.terms)
-    terms = tuple(low | mid << 8 | top << 16 for low, mid, top in zip(*[iter(words)] * TERM_BYTES, strict=True))
-    if terms != tuple(sorted(set(terms))):
+    terms = _read_three_bytes(parts.terms)
+    if not all(map(lt, terms, terms[1:])):
         return None
     slots = struct.unpack(f"<{len(parts.slots) // 2}H", parts.slots)
     fields = (*head, _sketch(head[-1], sketch), terms, slots, parts.name.decode(), parts.noise)
@@ -282,6 +282,14 @@ def _three_bytes(codes: Sequence[int]) -> bytes:
     for place in range(TERM_BYTES):
         octets[place::TERM_BYTES] = words[place::4]
     return bytes(octets)
+
+
+def _read_three_bytes(octets: bytes) -> tuple[int, ...]:
+    """Read what `_three_bytes` wrote."""
+    words = bytearray(len(octets) // TERM_BYTES * 4)
+    for place in range(TERM_BYTES):
+        words[place::4] = octets[place::TERM_BYTES]
+    return struct.unpack(f"<{len(words) // 4}I", words)
 
 
 def _sketch(count: int, hashes: Sequence[int]) -> tuple[int, ...]:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
             dedupe_window_days: int | str | None = None,
             dedupe_max_per_group: int | None = None,
             dedupe_preset: str | None = None,
+            dedupe_document: str | None = None,
             dedupe_cursor: str | None = None,
             dedupe_explain: bool | None = None,
             **search: Any,

@@ -11,8 +11,10 @@ from typing_extensions import override
 from ibidem.grouped_search.backend import PageRequest, Portion, SearchBackend, cursor_codec, document_ref
 from ibidem.grouped_search.date_order import sort_hits
 from ibidem.grouped_search.facets import Facets, count_facets
+from ibidem.grouped_search.neighbours import read_passage
 from ibidem.grouped_search.notes import count_lacking, query_notes
 from ibidem.grouped_search.page import check_page, grouped_page
+from ibidem.grouped_search.passage import Passage
 from ibidem.grouped_search.plugin_request import (
     decides,
     is_read_as_here,
@@ -26,7 +28,7 @@ from ibidem.grouped_search.stats import ungrouped_stats
 from ibidem.grouped_search.stored import StoredBackend, stored_page
 from ibidem.grouped_search.window import Window
 from ibidem_dedupe.overrides import DocumentRef, Override
-from ibidem_dedupe.parameters import DEEPEST
+from ibidem_dedupe.parameters import DEEPEST, PassageFields
 from ibidem_dedupe.request import DedupeRequest
 from ibidem_engines.cursor import NOW, Cursor, NextPage, ReadView
 from ibidem_engines.engine import Engine, Hit, LookupResult, Ranking, SignatureLookup, StoredDocument
@@ -86,6 +88,12 @@ class EngineBackend(SearchBackend, StoredBackend):
     @override
     def long_signatures(self, names: Sequence[DocumentRef]) -> RequestFlow[Mapping[DocumentRef, bytes]]:
         return self._search.long_signatures(names)
+
+    @override
+    def passages(self, hits: Sequence[Hit], fields: PassageFields) -> RequestFlow[Mapping[DocumentRef, Passage]]:
+        with self._timed("fetch"):
+            read = yield from self.engine.searching().fetch([document_ref(hit) for hit in hits])
+        return {(each.index, each.document.id): read_passage(each.document.as_record(), fields) for each in read}
 
     @override
     def fetch(

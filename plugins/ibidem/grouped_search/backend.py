@@ -4,9 +4,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from ibidem.grouped_search.passage import Passage
 from ibidem.grouped_search.response import Json
 from ibidem_dedupe.overrides import DocumentRef, Override
-from ibidem_dedupe.parameters import DEEPEST
+from ibidem_dedupe.parameters import DEEPEST, PassageFields
 from ibidem_dedupe.request import DedupeRequest
 from ibidem_engines.cursor import CursorCodec, NextPage
 from ibidem_engines.engine import Hit, LookupResult, Ranking, SignatureLookup
@@ -34,6 +35,14 @@ class SearchBackend(Protocol):
 
     def long_signatures(self, names: Sequence[DocumentRef]) -> RequestFlow[Mapping[DocumentRef, bytes]]:
         """Return the long signatures of documents; documents without any are omitted."""
+
+    def passages(self, hits: Sequence[Hit], fields: PassageFields) -> RequestFlow[Mapping[DocumentRef, Passage]]:
+        """Return the texts of hits with the names of the documents from which they were cut.
+
+        Args:
+            hits: The hits of a window.
+            fields: Where these are; a hit without one of them is left out, or its document is not known.
+        """
 
     def fetch(
         self, hits: Sequence[Hit], outside: Collection[DocumentRef] = ()

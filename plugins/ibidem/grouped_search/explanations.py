@@ -284,5 +284,6 @@ REMARKS = {
     "crowded": "not compared with all leads that share a value with them",
     "mixed_tables": "signed with another idf table",
     "unsettled": "not grouped yet",
+    "without_document": "without a document or a text",
 }
 """Counts of the account that are named when they are not zero."""

@@ -11,6 +11,7 @@ from functools import partial
 
 from ibidem.grouped_search.backend import PageRequest, SearchBackend
 from ibidem.grouped_search.current_version import version_places
+from ibidem.grouped_search.neighbours import WindowOverlaps
 from ibidem.grouped_search.response import Group, Json, Pages, ResponseRenderer, build_groups, rows_of_step
 from ibidem.grouped_search.scope import ScopeMatches, append_matches, look_up_duplicates
 from ibidem.grouped_search.stats import LateDocument, late_members, response_stats
@@ -104,6 +105,7 @@ class WindowReader:
         self.window: Window
         self.surplus: tuple[str, ...] = ()
         self.matching: dict[str, int] = {}
+        self.neighbours = WindowOverlaps(source, page_request.request.passages)
         self._source = source
         self._page_request = page_request
         self._step = page_request.request.window
@@ -134,7 +136,7 @@ class WindowReader:
         """Read down to a depth, without copies that are only counted."""
         yield from self._hits(depth)
         yield from self._group()
-        if not self._page_request.may_leave_out or (depth == self._step and self._is_done(depth)):
+        if not self._may_leave_out or (depth == self._step and self._is_done(depth)):
             return
         capped_texts = find_capped_texts(self.window, self._source.overrides())
         self.surplus = tuple(capped_texts)
@@ -159,9 +161,22 @@ class WindowReader:
         new_hits = [hit for hit in ranking.hits if (hit.index, hit.id) not in names]
         self.ranking = replace(self.ranking, hits=[*self.ranking.hits, *new_hits][:depth])
 
+    @property
+    def _may_leave_out(self) -> bool:
+        """Whether copies may be counted only; of passages each may stand beside another one of its document."""
+        return self._page_request.may_leave_out and self._page_request.request.passages is None
+
     def _group(self) -> RequestFlow[None]:
         overrides, hits = self._source.overrides(), self.ranking.hits
-        group = partial(Window.group, hits, self._page_request.request.policy, overrides, long_signatures=self._longs)
+        overlaps = yield from self.neighbours.overlaps(hits)
+        group = partial(
+            Window.group,
+            hits,
+            self._page_request.request.policy,
+            overrides,
+            long_signatures=self._longs,
+            overlaps=overlaps,
+        )
         self.window = yield from group_window(self._source, self._longs, group)
 
 
@@ -262,6 +277,7 @@ def grouped_page(source: SearchBackend, page_request: PageRequest) -> RequestFlo
     late = zip(late_documents, late_leads, strict=True)
     account["late"] = [each.as_json() for each, lead in late if is_unseen(each, lead, scope_matches)]
     account["capped"] = cut_groups(groups, scope_matches)
+    account |= read.neighbours.account(window.hits[: window.ranked])
     hits = ResponseRenderer(window, groups, request, sources, scope_matches.outside, unread_count).hits()
     return GroupedPage(ranking, window, hits, account)
 

@@ -29,9 +29,9 @@ APART = frozenset(("tables", "facets"))
 def decides(request: DedupeRequest) -> bool:
     """Return whether the plugin can group this request: by figures that it supports, and in a window.
 
-    The current version it leaves to the library: it reads no titles.
+    The current version and passages it leaves to the library: it reads neither titles nor texts.
     """
-    window = request.by == "window" and request.scope == "window"
+    window = request.by == "window" and request.scope == "window" and request.passages is None
     return window and request.mode != "off" and request.keep.by != "current" and knows_figures(request)
 
 

@@ -135,8 +135,12 @@ def build_groups(
 def build_group(
     window: Window, first: int, rows: Sequence[int], request: DedupeRequest, places: Mapping[int, int] = NO_PLACES
 ) -> Group:
-    """Build one group; its lead is chosen among the members of the window step in which it began."""
-    lead = choose_lead(window.columns, rows_of_step(window, first, rows, request), request.keep, places)
+    """Arrange one group; its lead is chosen among those of the step of the window in which it began.
+
+    A neighbour of the first never leads, since the best passage of a document was found.
+    """
+    passages = [row for row in rows_of_step(window, first, rows, request) if (row, first) not in window.overlaps]
+    lead = choose_lead(window.columns, passages, request.keep, places)
     duplicates = tuple(row for row in rows if row != lead)
     limit = len(duplicates) if request.max_per_group is None else request.max_per_group
     return Group(window.group_id(first), first, lead, duplicates, min(len(duplicates), limit))
@@ -287,6 +291,8 @@ class ResponseRenderer:
         details = {"through": self.window.hits[target].id} if by_stored_lead else {}
         if evidence is None:
             return details
+        if isinstance(side := evidence.why.get("side"), str):
+            details["side"] = side
         return details | {
             "level": evidence.level,
             "score": evidence.score,

@@ -135,6 +135,7 @@ def extend_window(
         ranked=window.ranked,
         long_signatures=window.matcher.long_signatures,
         candidates=candidates,
+        overlaps=window.overlaps,
     )
 
 

@@ -1,13 +1,15 @@
 """Groups of texts in memory: a list of texts is grouped like the hits of a search, without an index."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 from ibidem.grouped_search.explanations import reason
-from ibidem.grouped_search.passage import Overlap, Passage, Side, overlaps
+from ibidem.grouped_search.passage import Overlaps, Passage, Side, overlaps
 from ibidem.grouped_search.response import choose_lead
+from ibidem.grouped_search.window import add_overlaps
 from ibidem_core.settings import load
 from ibidem_dedupe.leader_clustering import group
 from ibidem_dedupe.overrides import PairConstraints
@@ -22,8 +24,6 @@ from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.language import add_languages, detect
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.sign import batches, sign_and_pack
-
-Overlaps = Mapping[tuple[int, int], Overlap]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +108,9 @@ def group_texts(
     policy = policy or Policy()
     columns = PackedColumns.decode(sign_texts(passages, language, tables or Tables(load().tables)))
     names = [("", str(place)) for place in range(len(passages))]
-    matcher = LongTextMatcher(names, columns.unpack_row, policy, LongSignatureCache(no_long_signatures))
+    matcher = LongTextMatcher(names, cache(columns.unpack_row), policy, LongSignatureCache(no_long_signatures))
     overlap = overlaps(passages)
-    grouping = group(columns, policy, PairConstraints(same=frozenset((a, b) for a, b in overlap if a < b)), matcher)
+    grouping = group(columns, policy, add_overlaps(PairConstraints(), overlap), matcher)
     members = grouping.members(grouping.leads.tolist())
     explain = Explanations(matcher, overlap)
     return [explain.group(rows, lead_of(columns, rows, overlap, choice)) for rows in members.values()]
@@ -207,6 +207,6 @@ class Explanations:
         if row == other:
             return None
         if (shared := self.overlap.get((row, other))) is not None:
-            return Duplicate(row, "partial", shared.reason, other, shared.side)
+            return Duplicate(row, "partial", reason(shared.evidence.why), other, shared.side)
         evidence = self.matcher.evidence(row, other)
         return None if evidence is None else Duplicate(row, evidence.level, reason(evidence.why), other)

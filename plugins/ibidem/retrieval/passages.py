@@ -18,14 +18,21 @@ KEY = "duplicates"
 def members(hit: Mapping[str, Any]) -> list[dict[str, str]]:
     """Return the duplicates inside a collapsed lead, as metadata values."""
     inner = hit.get("inner_hits", {}).get(DUPLICATES, {}).get("hits", {}).get("hits", ())
-    return [
-        {
-            "id": each["_id"],
-            "level": each["_dedupe"]["level"],
-            "reason": reason(each["_dedupe"]["why"]) if each["_dedupe"].get("why") else "",
-        }
-        for each in inner
-    ]
+    return [member(each["_id"], each["_dedupe"], hit["_id"]) for each in inner]
+
+
+def member(name: str, mark: Mapping[str, Any], lead: str) -> dict[str, str]:
+    """Return one duplicate of a search as metadata can hold it; a neighbour as `as_metadata` does.
+
+    Args:
+        name: Its id.
+        mark: What the search says of it.
+        lead: Id of the lead.
+    """
+    found = {"id": name, "level": mark["level"], "reason": reason(mark["why"]) if mark.get("why") else ""}
+    if "side" in mark:
+        found |= {"side": mark["side"]} | ({"of": mark["of"]} if mark["of"] != lead else {})
+    return found
 
 
 def passage(text: str, metadata: Mapping[str, object], document: object, date_key: str) -> Passage:

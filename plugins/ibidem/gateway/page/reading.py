@@ -42,7 +42,7 @@ def list_request(engine: Engine, state: PageState) -> DedupeRequest:
 def has_stored_groups(engine: Engine, request: DedupeRequest) -> bool:
     """Return whether the groups of an index are settled under a request's policy, as far as the caller may read."""
     try:
-        return is_as_stored(request, Checkpoint.read(group_set(engine, cached=True)))
+        return request.passages is None and is_as_stored(request, Checkpoint.read(group_set(engine, cached=True)))
     except (EngineError, UsageError):
         return False
 

@@ -81,6 +81,7 @@ class PageState:
         similarity: Least share of common text, in percent; empty: the preset's figures.
         days: Most days between two duplicates; empty: any.
         preset: A named set of figures; empty: the default ones.
+        document: Field that names the document of a passage; empty: overlapping passages are not looked for.
         source: Only documents of these sources.
         language: Only documents in these languages.
         date: Only documents of this date, as a filter has it.
@@ -97,6 +98,7 @@ class PageState:
     similarity: str = ""
     days: str = ""
     preset: str = ""
+    document: str = ""
     source: tuple[str, ...] = ()
     language: tuple[str, ...] = ()
     date: str = ""
@@ -115,6 +117,7 @@ class PageState:
             "dedupe_window_days": self.days,
             "dedupe_scope": self.by if self.by in SCOPES else "",
             "dedupe_preset": self.preset,
+            "dedupe_document": self.document,
             "dedupe_explain": "true",
         }
         return parse_request({name: value for name, value in parameters.items() if value}, mode="indent").for_people()
@@ -239,6 +242,7 @@ NAMES = (
     "similarity",
     "days",
     "preset",
+    "document",
     "source",
     "language",
     "date",
@@ -246,7 +250,7 @@ NAMES = (
     "page",
     "size",
 )
-FURTHER = ("keep", "by", "similarity", "days", "preset", "size")
+FURTHER = ("keep", "by", "similarity", "days", "preset", "document", "size")
 """Choices that are made less often."""
 
 DEFAULTS: Mapping[str, object] = {name: getattr(PageState(), name) for name in NAMES}
@@ -265,6 +269,7 @@ class ListQuery(StrictQuery):
     days: str = Field(default="", max_length=10, description="Most days between two duplicates.")
     by: str = Field(default="", description=f"{', '.join(GROUPED)}.")
     preset: str = Field(default="", description=f"{', '.join(PRESETS)}.")
+    document: str = Field(default="", max_length=1_000, description="Field that names the document of a passage.")
     source: list[str] = Field(default=[], max_length=MOST_SOURCES, description="Only these sources.")
     language: list[str] = Field(default=[], max_length=MOST_SOURCES, description="Only these languages.")
     date: str = Field(default="", max_length=40, description="Only this date, or FROM..TO.")

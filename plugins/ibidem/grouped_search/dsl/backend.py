@@ -9,7 +9,7 @@ from ibidem.grouped_search.backend import PageRequest, SearchBackend, cursor_cod
 from ibidem.grouped_search.dsl.depth import grows, nothing_near, raised_depths, ranked_hits
 from ibidem.grouped_search.dsl.display import as_shown, with_state
 from ibidem.grouped_search.dsl.index_cache import NOWHERE, IndexMetadataCache, SearchRecords, layout_names
-from ibidem.grouped_search.dsl.request import DslSearch
+from ibidem.grouped_search.dsl.request import MATCHING, DslSearch
 from ibidem.grouped_search.dsl.response import (
     by_name,
     check_complete,
@@ -19,10 +19,12 @@ from ibidem.grouped_search.dsl.response import (
     read_newest,
     shows_hits,
 )
+from ibidem.grouped_search.neighbours import read_passage
+from ibidem.grouped_search.passage import Passage
 from ibidem.grouped_search.plugin_request import does, search_by_plugin
 from ibidem.grouped_search.response import Json
 from ibidem_dedupe.overrides import DocumentRef, Override
-from ibidem_dedupe.parameters import DEEPEST
+from ibidem_dedupe.parameters import DEEPEST, PassageFields
 from ibidem_engines.cluster.dsl import ALL, add_exclusion, documents, ids_query, packed_options
 from ibidem_engines.cluster.lookup import LookUp, holders_query
 from ibidem_engines.cluster.ranking import (
@@ -219,18 +221,33 @@ class DslBackend(SearchBackend):
         return read_long(own)
 
     @override
+    def passages(self, hits: Sequence[Hit], fields: PassageFields) -> RequestFlow[Mapping[DocumentRef, Passage]]:
+        read = yield from self._read(hits, {"_source": [fields.document, fields.text]})
+        return {name: read_passage(raw.get("_source", {}), fields) for name, raw in read.items()}
+
+    @override
     def fetch(
         self, hits: Sequence[Hit], outside: Collection[DocumentRef] = ()
     ) -> RequestFlow[Mapping[DocumentRef, Json]]:
+        read = yield from self._read(hits, self.search.display)
+        return {name: self._as_shown(raw) for name, raw in read.items()}
+
+    def _read(self, hits: Sequence[Hit], display: Mapping[str, Any]) -> RequestFlow[dict[DocumentRef, Json]]:
+        """Read the documents of hits.
+
+        Args:
+            hits: The hits.
+            display: Which parts of them, and the query that decides on them once more.
+        """
         documents: dict[DocumentRef, Json] = {}
         for start in range(0, len(hits), AT_ONCE):
             batch = hits[start : start + AT_ONCE]
-            answer = yield self._documents_request([document_ref(hit) for hit in batch])
+            answer = yield self._documents_request([document_ref(hit) for hit in batch], display)
             check_complete(answer)
             read = by_name(answer["hits"]["hits"])
             own = [hit for hit in batch if document_ref(hit) in read and self._holds(read[document_ref(hit)], hit)]
             self.renamed |= len(own) < len(batch) and not self.ids
-            documents |= {(name := document_ref(hit)): self._as_shown(read[name]) for hit in own}
+            documents |= {(name := document_ref(hit)): read[name] for hit in own}
         return documents
 
     def _holds(self, raw: Json, hit: Hit) -> bool:
@@ -283,17 +300,17 @@ class DslBackend(SearchBackend):
             self._view = ReadView(newest)
         self.first = answer
 
-    def _documents_request(self, names: Sequence[DocumentRef]) -> ApiRequest:
-        """Build the request for documents by index and id; the query filters them again, since an id may be forged."""
+    def _documents_request(self, names: Sequence[DocumentRef], display: Mapping[str, Any]) -> ApiRequest:
+        """Ask for documents by index and id; the query shown decides on them once more, since an id may be a claim."""
         id_clause = ids_query([name for _, name in names])
         indices = {index for index, _ in names}
         # With several indexes, another one may hold an id too.
         is_one_index = len(indices) == 1 and self.layout.indices == tuple(indices)
         clause = id_clause if is_one_index else {"bool": {"should": documents(names), "minimum_should_match": 1}}
-        display = dict(self.search.display) if self.ids else with_state(self.search.display)
+        shown = dict(display) if self.ids else with_state(display)
         # Elasticsearch keeps the queries inside a retriever, which highlights need, only where it counts what matches.
-        body = display | {"size": len(names), "track_total_hits": "retriever" in self.search.ranking}
-        if self._ranks_as_a_whole():
+        body = shown | {"size": len(names), "track_total_hits": "retriever" in display}
+        if self._ranks_as_a_whole() and display.keys() & MATCHING:
             conditions = [clause, *([body["post_filter"]] if body.get("post_filter") else [])]
             return self.search.target.search(body | {"post_filter": {"bool": {"filter": conditions}}})
         query: Json = {"bool": {"filter": [clause]}}
