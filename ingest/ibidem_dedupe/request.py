@@ -76,7 +76,7 @@ class DedupeRequest:
         return replace(self, max_per_group=min(SHOWN_TO_PEOPLE, self.window))
 
     def digest(self) -> str:
-        """Return a hash of what decides on groups and their order, so that a cursor is not used with other figures."""
+        """Return a hash of the parameters that determine groups and order, so that a cursor is valid for these only."""
         return request_digest(self.mode == "off", self.policy, self.window, self.by, self.passages)
 
 
@@ -88,7 +88,7 @@ def request_digest(
     by: By,
     passages: PassageFields | None,
 ) -> str:
-    """Hash the parts of a request that decide on groups and their order; cached, since a page needs it often."""
+    """Hash the parameters that determine groups and order; cached, since a page needs it often."""
     further = ((by,) if by != "window" else ()) + ((passages,) if passages else ())
     matters = repr((is_off, policy, window, *further))
     return xxhash.xxh3_64_hexdigest(matters.encode())

@@ -135,7 +135,7 @@ def build_groups(
 def build_group(
     window: Window, first: int, rows: Sequence[int], request: DedupeRequest, places: Mapping[int, int] = NO_PLACES
 ) -> Group:
-    """Arrange one group; its lead is chosen among those of the step of the window in which it began.
+    """Build one group; its lead is chosen among the members of the window step in which it began.
 
     A neighbour of the first never leads, since the best passage of a document was found.
     """
