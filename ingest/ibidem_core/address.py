@@ -106,7 +106,7 @@ def _flatten(values: list[object]) -> list[object] | None:
 
 
 def set_path(source: dict[str, object], path: str, value: object) -> None:
-    """Set what is at a path, with objects at the dots.
+    """Set the value at a path, with nested objects at the dots.
 
     >>> record = {}
     >>> set_path(record, "article.body", "Text")

@@ -1,4 +1,4 @@
-"""Logging to standard error: JSON lines for programs, readable lines on a terminal, secrets in neither.
+"""Logging to standard error: JSON lines for programs, readable lines on a terminal, without secrets.
 
 Every module logs through the standard library, with the fields of an event in `extra`; so do the libraries that ibidem
 uses. structlog writes all of it in one form.
@@ -30,7 +30,7 @@ OURS = ("ibidem", "ibidem_core", "ibidem_dedupe", "ibidem_engines", "ibidem_inge
 
 
 def set_up(settings: Settings, otherwise: Level = "warning") -> None:
-    """Log to standard error from now on.
+    """Configure logging to standard error.
 
     Libraries log from `warning` on, at `debug` from `info` on: lower levels are for their authors, and some would show
     the text of documents.
@@ -80,7 +80,7 @@ class _OnDemand(logging.Formatter):
         self._formatter: logging.Formatter | None = None
 
     def format(self, record: logging.LogRecord) -> str:
-        """Write a record as a line."""
+        """Format a record as a line."""
         if self._formatter is None:
             self._formatter = self._make()
         return self._formatter.format(record)

@@ -15,7 +15,7 @@ REMOVE = "another program has changed it; put it right, or remove it"
 
 
 def parse_record(kind: type[Kind], values: Mapping[str, object]) -> Kind:
-    """Make a value of a record.
+    """Parse a record.
 
     Args:
         kind: A data class.
@@ -39,7 +39,7 @@ def parse_record(kind: type[Kind], values: Mapping[str, object]) -> Kind:
 
 
 def _describe(error: ValidationError | TypeError) -> str:
-    """Name the field at fault."""
+    """Return the invalid field."""
     if not isinstance(error, ValidationError):
         return str(error)
     first = error.errors(include_url=False, include_input=False)[0]

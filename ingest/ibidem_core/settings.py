@@ -234,7 +234,7 @@ class Settings(BaseSettings):
     _origins: dict[str, str] = PrivateAttr(default_factory=dict)
 
     def __init__(self, **values: Any) -> None:
-        """Take values by name.
+        """Set values by name.
 
         Raises:
             UsageError: A wrong value or an unknown name, with the right ones.
@@ -293,12 +293,12 @@ class Settings(BaseSettings):
 
     @property
     def address(self) -> str:
-        """The engine's address, with the names of a document's fields in the index."""
+        """The engine's address, with the index's field names."""
         return with_fields(self.engine, self.fields)
 
     @property
     def queue(self) -> str:
-        """The name of the queue that carries this index's documents."""
+        """The name of the queue for this index's documents."""
         return f"{self.index}-ibidem-ingest"
 
     @property
@@ -308,12 +308,12 @@ class Settings(BaseSettings):
 
     @property
     def workers(self) -> int:
-        """How many worker processes to start."""
+        """Number of worker processes to start."""
         return self.concurrency or os.cpu_count() or 1
 
     @property
     def settle_bytes(self) -> int:
-        """Bytes of signatures that settling holds in memory."""
+        """Maximum bytes of signatures in memory while settling."""
         return self.settle_memory << 20
 
     @property
@@ -323,7 +323,7 @@ class Settings(BaseSettings):
 
     @property
     def origins(self) -> dict[str, str]:
-        """Origin of each value that was set."""
+        """Source of each value that was set."""
         return self._origins
 
     def origin(self, name: str) -> str:

@@ -19,7 +19,7 @@ Kind = type[BaseSettings]
 
 
 def variable(name: str) -> str:
-    """Return the environment's name of a setting."""
+    """Return the environment variable of a setting."""
     return PREFIX + name.upper()
 
 
@@ -66,7 +66,7 @@ REMOVED: Mapping[str, tuple[str, str]] = {
 
 
 def _refuse_unknown(names: Iterable[str], choices: Iterable[str], where: str) -> None:
-    """Refuse names that no setting has.
+    """Refuse unknown settings.
 
     Raises:
         UsageError: One of them, with the names that there are, or with what replaces a setting that was removed.

@@ -55,7 +55,7 @@ TABLE = 1 << 20
 
 @dataclass(frozen=True, eq=False, slots=True)
 class KeyIndex:
-    """Inverted index from key to rows: one entry for each key and row, without the keys of a single row.
+    """Inverted index from key to rows, without keys of a single row.
 
     Args:
         key: (e,) number of the key, ascending.
@@ -75,7 +75,7 @@ class KeyIndex:
         return int(self.key[-1]) + 1 if len(self.key) else 0
 
     def keep(self, mask: NDArray[np.bool_]) -> "KeyIndex":
-        """Keep some entries.
+        """Return some of the entries.
 
         Args:
             mask: (e,) whether an entry is kept.
@@ -85,23 +85,23 @@ class KeyIndex:
 
 
 def content_index(columns: PackedColumns, _: Policy, words: Bools) -> Iterator[KeyIndex]:
-    """Find who shares a hash of the whole text."""
+    """Return the rows that share a hash of the whole text."""
     yield shared_keys(fold_hash(columns.content), words)
 
 
 def fingerprint_index(columns: PackedColumns, _: Policy, words: Bools) -> Iterator[KeyIndex]:
-    """Find who shares a fingerprint that is not weak."""
+    """Return the rows that share a fingerprint that is not weak."""
     strong = words & (columns.fingerprint != 0) & ((columns.flags & WEAK) == 0)
     yield shared_keys(columns.fingerprint[:, None], strong)
 
 
 def profile_index(columns: PackedColumns, _: Policy, words: Bools) -> Iterator[KeyIndex]:
-    """Find who shares a text profile."""
+    """Return the rows that share a text profile."""
     yield shared_keys(columns.profile[:, None], words & (columns.profile != 0))
 
 
 def min_hash_index(columns: PackedColumns, policy: Policy, words: Bools) -> Iterator[KeyIndex]:
-    """Find who shares a band of the min-hash."""
+    """Return the rows that share a band of the min-hash."""
     yield from band_index(columns.slots, words & (columns.slot_count > 0), policy.band_rows)
 
 
@@ -111,7 +111,7 @@ def contained_index(columns: PackedColumns, _: Policy, words: Bools) -> Iterator
 
 
 def related_index(columns: PackedColumns, _: Policy, words: Bools) -> Iterator[KeyIndex]:
-    """Find the long texts that share a single slot of the min-hash."""
+    """Return the long texts that share a single slot of the min-hash."""
     yield from slot_index(columns.slots, words & (columns.slot_count > 0) & ((columns.flags & LONG) > 0))
 
 
@@ -122,7 +122,7 @@ def fold_hash(content: Hashes) -> Hashes:
 
 
 def band_index(slots: NDArray[np.uint16], has_slots: NDArray[np.bool_], height: int = BAND_ROWS) -> Iterator[KeyIndex]:
-    """Find who shares a band of slots, some bands at a time.
+    """Return the rows that share a band of slots, in portions.
 
     Args:
         slots: (n, 100) min-hash slots.
@@ -153,7 +153,7 @@ def run_index(columns: PackedColumns, _: Policy, words: Bools) -> Iterator[KeyIn
 
 
 def run_keys(blocks: NDArray[np.uint8], rows: Rows, slots: tuple[int, int]) -> Hashes:
-    """Return the keys of bands of the runs of characters: three slots, some apart, and the number of the first.
+    """Return the band keys of the character runs: three slots and the number of the first.
 
     Args:
         blocks: (n, 76) noise blocks.
@@ -235,7 +235,7 @@ def bands(slots: NDArray[np.uint16], height: int = BAND_ROWS) -> Hashes:
 
 
 def shared_keys(keys: Hashes, has_keys: NDArray[np.bool_]) -> KeyIndex:
-    """Find the keys that several rows hold.
+    """Return the keys that several rows have.
 
     Args:
         keys: (n, k) keys of each row.
@@ -331,7 +331,7 @@ def length_buckets(lengths: Rows, ratio: float) -> Rows:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class TermCounts:
-    """The number of sets that hold each term.
+    """The number of sets that contain each term.
 
     Args:
         codes: (t,) codes of terms, ascending; none where the code of a term is its number.

@@ -59,13 +59,13 @@ class Pairs:
 
     @cached_property
     def lengths(self) -> NDArray[np.float64]:
-        """Length of the shorter text by that of the longer."""
+        """Ratio of the lengths of the shorter and the longer text."""
         a, b = self.columns.length[self.a], self.columns.length[self.b]
         return np.minimum(a, b) / np.maximum(np.maximum(a, b), 1)
 
     @cached_property
     def numbers_differing(self) -> Figures:
-        """About how many numbers occur in one text only: `numbers.differing_numbers`."""
+        """Estimated number of numbers in only one text: `numbers.differing_numbers`."""
         shared_terms, union = common_numbers(self.columns.number_sketch, self.a, self.b)
         share = np.where(union > 0, shared_terms / np.maximum(1, union), 1.0)
         counts = self.columns.numbers.astype(np.float64)
@@ -93,7 +93,7 @@ class Pairs:
 
 
 def common_numbers(sketches: NDArray[np.int32], a: Rows, b: Rows) -> tuple[Rows, Rows]:
-    """Return for each pair how many of the 16 smallest numbers of both sketches are shared, and how many there are."""
+    """Return for each pair how many of the 16 smallest numbers of both sketches are shared, and their total."""
     if loops.IN_USE:
         return loops.IN_USE.shared_smallest(sketches, (a, b), NO_NUMBER)
     numbers = np.sort(np.concatenate((sketches[a], sketches[b]), axis=1), axis=1)

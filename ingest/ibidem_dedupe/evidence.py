@@ -70,7 +70,7 @@ class Kind:
 
 
 def say(words: str) -> Reason:
-    """Return the reason of a kind that has no figures."""
+    """Return the reason of a kind without figures."""
     return lambda _: words
 
 
@@ -252,7 +252,7 @@ class Table:
         return self.kinds[code - 1].level or policy.level
 
     def at(self, level: Level) -> list[Kind]:
-        """Return the kinds that put a pair at a level, the strongest first."""
+        """Return the kinds of evidence of a level, the strongest first."""
         return [kind for kind in self.kinds if kind.level == level]
 
     def counted(self, policy: Policy) -> list[Kind]:
@@ -261,7 +261,7 @@ class Table:
         return [kind for kind in self.kinds if kind.level in levels and kind.counts(policy)]
 
     def is_screened(self, policy: Policy) -> bool:
-        """Return whether the compiled screen knows every kind that counts under a policy."""
+        """Return whether the compiled screen supports every kind that counts under a policy."""
         return all(kind.screened for kind in self.counted(policy))
 
 

@@ -109,7 +109,7 @@ def group(  # noqa: PLR0913 - what is grouped, by which rules, and with what bef
 
 @dataclass(eq=False, slots=True)
 class LeaderClustering:
-    """A grouping under way.
+    """A grouping in progress.
 
     Args:
         classifier: Decides on pairs.
@@ -235,7 +235,7 @@ class LeaderIndex:
         return cls(start, np.zeros(entries.keys, np.int64), np.zeros(len(entries.row), np.int32))
 
     def postings(self, entries: KeyIndex) -> CandidateRanges:
-        """Pair entries with the first leads that hold their keys."""
+        """Pair entries with the first leads that have their keys."""
         times = np.minimum(self.lead_counts[entries.key], MOST_LEADS)
         return CandidateRanges(self.rows, self.start[entries.key], times)
 

@@ -49,7 +49,7 @@ class PageKeys:
             entries.append(np.fromiter(map(xxh3_64_intdigest, map(str.encode, values)), np.uint64, len(values)))
 
     def holders(self, names: Sequence[DocumentRef]) -> KeyIndex:
-        """Return who shares a key.
+        """Return the rows that share a key.
 
         Args:
             names: Index and id of all rows, added rows included.
@@ -81,6 +81,6 @@ def drop_frequent(entries: KeyIndex) -> KeyIndex:
 
 
 def pairs_sharing(entries: KeyIndex, min_shared: int, size: int) -> NDArray[np.int64]:
-    """Return the pairs that share so many keys, as `row * size + earlier`."""
+    """Return the pairs that share `min_shared` keys, as `row * size + earlier`."""
     weak = replace(entries, first_weak=0, min_shared=min_shared)
     return np.concatenate([np.empty(0, np.int64), *expand_pairs(weak, CandidateRanges.build(weak), size)])

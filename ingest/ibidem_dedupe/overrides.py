@@ -128,7 +128,7 @@ class AppliedOverrides:
         return PairConstraints(must_link, frozenset(self.valid) - must_link)
 
     def head(self, rows: int) -> "AppliedOverrides":
-        """Return the words about pairs of the first rows."""
+        """Return the overrides on pairs of the first rows."""
         valid, stale = (
             {pair: word for pair, word in words.items() if max(pair) < rows} for words in (self.valid, self.stale)
         )
@@ -166,7 +166,7 @@ def apply_overrides(
 
 
 def is_unchanged(columns: PackedColumns, row: int, content: str) -> bool:
-    """Return whether a row's text is the one that the reader saw.
+    """Return whether a row's text is unchanged since the override.
 
     Without a hash, or with one of another scheme, nothing speaks against it: a manual decision outlives the signatures.
     """

@@ -38,7 +38,7 @@ SLICE = 8_192
 
 
 def logarithm(value: float) -> float:
-    """Return a logarithm to base 2, straight between powers of two.
+    """Return a logarithm to base 2, linear between powers of two.
 
     >>> logarithm(1.0), logarithm(6.0), logarithm(8.0)
     (0.0, 2.5, 3.0)

@@ -52,7 +52,7 @@ def verify(columns: PackedColumns, a: Rows, b: Rows, policy: Policy) -> Codes:
 
 
 def screen(columns: PackedColumns, a: Rows, b: Rows, policy: Policy) -> Bools:
-    """Return which pairs some rule may accept, so that all rules run on few pairs.
+    """Return which pairs a rule may accept, so that the rules run on few pairs.
 
     Every pair that a rule accepts passes, and some that none accepts. Without compiled loops all pass.
     """

@@ -61,7 +61,7 @@ class LongSignatureCache:
                 return
 
     def take(self, values: Mapping[DocumentRef, bytes]) -> None:
-        """Store signatures that were missing; documents without long signatures are not among the values."""
+        """Store missing signatures; documents without long signatures are not among the values."""
         room = self._max_bytes - self._bytes
         for name in sorted(self.missing):
             value = values.get(name, b"")
@@ -151,7 +151,7 @@ BUDGET = 200_000
 
 @dataclass(frozen=True, eq=False, slots=True)
 class DuplicatePairs:
-    """Pairs that are duplicates.
+    """Pairs of duplicates.
 
     Args:
         row: (m,) the later row; ascending.
@@ -203,7 +203,7 @@ class PairClassifier:
         )
 
     def classify(self, candidates: Iterator[Rows]) -> DuplicatePairs:
-        """Decide on candidates and keep the duplicates.
+        """Decide on candidates and return the duplicates.
 
         Args:
             candidates: Distinct pairs as `row * size + earlier`, in slices.
@@ -256,7 +256,7 @@ def duplicates(
 
 
 def encode_pairs(pairs: frozenset[Pair], size: int) -> Rows:
-    """Write pairs of rows as `later * size + earlier`."""
+    """Encode pairs of rows as `later * size + earlier`."""
     return np.array([max(pair) * size + min(pair) for pair in sorted(pairs)], np.int64)
 
 
@@ -294,7 +294,7 @@ def count_earlier(entries: KeyIndex) -> Rows:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class CandidateRanges:
-    """With which rows to pair each of some entries.
+    """The rows to pair with each entry.
 
     Args:
         rows: Rows, those of a key side by side.
@@ -336,7 +336,7 @@ def expand_pairs(entries: KeyIndex, postings: CandidateRanges, size: int) -> Ite
 
 
 def order_by_row(entries: KeyIndex, postings: CandidateRanges, size: int) -> Rows:
-    """Return the places of the entries that have partners, in the order of their rows."""
+    """Return the indices of the entries with partners, ordered by row."""
     if loops.IN_USE:
         return loops.IN_USE.by_row(entries.row, postings.times, size)
     order = np.argsort(entries.row, kind="stable")

@@ -86,7 +86,7 @@ _FIELD = re.compile(r"[^\s,:*]{1,500}")
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """The rule that chooses the lead that is shown of a group.
+    """The rule that chooses the shown lead of a group.
 
     Args:
         by: The first in rank, the earliest, latest or longest, the current version, or the first of the listed sources.
@@ -118,7 +118,7 @@ class PassageFields:
     text: str = "text"
 
     def __str__(self) -> str:
-        """Write them as they are asked for.
+        """Format the fields as in a request.
 
         >>> str(PassageFields("meta.document", "body")), str(PassageFields("meta.document"))
         ('meta.document:body', 'meta.document')
@@ -143,7 +143,7 @@ def parse_choice(*choices: str) -> Callable[[str], str]:
 
 
 def keep(value: str) -> Keep:
-    """Read which member leads.
+    """Parse the rule that chooses the lead.
 
     >>> keep("source:AP, Reuters")
     Keep(by='source', sources=('AP', 'Reuters'))
@@ -159,7 +159,7 @@ def keep(value: str) -> Keep:
 
 
 def passage_fields(value: str) -> PassageFields | None:
-    """Read the fields of passages; empty: passages are grouped as any other text.
+    """Parse the fields of passages; without them, passages are grouped like any other text.
 
     >>> passage_fields("meta.document"), passage_fields("file:body")
     (PassageFields(document='meta.document', text='text'), PassageFields(document='file', text='body'))
@@ -171,10 +171,10 @@ def passage_fields(value: str) -> PassageFields | None:
 
 
 def parse_integer(minimum: int, maximum: int, unit: str) -> Callable[[str], int]:
-    """Return a reader of whole numbers within bounds."""
+    """Return a parser of integers within bounds."""
 
     def read(value: str) -> int:
-        """Read a whole number in the range."""
+        """Parse an integer within the bounds."""
         if not _WHOLE.fullmatch(value) or not minimum <= int(value) <= maximum:
             raise InvalidValue(f"an integer from {minimum:,} to {maximum:,} ({unit})")
         return int(value)

@@ -108,7 +108,7 @@ def anchor_parts(a: LongSignatures, b: LongSignatures, alignment: Alignment | No
 
 
 def count_pairs(pairs: Places) -> tuple[Places, Places]:
-    """Return distinct pairs in ascending order, and how often each is there."""
+    """Return distinct pairs in ascending order, with their counts."""
     keys, times = np.unique(pairs, return_counts=True)
     return keys, times
 

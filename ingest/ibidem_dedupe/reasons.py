@@ -10,7 +10,7 @@ Reason = Callable[[Why], str]
 
 
 def percent(share: object) -> str:
-    """Write a share as a whole percentage.
+    """Format a share as a whole percentage.
 
     >>> percent(0.984)
     '98 %'
@@ -19,7 +19,7 @@ def percent(share: object) -> str:
 
 
 def shared_text(why: Why) -> str:
-    """Say how much text is shared, by equal samples.
+    """Return how much text is shared, by equal samples.
 
     >>> shared_text({"shared": 87, "of": 100})
     'about 87 % of the text shared'
@@ -28,7 +28,7 @@ def shared_text(why: Why) -> str:
 
 
 def shared_terms(why: Why) -> str:
-    """Say how many rare terms are shared."""
+    """Return how many rare terms are shared."""
     return f"{why['shared']} of {why['of']} rare terms shared"
 
 
@@ -45,7 +45,7 @@ def shared_characters(why: Why) -> str:
 
 
 def contained_text(why: Why) -> str:
-    """Say how much of the shorter text is shared."""
+    """Return how much of the shorter text is shared."""
     return f"about {percent(why['estimate'])} of the shorter text shared"
 
 
@@ -80,7 +80,7 @@ OVERLAPS: Mapping[str, str] = {
 
 
 def overlap(why: Why) -> str:
-    """Say where a passage stands beside another one of its document.
+    """Return the position of a passage relative to another of its document.
 
     >>> overlap({"side": "after", "words": 7})
     'follows it in the same document, 7 words overlap'

@@ -200,7 +200,7 @@ class PartStatistics:
         return "a" if (self.covered_a, self.matched_a) >= (self.covered_b, self.matched_b) else "b"
 
     def signals(self) -> dict[str, float]:
-        """Return the signals that filters look at."""
+        """Return the signals used by filters."""
         minimum, maximum = sorted((self.covered_a, self.covered_b))
         noisy = min(self.matched_a, self.matched_b) >= NEARLY_ALL
         alike = maximum / (2 - maximum)

@@ -210,7 +210,7 @@ def with_presets(request: DedupeRequest, presets: Mapping[str, Preset]) -> Dedup
 
 
 def check_stored(values: Mapping[str, Any]) -> None:
-    """Refuse parameters that stored groups do not have.
+    """Refuse parameters that are not supported with stored groups.
 
     Raises:
         UsageError: A window, or a scope beyond it: they hold for all matches; or passages, whose texts are not read.

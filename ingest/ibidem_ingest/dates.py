@@ -139,7 +139,7 @@ def iso_date(value: object) -> str:
 
 
 def _parse_number(number: float) -> str:
-    """Read seconds or milliseconds since 1970."""
+    """Parse seconds or milliseconds since 1970."""
     seconds = number if abs(number) < SECONDS_BELOW else number / 1000
     try:
         return (_EPOCH + timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%SZ").rjust(20, "0")
@@ -148,7 +148,7 @@ def _parse_number(number: float) -> str:
 
 
 def _parse_text(text: str) -> str:
-    """Read a date by the shapes above."""
+    """Parse a date in the supported formats."""
     for shape in _SHAPES:
         if match := shape.fullmatch(text):
             return f"{match['y']}-{int(match['m']):02}-{int(match['d']):02}"

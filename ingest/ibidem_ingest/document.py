@@ -151,7 +151,7 @@ def check(document: Document) -> None:
 
 
 def meta_fields(record: Mapping[str, object]) -> set[str]:
-    """Name the top-level fields of a record that `read_record` moves into `meta`.
+    """Return the top-level fields of a record that `read_record` moves into `meta`.
 
     >>> meta_fields({"id": "a", "text": "", "court": "9th Cir."})
     {'court'}
@@ -253,7 +253,7 @@ def _string(record: Mapping[str, object], name: str) -> str:
 
 
 def _check_characters(name: str, value: str) -> str:
-    """Return a string that holds neither a null byte nor half a surrogate pair, which no engine stores."""
+    """Return a string, after checking that it has no null byte or lone surrogate, which no engine stores."""
     if "\x00" in value:
         raise _FieldError(name, f"a null byte at character {value.index(chr(0))}{_excerpt(value, value.index(chr(0)))}")
     if value.isascii():
@@ -303,7 +303,7 @@ def _version(record: Mapping[str, object]) -> int | None:
 
 
 def _meta(record: Mapping[str, object]) -> Mapping[str, object]:
-    """Collect the fields of a record that are not a document's own."""
+    """Collect the fields of a record that are not standard fields of a document."""
     value = record.get("meta")
     meta: Mapping[str, object] = {} if value is None else value  # type: ignore[assignment]  # checked on the next line
     if not isinstance(meta, Mapping):

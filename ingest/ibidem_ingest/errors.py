@@ -43,7 +43,7 @@ class IbidemError(Exception):
 
 
 class UsageError(IbidemError):
-    """An option, setting or request that is not understood."""
+    """An invalid option, setting or request."""
 
 
 class MissingDocument(UsageError):
@@ -94,7 +94,7 @@ _MOST = 60
 
 
 def short_repr(value: object) -> str:
-    """Write a value for a message: short, and with unprintable characters escaped.
+    """Format a value for a message: short, and with unprintable characters escaped.
 
     >>> short_repr("a" * 100)
     "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'…"
@@ -108,7 +108,7 @@ def short_repr(value: object) -> str:
 
 
 def kind(value: object) -> str:
-    """Name a value's type as JSON does.
+    """Return the JSON type of a value.
 
     >>> kind(1.5)
     'a number'
@@ -125,7 +125,7 @@ def kind(value: object) -> str:
 
 
 def printable(text: str) -> str:
-    r"""Escape unprintable characters, so that no text steers a terminal.
+    r"""Escape unprintable characters, so that no text can control a terminal.
 
     >>> printable("a\x1b[2Jb")
     'a\\x1b[2Jb'

@@ -65,6 +65,6 @@ class BloomFilter:
         return result
 
     def _bits(self, marks: Marks) -> list[tuple[Marks, NDArray[np.uint8]]]:
-        """Name the two bits of each value: an octet, and the bit in it."""
+        """Return the two bits of each value: a byte, and the bit in it."""
         places = marks >> self._shift, (marks * _ODD) >> self._shift
         return [(each >> np.uint32(3), (1 << (each & _SEVEN)).astype(np.uint8)) for each in places]

@@ -67,7 +67,7 @@ def open_for_caller(url: str, index: str, headers: Sequence[tuple[str, str]], ti
 
 
 def check_name(index: str) -> None:
-    """Refuse a name that no index of ours has.
+    """Refuse an invalid index name.
 
     Raises:
         UsageError: The name, and how one is written.

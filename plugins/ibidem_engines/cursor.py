@@ -154,7 +154,7 @@ def _forged() -> UsageError:
 
 
 def new_key() -> dict[str, object]:
-    """Make the record of a new key."""
+    """Return the record of a new key."""
     return {"key": secrets.token_hex(_KEY_BYTES)}
 
 

@@ -160,7 +160,7 @@ class SignatureLookup:
     own_id: str = ""
 
     def hit_limit(self, name: LookupField) -> int:
-        """Return the most hits for a class of values."""
+        """Return the maximum number of hits for a class of values."""
         return max(self.limit, CONTENT_HITS) if name == "content" and self.limit else self.limit
 
 
@@ -303,17 +303,17 @@ class Engine(Protocol):
         return self.run(self.searching().long_signatures(ids))
 
     def suggest(self, words: Sequence[str]) -> dict[str, str]:
-        """Find for each word that no title or text holds the term of the index that is spelled nearly so.
+        """Find for each unknown word the most similar term of the index.
 
         Nearly: a letter missing, one too many, another one, or two exchanged; of several the one that most documents
         hold. Words without such a term are left out, and so are all but the first ten.
         """
 
     def scan(self, filters: Sequence[Filter] = (), size: int = 1_000) -> Iterator[list[Hit]]:
-        """Go through the whole index in slices, in the order of writing."""
+        """Scan the whole index in slices, in the order of writing."""
 
     def delete(self, ids: Sequence[str], version: int, *, beats: bool = False) -> list[Outcome]:
-        """Delete documents and leave tombstones of that version.
+        """Delete documents and leave tombstones with the given version.
 
         A newer version that is there stays, and is `STALE`, unless the deletion beats every version: then the
         tombstone has the next one (`next_version`).

@@ -25,7 +25,7 @@ class PluginNode:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupedHits:
-    """A page that the plugin grouped.
+    """A page grouped by the plugin.
 
     Args:
         hits: As the server gives them, each with its `_dedupe`.

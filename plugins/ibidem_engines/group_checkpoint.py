@@ -40,7 +40,7 @@ class Pending:
 
 @dataclass(slots=True)
 class Checkpoint:
-    """Progress of settling, and the policy that groups are settled by.
+    """Progress of settling, and the policy of the groups.
 
     Args:
         done: For each part the number of the last write that is settled.
@@ -110,7 +110,7 @@ class Checkpoint:
 
     @classmethod
     def from_record(cls, record: Mapping[str, object]) -> "Checkpoint":
-        """Read a noted checkpoint.
+        """Parse a stored checkpoint.
 
         Raises:
             DamagedRecord: It is no such record.

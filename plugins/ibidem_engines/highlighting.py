@@ -76,7 +76,7 @@ def passage(text: str, phrases: Sequence[Phrase]) -> str:
 
 
 def mark(title: str, phrases: Sequence[Phrase]) -> str:
-    """Put marks around the phrases in a short text."""
+    """Highlight the phrases in a short text."""
     return _mark(title, _patterns(phrases))
 
 

@@ -68,7 +68,7 @@ class HitColumns(Sequence[Hit]):
         return self.cache[row]
 
     def take(self, rows: Sequence[int]) -> "HitColumns":
-        """Give some of the hits, in another order."""
+        """Return some of the hits, in another order."""
         return HitColumns(
             [self.indices[row] for row in rows],
             self.ids.take(rows),
@@ -93,7 +93,7 @@ class HitColumns(Sequence[Hit]):
 
 
 def read_packed(hits: Sequence[Hit]) -> PackedValues:
-    """Give the packed values of hits."""
+    """Return the packed values of hits."""
     return hits.packed if isinstance(hits, HitColumns) else PackedValues.join([hit.packed for hit in hits])
 
 

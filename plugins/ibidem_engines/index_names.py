@@ -107,7 +107,7 @@ class IndexNames:
             yield record.key, record.entry
 
     def raw_keys(self, ledger: Ledger, keys: Iterable[str], records: Iterable[StoredRecord]) -> list[str]:
-        """Return the keys under which records are stored, for keys that `own_records` gave."""
+        """Return the stored keys of records that `own_records` returned."""
         wanted = set(keys)
         return [each.key for each in records if any(key in wanted for key, _ in self.own_entries(ledger, each))]
 

@@ -31,7 +31,7 @@ class DamagedEntry:
 
 
 def check_entry(entry: object, parse: Parse[T]) -> T:
-    """Read a record.
+    """Parse a record.
 
     Args:
         entry: Its JSON, whatever another program has made of it.
@@ -120,7 +120,7 @@ class Tombstone:
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> "Tombstone":
-        """Read a tombstone.
+        """Parse a tombstone.
 
         Raises:
             DamagedRecord: It is no such record.

@@ -90,7 +90,7 @@ class Query:
 
     @property
     def meaning(self) -> tuple[object, ...]:
-        """Meaning of the query, in whatever form it was typed."""
+        """Normalized form of the query, independent of its spelling."""
         return self.all_of, self.none_of, self.filters, self.excluded
 
     def digest(self) -> str:

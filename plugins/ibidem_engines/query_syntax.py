@@ -1,4 +1,4 @@
-"""Query syntax: text to words, phrases, fields, operators and parentheses.
+"""Query syntax: parses text into words, phrases, fields, operators and parentheses.
 
 `OR` joins its two neighbours and so binds before `AND`, which is the same as a space, as in legal search engines and on
 the web. Nothing that is typed is an error here: what means nothing is left out or taken as words, and noted.
@@ -99,7 +99,7 @@ def read_query(text: str, is_field: Callable[[str], bool]) -> tuple[Group, tuple
 
 
 def tokens(text: str, is_field: Callable[[str], bool], notes: list[str]) -> Iterator[Token]:
-    """Cut a query into pieces.
+    """Split a query into tokens.
 
     Args:
         text: Text as it was typed.
@@ -180,7 +180,7 @@ class _State:
     spelled: bool = False
 
     def operate(self, piece: Token) -> None:
-        """Take an operator or a field in."""
+        """Process an operator or a field."""
         if piece.kind == "or":
             self.after_part, self.joins = False, self.after_part
         elif piece.kind == "and":
@@ -193,7 +193,7 @@ class _State:
 
 
 class _Reader:
-    """Reads pieces into groups.
+    """Parses tokens into groups.
 
     Args:
         pieces: The pieces.

@@ -1,4 +1,4 @@
-"""Postings of rare terms: which leads carry each, held in memory while many documents are settled.
+"""Postings of rare terms: the leads with each term, in memory while many documents are settled.
 
 An engine's look-up of the terms of one document costs as much as some leads to read, and more with each segment of its
 index. The postings are held as sorted runs, of which two alike in size are merged (O'Neil et al. 1996, "The
@@ -32,14 +32,14 @@ LAST_PLACE = 0xFFFFFFFF
 
 
 class RarePostings:
-    """The leads that carry each rare term."""
+    """The leads with each rare term."""
 
     def __init__(self) -> None:
         self._runs: list[Words] = []
 
     @property
     def size(self) -> int:
-        """Number of terms of leads that are held, of 8 bytes each."""
+        """Number of stored terms of leads, 8 bytes each."""
         return sum(each.size for each in self._runs)
 
     def learn(self, places: Sequence[int], terms: Sequence[Sequence[str]]) -> None:
@@ -77,7 +77,7 @@ class RarePostings:
 
 
 class _Asking:
-    """The terms of some documents, to be looked up.
+    """The terms to look up, of some documents.
 
     Args:
         values: The hash of each term in the upper half.

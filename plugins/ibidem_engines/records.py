@@ -14,7 +14,7 @@ _WHOLE_NUMBERS = range(-(1 << 63), 1 << 63)
 
 
 class UnstorableRecord(ValueError):
-    """A record that no engine can store: which field, and why."""
+    """A record that no engine can store, with the field and the reason."""
 
     def __init__(self, field: str, why: str) -> None:
         super().__init__(field, why)

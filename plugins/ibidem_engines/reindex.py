@@ -35,7 +35,7 @@ class ShardRef:
 
     @classmethod
     def parse(cls, text: str) -> "ShardRef":
-        """Read a key.
+        """Parse a key.
 
         >>> ShardRef.parse("news/3")
         ShardRef(index='news', shard=3)
@@ -170,10 +170,10 @@ class ReindexSource(Protocol):
         """Add our fields and ledgers to the index, so that its documents can be signed in place."""
 
     def missing_fields(self) -> list[str]:
-        """Name the fields that were set to names which no document of the index has."""
+        """Return the configured field names that no document of the index has."""
 
     def parts(self) -> list[ShardRef]:
-        """List the parts of the index at the first call."""
+        """Return the parts of the index as of the first call."""
 
     def uuids(self) -> Mapping[str, str]:
         """Return the UUID of each index behind this one; an index that is created again gets another."""
@@ -189,7 +189,7 @@ class ReindexSource(Protocol):
         """Count the documents written in a range of sequence numbers."""
 
     def names(self, stretch: SeqNoRange, size: int) -> list[Name]:
-        """Name the first of them, in the order of writing."""
+        """Return the names of the first of them, in the order of writing."""
 
     def read(self, names: Sequence[Name], *, raw: bool = False) -> list[SourceDocument]:
         """Read the current versions of documents; deleted documents are omitted.
@@ -227,7 +227,7 @@ class ReindexSource(Protocol):
         """Return the size of the index in bytes, with its replicas."""
 
     def added_bytes(self, record: Record) -> int:
-        """Return how many bytes signing adds to a document, before the engine compresses or indexes them."""
+        """Return the bytes that signing adds to a document, before the engine compresses or indexes them."""
 
     def deletions(self) -> int:
         """Return a number that changes with every deletion; it may also change without one."""
@@ -253,7 +253,7 @@ class ReindexSource(Protocol):
 
 
 class ReindexTarget(Protocol):
-    """An index that is filled with the documents of another, signed again."""
+    """An index that is filled with the signed documents of another."""
 
     name: str
 
@@ -297,7 +297,7 @@ class ReindexTarget(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TrialIndex:
-    """An index that is removed again.
+    """A temporary index.
 
     Args:
         target: Takes documents.

@@ -52,7 +52,7 @@ class EngineSearch(Protocol):
     def collapse(
         self, place: Place, size: int, *, settled: "Marks", order: Order = "relevance", view: ReadView = NOW
     ) -> RequestFlow[Collapsed]:
-        """Rank what matches, the best document of each stored group alone.
+        """Rank the matches, with only the best document of each stored group.
 
         Args:
             place: Start of the page.
@@ -71,4 +71,4 @@ class EngineSearch(Protocol):
         """Read up to `limit` matching documents of each of some stored groups, in rank order."""
 
     def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, "Hit"]]:
-        """Read the leads of some stored groups that match."""
+        """Read the matching leads of some stored groups."""

@@ -52,7 +52,7 @@ def _spellings(word: str) -> Iterator[str]:
 
 
 def did_you_mean(engine: Engine, query: Query) -> str:
-    """Return a query that something matches, or an empty string.
+    """Return a corrected query that has matches, or an empty string.
 
     Args:
         engine: The index.

@@ -67,7 +67,7 @@ class Several:
 
 @dataclass(frozen=True, slots=True)
 class LeadKeys:
-    """Values under which the leads of one document are looked up.
+    """Values by which the leads of one document are looked up.
 
     Args:
         values: Values of which one is enough, by class.
@@ -151,7 +151,7 @@ class StoredGroups(Protocol):
     def members(
         self, groups: Sequence[str], excluded: Sequence[tuple[str, str]] = (), *, lead: bool | None = None
     ) -> Iterator[list[GroupedDocument]]:
-        """Go through the documents of some groups in slices, in the order of writing.
+        """Scan the documents of some groups in slices, in the order of writing.
 
         Args:
             groups: Names of groups.
@@ -190,7 +190,7 @@ class WithGroups(Engine, Protocol):
     """An engine whose index stores groups."""
 
     def groups(self) -> StoredGroups:
-        """Give the groups of the index."""
+        """Return the groups of the index."""
 
     def group_set(self, *, cached: bool = False, takes_over: bool = False) -> Engine:
         """Return the engine of all indexes whose groups are settled with those of this one, ignoring filters.
@@ -249,7 +249,7 @@ class GroupHit:
 
 @dataclass(frozen=True, slots=True)
 class MatchCounts:
-    """All that matches, counted.
+    """Counts of all matches.
 
     Args:
         documents: Documents.
@@ -300,7 +300,7 @@ class Collapsed:
 
 @dataclass(frozen=True, slots=True)
 class Members:
-    """Documents of some groups that match.
+    """Matching documents of some groups.
 
     Args:
         hits: As many of each group as were asked for, in rank order.
@@ -313,7 +313,7 @@ class Members:
 
 @dataclass(frozen=True, slots=True)
 class FacetCount:
-    """Count of the matches that share a value.
+    """Number of matches with a common value.
 
     Args:
         value: The value.
@@ -328,7 +328,7 @@ class FacetCount:
 
 @dataclass(frozen=True, slots=True)
 class Facets:
-    """All that matches, by some fields.
+    """Counts of all matches, by some fields.
 
     Args:
         sources: By source, the most frequent first.
@@ -343,7 +343,7 @@ class Facets:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Start of a page in a collapsed ranking.
+    """Start position of a page in a collapsed ranking.
 
     Args:
         start: How many groups come before.
@@ -356,7 +356,7 @@ class Place:
 
 
 class CollapseEngine(WithGroups, Protocol):
-    """An engine that counts by stored groups."""
+    """An engine that can count by stored groups."""
 
     def facets(self, query: Query, limit: int) -> Facets:
         """Count all matches by source, language and year, as far as the fields exist.

@@ -31,7 +31,7 @@ class StoredPreset:
 
 
 def check_name(name: str) -> None:
-    """Refuse a name that no request could ask for.
+    """Refuse an invalid name.
 
     Raises:
         UsageError: It is that of a built-in preset, or holds other signs than those of a name.

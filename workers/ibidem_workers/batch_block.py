@@ -60,7 +60,7 @@ class Block:
             self.missing |= {f"{key}/{part:06d}" for part in range(min(account.parts, MOST_DOCUMENTS))}
 
     def complete(self) -> int:
-        """Count the batches that are accounted for with all their parts."""
+        """Count the batches whose results are complete."""
         return len(self.batches - {key.rpartition("/")[0] for key in self.missing if _is_part(key)})
 
 

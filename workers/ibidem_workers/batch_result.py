@@ -102,7 +102,7 @@ def refusals_from_json(value: object) -> list[Refusal]:
 
 
 def _refusal_records(lists: object) -> list[dict[str, object]]:
-    """Turn short lists into records."""
+    """Convert short lists into records."""
     names = [member.name for member in fields(Refusal)]
     if not _are_lists(lists):
         raise DamagedRecord("refusals next to the index are damaged: they are not lists", REMOVE)

@@ -29,7 +29,7 @@ class SerializedDocument(NamedTuple):
 
 
 def serialize(document: Document, version: int, where: str) -> SerializedDocument:
-    """Write a document as JSON.
+    """Serialize a document as JSON.
 
     Args:
         document: The document.
@@ -45,7 +45,7 @@ def serialize(document: Document, version: int, where: str) -> SerializedDocumen
 
 
 def batch_key(run: str, number: int, part: int | None = None) -> str:
-    """Return the key under which the result of a batch is noted.
+    """Return the key of a batch's result.
 
     >>> batch_key("r", 7), batch_key("r", 7, part=2)
     ('r/00000007', 'r/00000007/000002')
@@ -104,7 +104,7 @@ class Batch:
         return sum(len(str(record.get("text", ""))) for record in self.records)
 
     def portions(self, characters: int) -> list["Batch"]:
-        """Cut the documents into portions of about so many characters of text, in order.
+        """Split the documents into portions of a number of characters, in order.
 
         >>> texts = [{"id": str(size), "text": "x" * size} for size in (60, 60, 200, 10)]
         >>> [[record["id"] for record in part.records] for part in Batch(0, texts).portions(100)]
@@ -126,7 +126,7 @@ class Batch:
 
 
 def cut(documents: Iterable[SerializedDocument], characters: int) -> Iterator[SerializedBatch]:
-    """Cut documents into batches, in order.
+    """Split documents into batches, in order.
 
     A batch is full with so many characters of text, with four bytes of JSON for each of these, or with 2,000 documents.
     A document that would overfill a batch begins the next one, so a large document is a batch of its own.

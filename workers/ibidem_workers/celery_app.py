@@ -48,7 +48,7 @@ def match_queue(settings: Settings) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RejectedMessages:
-    """Messages that no worker carries out: foreign or poison.
+    """Messages that no worker can process: foreign or poison.
 
     Args:
         count: How many.
@@ -79,7 +79,7 @@ class Broker(ABC):
 
     @abstractmethod
     def count_rejected(self) -> RejectedMessages:
-        """Count the messages that no worker carries out.
+        """Count the messages that no worker can process.
 
         Raises:
             Unavailable: It does not answer.
@@ -193,7 +193,7 @@ def _transport_options(settings: Settings) -> dict[str, Any]:
 
 
 def _own_queue(settings: Settings) -> dict[str, Any]:
-    """Configure queues of ours: of batches, and of requests to match."""
+    """Configure our own queues: of batches, and of match requests."""
     return {
         "task_queues": [Queue(settings.queue), Queue(match_queue(settings))],
         "worker_enable_remote_control": False,
@@ -211,7 +211,7 @@ BY_SCHEME: Mapping[str, type[Broker]] = {
 
 
 def make_broker(settings: Settings) -> Broker:
-    """Return the broker that the settings name.
+    """Return the configured broker.
 
     >>> type(make_broker(Settings(broker="redis://127.0.0.1/0"))).__name__
     'RedisStream'
@@ -288,7 +288,7 @@ def send(app: Celery, run: str, batch: Batch | SerializedBatch, tries: int | Non
 
 @contextmanager
 def _publishing(app: Celery) -> Iterator[None]:
-    """Translate the errors of a broker that takes no messages."""
+    """Translate the errors of a broker that accepts no messages."""
     try:
         yield
     except AMQPError as error:

@@ -1,4 +1,4 @@
-"""Celery's consumer of task messages, which rejects what no submitter has sent.
+"""Celery's consumer of task messages, which rejects foreign ones.
 
 Delayed delivery is off: our tasks are never scheduled, and Celery makes 28 queues for it. Other programs may write into
 the queue: a message that no submitter has sent is moved to the rejected messages, and ends no worker.

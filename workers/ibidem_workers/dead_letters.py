@@ -160,7 +160,7 @@ def writable(record: Mapping[str, object]) -> Mapping[str, object]:
 
 
 def printable(refusal: Refusal) -> Refusal:
-    """Return a refusal that every engine stores: half a surrogate pair is replaced by its number."""
+    """Return a refusal that every engine can store: lone surrogates are escaped."""
     return Refusal(
         where=_escape(refusal.where),
         id=_escape(refusal.id),

@@ -230,7 +230,7 @@ class _LocalRun(ExitStack):
         )
 
     def run(self, source: Source, tally: Tally | None) -> str:
-        """Send all, wait for all, and return the run's name."""
+        """Send all documents, wait for their results, and return the run's name."""
         submission = Submission(self._engine, self._settings, self._paths, tally, self._pause_while_full)
         run = self._run = submission.record.run
         try:
@@ -281,7 +281,7 @@ class _LocalRun(ExitStack):
         return self._watch
 
     def _tend(self, progress: Progress) -> None:
-        """Restart dead workers, requeue the messages that they held, and report progress."""
+        """Restart dead workers, requeue their messages, and report progress."""
         self._last_look = time.monotonic()
         if self._pool is not None:
             self._pool.check()

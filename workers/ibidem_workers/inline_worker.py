@@ -1,4 +1,4 @@
-"""Inline worker: works on the few messages of a small run in the process that sent them.
+"""Inline worker: processes the few messages of a small run in the submitting process.
 
 To start workers takes longer than to sign a few documents. The documents go through the queue all the same, so that a
 command that is killed leaves them to the next worker; and a message that has ended a worker before is left to one.
@@ -26,7 +26,7 @@ MAX_DOCUMENTS, MAX_CHARACTERS = 50, 500_000
 
 
 def work_inline(engine: Engine, settings: Settings) -> bool:
-    """Sign and write the batches that wait in the queue.
+    """Sign and write the batches in the queue.
 
     Args:
         engine: The index; the caller's, which stays open.

@@ -1,4 +1,4 @@
-"""The form of task messages: size, compression, headers and arguments are a submitter's, or the message is refused.
+"""Format of task messages: size, compression, headers and arguments are checked, and foreign messages refused.
 
 It is refused before Celery acts on it, since foreign headers could ask Celery for a schedule, a time limit or other
 tasks, and before it is decompressed without bound: a few foreign bytes must not fill the memory.
@@ -81,7 +81,7 @@ def register_compression(limit: int) -> None:
 
 
 def restrict_serializers(limit: int) -> None:
-    """Let this process decompress and parse messages up to a size, and only in the formats that submitters use."""
+    """Limit this process to decompress and parse messages up to a size, in the submitters' formats."""
     register: Any = compression.register  # kombu publishes no types for it
     encoders: Any = compression.encoders
     for kind in encoders():
@@ -118,7 +118,7 @@ _RUN = re.compile(r"[\w.:-]{1,100}", re.ASCII)
 
 
 def check(message: Message, limit: int) -> None:
-    """Refuse a message that no submitter has sent.
+    """Refuse a foreign message.
 
     Args:
         message: As the broker handed it out.

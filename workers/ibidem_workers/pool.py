@@ -75,7 +75,7 @@ class Pool:
     _asked: int = 0
 
     def __enter__(self) -> Self:
-        """Start as many workers as the settings say."""
+        """Start the configured number of workers."""
         try:
             self._start()
         except BaseException:

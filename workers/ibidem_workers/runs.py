@@ -78,7 +78,7 @@ class RunRecord:
 
     @classmethod
     def from_json(cls, record: Mapping[str, object]) -> "RunRecord":
-        """Read a noted record.
+        """Parse a stored record.
 
         Raises:
             DamagedRecord: It is no such record.
@@ -207,7 +207,7 @@ class RunMonitor:
             time.sleep(self.pause)
 
     def sums(self) -> BatchResult:
-        """Return the sum of all batches' accounts so far."""
+        """Return the total of all batch results so far."""
         followed = BatchResult.from_json(self.record.followed) if self.record.followed else NO_RESULT
         return sum((block.sums for block in self._blocks), self._closed_sums) + followed
 

@@ -220,7 +220,7 @@ def register_match(app: Celery, engine: Engine) -> None:
     match_worker = MatchWorker(engine)
 
     def match(request: Mapping[str, object]) -> None:
-        """Match documents on behalf of the process that settles groups."""
+        """Match documents for the process that settles groups."""
         if not _asked_to_end():
             match_worker.answer(request)
 

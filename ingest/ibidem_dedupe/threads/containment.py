@@ -46,7 +46,7 @@ def _is_subset(values: Hashes, others: Hashes) -> bool:
 
 
 def _occurs(words: Hashes, text: Hashes) -> bool:
-    """Return whether a few words stand together in a text."""
+    """Return whether a few words are adjacent in a text."""
     starts = np.flatnonzero(text[: text.size - words.size + 1] == words[0]) if text.size >= words.size else ()
     return any(np.array_equal(text[at : at + words.size], words) for at in starts)
 

@@ -1,4 +1,4 @@
-"""The threads of a collection of mails: the tree of each, which mails are inclusive, and which are contained in others.
+"""Threads of a collection of mails: the tree of each, the inclusive mails, and the contained ones.
 
 A mail is inclusive where no other mail of its thread holds all that it says and all that is attached to it: the end
 of a branch, an attachment that was dropped, a quotation that was altered or cut. Whoever reads the inclusive mails has

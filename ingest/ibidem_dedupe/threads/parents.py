@@ -40,7 +40,7 @@ NEAREST = 20
 
 @dataclass(eq=False, slots=True)
 class Parents:
-    """The mails that are known, and the parent of each.
+    """The known mails, and the parent of each.
 
     `add` may be called again whenever further mails arrive: only what they answer and what answers them is looked at.
     """
@@ -169,7 +169,7 @@ class Parents:
 
 
 def _smallest(values: Hashes, count: int) -> list[int]:
-    """Return the smallest of values, each once."""
+    """Return the smallest distinct values."""
     distinct = np.unique(values)
     chosen: list[int] = distinct[:count].tolist()
     return chosen

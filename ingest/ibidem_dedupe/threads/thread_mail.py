@@ -94,7 +94,7 @@ def thread_mails(documents: Iterable[Document]) -> Iterator[ThreadMail]:
 
 
 def _levels(text: str) -> tuple[list[str], str]:
-    """Return the texts of each depth, and the heading above what is quoted."""
+    """Return the texts of each depth, and the heading above the quotation."""
     levels: dict[int, list[str]] = {0: []}
     heading = ""
     for piece in part(text):

@@ -82,7 +82,7 @@ class MarkedName:
 
 
 def read_name(name: str) -> MarkedName:
-    """Part a title, the name of a file or a first line into the name of the work and version marks.
+    """Split a title, file name or first line into the name of the work and version marks.
 
     >>> read_name("Lease of the harbour house, rev. B (final).docx")
     MarkedName(work='lease of the harbour house', number=(2,), stage=3, year=None, dates=())

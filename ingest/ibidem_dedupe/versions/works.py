@@ -125,7 +125,7 @@ class Works:
             self._claims[first] |= self._claims[second]
 
     def _are_declared_two(self, a: int, b: int) -> bool:
-        """Whether the works of two documents are declared to be two."""
+        """Whether the works of two documents are declared to be different."""
         one, other = self._claims[self._find(a)].works, self._claims[self._find(b)].works
         return bool(one and other) and one.isdisjoint(other)
 
@@ -192,7 +192,7 @@ class Works:
                     yield called[name], row
 
     def _candidates(self) -> Iterator[tuple[int, int, float]]:
-        """Yield pairs that have a name or a run in common and are not joined yet, with the share that they share."""
+        """Yield unjoined pairs that have a name or a run in common, with their similarity."""
         holders: dict[Key, list[int]] = {}
         for row, document in enumerate(self.documents):
             others: set[int] = set()
@@ -244,7 +244,7 @@ def _equal_relation(a: VersionedDocument, b: VersionedDocument, kinds: set[str])
 
 
 def shared(a: VersionedDocument, b: VersionedDocument) -> float:
-    """Estimate the share of runs that two documents have in common, of all that they have.
+    """Estimate the share of runs that two documents have in common.
 
     Broder, "On the resemblance and containment of documents" (1997), section 4: the smallest hashes of both together
     are a sample of all runs; those that both have are counted. Texts of fewer runs than a sample holds are compared

@@ -25,7 +25,7 @@ LEAST = 1_000
 
 
 def count_terms(texts: Iterable[str], language: str, origin: str) -> Table:
-    """Count in how many texts each term occurs.
+    """Count the texts that contain each term.
 
     Args:
         texts: One text a document; read once, never held.

@@ -127,7 +127,7 @@ _REMEDY = "delete the file; a default table is built again at the next use"
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """The number of documents that hold each term.
+    """The number of documents that contain each term.
 
     Args:
         name: 16 hex digits: xxh3-64 of scheme, language, documents, counts and terms.
@@ -291,7 +291,7 @@ class Table:
 
 
 def is_earlier(path: Path) -> bool:
-    """Return whether a file is a table of the scheme before."""
+    """Return whether a file is a table of the previous scheme."""
     try:
         with path.open("rb") as file:
             magic = _MAGIC % EARLIER.encode()

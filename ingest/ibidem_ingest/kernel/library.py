@@ -65,7 +65,7 @@ class Library:
 
 
 def address(array: Array) -> int:
-    """Return the place of an array in memory."""
+    """Return the address of an array in memory."""
     place: int = array.__array_interface__["data"][0]
     return place
 

@@ -69,7 +69,7 @@ class PairLoops(Library):
         return term[:count], row[:count]
 
     def by_row(self, row: NDArray[np.int32], times: Places, size: int) -> Places:
-        """Return the places of entries that have partners, in the order of their rows, which are below `size`."""
+        """Return the indices of entries with partners, ordered by row; rows are below `size`."""
         _check(row, size)
         order = np.empty(row.size, np.int64)
         count = self._call("ibidem_by_row", row, times, row.size, size, order)
@@ -118,7 +118,7 @@ class PairLoops(Library):
         return counts
 
     def shared_smallest(self, values: Array, pairs: tuple[Places, Places], filling: int) -> tuple[Places, Places]:
-        """Count for pairs of rows the smallest values of both, as many as a row may have: the shared, then all."""
+        """Count for pairs of rows the smallest values of both, up to the size of a row: the shared, then all."""
         _check(pairs, len(values))
         counts, together = np.empty(pairs[0].size, np.int64), np.empty(pairs[0].size, np.int64)
         columns = (values, values.shape[1], *pairs, counts.size, filling)

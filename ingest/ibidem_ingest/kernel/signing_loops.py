@@ -99,7 +99,7 @@ class SigningLoops(Library):
         table: tuple[int, int],
         sizes: tuple[int, int],
     ) -> tuple[Places, Places]:
-        """Run `feature_set.sign_batch` in compiled code: the codes, and how many each document has.
+        """Run `feature_set.sign_batch` in compiled code: the codes, and the count of each document.
 
         Args:
             table_ranks: Ranks of the terms in the table, document by document, and where each document's begin and the
@@ -168,7 +168,7 @@ class SigningLoops(Library):
     def numbers(
         self, groups: Sequence[Places], digit: Array, hashes: Hashes, documents: int
     ) -> tuple[Places, NDArray[np.uint16], Places]:
-        """Sketch the numbers of documents: how many, the hashes, and how many of these are filled."""
+        """Sketch the numbers of documents: count, hashes, and number of hashes."""
         word, document = groups
         counts, sizes = np.zeros(documents, np.int64), np.zeros(documents, np.int64)
         sketch = np.zeros((documents, 16), np.uint16)

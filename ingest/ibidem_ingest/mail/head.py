@@ -26,7 +26,7 @@ LONGEST_SUBJECT = 1_000
 
 
 def bare_subject(subject: str) -> str:
-    """Return a subject without the prefixes of answers and forwards, and without the name of a list in brackets.
+    """Return a subject without reply and forward prefixes, and without a list name in brackets.
 
     >>> bare_subject("Re: [lawyers] AW: Fwd:  the  lease"), bare_subject("Re: "), bare_subject("I: Miete")
     ('the lease', '', 'Miete')

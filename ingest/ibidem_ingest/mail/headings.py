@@ -1,4 +1,4 @@
-"""What introduces a quotation: a line of attribution, a separator, or a copied head.
+"""Headings of quotations: an attribution, a separator, or a copied header.
 
 A phrase alone decides nothing: what stands around it must fit, too.
 """
@@ -190,7 +190,7 @@ _OTHER_PREFIX = re.compile(rf"(?:[|:}}#]|{NAMED_PREFIX.pattern}|[ \t]{{2,}})(?=\
 
 
 def _prefix(lines: Lines, at: int) -> str:
-    """Return another mark of quotation, or an indent, that the first line below an attribution bears."""
+    """Return the quote mark or indent of the first line below an attribution."""
     match = _OTHER_PREFIX.match(_beyond_marks(lines, at))
     if match is None:
         return ""

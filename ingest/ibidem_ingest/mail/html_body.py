@@ -51,7 +51,7 @@ def html_to_text(html: str) -> str:
 
 
 class _Writer:
-    """Collects lines while the tree is walked, without recursion."""
+    """Collects lines while the tree is visited, without recursion."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -61,7 +61,7 @@ class _Writer:
         self.verbatim = 0
 
     def write(self, tree: object) -> str:
-        """Walk the tree."""
+        """Visit the tree."""
         iterwalk = import_module("lxml.etree").iterwalk
         for event, element in iterwalk(tree, events=("start", "end")):
             if not isinstance(element.tag, str):

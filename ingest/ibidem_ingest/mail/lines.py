@@ -44,7 +44,7 @@ class Lines:
 
 
 def read_lines(text: str) -> Lines:
-    """Read the lines of a body with their marks."""
+    """Read the lines of a body with their quote marks."""
     lines = Lines(text)
     start = 0
     for line in text.splitlines(keepends=True):
@@ -96,6 +96,6 @@ def _join_wrapped(lines: Lines) -> None:
 
 
 def count_marks(content: str) -> int:
-    """Count the marks of quotation behind an indent."""
+    """Count the quote marks after an indent."""
     match = MARKS.match(content.lstrip())
     return match[0].count(">") if match else 0

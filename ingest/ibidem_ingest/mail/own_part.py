@@ -11,7 +11,7 @@ from ibidem_ingest.mail.parts import own_text
 
 
 def signed_part(document: Document) -> Document:
-    r"""Return a document with the text that is signed.
+    r"""Return a document with the text to sign.
 
     >>> mail = Document("a", "Today.\n> Is it due?", meta={"message-id": "<1@example.org>"})
     >>> signed_part(mail).text, signed_part(Document("b", "> Is it due?")).text

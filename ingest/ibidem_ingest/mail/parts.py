@@ -37,7 +37,7 @@ class Part:
 
 
 def part(text: str) -> list[Part]:
-    r"""Part a body.
+    r"""Split a body into its parts.
 
     Returns:
         Its parts in order; each character belongs to one. Empty lines belong to the part before them.
@@ -68,7 +68,7 @@ def own_text(text: str) -> str:
 
 
 def unmarked(text: str, piece: Part) -> str:
-    r"""Return the text of a part without the marks of quotation.
+    r"""Return the text of a part without quote marks.
 
     >>> text = "> > Is it\n> > due?\n"
     >>> unmarked(text, part(text)[0])

@@ -118,7 +118,7 @@ def epub_record(path: Path, max_text: int) -> dict[str, object]:
 
 
 def _package(book: zipfile.ZipFile) -> str:
-    """Find the list of the book's files."""
+    """Find the file list of the book."""
     if CONTAINER not in book.namelist():
         raise Unreadable(f"{DAMAGED}: it has no {CONTAINER}; save it again, or leave it out")
     paths = _xml(_read(book, CONTAINER, 100_000)).xpath("//*[local-name()='rootfile']/@full-path")

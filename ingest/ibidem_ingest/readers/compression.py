@@ -36,7 +36,7 @@ _MAGIC = {b"\x1f\x8b": ".gz", b"\xfd7zXZ\x00": ".xz", b"\x28\xb5\x2f\xfd": ".zst
 
 
 class PiecesStream(io.RawIOBase):
-    """The content of a compressed file, a piece at a time.
+    """The content of a compressed file, in pieces.
 
     Where the file cannot be unpacked any further, the stream ends once, so that a buffer in front of it hands out what
     it has, and raises the error when it is read again.

@@ -47,7 +47,7 @@ class Decoding:
     strict: bool = False
 
     def __post_init__(self) -> None:
-        """Look the codec up."""
+        """Look up the codec."""
         try:
             "a".encode(self.encoding or "utf-8")
         except (LookupError, ValueError) as error:
@@ -55,7 +55,7 @@ class Decoding:
             raise UsageError(f"{short_repr(self.encoding)} is not an encoding of texts", remedy) from error
 
     def decode(self, data: bytes) -> tuple[str, int]:
-        r"""Decode the bytes of a text that is UTF-8, except for a few bytes.
+        r"""Decode a text that is UTF-8 except for a few bytes.
 
         Returns:
             The text, and how many characters replace bytes that are not UTF-8.

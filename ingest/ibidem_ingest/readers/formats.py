@@ -73,7 +73,7 @@ def guess_format(name: str) -> Format | None:
 
 
 def text_suffix(name: str) -> str:
-    """Return the suffix of a file in small letters; of a compressed file that of the file inside.
+    """Return the suffix of a file in lower case, ignoring that of compression.
 
     >>> text_suffix("news.TXT.gz"), text_suffix("page.html"), text_suffix("archive.gz")
     ('.txt', '.html', '')
@@ -211,7 +211,7 @@ class Choice:
     strict: bool = False
 
     def __post_init__(self) -> None:
-        """Check the values that no type checks."""
+        """Validate the values that type checkers do not check."""
         parse_formats(self.format)
         Decoding(self.encoding)
         if self.id_from not in get_args(IdFrom):
@@ -264,12 +264,12 @@ class Choice:
 
 
 def encode_path(path: Path) -> str:
-    """Write a whole path, in which links stay links, with escapes for the bytes that are not UTF-8."""
+    """Return a full path without resolving links, with escapes for bytes that are not UTF-8."""
     return os.fsencode(os.path.abspath(path)).decode(errors="backslashreplace")  # noqa: PTH100 - links stay links
 
 
 def text_hash(text: str) -> str:
-    """Name a document by its text: 32 hex digits of BLAKE2b.
+    """Return an id from a text: 32 hex digits of BLAKE2b.
 
     >>> text_hash("We the People")
     '79af2f41f2e9bc3189050159afa952cf'

@@ -55,7 +55,7 @@ def html_record(path: Path, max_text: int, decoding: Decoding = UTF_8) -> dict[s
 
 
 def _decode(data: bytes, decoding: Decoding) -> tuple[str, int]:
-    """Decode as UTF-8, or as the page declares; never by guessing. Counts the characters that replace bytes."""
+    """Decode as UTF-8, or with the declared charset, without guessing; counts the replacement characters."""
     with translate_errors():
         try:
             return data.decode().removeprefix("\ufeff"), 0

@@ -45,7 +45,7 @@ class InputFile:
 
 
 def printable(path: Path) -> str:
-    """Write a path with escapes for the bytes that are no UTF-8."""
+    """Return a path with escapes for bytes that are not UTF-8."""
     return os.fsencode(path).decode(errors="backslashreplace")
 
 

@@ -105,7 +105,7 @@ def _read_sandboxed(source: InputFile, path: Path, choice: Choice, tally: Tally,
 def _read_copy(
     source: InputFile, copy: Path, choice: Choice, time_limit: TimeLimit, reader: SandboxedReader
 ) -> Outcome:
-    """Read a copy that is then no longer needed."""
+    """Read a temporary copy."""
     began = time.monotonic()
     try:
         outcome = _read_sandboxed(source, copy, choice, Tally(), reader)

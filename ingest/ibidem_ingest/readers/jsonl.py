@@ -69,7 +69,7 @@ def lines(stream: "BufferedReader[Any]", limit: int, time_limit: TimeLimit) -> I
 
 
 def _skip_blank(stream: "BufferedReader[Any]", time_limit: TimeLimit) -> int:
-    """Skip the blank lines that follow, many at a time; returns how many."""
+    """Skip the following blank lines in bulk; returns how many."""
     count = 0
     while True:
         ahead = stream.peek(1)
@@ -163,7 +163,7 @@ def _limit(max_text: int) -> int:
 
 
 def _read_line(line: bytes, where: str, max_text: int, tally: Tally, language: str) -> Document | Refusal:
-    """Make a document of a line."""
+    """Return the document of a line."""
     try:
         record = orjson.loads(line)
         document = read_record(record, where, max_text, language)

@@ -87,7 +87,7 @@ def mails(stream: BinaryIO, max_text: int, time_limit: TimeLimit) -> Iterator[by
 
 
 def _head(mail: EmailMessage) -> dict[str, object]:
-    """Read the fields of the head."""
+    """Read the header fields."""
     subject, sent = _line(mail, "subject"), _line(mail, "date")
     meta: dict[str, object] = {TYPE: MAIL}
     values = {name: _line(mail, name) for name in ("from", "to", "cc", "message-id", "in-reply-to")}
@@ -196,7 +196,7 @@ def _alternative(part: EmailMessage) -> list[EmailMessage]:
 
 
 def _text(part: EmailMessage) -> str:
-    """Decode a text by the encoding that it names, or as UTF-8 when that is unknown."""
+    """Decode a text with its declared charset, or as UTF-8 if it is unknown."""
     data = part.get_payload(decode=True)
     if not isinstance(data, bytes):
         return ""

@@ -72,7 +72,7 @@ def _blocks(tokens: list[Any]) -> Iterator[tuple[str, str]]:
 
 
 def _words(parts: list[Any]) -> Iterator[str]:
-    """Yield the visible text of a paragraph: of a picture its description."""
+    """Yield the visible text of a paragraph; for an image, its description."""
     for part in parts:
         if part.type in {"text", "code_inline"}:
             yield part.content
@@ -156,7 +156,7 @@ def _is_title(line: str, next_line: str) -> bool:
 
 
 def _visible_lines(lines: list[str]) -> Iterator[str]:
-    """Yield the lines that readers see."""
+    """Yield the visible lines."""
     hidden_indent = -1
     """How far a line is indented whose block is not shown; -1 outside of one."""
     for line in lines:

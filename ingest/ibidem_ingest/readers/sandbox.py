@@ -103,7 +103,7 @@ class SandboxedReader:
     _process: subprocess.Popen[bytes] | None = field(default=None, init=False)
 
     def __enter__(self) -> Self:
-        """Start nothing yet."""
+        """Do nothing: the process starts with the first file."""
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -111,7 +111,7 @@ class SandboxedReader:
         self._end()
 
     def parse_record(self, format_: Format, path: Path, decoding: Decoding = UTF_8) -> dict[str, object]:
-        """Read a file.
+        """Parse a file.
 
         Args:
             format_: Its format.
@@ -198,7 +198,7 @@ def _environment() -> dict[str, str]:
 
 
 def _pipe(pipe: Any) -> Any:
-    """Return a pipe of a process that was started with it."""
+    """Return a pipe of a running process."""
     return pipe
 
 
@@ -255,7 +255,7 @@ class SandboxPool:
     _threads: ThreadPoolExecutor | None = field(default=None, init=False)
 
     def __enter__(self) -> Self:
-        """Start nothing yet."""
+        """Do nothing: processes start with their first files."""
         self._threads = ThreadPoolExecutor(self.processes, thread_name_prefix="reader")
         self._readers = [SandboxedReader(self.max_text, self.seconds) for _ in range(self.processes)]
         for reader in self._readers:
@@ -274,7 +274,7 @@ class SandboxPool:
                 self._threads.shutdown()
 
     def results(self, items: Iterable[T | Parse[T]]) -> Iterator[T]:
-        """Yield the outcomes of parsing in the order of the items.
+        """Yield the results of parsing in the order of the items.
 
         Args:
             items: Outcomes, and parses that are still to be done.

@@ -79,7 +79,7 @@ class _Lines:
     _size: int = 0
 
     def begin_row(self) -> None:
-        """Count the characters of the next row."""
+        """Start counting the characters of the next row."""
         self._size = 0
 
     def __iter__(self) -> Self:
@@ -148,7 +148,7 @@ def _surplus(cells: int, columns: int, separator: str) -> Unreadable:
 
 
 def _record(names: list[str], cells: list[str], text_column: str) -> Row:
-    """Make a record of a row, without empty cells except the text."""
+    """Return the record of a row, without empty cells except for the text."""
     row = {name: cell for name, cell in zip(names, cells, strict=False) if cell and name}
     text = row.pop(text_column, "")
     fields: Row = {name: row[name] for name in row if name in FIELDS - {"text", "pages", "meta", ORIGIN, WHERE}}

@@ -68,7 +68,7 @@ def is_dense(tokens: Sequence[str]) -> bool:
 
 
 def bigrams(tokens: Sequence[str]) -> Iterator[str]:
-    """Go through the bigrams of a text.
+    """Yield the bigrams of a text.
 
     >>> list(bigrams(["東", "京", "abc", "한국", "말"]))
     ['東京', '한국']
@@ -113,7 +113,7 @@ def known() -> NDArray[np.uint8]:
 
 
 def unknown(tokens: Sequence[str]) -> list[int]:
-    """Return the hashes of a text's distinct bigrams that are not in the list, ascending.
+    """Return the hashes of a text's distinct bigrams missing in the list, ascending.
 
     >>> unknown(["龘", "京"]) == [hash_bigram("龘京")]
     True
@@ -124,7 +124,7 @@ def unknown(tokens: Sequence[str]) -> list[int]:
 
 
 def unknown_batch(batch: TokenBatch, dense: NDArray[np.bool_]) -> tuple[Hashes, Places]:
-    """Return the same for the dense documents of a batch.
+    """Return `unknown` of the dense documents of a batch.
 
     Args:
         batch: The tokens.

@@ -107,7 +107,7 @@ def sign_titles(batch: TokenBatch, titles: Sequence[str]) -> tuple[list[str], li
 
 
 def _title_tokens(titles: Sequence[str]) -> list[str]:
-    """Cut many titles into tokens at once."""
+    """Tokenize many titles at once."""
     if not any(titles):
         return [""] * len(titles)
     return [each.decode() for each in TokenBatch.tokenize(titles).join_tokens()]
@@ -118,7 +118,7 @@ GROUP_NAME_SIZE = 12
 
 
 def group_name(id_: str) -> str:
-    """Name the group that a document begins.
+    """Return the group name of the document that starts a group.
 
     Args:
         id_: The document's id.

@@ -91,7 +91,7 @@ class LongSignatures:
         return keys[order], part[order]
 
     def encode(self) -> bytes:
-        """Return the value that is stored."""
+        """Return the stored value."""
         flags = CHUNKS * (self.parts == "chunks") | ALPHABETICAL * self.words.alphabetical
         columns: list[NDArray[np.unsignedinteger]] = [
             self.sketches,
@@ -128,7 +128,7 @@ class LongSignatures:
         )
 
     def clues(self) -> dict[LongClue, list[str]]:
-        """Return the values under which the text is looked up, without repeats and in order."""
+        """Return the distinct look-up values of the text, in order."""
         clues: dict[LongClue, list[str]] = {
             "profiles": distinct("p", self.profiles[self.profiles != 0]),
             "page_bands": distinct("q", pages.band_keys(self.sketches[self.has_signatures])),
@@ -139,7 +139,7 @@ class LongSignatures:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class PagedTokens:
-    """The tokens of several texts, divided into texts, and the places of the page breaks.
+    """The tokens of several texts, split by text, and the positions of the page breaks.
 
     Args:
         batch: The tokens, a document of the batch for each text.
@@ -153,7 +153,7 @@ class PagedTokens:
 
     @classmethod
     def tokenize(cls, texts: Sequence[str]) -> "PagedTokens":
-        r"""Cut texts into tokens, at page breaks too.
+        r"""Split texts into tokens, also at page breaks.
 
         >>> paged = PagedTokens.tokenize(["one two\fthree", "four"])
         >>> paged.batch.offsets.tolist(), paged.pages.tolist(), paged.first.tolist()

@@ -158,7 +158,7 @@ def character_values(idf: NDArray[np.uint64], blocks: NDArray[np.uint8]) -> Hash
 
 
 def content_key(packed: Packed) -> str:
-    """Return the one value under which identical documents are found."""
+    """Return the look-up value of identical documents."""
     scheme = f"ch{packed.scheme}:"
     return f"{scheme}none:{packed.id}" if packed.flags & NO_WORDS else f"{scheme}{packed.content.hex()}"
 

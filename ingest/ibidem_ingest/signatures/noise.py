@@ -87,7 +87,7 @@ Blocks = NDArray[np.void]
 
 
 class Noise(NamedTuple):
-    """A noise block, read.
+    """A parsed noise block.
 
     Args:
         slots: 64 slots of the runs of characters.
@@ -115,7 +115,7 @@ class Noise(NamedTuple):
 
     @property
     def runs_of_a_term(self) -> float:
-        """Runs that are lost with a term, or a pair of letters, that differs."""
+        """Runs lost with each differing term or bigram."""
         return RUNS_OF_A_BIGRAM if self.dense else RUNS_OF_A_WORD
 
     @property
@@ -125,7 +125,7 @@ class Noise(NamedTuple):
 
 
 def read(block: bytes) -> Noise:
-    """Read a block.
+    """Parse a block.
 
     >>> read(bytes(76)).run
     0
@@ -260,7 +260,7 @@ def rows(blocks: Blocks) -> list[bytes]:
 
 
 def shares_keys(a: bytes, b: bytes, pairs: int) -> bool:
-    """Return whether two texts share the keys by which candidates are found: in a window, and in an index.
+    """Return whether two texts share candidate keys: in a window, and in an index.
 
     Args:
         a: 64 slots.
@@ -274,7 +274,7 @@ def shares_keys(a: bytes, b: bytes, pairs: int) -> bool:
 
 
 def estimate(equal: int) -> float:
-    """Return the share of runs that two texts have in common, from equal slots: corrected for those equal by chance.
+    """Return the share of common runs of two texts, from equal slots: corrected for those equal by chance.
 
     >>> estimate(64), estimate(0)
     (1.0, 0.0)
@@ -283,12 +283,12 @@ def estimate(equal: int) -> float:
 
 
 def estimate_difference(share: float, a: float, b: float) -> float:
-    """Return how many of two sets' elements are in one only, from their Jaccard index and sizes."""
+    """Return how many elements are in only one of two sets, from their Jaccard index and sizes."""
     return (1 - share) / (1 + share) * (a + b)
 
 
 def estimate_unknown(a: Noise, b: Noise) -> float:
-    """Estimate how many unknown terms are in one text only."""
+    """Estimate how many unknown terms are in only one text."""
     equal = sum(left == right for left, right in zip(a.terms, b.terms, strict=True))
     share = max(0.0, equal / OF_TERMS - CHANCE) if a.unknown and b.unknown else 0.0
     return estimate_difference(share, a.unknown, b.unknown)

@@ -41,7 +41,7 @@ def runs_of_a_term(run: Codes) -> Figures:
 
 
 def is_noisy(block: Codes) -> Bools:
-    """Return which blocks hold noise: `noise.Noise.noisy`, in columns.
+    """Return which blocks are noisy: `noise.Noise.noisy`, in columns.
 
     Args:
         block: (n, 76) noise blocks; one that says nothing is not noisy.
@@ -74,7 +74,7 @@ class NoiseFigures:
 
     @classmethod
     def read(cls, columns: PackedColumns, rows: Rows) -> "NoiseFigures":
-        """Read the blocks of rows."""
+        """Parse the blocks of rows."""
         block = columns.noise[rows, noise.SLOTS :]
         return cls(RUNS[block[:, 1]], block[:, 2] + 256.0 * block[:, 3], block[:, 4:])
 

@@ -71,7 +71,7 @@ class NumberColumns(NamedTuple):
 
 
 def sign_batch(batch: TokenBatch, groups: TermGroups) -> NumberColumns:
-    """Sketch the numbers of several documents, as `sign` does each."""
+    """Sketch the numbers of several documents, as `sign` does."""
     words = groups.vocabulary
     pairs = (groups.word, groups.document)
     counts, hashes, sizes = loops.compiled().numbers(pairs, words.shapes.has_digit, words.hashes, len(batch))
@@ -86,7 +86,7 @@ def compare(a: Numbers, b: Numbers) -> float:
 
 
 def differing_numbers(a: Numbers, b: Numbers) -> float:
-    """Estimate how many numbers are in one text only."""
+    """Estimate how many numbers are in only one text."""
     share = compare(a, b)
     return (1 - share) / (1 + share) * (a.distinct + b.distinct)
 

@@ -205,7 +205,7 @@ def _name_bounds(value: bytes) -> tuple[int, int] | None:
 
 
 def read_noise(blocks: bytes) -> bytes | None:
-    """Return the noise block among the blocks behind the id.
+    """Return the noise block among the blocks after the id.
 
     Args:
         blocks: All bytes behind the id.
@@ -249,7 +249,7 @@ def flags(signatures: Signatures) -> int:
 
 
 def guard(document: Document, distinct: Sequence[str]) -> bytes:
-    """Hash the values of the fields that must not differ.
+    """Hash the values of the required equal fields.
 
     Returns:
         4 bytes; zeros when none are named or one is missing, since a missing value speaks against no pair.
@@ -276,7 +276,7 @@ def _value(document: Document, name: str) -> object:
 
 
 def _three_bytes(codes: Sequence[int]) -> bytes:
-    """Write codes in three bytes each."""
+    """Encode codes as three bytes each."""
     words = struct.pack(f"<{len(codes)}I", *codes)
     octets = bytearray(TERM_BYTES * len(codes))
     for place in range(TERM_BYTES):
@@ -285,7 +285,7 @@ def _three_bytes(codes: Sequence[int]) -> bytes:
 
 
 def _read_three_bytes(octets: bytes) -> tuple[int, ...]:
-    """Read what `_three_bytes` wrote."""
+    """Decode the codes of `_three_bytes`."""
     words = bytearray(len(octets) // TERM_BYTES * 4)
     for place in range(TERM_BYTES):
         words[place::4] = octets[place::TERM_BYTES]
@@ -293,7 +293,7 @@ def _read_three_bytes(octets: bytes) -> tuple[int, ...]:
 
 
 def _sketch(count: int, hashes: Sequence[int]) -> tuple[int, ...]:
-    """Return the part of the sketch that ascends: the rest is filling."""
+    """Return the ascending part of the sketch: the rest is padding."""
     size = min(count, 1)
     while 0 < size < min(count, SKETCH) and hashes[size] > hashes[size - 1]:
         size += 1
@@ -301,7 +301,7 @@ def _sketch(count: int, hashes: Sequence[int]) -> tuple[int, ...]:
 
 
 def _fits(parts: PackedParts) -> bool:
-    """Return whether the flags and the length agree with the parts."""
+    """Return whether flags and length match the parts."""
     bits = parts.head[1]
     terms = len(parts.terms) // TERM_BYTES
     return (
@@ -327,12 +327,12 @@ def _is_possible(packed: Packed) -> bool:
 
 
 def _is_interval(first: int, last: int) -> bool:
-    """Return whether two days are the first and the last of a date, or both unknown."""
+    """Return whether two days are the first and last of a date, or both unknown."""
     return first == last == NO_DATE or FIRST_DAY <= first <= last <= LAST_DAY
 
 
 def is_utf8(name: bytes) -> bool:
-    """Return whether bytes are text."""
+    """Return whether bytes are valid UTF-8."""
     try:
         name.decode()
     except UnicodeDecodeError:

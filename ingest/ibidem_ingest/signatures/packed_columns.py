@@ -1,4 +1,4 @@
-"""Packed columns: many packed values as arrays, on which the grouping of a window works."""
+"""Packed columns: many packed values as arrays, for the grouping of a window."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -245,7 +245,7 @@ class PackedBuffer:
         )
 
     def readable(self, rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Return which of some rows have an id that is text."""
+        """Return which of some rows have an id that is valid UTF-8."""
         begin, end = self.names.T
         octets = np.frombuffer(self.text, np.uint8)
         readable = rows.copy()
@@ -289,7 +289,7 @@ def _noise(values: PackedValues, ends: Whole) -> tuple[NDArray[np.bool_], NDArra
 
 
 def _is_consistent(heads: Rows, term_count: Whole, slot_count: Whole) -> NDArray[np.bool_]:
-    """Return for each value whether scheme, flags and length agree with the rest."""
+    """Return for each value whether scheme, flags and length match the rest."""
     flags = heads["flags"]
     fitting: NDArray[np.bool_] = (
         (heads["scheme"] == SCHEME)
@@ -333,7 +333,7 @@ def _is_disordered(terms: Whole32) -> NDArray[np.bool_]:
 
 
 def _sketches(rows: Rows) -> Whole32:
-    """Fill with `NO_NUMBER` from the first hash on that does not ascend."""
+    """Replace hashes by `NO_NUMBER` from the first that is not ascending."""
     sketch = rows["number_sketch"].astype(np.int32)
     filling = np.arange(SKETCH) >= rows["numbers"][:, None]
     filling[:, 1:] |= sketch[:, 1:] <= sketch[:, :-1]

@@ -37,7 +37,7 @@ class PackedValues(Sequence[bytes | None]):
 
     @classmethod
     def join(cls, values: Sequence[bytes | None]) -> "PackedValues":
-        """Lay values side by side.
+        """Join values in one buffer.
 
         >>> list(PackedValues.join([b"one", None, b""]))
         [b'one', None, b'']
@@ -82,7 +82,7 @@ class PackedValues(Sequence[bytes | None]):
 
     @property
     def octets(self) -> Octets:
-        """The memory, byte by byte."""
+        """The buffer, byte by byte."""
         return np.frombuffer(self.text, np.uint8)
 
     @property
@@ -139,7 +139,7 @@ class IdColumn(Sequence[str]):
 
     @classmethod
     def join(cls, ids: Sequence[str]) -> "IdColumn":
-        """Lay ids side by side.
+        """Join ids in one buffer.
 
         >>> list(IdColumn.join(["a", "", "é"]))
         ['a', '', 'é']
@@ -167,7 +167,7 @@ class IdColumn(Sequence[str]):
         return self.text[begin : begin + int(self.size[row])].decode(errors="ignore")
 
     def take(self, rows: Sequence[int] | Places) -> "IdColumn":
-        """Give the ids of some documents, in another order."""
+        """Return the ids of some documents, in another order."""
         return replace(self, begin=self.begin[rows], size=self.size[rows])
 
     @property

@@ -76,7 +76,7 @@ def sign(documents: Sequence[Document], tables: Tables) -> list[Signatures]:
 
 
 def sign_stream(documents: Iterable[Document], tables: Tables) -> Iterator[tuple[Document, Signatures]]:
-    """Sign a stream of documents, a batch at a time, so that memory does not grow with their number.
+    """Sign a stream of documents in batches, so that memory does not grow with their number.
 
     Args:
         documents: As for `sign`; read no further than a batch ahead.
@@ -193,7 +193,7 @@ def encode_long(document: Document, length: int) -> bytes:
 def _sign_by_idf(
     batch: TokenBatch, groups: TermGroups, table: Table | None
 ) -> tuple[FingerprintColumns, FeatureColumns, Blocks]:
-    """Make the signatures that need an idf table."""
+    """Compute the signatures that need an idf table."""
     if table is None:
         size = len(batch)
         return fingerprint.none_batch(size), feature_set.none_batch(size), noise.sign_blocks(batch)

@@ -169,7 +169,7 @@ class SignedColumns:
 
 
 def _columns(rows: Sequence[tuple[object, ...]], count: int) -> list[tuple[object, ...]]:
-    """Turn rows into columns."""
+    """Convert rows into columns."""
     return list(zip(*rows, strict=True)) or [()] * count
 
 

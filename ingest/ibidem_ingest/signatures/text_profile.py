@@ -78,7 +78,7 @@ def compare(a: str, b: str) -> float:
 
 
 def quantum(highest: int) -> int:
-    """Return the step to which counts are rounded down.
+    """Return the quantum by which counts are rounded down.
 
     >>> [quantum(highest) for highest in (1, 2, 249, 250)]
     [1, 2, 2, 3]

@@ -60,7 +60,7 @@ class UniqueWords:
 
     @cached_property
     def order(self) -> Places:
-        """The places of the words, ordered by their hashes."""
+        """The positions of the words, ordered by hash."""
         return np.argsort(self.words, kind="stable")
 
     @cached_property
@@ -137,7 +137,7 @@ def places(tokens: Sequence[str]) -> Places:
 
 
 def sign_batch(batch: TokenBatch, groups: TermGroups) -> tuple[list[UniqueWords], list[Places]]:
-    """Sign several texts, as `sign` does each.
+    """Sign several texts, as `sign` does.
 
     Returns:
         The unique words of each, and their places among the tokens of the batch; none where there are too few.
@@ -191,7 +191,7 @@ def sequence_similarity(length: int, a: int, b: int) -> float:
 
 
 def least_common_length(a: int, b: int) -> int:
-    """Return the least length of a common subsequence with which two sequences reach a threshold.
+    """Return the minimum length of a common subsequence at which two sequences reach a threshold.
 
     Args:
         a: Words of the one.

@@ -1,4 +1,4 @@
-"""Folding of letters that differ in marks alone, as the analyzers of search engines fold them.
+"""Folding of letters that differ only in diacritics, as the analyzers of search engines fold them.
 
 The one text is written with its accents, its points or its vowel signs, the other without, or with fewer: polytonic and
 plain Greek, vocalised Arabic and what newspapers print, French in capitals. So after NFKC, lower case and NFKC

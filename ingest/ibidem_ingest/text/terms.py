@@ -1,4 +1,4 @@
-"""Terms: which tokens are evidence, and their groups in a batch of texts.
+"""Terms: the tokens that count as evidence, and their groups in a batch of texts.
 
 Token classes: which tokens have letters or digits, how long they are, and which of them are terms.
 
@@ -32,7 +32,7 @@ Octets = NDArray[np.uint8]
 
 
 def gather_slices(buffer: bytes, starts: Places, sizes: Places) -> Octets:
-    """Copy stretches of a buffer side by side.
+    """Copy slices of a buffer next to each other.
 
     Args:
         buffer: Any bytes.
@@ -68,7 +68,7 @@ def is_term(token: str) -> bool:
 
 
 def has_digit(token: str) -> bool:
-    """Return whether a token holds a digit."""
+    """Return whether a token contains a digit."""
     if token.isascii():
         return not token.isalpha()
     return not {DIGIT, SINGLE_DIGIT}.isdisjoint(character_kinds(token))
@@ -90,7 +90,7 @@ class TokenShapes:
 
     @classmethod
     def classify(cls, buffer: bytes, starts: Places, ends: Places) -> "TokenShapes":
-        """Look at tokens in the buffer of a batch.
+        """Classify the tokens in the buffer of a batch.
 
         Args:
             buffer: UTF-8; at least eight bytes follow the last token.
@@ -158,13 +158,13 @@ class Vocabulary:
 
     @cached_property
     def shapes(self) -> TokenShapes:
-        """Kinds of characters that the words consist of."""
+        """Kinds of characters in the words."""
         return TokenShapes.classify(self.buffer, self.starts, self.ends)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class TermGroups:
-    """The distinct (word, document) pairs of a batch, in no order that counts.
+    """The distinct (word, document) pairs of a batch, unordered.
 
     Args:
         word: Number of the word in the vocabulary.

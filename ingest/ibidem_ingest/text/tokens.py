@@ -231,7 +231,7 @@ class TokenBatch:
 
     @cached_property
     def documents(self) -> Places:
-        """Number of the document of each token."""
+        """Index of the document of each token."""
         return np.repeat(np.arange(len(self)), self.lengths)
 
     def slice(self, first: int, end: int) -> "TokenBatch":

@@ -1,4 +1,4 @@
-"""Command-line application: the table of commands, and the dispatch to the one that was typed.
+"""Command-line application: the table of commands, and the dispatch to the given one.
 
 Only the module of the command that was typed is imported, so that `ibidem --help` and a mistyped option answer at once.
 An error is one message on standard error and an exit code:
@@ -95,7 +95,7 @@ def file_error(error: OSError) -> str:
 
 
 def silence_output() -> None:
-    """Point standard output at nothing, so that the interpreter's last flush cannot fail."""
+    """Redirect standard output to nowhere, so that the interpreter's last flush cannot fail."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -175,7 +175,7 @@ def root(
 
 
 def placeholder() -> None:
-    """Stand in the help for a command that was not typed."""
+    """Placeholder in the help for a command that was not given."""
 
 
 def load(name: str) -> Callable[..., object] | typer.Typer:
@@ -186,7 +186,7 @@ def load(name: str) -> Callable[..., object] | typer.Typer:
 
 
 def build(names: Sequence[str]) -> typer.Typer:
-    """Build the application with the wanted commands in full and the others as lines of the help.
+    """Build the application with the wanted commands in full and the others as help lines.
 
     Args:
         names: Names of the commands that may run.
@@ -219,7 +219,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def start(typed: list[str]) -> None:
-    """Build the application with the command that was typed, and run it."""
+    """Build the application with the given command, and run it."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # nothing here multiplies matrices, and its threads wait busily
     first = next((word for word in typed if not word.startswith("-")), "")
     app = build(list(COMMANDS) if COMPLETION in os.environ else [first])

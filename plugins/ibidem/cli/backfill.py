@@ -267,7 +267,7 @@ def cost_lines(cost: Mapping[str, Any]) -> Iterator[str]:
 
 
 def format_time(seconds: float) -> str:
-    """Write a time in hours, minutes and seconds.
+    """Format a time as hours, minutes and seconds.
 
     >>> format_time(75.2)
     '0:01:15'

@@ -57,7 +57,7 @@ OPENING = 60
 
 
 def side_by_side(comparison: Comparison) -> Iterator[RenderableType]:
-    """Yield how much two texts share, and the longest passages of it in the order of the first text."""
+    """Yield the amount of shared text, and the longest shared passages in the order of the first text."""
     words = sum(passage.words for passage in comparison.passages)
     if not words:
         yield Text("They share no passage of eight words.")
@@ -130,7 +130,7 @@ def passage_place(letter: str, words: Words, extent: tuple[int, int], pages: Pag
 
 
 def first_blocks(passage: Iterator[Block]) -> Iterator[Block]:
-    """Yield the first blocks of a passage, the last one cut."""
+    """Yield the first blocks of a passage, with the last one shortened."""
     room = OPENING
     for block in passage:
         yield Block(block.is_equal, cut(block.a, room), cut(block.b, room))
@@ -140,7 +140,7 @@ def first_blocks(passage: Iterator[Block]) -> Iterator[Block]:
 
 
 def cut(extent: tuple[int, int], limit: int) -> tuple[int, int]:
-    """Keep the first words of some.
+    """Return the first words of a range.
 
     >>> cut((10, 90), 60)
     (10, 70)
@@ -285,7 +285,7 @@ def signals(evidence: Mapping[str, Mapping[str, Any]]) -> Iterator[Indented]:
 
 
 def yes(value: object) -> str:
-    """Write a truth as a word."""
+    """Format a boolean as a word."""
     return "equal" if value else "different"
 
 

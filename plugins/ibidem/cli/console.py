@@ -1,4 +1,4 @@
-"""Console of every command: results on standard output, messages and progress on standard error; shared options.
+"""Console of every command: results on standard output, messages and progress on standard error.
 
 Text of documents is shown without control characters, on one line, with matches highlighted. The help of the dedupe
 options comes from the table of parameters.
@@ -163,7 +163,7 @@ Advance = Callable[[int, int | None], None]
 
 @contextmanager
 def bar(doing: str) -> Iterator[Advance]:
-    """Show a bar while something long is done.
+    """Show a progress bar.
 
     Args:
         doing: What is done.
@@ -307,7 +307,7 @@ WindowDays = Annotated[str | None, parameter("dedupe_window_days", "--window-day
 def figures(
     level: str | None, similarity: str | None, preset: str | None, window_days: str | None
 ) -> dict[str, str | None]:
-    """Return the options that say when two documents are duplicates, by the names of their parameters."""
+    """Return the options of the pair decision, by parameter name."""
     return {
         "dedupe_level": level,
         "dedupe_similarity": similarity,

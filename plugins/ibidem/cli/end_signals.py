@@ -24,7 +24,7 @@ def catch_end_signals() -> Iterator[Callable[[float], bool]]:
             os.write(writing, b".")
 
     def wait_for_signal(seconds: float) -> bool:
-        """Wait, and return whether a request to end came."""
+        """Wait, and return whether a request to end was received."""
         return bool(select.select([reading], [], [], seconds)[0])
 
     handlers = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}

@@ -176,7 +176,7 @@ def list_evidence(evaluation: Evaluation) -> Iterator[Text]:
 
 
 def mistakes(evaluation: Evaluation) -> Iterator[Text]:
-    """Name the worst mistakes, each with its reason."""
+    """Return the worst errors, each with its reason."""
     if evaluation.mistakes:
         yield Text("\nthe worst mistakes: missed ones that are most alike, wrong ones that are least alike")
     for each in evaluation.mistakes:
@@ -185,7 +185,7 @@ def mistakes(evaluation: Evaluation) -> Iterator[Text]:
 
 
 def unknown_ids(evaluation: Evaluation) -> Iterator[Text]:
-    """Name the documents that occur in the labels alone."""
+    """Return the documents that occur only in the labels."""
     if evaluation.unknown:
         names = ", ".join(sanitize(repr(name)) for name in evaluation.unknown[:MOST_NAMES])
         suffix = f" and {len(evaluation.unknown) - MOST_NAMES:,} more" if len(evaluation.unknown) > MOST_NAMES else ""

@@ -30,7 +30,7 @@ Shares = Mapping[int, float]
 
 
 def bars(shares: Shares) -> Iterator[str]:
-    """Write a line with a bar for some lengths.
+    """Return a line with a bar for some lengths.
 
     >>> next(bars({6: 0.5, 7: 0.7, 20: 1.0}))
     ' 6   50.0 %  ████████████████████'

@@ -133,7 +133,7 @@ def synchronize(paths: Sequence[str], settings: Settings, *, is_deletion: bool) 
 
 
 def gone_files(result: Mapping[str, Any]) -> Text:
-    """Say which documents' files are gone, and how to delete the documents."""
+    """Return which documents' files are gone, and how to delete the documents."""
     if not result["gone"]:
         return Text("\nNo file of a document is gone.")
     count, names = format_count(len(result["gone"]), "document"), name_few(result["gone"])

@@ -88,7 +88,7 @@ def lookup_advice(policy: Policy) -> str:
 
 
 def stored_policy(parameters: Mapping[str, str], presets: Mapping[str, NamedFigures] = PRESETS) -> Policy:
-    """Return the figures by which groups are settled.
+    """Return the policy of the stored groups.
 
     Args:
         parameters: Those that were named, by the names of their parameters.

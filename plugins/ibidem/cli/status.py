@@ -157,7 +157,7 @@ STATES = {"waiting": "not done", "reading": "being read"}
 
 
 def name_few(names: Sequence[str]) -> str:
-    """Name a few of many.
+    """Return a few of many names.
 
     >>> name_few([str(number) for number in range(12)])
     '0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and others'

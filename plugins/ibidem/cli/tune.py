@@ -115,7 +115,7 @@ def show(tuning: Tuning, save: str, *, as_json: bool) -> None:
 
 
 def keep(tuning: Tuning, name: str, settings: Settings) -> None:
-    """Keep the chosen figures with the index."""
+    """Store the chosen figures with the index."""
     figures = "a learned sum of figures" if tuning.choice == "learned" else str(tuning.chosen)
     description = f"tuned on {format_count(tuning.sets, 'set')} of duplicates: {figures}"
     with engine_context(settings) as engine:
@@ -173,5 +173,5 @@ def saved_as(tuning: Tuning, save: str) -> str:
 
 
 def describe(figures: PairFigures) -> str:
-    """Write figures down."""
+    """Format figures."""
     return f"precision {figures.precision:.3f}, recall {figures.recall:.3f}, F1 {figures.f1:.3f}"

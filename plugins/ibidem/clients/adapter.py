@@ -88,7 +88,7 @@ class ClientAdapter(ABC):
 
     @abstractmethod
     def params(self) -> dict[str, str]:
-        """Return the query string that the server is meant to see."""
+        """Return the query string for the server."""
 
     @abstractmethod
     def exception(self, failure: Failure) -> Exception:

@@ -1,4 +1,4 @@
-"""View of a client's transport that reads JSON by orjson.
+"""View of a client's transport that parses JSON with orjson.
 
 The window of a search is half a megabyte of JSON, and the clients' decoders take twice as long for it as orjson. The
 view is the caller's transport in everything else: nodes, retries, sniffing and credentials are the same objects. A

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
         msearch: SearchMethod[Any]
 
     class AsyncSearch:
-        """The same of an asynchronous client."""
+        """Methods of an asynchronous client that take dedupe parameters."""
 
         search: SearchMethod[Coroutine[Any, Any, Any]]
         msearch: SearchMethod[Coroutine[Any, Any, Any]]

@@ -189,7 +189,7 @@ def is_same_content(packed: Packed, content: str) -> bool:
 
 
 def sign_pair(a: Document, b: Document, tables: Tables) -> tuple[tuple[Packed, Packed], LongPair | None]:
-    """Sign both documents, in the form that decisions are made on."""
+    """Sign both documents, in the form used by decisions."""
     signatures_a, signatures_b = sign([a, b], tables)
     packed_a, packed_b = unpack(pack(a, signatures_a)), unpack(pack(b, signatures_b))
     if packed_a is None or packed_b is None:
@@ -223,7 +223,7 @@ def find_misread(a: Words, b: Words, table: Table | None) -> list[Misread]:
 
 
 def with_examples(evidence: Evidence | None, examples: Sequence[Misread]) -> Evidence | None:
-    """Add examples to evidence that rests on misread words."""
+    """Add examples to evidence of misread words."""
     if evidence is None or evidence.signature != "characters" or not examples:
         return evidence
     return replace(evidence, why={**evidence.why, "misread": [list(each) for each in examples[:EXAMPLES]]})
@@ -243,7 +243,7 @@ def characters(a: Packed, b: Packed) -> dict[str, Mapping[str, object]]:
 
 
 def slots(a: Packed, b: Packed) -> dict[str, object]:
-    """Return how many min-hash slots are equal, with a shared band or without, and the estimated resemblance."""
+    """Return the number of equal min-hash slots, whether a band is shared, and the estimated resemblance."""
     equal = minhash.equal_slots(a.slots, b.slots)
     resemblance = max(0.0, minhash.correct_for_chance(equal / len(a.slots)))
     return {
@@ -290,7 +290,7 @@ def part_signals(a: Packed, b: Packed, long_pair: LongPair | None) -> dict[str, 
 
 
 def overlap(a: Words, b: Words, shared: Sequence[Region]) -> dict[str, Mapping[str, object]]:
-    """Return which share of each text's characters of words is in passages that both have."""
+    """Return the share of each text's word characters that is in shared passages."""
     return {"overlap": {"a": share(a, [region.a for region in shared]), "b": share(b, [region.b for region in shared])}}
 
 

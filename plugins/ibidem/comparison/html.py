@@ -68,7 +68,7 @@ class PagedText:
 
     @classmethod
     def read(cls, text: str) -> "PagedText":
-        """Yield a part of the text, split at its page breaks."""
+        """Find the page breaks."""
         return cls(text, page_breaks(text))
 
     def stretches(self, start: int, end: int, *, differs: bool = False) -> Iterator[TextSpan]:

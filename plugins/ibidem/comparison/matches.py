@@ -98,7 +98,7 @@ def runs(a: Sequence[str], b: Sequence[str], min_length: int = LEAST) -> list[Ru
 
 
 def to_region(run: Run, a: Words, b: Words) -> Region:
-    """Return where a run is in the two texts."""
+    """Return the positions of a run in the two texts."""
     return Region(
         (a.starts[run.a], a.ends[run.a + run.words - 1]),
         (b.starts[run.b], b.ends[run.b + run.words - 1]),
@@ -149,7 +149,7 @@ class Block(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A stretch of text that both have, with small differences.
+    """A shared range of text, with small differences.
 
     Args:
         runs: The runs of words that are the same, in the order of both texts.
@@ -159,12 +159,12 @@ class Passage:
 
     @property
     def a(self) -> tuple[int, int]:
-        """Numbers of its words in the first text: from, to."""
+        """Range of its words in the first text."""
         return self.runs[0].a, self.runs[-1].a + self.runs[-1].words
 
     @property
     def b(self) -> tuple[int, int]:
-        """Numbers of its words in the second text: from, to."""
+        """Range of its words in the second text."""
         return self.runs[0].b, self.runs[-1].b + self.runs[-1].words
 
     @property
@@ -174,7 +174,7 @@ class Passage:
 
 
 def passages(runs: Iterable[Run], gap: int = GAP) -> list[Passage]:
-    """Chain runs into passages.
+    """Join runs into passages.
 
     Args:
         runs: In the order of the first text, without overlap there.
@@ -198,7 +198,7 @@ def passages(runs: Iterable[Run], gap: int = GAP) -> list[Passage]:
 
 
 def align(a: Sequence[str], b: Sequence[str], runs: Sequence[Run]) -> list[Passage]:
-    """Find the passages of two texts, those of badly recognised text too.
+    """Find the passages of two texts, including those of badly recognised text.
 
     Args:
         a: Tokens of the first text.
@@ -257,7 +257,7 @@ def continues(run: Run, next_run: Run, gap: int) -> bool:
 
 
 def blocks(passage: Passage, a: Sequence[str], b: Sequence[str]) -> Iterator[Block]:
-    """Yield the words of a passage, equal and different stretches in turn.
+    """Yield the words of a passage as alternating equal and different blocks.
 
     Args:
         passage: The passage.

@@ -73,7 +73,7 @@ class Redline:
 
 
 def redline(a: Sequence[Part], b: Sequence[Part]) -> Redline:
-    """Put two texts side by side.
+    """Align two texts in two columns.
 
     Args:
         a: The parts of the first text.
@@ -91,7 +91,7 @@ def redline(a: Sequence[Part], b: Sequence[Part]) -> Redline:
 
 
 def numbers(parts: Sequence[Part]) -> frozenset[int]:
-    """Return the numbers of the passages that a text has."""
+    """Return the numbers of the passages in a text."""
     return frozenset(part.passage for part in parts if part.passage)
 
 
@@ -132,7 +132,7 @@ def stay(passages: Sequence[tuple[int, int]]) -> list[int]:
 
 
 def arrange(a: Sequence[Part], b: Sequence[Part], in_place: frozenset[int]) -> Iterator[Row]:
-    """Yield the rows: what is between two passages that stay, then the passage."""
+    """Yield the rows: the text between two fixed passages, then the passage."""
     left = list(split_at([(part.passage, part) for part in a], in_place))
     right = list(split_at([(part.target, part) for part in b], in_place))
     by_number = {number: (before, passage) for number, before, passage in right}

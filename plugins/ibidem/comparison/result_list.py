@@ -147,7 +147,7 @@ Row = Mapping[str, Any]
 
 
 def rows(response: Response) -> Iterator[Row]:
-    """Yield a row for each document, duplicates behind their lead.
+    """Yield a row for each document, duplicates after their lead.
 
     Args:
         response: Of a search with duplicates indented.

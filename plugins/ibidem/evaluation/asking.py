@@ -79,7 +79,7 @@ class Inquiry:
     _joined: deque[Bools] = field(init=False, default_factory=lambda: deque(maxlen=UNCHANGED + 1))
 
     def __post_init__(self) -> None:
-        """Measure all candidates; texts with equal content need no label."""
+        """Compute the figures of all candidates; texts with equal content need no label."""
         columns = self.collection.columns
         a, b = find_candidates(columns)
         differ = (columns.content[a] != columns.content[b]).any(axis=1)
@@ -126,7 +126,7 @@ class Inquiry:
         return int(left[np.argmin(doubt)])
 
     def _similarity(self) -> Figures:
-        """Return the higher of the shares of words' and characters' runs."""
+        """Return the higher similarity, by words or by characters."""
         names = list(FIGURES)
         similarity: Figures = self.figures[:, [names.index("runs"), names.index("characters")]].max(axis=1)
         return similarity

@@ -57,7 +57,7 @@ class Mistake:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class SignedDocuments:
-    """Documents that pairs of ids speak of.
+    """The documents of pairs of ids.
 
     Args:
         ids: Their ids, by row.
@@ -124,7 +124,7 @@ def insufficient_share(signals: Signals) -> str:
 
 
 def shared_share(name: str, figures: Why) -> str:
-    """Say how much of a signature two documents share."""
+    """Return how much of a signature two documents share."""
     share = reason({"signature": name, **figures})
     if name == "minhash" and not figures["band"]:
         return f"{share} and no band of three"

@@ -149,7 +149,7 @@ def judge_once(rows: Iterable[tuple[Names, Verdict, str]]) -> dict[Names, Verdic
 
 
 def labelled_ids(path: Path) -> set[str]:
-    """Return the ids of all documents that labels speak of.
+    """Return the ids of all labelled documents.
 
     Args:
         path: The labels.
@@ -234,7 +234,7 @@ def refuse_unknown(path: Path, unknown: Iterable[str], about: str) -> None:
 
 
 def order_pair(a: str, b: str) -> Pair:
-    """Put the smaller id first."""
+    """Return a pair with the smaller id first."""
     return (a, b) if a < b else (b, a)
 
 

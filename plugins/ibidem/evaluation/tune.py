@@ -64,7 +64,7 @@ class Figures:
 
     @property
     def policy(self) -> Policy:
-        """Format the figures as command-line options."""
+        """The decision for a pair."""
         policy = (PRESETS[self.preset].policy if self.preset else Policy()).similar(self.similarity)
         return replace(
             policy,
@@ -87,7 +87,7 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class LearnedChoice:
-    """A rule that labels teach.
+    """A rule learned from labels.
 
     Args:
         rule: The rule that all labels teach.
@@ -103,7 +103,7 @@ Choice = Literal["default", "thresholds", "learned"]
 
 @dataclass(frozen=True, slots=True)
 class Tuning:
-    """The figures that labels recommend.
+    """The figures recommended by labels.
 
     Args:
         documents: How many there are.
@@ -146,7 +146,7 @@ class Tuning:
 
     @property
     def policy(self) -> Policy:
-        """The decision that is recommended."""
+        """The recommended decision."""
         if self.choice == "learned" and self.learned is not None:
             return Policy.from_rule(self.learned.rule)
         return self.chosen.policy if self.choice == "thresholds" else Policy()
@@ -173,7 +173,7 @@ class Tuning:
 
 
 def tune(collection: Collection, labels: Labels, *, learn: bool = False, whole: int = 0) -> Tuning:
-    """Choose figures on labels.
+    """Choose figures by labels.
 
     Args:
         collection: Signed documents.
@@ -197,7 +197,7 @@ def tune(collection: Collection, labels: Labels, *, learn: bool = False, whole: 
 def choose_figures(
     collection: Collection, true: set[Pair], unjudged: set[Pair], *, learn: bool = False, whole: int = 0
 ) -> Tuning:
-    """Choose figures on pairs.
+    """Choose figures by pairs.
 
     Args:
         collection: Signed documents.

@@ -53,7 +53,7 @@ class Connections:
         return True
 
     def remove(self, connection: "Connection") -> None:
-        """Forget a connection."""
+        """Remove a connection."""
         self._all.pop(connection, None)
         neighbours = self._connections.get(connection.network, {})
         neighbours.pop(connection, None)
@@ -78,7 +78,7 @@ class Connection(HttpToolsProtocol):
 
     @property
     def is_unfinished(self) -> bool:
-        """Whether a request is still waited for, or the rest of one."""
+        """Whether a request, or the rest of one, has not arrived yet."""
         return self.cycle is None or self.cycle.response_complete or self.cycle.more_body
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -91,7 +91,7 @@ class Connection(HttpToolsProtocol):
             self._end(FULL)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget the connection."""
+        """Remove the connection."""
         self._registry.remove(self)
         self._cancel_timer()
         super().connection_lost(exc)
@@ -108,7 +108,7 @@ class Connection(HttpToolsProtocol):
             self._wait()
 
     def drop(self) -> None:
-        """Make room for another."""
+        """Close the connection, to allow another."""
         self._registry.remove(self)
         self._end(LATE)
 

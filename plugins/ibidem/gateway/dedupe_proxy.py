@@ -202,7 +202,7 @@ def search_stage(ask: ApiRequest) -> Stage | None:
 
 
 def content(ask: ApiRequest) -> bytes | None:
-    """Write a request's body."""
+    """Serialize a request's body."""
     if ask.lines is not None:
         return b"".join(dump_json(line) + b"\n" for line in ask.lines)
     return None if ask.body is None else dump_json(ask.body)

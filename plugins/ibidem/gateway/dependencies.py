@@ -71,7 +71,7 @@ async def cluster(request: Request) -> Upstream:
 
 
 async def caller(request: Request) -> Caller:
-    """Return who calls."""
+    """Return the caller."""
     return Caller.read(request.headers)
 
 

@@ -92,7 +92,7 @@ def doctor(caller: WithCaller, context: WithContext, _: NoParameters) -> Respons
     settings = context.settings
 
     def open_index() -> Engine:
-        """Open the index as the caller may."""
+        """Open the index with the caller's rights."""
         return open_for_caller(settings.address, settings.index, caller.headers, float(settings.gateway_timeout))
 
     check_access(open_index())
@@ -115,7 +115,7 @@ def check_access(engine: Engine) -> None:
 
 
 def answer(value: Mapping[str, Any], status: int = 200) -> Response:
-    """Write a value as JSON.
+    """Serialize a value as JSON.
 
     Args:
         value: What is answered.

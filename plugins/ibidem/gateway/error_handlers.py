@@ -1,4 +1,4 @@
-"""Error handlers: a JSON error for clients, a page for browsers."""
+"""Error handlers: JSON errors for clients, a page for browsers."""
 
 import re
 from collections.abc import Mapping

@@ -36,7 +36,7 @@ def skip(_: Any) -> Iterator[str]:
 
 
 def object_reader(parts: Mapping[str, Part], default: Part | None = None, *, strict: bool = False) -> Part:
-    """Make the reader of an object.
+    """Return a reader of an object.
 
     Args:
         parts: Those that may be objects or lists, and how each is read.
@@ -101,7 +101,7 @@ def query_list(value: Any) -> Iterator[str]:
 
 
 def named_index(value: Mapping[str, Any], name: str) -> str:
-    """Return the index that an object names.
+    """Return the index named by an object.
 
     Raises:
         HttpError: It is not a string.
@@ -133,7 +133,7 @@ def shape(value: Any) -> Iterator[str]:
 
 
 def boosts(value: Any) -> Iterator[str]:
-    """Read how much indexes count."""
+    """Read `indices_boost`."""
     for item in value if isinstance(value, list) else (value,):
         yield from item if isinstance(item, dict) else ()
 
@@ -144,12 +144,12 @@ def hits(value: Any) -> Iterator[str]:
 
 
 def sort(value: Any) -> Iterator[str]:
-    """Read an order."""
+    """Read a sort order."""
     yield from map_reader(object_reader({"nested": nested_sort, "nested_filter": query}, skip))(value)
 
 
 def nested_sort(value: Any) -> Iterator[str]:
-    """Read which nested objects are ordered by."""
+    """Read a sort order by nested objects."""
     yield from object_reader({"filter": query, "nested": nested_sort})(value)
 
 

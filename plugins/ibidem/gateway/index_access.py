@@ -147,7 +147,7 @@ def check_references(body: Any, settings: Settings) -> None:
 
 
 def references(body: Any) -> Iterator[str]:
-    """Yield the indexes that are named anywhere together with an id, or looked up in.
+    """Yield the indexes of references with an id, and of look-ups.
 
     >>> list(references({"query": {"terms": {"id": {"index": "lists", "id": "1", "path": "ids"}}}}))
     ['lists']
@@ -167,7 +167,7 @@ def references(body: Any) -> Iterator[str]:
 
 
 def names_a_document(value: dict[str, Any], name: str) -> bool:
-    """Return whether an object names a document by an index and an id."""
+    """Return whether an object refers to a document by index and id."""
     return name in value and not isinstance(value[name], dict | list) and any(each in value for each in ID)
 
 

@@ -57,7 +57,7 @@ class Metrics:
         self.seconds.labels(route).observe(seconds)
 
     def took(self, stage: Stage, seconds: float) -> None:
-        """Note how long a stage of a grouped search took."""
+        """Record the time of a stage of a grouped search."""
         self.stages.labels(stage).observe(seconds)
         if (stages := STAGES.get(None)) is not None:
             stages[stage] = stages.get(stage, 0.0) + seconds

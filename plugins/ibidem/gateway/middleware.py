@@ -89,7 +89,7 @@ _HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[^:/@\s]+)(?::\d{1,5})?")
 
 
 def check_host(host: str, hosts: tuple[str, ...]) -> None:
-    """Refuse a name that the gateway is not called by.
+    """Refuse a host name that is not the gateway's.
 
     Args:
         host: The header `Host`.
@@ -110,7 +110,7 @@ def check_host(host: str, hosts: tuple[str, ...]) -> None:
 
 
 def check_site(method: str, headers: Mapping[str, str], path: str = "/") -> None:
-    """Refuse a request which a page of another site sent, except for links that a reader follows.
+    """Refuse a request sent by a page of another site, except for followed links.
 
     Args:
         method: The request's method.
@@ -234,14 +234,14 @@ class LimitsMiddleware:
             self._streams.release(address)
 
     async def _answer_in_time(self, scope: Scope, receive: Receive, answer: "Outgoing") -> None:
-        """Answer within the time and the number of requests that are allowed."""
+        """Handle a request within the limits of time and concurrency."""
         patience = scope[KEY] = Patience(self._settings.gateway_timeout)
         extend(scope, query_parameters(scope))
         release = self._take_place(scope)
         waited_for = True
 
         async def send(message: Message) -> None:
-            """Answer, as long as the client waits."""
+            """Handle a request while the client is connected."""
             if waited_for:
                 await answer(message)
 

@@ -178,7 +178,7 @@ def read_one(  # noqa: PLR0913, PLR0917 - a search, and what is said of all of t
 
 
 def read_index(indexes: str, head: Values, settings: Settings) -> str:
-    """Return the indexes that a head names, or those of the path.
+    """Return the indexes named by a header, or those of the path.
 
     Raises:
         HttpError: It names them twice, or nothing names one.

@@ -59,7 +59,7 @@ def add_error_schema(app: FastAPI) -> None:
     described = app.openapi
 
     def openapi() -> dict[str, Any]:
-        """Describe the routes, and add the error and its statuses."""
+        """Describe the routes, with the error schema and its statuses."""
         document = described()
         document.setdefault("components", {}).setdefault("schemas", {})["Error"] = ERROR
         for operations in document["paths"].values():
@@ -150,7 +150,7 @@ class ComparedPair(Pair, LevelQuery):
 
 
 class Nothing(StrictQuery):
-    """No parameter at all."""
+    """No parameters."""
 
 
 SearchParameters = Annotated[SearchQuery, Query()]

@@ -30,7 +30,7 @@ _SECONDS: Mapping[str, float] = {
 
 
 class Patience:
-    """Time within which a request has to be answered.
+    """Time until a request times out.
 
     Args:
         seconds: From now.
@@ -42,11 +42,11 @@ class Patience:
 
     @property
     def remaining(self) -> float:
-        """Seconds that remain."""
+        """Remaining seconds."""
         return max(0.0, self._began + self.seconds - monotonic())
 
     def extend(self, seconds: float) -> None:
-        """Add the wait that was asked of the engine."""
+        """Add the requested wait of the engine."""
         self.seconds += seconds
 
 

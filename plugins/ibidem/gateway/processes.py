@@ -98,7 +98,7 @@ def end(processes: Sequence[Supervised]) -> None:
 
 
 def tell(processes: Sequence[Supervised], number: int) -> None:
-    """Send a signal to each process that runs."""
+    """Send a signal to each running process."""
     for each in processes:
         if each.number:
             os.kill(each.number, number)

@@ -51,7 +51,7 @@ def read_body(content: bytes, headers: Mapping[str, str], settings: Settings) ->
 
 
 def check_type(content_type: str, endings: Iterable[str]) -> None:
-    """Refuse a body in a form that cannot be looked into.
+    """Refuse a body in a format that cannot be checked.
 
     Args:
         content_type: The content type.
@@ -172,7 +172,7 @@ REFUSED: Mapping[str, str] = {
 
 
 def check_parameters(parameters: Mapping[str, str], settings: Settings) -> None:
-    """Refuse unknown parameters, while not all indexes are open, and scrolls where not all paths are.
+    """Refuse unknown parameters unless all indexes are open, and scrolls unless all paths are.
 
     Args:
         parameters: Of the query string.
@@ -249,7 +249,7 @@ def read_request(
 
 
 def read_source(parameters: Mapping[str, str]) -> Values:
-    """Read the body that is in the query string.
+    """Read the body in the query string.
 
     Raises:
         HttpError: It is not a JSON object, or in another form.

@@ -110,7 +110,7 @@ async def cancel_on_disconnect(request: Request, work: Coroutine[None, None, Ans
 
 
 async def wait_for_disconnect(request: Request) -> None:
-    """Return when the client has gone."""
+    """Return once the client has disconnected."""
     while (await request.receive())["type"] != "http.disconnect":
         pass
 

@@ -54,7 +54,7 @@ class Pace:
         return answer
 
     def earn(self, count: int) -> None:
-        """Add the time that some bytes are worth."""
+        """Add the time earned by some bytes."""
         self._remaining = min(self._limit, self._remaining + count / MIN_RATE)
 
 
@@ -175,7 +175,7 @@ class StreamedResponse:
         self._clock.reschedule(asyncio.get_running_loop().time() + MAX_WAIT_S)
 
     async def _wait_for_disconnect(self) -> None:
-        """Return when the client has gone."""
+        """Return once the client has disconnected."""
         await self._arrived.wait()
         while (await self._request.receive())["type"] != "http.disconnect":
             pass

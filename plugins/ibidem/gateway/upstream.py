@@ -33,7 +33,7 @@ RIGHTS = ("authorization", "es-security-runas-user", "es-secondary-authorization
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """A caller, as the engine identifies it: by the headers that grant rights.
+    """A caller, as the engine identifies it: by its authorization headers.
 
     Args:
         headers: Those of `RIGHTS` that were sent, with their values.
@@ -137,7 +137,7 @@ _COMPATIBLE = re.compile(r"compatible-with\s*=\s*(\d+)")
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The engine's answer.
+    """The engine's response.
 
     Args:
         status: HTTP status.
@@ -268,7 +268,7 @@ def response_headers(raw: Iterable[tuple[bytes, bytes]]) -> list[tuple[str, str]
 
 
 def forward_headers(headers: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return the headers of a request that go on to the engine.
+    """Return the request headers that are forwarded to the engine.
 
     Args:
         headers: Those that came, names in small letters.
@@ -293,7 +293,7 @@ def rewrite_headers(headers: Mapping[str, str], form: str | None) -> list[tuple[
 
 
 def media_type(headers: Mapping[str, str], form: str) -> str:
-    """Name a form of JSON in the version of the engine's language that a client speaks."""
+    """Return the media type of JSON in the API version of a client."""
     match = _COMPATIBLE.search(headers.get("accept", "") + headers.get("content-type", ""))
     base, version = ("vnd.elasticsearch+", f"; compatible-with={match[1]}") if match else ("", "")
     return f"application/{base}{form}{version}"

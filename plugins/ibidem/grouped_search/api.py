@@ -134,7 +134,7 @@ class EngineBackend(SearchBackend, StoredBackend):
 
     @property
     def _unranked(self) -> EngineSearch:
-        """All that the caller's filters let in."""
+        """All documents within the caller's filters."""
         query = self.query
         return self.engine.searching(Query(typed=query.typed, filters=query.filters, excluded=query.excluded))
 
@@ -315,7 +315,7 @@ def to_response(answer: Answer, account: Json, start_time: float) -> Json:
 
 
 def group_here(source: EngineBackend, page_request: PageRequest, *, facets: bool) -> RequestFlow[Answer]:
-    """Return a page that is grouped here, from a window or from stored groups, or the engine's own list."""
+    """Return a page grouped in this process, from a window or from stored groups, or the engine's own list."""
     if page_request.request.mode == "off":
         return (yield from list_here(source, page_request))
     stored_answer = (yield from stored_page(source, page_request)) if page_request.request.by == "stored" else None
@@ -332,7 +332,7 @@ def group_here(source: EngineBackend, page_request: PageRequest, *, facets: bool
 
 
 def list_here(source: EngineBackend, page_request: PageRequest) -> RequestFlow[Answer]:
-    """Return the engine's own list, untouched."""
+    """Return the engine's own list, unchanged."""
     start = page_request.start
     depth = (
         min(page_request.deepest, start + page_request.size) if source.order == "relevance" else page_request.deepest
@@ -367,7 +367,7 @@ def group_by_plugin(source: EngineBackend, page_request: PageRequest, *, facets:
 
 
 def plugin_hit(hit: Json, documents: Mapping[DocumentRef, StoredDocument]) -> Json:
-    """Return a hit of the plugin's as one that was grouped here."""
+    """Return a hit of the plugin in the form of this library."""
     document = documents.get((hit["_index"], hit["_id"]))
     result = {"_index": hit["_index"], "_id": hit["_id"], "_score": hit["_score"]}
     result |= {"_source": {}} if document is None else to_source(document)

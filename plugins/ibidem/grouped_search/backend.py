@@ -37,7 +37,7 @@ class SearchBackend(Protocol):
         """Return the long signatures of documents; documents without any are omitted."""
 
     def passages(self, hits: Sequence[Hit], fields: PassageFields) -> RequestFlow[Mapping[DocumentRef, Passage]]:
-        """Return the texts of hits with the names of the documents from which they were cut.
+        """Return the texts of hits with the ids of their documents.
 
         Args:
             hits: The hits of a window.

@@ -18,7 +18,7 @@ def relation_name(evidence: Evidence) -> str:
 
 
 def page_range(name: str, first: int, last: int) -> str:
-    """Name pages from the first to the last.
+    """Return the range of pages, in words.
 
     >>> page_range("page", 12, 31).partition("pages ")[2].split("\N{EN DASH}"), page_range("part", 2, 2)
     (['12', '31'], 'part 2')
@@ -27,7 +27,7 @@ def page_range(name: str, first: int, last: int) -> str:
 
 
 def format_count(number: object, singular: str, plural: str = "") -> str:
-    """Name a number of things.
+    """Return a number of things, in words.
 
     >>> format_count(1, "day"), format_count(1200, "day"), format_count(2, "copy", "copies")
     ('1 day', '1,200 days', '2 copies')
@@ -68,7 +68,7 @@ DIRECTIONS: Mapping[object, str] = {"part_of": "part of", "contains": "contains"
 
 
 def relation(why: Why, other: str, own_name: str = "") -> str:
-    """Describe the relation of a long text to another, and the places.
+    """Describe the relation of a long text to another, with positions.
 
     Args:
         why: The evidence: `relation`, `direction`, `parts` and the ranges `own` and `other`.
@@ -150,7 +150,7 @@ def guards(why: Why) -> list[str]:
 
 
 def reason(why: Why, other: str = "", own_name: str = "") -> str:
-    """Say why a document is a duplicate.
+    """Return the reason why a document is a duplicate.
 
     Args:
         why: The evidence as a response carries it: `signature`, its figures, and the guard values.

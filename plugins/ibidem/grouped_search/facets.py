@@ -39,7 +39,7 @@ def count_facets(window: Window) -> Facets:
     """Count a window's documents and groups."""
 
     def to_counts(facets: Sequence[Facet]) -> list[FacetBucket]:
-        """Name the document of each count."""
+        """Add the document name to each count."""
         return [(window.name(facet.row), facet.documents, facet.groups) for facet in facets]
 
     years = [(year, facet.documents, facet.groups) for year, facet in count_years(window)]

@@ -1,4 +1,4 @@
-"""Neighbours in a window: passages whose texts overlap in their document, read once for each hit.
+"""Neighbours in a window: passages whose texts overlap in their document; each hit is read once.
 
 Packed values hold no words, and a document is named by a field of the caller's, so both are read, for each hit once.
 """
@@ -21,7 +21,7 @@ UNKNOWN = Passage("")
 
 @dataclass(slots=True)
 class WindowOverlaps:
-    """The passages of a window that deepens.
+    """The passages of a window that is deepened.
 
     Args:
         source: Backend that they are read from.
@@ -42,7 +42,7 @@ class WindowOverlaps:
         return overlaps([self._passages[name] for name in HitNames(hits)])
 
     def account(self, hits: Sequence[Hit]) -> Json:
-        """Name the fields, and count the hits that lack one and so overlap no other; nothing without passages."""
+        """Report the fields, and the number of hits that lack one and so overlap no other; empty without passages."""
         if self.fields is None:
             return {}
         known = [self._passages[name] for name in HitNames(hits)]
@@ -53,7 +53,7 @@ class WindowOverlaps:
 
 
 def read_passage(source: Mapping[str, object], fields: PassageFields) -> Passage:
-    """Return a document as a passage; a name or text of another type is not known.
+    """Return a document as a passage; names and texts of other types are ignored.
 
     Args:
         source: The fields of the document.

@@ -89,7 +89,7 @@ def count_unread(window: Window, matching: Mapping[str, int], outside: Collectio
 
 
 class WindowReader:
-    """The top of a ranking, deeper with each request.
+    """The top of a ranking, read deeper with each request.
 
     It holds the ranking without copies that are only counted; `surplus` holds their content hashes, and
     `matching` how many documents with one of these match, as far as a request counted them. Which copies are left out
@@ -163,7 +163,7 @@ class WindowReader:
 
     @property
     def _may_leave_out(self) -> bool:
-        """Whether copies may be counted only; of passages each may stand beside another one of its document."""
+        """Return whether copies may only be counted: each passage may be a neighbour of another of its document."""
         return self._page_request.may_leave_out and self._page_request.request.passages is None
 
     def _group(self) -> RequestFlow[None]:
@@ -233,7 +233,7 @@ class GroupedPage:
 
 
 def check_page(page: int, size: int, deepest: int = DEEPEST) -> None:
-    """Refuse a page that no window reaches."""
+    """Refuse a page that is beyond every window."""
     if page < 1 or size < 1:
         raise UsageError(f"page {page} of size {size} does not exist", "page and size are whole numbers from 1 on")
     if (page - 1) * size >= deepest:
@@ -243,7 +243,7 @@ def check_page(page: int, size: int, deepest: int = DEEPEST) -> None:
 
 
 def grouped_page(source: SearchBackend, page_request: PageRequest) -> RequestFlow[GroupedPage]:
-    """Make a page of groups.
+    """Build a page of groups.
 
     Args:
         source: Backend that the page is read from.

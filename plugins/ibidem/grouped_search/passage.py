@@ -80,7 +80,7 @@ class Overlap:
 
     @property
     def evidence(self) -> Evidence:
-        """Why the first passage belongs to the second."""
+        """The reason why the first passage belongs to the second."""
         why = {"signature": OVERLAP, "words": self.words, "of": self.of, "side": self.side}
         return Evidence("partial", OVERLAP, round(self.words / self.of, 3), why)
 
@@ -126,7 +126,7 @@ _TOP = np.uint64(48)
 
 @dataclass(frozen=True, eq=False, slots=True)
 class CutWords:
-    """The words of passages side by side, those of one document next to each other.
+    """The words of passages in one array, grouped by document.
 
     Args:
         places: (p) place of each passage in the list, ascending in a document.
@@ -153,7 +153,7 @@ class CutWords:
                 yield (earlier, later), Overlap(size, "within" if size == len(own) else "before", least)
 
     def _starts(self) -> Mapping[tuple[int, int], list[int]]:
-        """Return where in a passage another one of its document may begin, by the numbers of both."""
+        """Return where in a passage another of its document may start, by the indices of both."""
         starts: dict[tuple[int, int], list[int]] = defaultdict(list)
         begins = [number for number in range(len(self.places)) if self.ends[number + 1] - self.ends[number] >= RUN]
         keys = runs(self.hashes)

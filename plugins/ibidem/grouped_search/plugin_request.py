@@ -43,7 +43,7 @@ def knows_figures(request: DedupeRequest) -> bool:
 
 
 def plugin_policy(request: DedupeRequest) -> Policy:
-    """Return the figures that the plugin takes from a request's names."""
+    """Return the policy that the plugin reads from a request's parameters."""
     base = PRESETS[request.preset].policy if request.preset in PRESETS else Policy()
     similarity = dict(request.figures).get(SIMILARITY)
     base = base if similarity is None else base.similar(int(similarity))
@@ -92,7 +92,7 @@ def read_facets(account: Mapping[str, Any]) -> Facets:
 
 
 def with_current_tables(account: Json, current: Collection[str]) -> Json:
-    """Count the documents of idf tables that are not current, by the plugin's account."""
+    """Add the number of documents with outdated idf tables to the plugin's account."""
     tables: Mapping[str, int] = account["tables"]
     names = Counter({int.from_bytes(bytes.fromhex(name), "little"): count for name, count in tables.items()})
     facts = {name: value for name, value in account.items() if name not in APART}

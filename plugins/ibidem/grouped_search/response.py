@@ -120,7 +120,7 @@ class Group:
 def build_groups(
     window: Window, leads: Sequence[int], request: DedupeRequest, places: Mapping[int, int] = NO_PLACES
 ) -> list[Group]:
-    """Arrange the groups of a page.
+    """Build the groups of a page.
 
     Args:
         window: The grouped hits.
@@ -325,7 +325,7 @@ def override_note(word: Override, other_id: str, *, holds: bool) -> str:
 
 
 def to_hit(hit: Hit, source: Json | None, score: float | None) -> Json:
-    """Return a hit without anything of the layer's.
+    """Return a hit without the layer's own fields.
 
     Args:
         hit: Its place.

@@ -124,7 +124,7 @@ def append_matches(window: Window, scope_matches: ScopeMatches, overrides: Itera
 def extend_window(
     window: Window, matches: Sequence[Hit], scope_matches: ScopeMatches, overrides: Iterable[Override]
 ) -> Window:
-    """Group hits behind the window."""
+    """Group hits after the window."""
     hits = [*window.hits[: window.ranked], *matches]
     row = {document_ref(hit): window.ranked + offset for offset, hit in enumerate(matches)}
     candidates = ((lead, row[name]) for lead, names in scope_matches.carriers.items() for name in names if name in row)

@@ -72,7 +72,7 @@ class StoredPage:
 
 
 def with_stored_policy(request: DedupeRequest, checkpoint: Checkpoint) -> DedupeRequest:
-    """Give a request the figures by which groups are stored.
+    """Return the request with the policy of the stored groups.
 
     Raises:
         UsageError: It asks for others.
@@ -97,7 +97,7 @@ def is_as_stored(request: DedupeRequest, checkpoint: Checkpoint) -> bool:
 
 
 def requested_policy(request: DedupeRequest, stored_policy: Policy) -> Policy:
-    """Return the figures that a request names, the others as groups are stored."""
+    """Return the requested policy; missing figures are those of the stored groups."""
     figures = dict(request.figures)
     if figures.keys() & {"dedupe_preset", "dedupe_similarity"}:
         policy = request.policy
@@ -119,7 +119,7 @@ def describe_policy(policy: Policy) -> str:
 
 
 def stored_page(source: StoredBackend, page_request: PageRequest) -> RequestFlow[StoredPage]:
-    """Make a page of stored groups.
+    """Build a page of stored groups.
 
     Args:
         source: Backend that the page is read from.
@@ -179,7 +179,7 @@ class PageGroups:
     def build(
         cls, heads: Sequence[GroupHit], members: Members, page_request: PageRequest, overrides: Sequence[Override]
     ) -> "PageGroups":
-        """Put the documents of a page together.
+        """Arrange the documents of a page.
 
         Args:
             heads: The best of each group.
@@ -209,7 +209,7 @@ class PageGroups:
         return cls(window, rows, sizes, page_request.request)
 
     def groups(self, places: Mapping[int, int] = NO_PLACES) -> list[Group]:
-        """Arrange the groups.
+        """Build the groups.
 
         Args:
             places: As for `choose_lead`.
@@ -330,5 +330,5 @@ def count_others(tables: Mapping[str, int], current: Collection[str]) -> int:
 
 
 def is_cut(group: Group, page_request: PageRequest) -> bool:
-    """Return whether not all of a group's documents were looked at for the one to show."""
+    """Return whether not all documents of a group were considered for its lead."""
     return page_request.request.keep.by != "rank" and group.unread_count > 0

@@ -173,14 +173,14 @@ def check_date(date: str, place: int) -> str:
 
 
 def lead_of(columns: PackedColumns, rows: Sequence[int], overlap: Overlaps, keep: Keep) -> int:
-    """Return the row of a group that is shown: a neighbour never, since the best passage of a document was found."""
+    """Return the row that is shown of a group; never a neighbour, since the best passage of a document was found."""
     first = rows[0]
     return choose_lead(columns, [row for row in rows if (row, first) not in overlap], keep)
 
 
 @dataclass(frozen=True, slots=True)
 class Explanations:
-    """Says why the rows of a group belong together.
+    """Builds the reasons why the rows of a group belong together.
 
     Args:
         matcher: Decides on pairs.
@@ -196,7 +196,7 @@ class Explanations:
         return TextGroup(lead, tuple(self.duplicate(row, lead, first) for row in rows if row != lead))
 
     def duplicate(self, row: int, lead: int, first: int) -> Duplicate:
-        """Return a row with the reason by which it belongs to the lead, or to the first of the group."""
+        """Return a row with the reason why it belongs to the lead, or to the first of the group."""
         found = self.pair(row, lead) or self.pair(row, first)
         if found is None:
             raise AssertionError(f"row {row} joined {first} without evidence")

@@ -135,7 +135,7 @@ class Window:
         return self.matcher.long_signatures.get(self.name(row))
 
     def evidence(self, row: int, other_row: int) -> Evidence | None:
-        """Return the evidence that two rows belong together: an overlap, else signatures, else a manual decision."""
+        """Return the evidence for two rows: an overlap, else signatures, else a manual decision."""
         word = self.overrides.valid.get((min(row, other_row), max(row, other_row)))
         if word is not None and word.verdict == "not":
             return None

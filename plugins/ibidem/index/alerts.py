@@ -53,7 +53,7 @@ class Alert:
         parse_request(dict(self.dedupe), mode="indent", later=True)
 
     def to_query(self) -> Query:
-        """Return the query of the search, parsed."""
+        """Return the parsed query of the search."""
         return parse_query(self.query, self.filters)
 
     def request(self, engine: Engine) -> DedupeRequest:
@@ -177,7 +177,7 @@ def fetch_documents(engine: Engine, hits: Sequence[Hit]) -> list[Document]:
 
 
 def new_leads(reports: Sequence[AlertReport], hits: Sequence[Hit], request: DedupeRequest) -> list[Hit]:
-    """Return the hits that lead a group in which nothing was reported before."""
+    """Return the hits that lead a group without reported documents."""
     report_hits = [Hit(each.index, each.id, 0.0, each.packed) for each in reports]
     leads = Window.group([*report_hits, *hits], request.policy).grouping.lead.tolist()
     return [hit for row, hit in enumerate(hits, len(report_hits)) if leads[row] == row]
@@ -198,7 +198,7 @@ def keep(engine: Engine, name: str, reports: Sequence[AlertReport], hits: Sequen
 
 
 def list_reports(engine: Engine, name: str) -> list[AlertReport]:
-    """Return what an alert reported, the earliest first."""
+    """Return the reported documents of an alert, the earliest first."""
     return [report for _, report in read_ledger(engine, "alerts", read_report, report_prefix(name))]
 
 

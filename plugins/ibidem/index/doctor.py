@@ -113,7 +113,7 @@ def check_distribution() -> Check:
 
 
 def check_engine(settings: Settings, open_index: Callable[[], Engine]) -> Iterator[Check]:
-    """Look at the engine and at how the documents in the index are signed."""
+    """Check the engine, and how the documents in the index are signed."""
     try:
         with closing(open_index()) as engine:
             yield from (Check.from_issue(issue.name, issue) for issue in engine.health_issues())
@@ -154,7 +154,7 @@ def check_plugin(open_index: Callable[[], Engine], engine_name: str) -> Iterator
 
 
 def plugin_check(nodes: Sequence[PluginNode], own_version: str, engine_name: str) -> Check:
-    """Return which nodes have the plugin.
+    """Check which nodes have the plugin.
 
     Args:
         nodes: The nodes; none where they cannot be known.
@@ -185,7 +185,7 @@ def plugin_check(nodes: Sequence[PluginNode], own_version: str, engine_name: str
 
 
 def _zip_remedy(nodes: Sequence[PluginNode], own_version: str, engine_name: str) -> str:
-    """Return which zips of a release the nodes take.
+    """Return the plugin zips of a release that fit the nodes.
 
     >>> _zip_remedy([PluginNode("one", "3.8.1", "")], "0.1.0", "opensearch")
     'take ibidem-plugin-0.1.0-opensearch-3.8.0.zip; docs/plugin.md says how to install it'
@@ -197,7 +197,7 @@ def _zip_remedy(nodes: Sequence[PluginNode], own_version: str, engine_name: str)
 
 
 def zip_version(engine: str, version: str) -> str:
-    """Return engine and version in the name of the zip: one for OpenSearch fits all patches of a minor version.
+    """Return engine and version in a zip's name: one for OpenSearch fits all patches of a minor version.
 
     >>> zip_version("opensearch", "3.8.1"), zip_version("elasticsearch", "9.5.3")
     ('opensearch-3.8.0', 'elasticsearch-9.5.3')
@@ -240,7 +240,7 @@ def check_records(open_index: Callable[[], Engine]) -> Check:
 
 
 def check_languages(open_index: Callable[[], Engine], tables: Tables) -> Iterator[Check]:
-    """Check that the first documents are in the language of the idf table that they are signed with."""
+    """Check that the first documents are in the language of their idf table."""
     sampler, current = LanguageSampler(), tables.current()
     try:
         with closing(open_index()) as engine:
@@ -298,7 +298,7 @@ def check_tables_folder(settings: Settings) -> Check:
 
 
 def check_broker(settings: Settings) -> Check:
-    """Check that the broker answers."""
+    """Check that the broker responds."""
     try:
         connect_broker(settings)
     except IbidemError as error:

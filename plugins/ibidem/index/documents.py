@@ -50,7 +50,7 @@ def titles(engine: Engine, names: Sequence[DocumentRef]) -> Mapping[DocumentRef,
 
 
 def stored_documents(engine: Engine, progress: Callable[[int], None]) -> Iterator[Document]:
-    """Yield all documents of an index, whole.
+    """Yield all documents of an index in full.
 
     Args:
         engine: The index.
@@ -80,7 +80,7 @@ def fetch_hits(engine: Engine, ids: Sequence[str]) -> Iterator[Hit]:
 
 @dataclass(frozen=True, slots=True)
 class Takedown:
-    """The documents that are deleted with some.
+    """Documents to delete, with the copies found.
 
     Args:
         ids: Theirs, then those of their copies, each once.
@@ -252,12 +252,12 @@ def read_decision(engine: Engine, a: str, b: str) -> Override | None:
 
 
 def names(engine: Engine, ids: Sequence[str]) -> list[DocumentRef]:
-    """Return index and id of the documents that are there."""
+    """Return index and id of the existing documents."""
     return [(hit.index, hit.id) for hit in fetch_hits(engine, ids)]
 
 
 def read_verdict(typed: str) -> Verdict:
-    """Read a verdict.
+    """Parse a verdict.
 
     Raises:
         UsageError: It is none.
@@ -269,7 +269,7 @@ def read_verdict(typed: str) -> Verdict:
 
 
 def find_pair(engine: Engine, a: str, b: str) -> tuple[tuple[DocumentRef, str], tuple[DocumentRef, str]]:
-    """Return index, id and content hash of two documents: by the hash a decision is known as stale when a text changes.
+    """Return index, id and content hash of two documents: by the hash a decision becomes stale when a text changes.
 
     Raises:
         MissingDocument: One of them is not there, or carries no signatures.

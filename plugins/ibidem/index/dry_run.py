@@ -58,7 +58,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """The cost of signing the index, estimated from the documents that were read and from a trial.
+    """Estimated cost of signing the index, from the documents that were read and from a trial.
 
     Args:
         bytes: That signatures add to all documents, before the engine compresses or indexes them.
@@ -156,7 +156,7 @@ class _Tally:
     def hits(
         self, source: ReindexSource, settings: Settings, documents: Iterator[list[SourceDocument]]
     ) -> Iterator[list[Hit]]:
-        """Sign documents, up to so many."""
+        """Sign documents, up to a maximum number."""
         tables, budget = Tables(settings.tables), MOST
         began = perf_counter()
         for batch in documents:
@@ -200,7 +200,7 @@ class _Tally:
         return {name: self.long[name] for name in names if name in self.long}
 
     def places(self, names: Sequence[DocumentRef]) -> list[Place]:
-        """Return where documents are."""
+        """Return the positions of documents."""
         return [Place(index, id_, 0, self.routing.get((index, id_), "")) for index, id_ in names]
 
     def _fits(self, document: SourceDocument, text_field: str, max_text: int) -> bool:

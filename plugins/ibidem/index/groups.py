@@ -200,7 +200,7 @@ class LongTextIndex:
 def group_slices(
     slices: Iterable[Sequence[Hit]], shelf: LongTextIndex, words: Iterable[Override], progress: Callable[[int], None]
 ) -> IndexGroups:
-    """Group documents that come slice by slice.
+    """Group documents slice by slice.
 
     Args:
         slices: Their packed values.
@@ -288,7 +288,7 @@ class StoredReport:
         }
 
     def _largest(self, store: StoredGroups, sizes: Mapping[str, int]) -> list[dict[str, object]]:
-        """Name the leads of some groups, the largest group first."""
+        """Return the leads of some groups, the largest group first."""
         leads = {each.group: each for batch in store.members(list(sizes), lead=True) for each in batch} if sizes else {}
         by_name = titles(self.engine, [(each.name.index, each.name.id) for each in leads.values()])
         return [
@@ -312,7 +312,7 @@ class StoredReport:
 
 
 def stored_policy(engine: Engine) -> Policy:
-    """Return the figures by which the groups of an index are stored."""
+    """Return the policy of an index's stored groups."""
     return parse_policy(Checkpoint.read(engine).policy)
 
 

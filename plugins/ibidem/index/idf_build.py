@@ -79,7 +79,7 @@ REMEDY = "give each document its `language`; rare words of one language say noth
 
 
 def find_foreign(language: str, texts: Iterable[str]) -> ForeignShare | None:
-    """Check that texts are in the language that their documents say.
+    """Check that texts are in their declared language.
 
     Args:
         language: What the documents say.
@@ -101,7 +101,7 @@ class LanguageSampler:
         self._lots: defaultdict[str, ReservoirSample] = defaultdict(lambda: ReservoirSample(SAMPLED))
 
     def sample(self, items: Iterable[Document | Refusal]) -> Iterator[Document | Refusal]:
-        """Pass documents and refusals on."""
+        """Yield documents and refusals."""
         for item in items:
             if isinstance(item, Document) and len(item.text) > LEAST_CHARACTERS:
                 self._lots[item.language].add(item.text[:READ])

@@ -1,4 +1,4 @@
-"""Components for Haystack, a retriever and a selector: each text is handed on once."""
+"""Components for Haystack, a retriever and a selector: each text is returned once."""
 
 from dataclasses import replace
 

@@ -25,7 +25,7 @@ OPTIONS: Mapping[str, object] = {"dedupe": "collapse", "dedupe_explain": True}
 
 @dataclass(frozen=True, slots=True)
 class FoundPassage:
-    """A passage that a search found.
+    """A passage found by a search.
 
     Args:
         id: Its id.
@@ -95,7 +95,7 @@ def search_client(
     named = read_options({**name_fields(document_field, text_field), **options})
 
     def groups(question: str, size: int) -> Response:
-        """Ask the client."""
+        """Search by the client."""
         found: Response = client.search(index=index, body={"query": make_query(question), "size": size}, **named)
         return found
 
@@ -105,7 +105,7 @@ def search_client(
 def search_engine(
     engine: Engine, filters: tuple[str, ...] = (), *, document_field: str = "", **options: object
 ) -> PassageSearch:
-    """Return the search of an index that ibidem filled, SQLite among the engines.
+    """Return a search of an index that ibidem filled, including SQLite.
 
     Args:
         engine: What `ibidem.open_engine` returned.
@@ -119,14 +119,14 @@ def search_engine(
     request = parse_request(read_options({**name_fields(document_field), **options}))
 
     def groups(question: str, size: int) -> Response:
-        """Ask the engine."""
+        """Search by the engine."""
         return search(engine, parse_query(question, filters), request, size=size)
 
     return PassageSearch(groups)
 
 
 def name_fields(document_field: str, text_field: str = "text") -> dict[str, object]:
-    """Return the parameter by which overlapping passages are found; none without the name of a document."""
+    """Return the parameter that finds overlapping passages; none without the field of the document name."""
     return {"dedupe_document": str(PassageFields(document_field, text_field))} if document_field else {}
 
 

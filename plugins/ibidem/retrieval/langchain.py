@@ -1,4 +1,4 @@
-"""A retriever and a document transformer for LangChain: each text is handed on once."""
+"""A retriever and a document transformer for LangChain: each text is returned once."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""A retriever and a node postprocessor for LlamaIndex: each text is handed on once."""
+"""A retriever and a node postprocessor for LlamaIndex: each text is returned once."""
 
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.retrievers import BaseRetriever

@@ -22,7 +22,7 @@ def members(hit: Mapping[str, Any]) -> list[dict[str, str]]:
 
 
 def member(name: str, mark: Mapping[str, Any], lead: str) -> dict[str, str]:
-    """Return one duplicate of a search as metadata can hold it; a neighbour as `as_metadata` does.
+    """Return one duplicate of a search as metadata; a neighbour as `as_metadata` does.
 
     Args:
         name: Its id.

@@ -78,7 +78,7 @@ class ActionOutcome:
 
 
 def run(cluster: ClusterClient, actions: Sequence[Action]) -> list[ActionOutcome]:
-    """Do actions, in requests of some megabytes.
+    """Run actions, in requests of some megabytes.
 
     Returns:
         What became of each, in the same order.
@@ -90,7 +90,7 @@ def run(cluster: ClusterClient, actions: Sequence[Action]) -> list[ActionOutcome
 
 
 def _parts(actions: Sequence[Action]) -> Iterator[list[Action]]:
-    """Cut actions into requests."""
+    """Split actions into requests."""
     part: list[Action] = []
     size = 0
     for action in actions:
@@ -170,5 +170,5 @@ def _failure(status: int, item: Mapping[str, Any]) -> Failure:
 
 
 def _concerns_all(failure: Failure) -> bool:
-    """Return whether a refusal is one of the request and not of the document."""
+    """Return whether a refusal concerns the request and not the document."""
     return failure.kind in {"index_not_found_exception", "index_closed_exception"}

@@ -146,7 +146,7 @@ _OTHERWISE = Fault(Permanent, "", "")
 
 
 def find_fault(failure: Failure) -> Fault:
-    """Look a failure up."""
+    """Return the table entry of a failure."""
     if failure.kind == "cluster_block_exception" and failure.status in BLOCKS:
         return BLOCKS[failure.status]
     if failure.kind == "illegal_state_exception" and failure.reason.startswith(NODE_OF_CURSOR):
@@ -259,7 +259,7 @@ class ClusterClient:
         return self._sent_again.value
 
     def ask(self, method: str, path: str, body: object = None, /, **params: str) -> Any:
-        """Send a request with a JSON body and return the answer."""
+        """Send a request with a JSON body and return the response."""
         if self._search_parts and path.endswith("/_search"):
             body = {**self._search_parts, **(body if isinstance(body, Mapping) else {})}
         return self._patiently(method, path, params, JSON, None if body is None else orjson.dumps(body))

@@ -1,4 +1,4 @@
-"""Collapsed search in a cluster: native `collapse` on the stored group, with all that matches counted next to it.
+"""Collapsed search in a cluster: native `collapse` on the stored group, with counts of all matches.
 
 Documents without a stored group would be one group to `collapse`. Where there are several, and beyond the groups that
 a server counts off, the plain ranking is gone through instead (`search_after`), and a document is kept where it is the
@@ -247,7 +247,7 @@ class ClusterCollapse:
         return heads[offset:], next_place
 
     def _read_best(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, tuple[str, str]]]:
-        """Name the best document of each group."""
+        """Return the best document of each group."""
         if not groups:
             return {}
         body = {**self._members_body(groups, len(groups)), "collapse": {"field": GROUP}}
@@ -259,7 +259,7 @@ class ClusterCollapse:
         return body | {"collapse": {"field": GROUP}}
 
     def _hit_fields(self) -> Clause:
-        """Ask for packed signatures and groups, and for the fields that are shown."""
+        """Request packed signatures and groups, and the shown fields."""
         if self.display is None:
             return FIELDS
         return {**self.display, "docvalue_fields": [*self.display.get("docvalue_fields", ()), PACKED, GROUP]}

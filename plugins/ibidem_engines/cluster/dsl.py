@@ -172,7 +172,7 @@ def fetch_by_name(ids: Sequence[tuple[str, str]]) -> Clause:
 
 
 def documents(ids: Sequence[tuple[str, str]]) -> list[Clause]:
-    """Choose documents by index and id: a clause for each index."""
+    """Build a clause for documents by index and id."""
     by_index: dict[str, list[str]] = {}
     for index, name in ids:
         by_index.setdefault(index, []).append(name)
@@ -180,7 +180,7 @@ def documents(ids: Sequence[tuple[str, str]]) -> list[Clause]:
 
 
 def ids_query(ids: Sequence[str]) -> Clause:
-    """Choose documents by id."""
+    """Build a clause for documents by id."""
     return {"ids": {"values": list(ids)}}
 
 

@@ -122,7 +122,7 @@ def _options(address: Address) -> dict[str, Any]:
 
 
 def _failure(error: ApiError | TransportError, secret_values: Collection[str]) -> Failure:
-    """Read a client's exception by the table above, or by the status and type that the server gave.
+    """Convert a client's exception by the table above, or by the server's status and type.
 
     Args:
         error: The exception.

@@ -38,7 +38,7 @@ class GroupSet:
 
 @dataclass(frozen=True, slots=True)
 class SettledNames:
-    """Records of progress next to the names of some indexes.
+    """Progress records next to the names of some indexes.
 
     Args:
         names: The names.
@@ -64,7 +64,7 @@ class SettledNames:
         return [index for index in self.names.indices if index in self.entries]
 
     def find(self) -> GroupSet:
-        """Find the set that the indexes are settled with.
+        """Find the group set of the indexes.
 
         Raises:
             UsageError: Groups of a part of them are settled apart.

@@ -118,7 +118,7 @@ class ClusterGroups(StoredGroups):
         return hits
 
     def _packed(self, part: ShardRef, upto: int, start: int, size: int) -> list[tuple[int, bytes]]:
-        """Read the packed values of leads from a number on."""
+        """Read the packed values of leads from a sequence number on."""
         body = {
             "query": {"bool": {"filter": [LEADS, {"range": {"_seq_no": {"gte": start, "lt": upto}}}]}},
             "sort": ["_seq_no"],
@@ -260,7 +260,7 @@ def _numbers(stretch: SeqNoRange) -> Clause:
 
 
 def _read(conditions: Sequence[Clause], size: int) -> Clause:
-    """Ask for documents with their groups, in the order of writing."""
+    """Request documents with their groups, in the order of writing."""
     return {
         "query": {"bool": {"filter": list(conditions)}},
         "sort": [{"_seq_no": "asc"}],

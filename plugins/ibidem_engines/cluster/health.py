@@ -58,7 +58,7 @@ def _check_shards(cluster: ClusterClient, names: Iterable[str]) -> Iterator[Heal
 
 
 def _explain_allocation(cluster: ClusterClient, index: str) -> str:
-    """Ask the server why the first shard of an index is on no node."""
+    """Ask the server why the first shard of an index is unassigned."""
     body = {"index": index, "shard": 0, "primary": True}
     request = ApiRequest("POST", "/_cluster/allocation/explain", body=body, passed_over=PASSED_OVER)
     answer = cluster.hold(answer_to(request))

@@ -162,7 +162,7 @@ def check_readable(layout: Layout, index: str, cluster: ClusterClient) -> None:
 
 
 def schema_fault(layout: Layout) -> tuple[str, str] | None:
-    """Return which indexes another version signed, and the remedy."""
+    """Return which indexes were signed by another version, and the remedy."""
     other_schemas = {name: schema for name, schema in layout.schemas.items() if schema != SCHEMA}
     if not other_schemas:
         return None
@@ -174,7 +174,7 @@ def schema_fault(layout: Layout) -> tuple[str, str] | None:
 
 
 def pipeline_fault(pipelines: Iterable[str]) -> RequestFlow[tuple[str, str] | None]:
-    """Return which search pipeline removes hits from results, and the remedy."""
+    """Return which search pipeline removes hits, and the remedy."""
     for name in pipelines:
         answer = yield ApiRequest("GET", f"/_search/pipeline/{quote_index(name)}", passed_over=(MISSING,))
         steps = answer.get(name, {}).get("response_processors", [])
@@ -230,7 +230,7 @@ def template(kind: str) -> dict[str, Any]:
 
 
 def is_failure(error: Permanent, status: int = 0, kind: str = "") -> bool:
-    """Return whether an error has this status or type of answer."""
+    """Return whether an error has this status or type."""
     cause = error.__cause__
     return isinstance(cause, Failure) and (cause.status == status if status else cause.kind == kind)
 
@@ -265,7 +265,7 @@ def _try_codec(cluster: ClusterClient, trial: str, body: Mapping[str, Any]) -> N
 
 
 def _add_fields(cluster: ClusterClient, indices: Sequence[str], kind: str) -> None:
-    """Add the object `ibidem` to a mapping, and its description to the mapping's `_meta`."""
+    """Add the object `ibidem` to a mapping, and its metadata to `_meta`."""
     own_mappings = template(kind)["mappings"]
     for index in indices:
         (current,) = cluster.ask("GET", f"/{index}/_mapping").values()

@@ -25,7 +25,7 @@ COPY = "-copy"
 
 
 def ledger_index(source: str, ledger: str) -> str:
-    """Name the index of a ledger.
+    """Return the index of a ledger.
 
     Args:
         source: The index or alias that its records are next to.
@@ -35,7 +35,7 @@ def ledger_index(source: str, ledger: str) -> str:
 
 
 def source_of(index: str, ledger: Ledger) -> str:
-    """Name the index or alias that the index of a ledger is next to."""
+    """Return the index or alias of a ledger's index."""
     return index.removesuffix(ledger_index("", ledger))
 
 

@@ -41,7 +41,7 @@ def read_record(names: IndexNames, ledger: Ledger, key: str) -> RequestFlow[list
 
 @dataclass(frozen=True, slots=True)
 class LedgerQuery:
-    """The records of a ledger that are read next to several indexes.
+    """A query for the records of a ledger next to several indexes.
 
     Args:
         ledger: The ledger.
@@ -115,7 +115,7 @@ def first_cursor_key(entries: Iterable[Any]) -> bytes:
 def read_slice(
     sources: Sequence[str], ledger: Ledger, prefix: str, after: Sequence[object] | None
 ) -> RequestFlow[list[Mapping[str, Any]]]:
-    """Read the next records in the order of keys."""
+    """Read the next records in key order."""
     query = {"prefix": {"key": prefix}} if prefix else ALL
     (answer,) = (yield ApiRequest("POST", "/_msearch", lines=_slice_lines(sources, ledger, query, after)))["responses"]
     return _hits(answer)
@@ -124,7 +124,7 @@ def read_slice(
 def _slice_lines(
     sources: Sequence[str], ledger: Ledger, query: Mapping[str, Any], after: Sequence[object] | None
 ) -> list[dict[str, Any]]:
-    """Write head and body of the search for the next records in the order of keys."""
+    """Build header and body of the search for the next records in key order."""
     head = {"index": [ledger_index(source, ledger) for source in sources], **THERE}
     order = [{"key": "asc"}, {"_index": "asc"}]
     body: dict[str, Any] = {"query": query, "size": SLICE, "sort": order, "track_total_hits": False}

@@ -49,12 +49,12 @@ class _Question:
 
     @property
     def values(self) -> list[str]:
-        """The values that are looked up, each once."""
+        """The distinct values to look up."""
         return list(dict.fromkeys(self.search.values[self.name]))
 
     @property
     def min_shared(self) -> int:
-        """Number of values that a document has to share."""
+        """Minimum number of values that a document must share."""
         return self.search.min_shared.get(self.name, 1)
 
     @property
@@ -156,7 +156,7 @@ class LookUp:
         return hits_by_question
 
     def _ask_apart(self, questions: Sequence[_Question]) -> RequestFlow[None]:
-        """Ask for each class of each search alone."""
+        """Search for each class of each lookup separately."""
         questions_by_body = self._distinct_bodies(questions)
         yield from self._send_separately(questions_by_body, list(questions_by_body))
 
@@ -188,7 +188,7 @@ class LookUp:
                 yield from self._add_others(question, hits, total)
 
     def _add_others(self, question: _Question, hits: Sequence[Hit], total: int) -> RequestFlow[None]:
-        """Add the hits of one class, without the searching document itself."""
+        """Add the hits of one class, except for the searching document."""
         other_hits = [hit for hit in hits if hit.id != question.search.own_id]
         if len(other_hits) < len(hits):
             total -= 1
@@ -298,7 +298,7 @@ def _match_least(clauses: Sequence[Clause], min_count: int) -> Clause:
 
 
 def _group_values(questions: Iterable[_Question]) -> dict[LookupField, list[str]]:
-    """Gather the values of each class, each once."""
+    """Return the distinct values of each class."""
     values: defaultdict[LookupField, dict[str, None]] = defaultdict(dict)
     for question in questions:
         values[question.name].update(dict.fromkeys(question.values))
@@ -306,7 +306,7 @@ def _group_values(questions: Iterable[_Question]) -> dict[LookupField, list[str]
 
 
 def _hit_values(hit: Hit) -> list[tuple[str, str]]:
-    """List the look-up values that a hit carries."""
+    """Return the look-up values of a hit."""
     packed = unpack(hit.packed) if hit.packed else None
     if packed is None:
         return []

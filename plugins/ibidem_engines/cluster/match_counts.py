@@ -95,11 +95,11 @@ class CountCache:
     key: str
 
     def get(self) -> CountResult | None:
-        """Return the counts, unless they are old."""
+        """Return the counts, unless they are outdated."""
         return self.cache.get(self.key)
 
     def put(self, count: CountResult) -> None:
-        """Keep the counts, of a bounded number of searches."""
+        """Store the counts, for a bounded number of searches."""
         if len(self.cache) >= MOST_KEPT:
             self.cache.clear()
         self.cache.put(self.key, count)
@@ -107,7 +107,7 @@ class CountCache:
 
 @dataclass(frozen=True, slots=True)
 class MatchCounter:
-    """Counts all that matches a search.
+    """Counts all matches of a search.
 
     Args:
         target: The indexes, or a point in time.
@@ -146,7 +146,7 @@ class MatchCounter:
         )
 
     def _count_body(self) -> Clause:
-        """Write the search that counts."""
+        """Build the counting search."""
         aggs: Clause = {
             "groups": _groups_aggregation(single=self.layout.shards == 1),
             "sizes": {"stats_bucket": {"buckets_path": _SIZES}},
@@ -164,7 +164,7 @@ class MatchCounter:
 
     @property
     def _has_shards(self) -> bool:
-        """Whether the writes of an index are numbered in several shards."""
+        """Whether an index has several shards, which number their writes separately."""
         return max(self.layout.shard_counts.values(), default=1) > 1
 
     def _body(self, aggs: Clause) -> Clause:

@@ -90,7 +90,7 @@ def in_server_version(api: ApiVersion, perform_request: Callable[..., Any]) -> C
 def in_server_version_async(
     api: ApiVersion, perform_request: Callable[..., Awaitable[Any]]
 ) -> Callable[..., Awaitable[Any]]:
-    """Return the same of an asynchronous client."""
+    """Async version of `in_server_version`."""
 
     async def perform(method: str, path: str, *, headers: Headers = None, **arguments: Any) -> Any:
         while True:

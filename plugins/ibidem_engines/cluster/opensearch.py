@@ -133,7 +133,7 @@ def _options(address: Address) -> dict[str, Any]:
 
 
 def _failure(error: OpenSearchException, secret_values: Collection[str]) -> Failure:
-    """Read a client's exception by the table above, or by the status and type that the server gave.
+    """Convert a client's exception by the table above, or by the server's status and type.
 
     Args:
         error: The exception.

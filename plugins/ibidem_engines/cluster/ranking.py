@@ -98,7 +98,7 @@ def decode_strictly(text: str) -> bytes:
 
 
 def is_same_state(raw: Mapping[str, Any], hit: Hit) -> bool:
-    """Return whether a document that was read by the id that a hit's packed value claims is that hit's document.
+    """Return whether a document with the id in a hit's packed value is that hit's document.
 
     The engine numbers the writes of a shard, so no two of its documents have one number; those of two shards may, and
     then have different packed values, unless one was copied.
@@ -111,7 +111,7 @@ def is_same_state(raw: Mapping[str, Any], hit: Hit) -> bool:
 
 
 def read_binary(hit: Mapping[str, Any], field: str) -> bytes | None:
-    """Decode a binary value: Elasticsearch writes base64 as usual, OpenSearch without padding and safe for URLs.
+    """Decode a binary value: Elasticsearch uses standard base64, OpenSearch the URL-safe form without padding.
 
     One that is no base64 counts as missing, so its document as unsigned.
     """

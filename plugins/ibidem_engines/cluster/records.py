@@ -67,7 +67,7 @@ class LedgerStore:
             refresh_index(self.cluster, name)
 
     def put(self, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
-        """Keep records.
+        """Store records.
 
         Raises:
             Permanent: The ledger has another mapping, or does not take a record.
@@ -189,7 +189,7 @@ class LedgerStore:
         run(self.cluster, [self._deletion(ledger, each) for each in records])
 
     def issues(self) -> Iterator[HealthIssue]:
-        """Yield what is wrong with the names in records."""
+        """Yield the problems of the names in records."""
         try:
             count = len(self._misnamed())
         except Permanent as error:
@@ -212,7 +212,7 @@ class LedgerStore:
         return {key: entry for key, entry in self.get("overrides", "") if key not in keys}
 
     def count(self, ledger: Ledger) -> int:
-        """Count records, as they were last visible."""
+        """Count records, as last made visible by a refresh."""
         head = {"index": [ledger_index(source, ledger) for source in self.names.sources], **THERE}
         body = {"size": 0, "track_total_hits": True}
         answer = self.cluster.hold(search_ledger(head, body))

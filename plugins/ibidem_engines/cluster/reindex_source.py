@@ -229,7 +229,7 @@ class ClusterReindexSource(ReindexSource):
 
     @override
     def strip(self, documents: Sequence[SourceDocument]) -> list[Outcome | None]:
-        """Write documents whole, as their JSON was without the object `ibidem`, past the default pipeline."""
+        """Write whole documents without the object `ibidem`, bypassing the default pipeline."""
         outcomes = run(self._cluster, [self._bare(document) for document in documents])
         return [
             None if each.status == CONFLICT else to_outcome(document, each)

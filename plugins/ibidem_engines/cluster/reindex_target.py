@@ -279,7 +279,7 @@ class ClusterReindexTarget(ReindexTarget):
             position = batch[-1][0].order
 
     def _missing_ids(self, names: Sequence[Name]) -> set[str]:
-        """Return the ids of documents that the old index no longer holds."""
+        """Return the ids of documents that the old index no longer has."""
         docs = [{"_id": name.id} | ({"routing": name.routing} if name.routing else {}) for name in names]
         answer = self._cluster.ask("POST", f"/{quote_index(self._source)}/_mget", {"docs": docs}, _source="false")
         check_each(answer["docs"], self._cluster.label)
@@ -287,7 +287,7 @@ class ClusterReindexTarget(ReindexTarget):
 
 
 def old_trials(cluster: ClusterClient, prefix: str) -> list[str]:
-    """Return the trial indexes of a prefix that processes left that were killed."""
+    """Return the trial indexes of a prefix whose processes were killed."""
     parts = "*.settings.index.creation_date,*.mappings._meta"
     found = cluster.ask("GET", f"/{quote_index(prefix)}*", expand_wildcards="all", filter_path=parts)
     return [

@@ -69,7 +69,7 @@ class RetrieverCollapse:
         return (), (yield from self.members(groups, limit))
 
     def members(self, groups: Sequence[str], limit: int) -> RequestFlow[Members]:
-        """Return documents of some groups, which were read with the ranking."""
+        """Return documents of some groups, read with the ranking."""
         yield from ()
         by_group = split_by_group(self._hits)
         hits = [hit for name in groups for hit in by_group.get(name, ())[:limit]]
@@ -81,5 +81,5 @@ class RetrieverCollapse:
         return (yield from collapse_search(self.target, {"query": self._ranked_clause()}, self.layout).leads(groups))
 
     def _ranked_clause(self) -> Clause:
-        """Choose the documents of the ranking."""
+        """Build a clause for the documents of the ranking."""
         return {"bool": {"should": dsl.documents([hit.name for hit in self._hits]), "minimum_should_match": 1}}

@@ -102,7 +102,7 @@ class ClusterSearch(EngineSearch):
 
     @override
     def fetch(self, ids: Names) -> RequestFlow[list[StoredDocument]]:
-        """Fetch documents with the passages that match.
+        """Fetch documents with matching passages.
 
         In an index of our own words are cut as passages are, so these are marked here, in a tenth of the time that a
         server takes to mark words; in one of others, or for a query in the server's language, only the server knows.
@@ -188,7 +188,7 @@ class ClusterSearch(EngineSearch):
             raise UsageError(issue.what, issue.remedy)
 
     def _collapsed(self, order: Order, view: ReadView) -> ClusterCollapse:
-        """Return the collapsed ranking of what matches."""
+        """Return the collapsed ranking of the matches."""
         body = dsl.with_ids(dsl.window(self._ranked, self.fields, 0))
         if view.newest is not None:
             body["query"] = limit_writes(body["query"], view.newest)
@@ -218,7 +218,7 @@ class ClusterSearch(EngineSearch):
         return hits
 
     def _search_by_name(self, ids: Names) -> RequestFlow[Sequence[Mapping[str, Any]]]:
-        """Search for documents by index and id, whole."""
+        """Search for whole documents by index and id."""
         answer = yield Target(self.index).search(dsl.fetch_by_name(ids))
         hits: Sequence[Mapping[str, Any]] = answer["hits"]["hits"]
         return hits

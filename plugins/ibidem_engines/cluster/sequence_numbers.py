@@ -60,7 +60,7 @@ def primaries(cluster: ClusterClient, parts: Sequence[ShardRef]) -> dict[ShardRe
 
 
 def shards(layout: Layout) -> list[ShardRef]:
-    """Name the shards of each index of a layout."""
+    """Return the shards of each index of a layout."""
     return [ShardRef(index, shard) for index, number in layout.shard_counts.items() for shard in range(number)]
 
 

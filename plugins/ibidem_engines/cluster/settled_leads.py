@@ -118,7 +118,7 @@ class SettledLeads:
         return LeadSearch(values.narrow(self._may_carry), distinct_writes.tolist())
 
     def _keep_lengths(self, writes: Places, several: Several) -> Places:
-        """Keep the leads of a length within bounds."""
+        """Return the leads with a length within bounds."""
         lengths = self._lengths[np.searchsorted(self._writes, writes)]
         return writes[(lengths >= several.shortest) & (lengths <= several.longest)]
 
@@ -152,7 +152,7 @@ class SettledLeads:
         self._filters[-1].learn(values)
 
     def _may_carry(self, values: Marks) -> NDArray[np.bool_]:
-        """Return which values some lead may carry, by a scalable Bloom filter (Almeida et al. 2007)."""
+        """Return which values a lead may have, by a scalable Bloom filter (Almeida et al. 2007)."""
         may_carry = np.zeros(len(values), bool)
         for each in self._filters:
             may_carry |= each.counts(values) > 0

@@ -109,7 +109,7 @@ def with_signatures(raw: bytes, record: Record, layout: str, values: Values | No
 
 
 def version_update(record: Record, layout: str) -> bytes:
-    """Write the partial update that raises a document's version.
+    """Build the partial update that raises a document's version.
 
     An update rebuilds the document from its `_source`, so fields not kept there are sent again.
     """
@@ -177,7 +177,7 @@ def led_group(own_part: Mapping[str, object]) -> str:
 
 
 def _own_part(record: Record, layout: str, clue_values: Values | None = None, group: str = "") -> dict[str, object]:
-    """Fill the object `ibidem`."""
+    """Build the object `ibidem`."""
     document = record.document
     own_part: dict[str, object] = {"id": document.id, "version": record.version, "record": record.digest}
     own_part |= {"group": group or group_name(document.id), "lead": True}
@@ -246,7 +246,7 @@ def _days(text: str) -> list[str]:
 
 
 def iso_day(day: int) -> str:
-    """Write a day as ISO 8601.
+    """Format a day as ISO 8601.
 
     Args:
         day: Days since 1980-01-01.

@@ -43,7 +43,7 @@ REINDEX = "the server's own _reindex"
 
 @dataclass(frozen=True, slots=True)
 class MappedField:
-    """A field that a mapping names.
+    """A field of a mapping.
 
     Args:
         name: Its full name.
@@ -84,12 +84,12 @@ class SourceStorage:
 
     @property
     def vectors(self) -> tuple[MappedField, ...]:
-        """The fields that hold vectors."""
+        """The vector fields."""
         return tuple(field for field in self.fields if field.type in VECTORS)
 
     @property
     def inferred(self) -> tuple[MappedField, ...]:
-        """The fields whose embeddings the server computes."""
+        """The fields with embeddings computed by the server."""
         return tuple(field for field in self.fields if field.type in INFERRED)
 
     @property
@@ -104,7 +104,7 @@ class SourceStorage:
 
     @property
     def updates_in_part(self) -> bool:
-        """Whether signatures are added by partial updates, since documents are not stored as they were sent."""
+        """Whether signatures are added by partial updates, since documents are not stored as sent."""
         return bool(self.rebuilt or self.inferred or self.unsure)
 
     def check(self, target: Target) -> None:
@@ -197,7 +197,7 @@ def _rebuilt(source: Mapping[str, Any], mode: str, settings: Mapping[str, str]) 
 
 
 def mapped_fields(mapping: Mapping[str, Any], prefix: str = "", nested: str = "") -> Iterator[MappedField]:
-    """Yield the fields of a mapping, those inside objects too, without ibidem's.
+    """Yield the fields of a mapping, including nested ones, except ibidem's.
 
     Args:
         mapping: The mapping, or an object in it.

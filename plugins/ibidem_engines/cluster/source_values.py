@@ -1,4 +1,4 @@
-"""Raw JSON values of `_source`, kept to the byte, and dates in foreign formats."""
+"""Raw JSON values of `_source`, byte for byte, and dates in foreign formats."""
 
 import json
 import re

@@ -34,7 +34,7 @@ def metadata_parts(text: str) -> tuple[str, ...]:
 
 
 def stemmed_fields(metadata: Mapping[str, Any], text: str) -> Iterator[str]:
-    """Yield the sub-fields of a text whose words are stems.
+    """Yield the stemmed sub-fields of a text.
 
     Args:
         metadata: Of one index, as the server gives it.

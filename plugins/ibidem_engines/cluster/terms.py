@@ -51,7 +51,7 @@ def _no_answers() -> RequestFlow[Sequence[Mapping[str, Any]]]:
 
 
 def _count_body(word: str, fields: Fields) -> dict[str, Any]:
-    """Count the documents that hold a word."""
+    """Count the documents that contain a word."""
     query = {"multi_match": {"query": word, "fields": [fields.title, fields.text]}}
     return {"query": query, "size": 0, "track_total_hits": 1}
 

@@ -41,13 +41,13 @@ class WriteMode:
     expects_new: bool = False
 
     def learn(self, count: int, documents: int) -> None:
-        """Learn how many of some documents were there already."""
+        """Record how many of some documents already existed."""
         self.expects_new = 2 * count <= documents
 
 
 @dataclass(frozen=True, slots=True)
 class WriteTarget:
-    """Index, fields and connection that documents are written by.
+    """Index, fields and connection for writing documents.
 
     Args:
         cluster: The cluster.
@@ -82,11 +82,11 @@ class WriteTarget:
         return own_group(standing.index if standing else newest, id_)
 
     def source(self, record: Record, values: Values | None = None, standing: StoredVersion | None = None) -> bytes:
-        """Write a record as JSON."""
+        """Serialize a record as JSON."""
         return as_source(record, self.fields, self.layout, values, group=self.group(record.document.id, standing))
 
     def standing(self, ids: Sequence[str]) -> dict[str, StoredVersion]:
-        """Read the stored versions of these ids."""
+        """Read the stored versions of some ids."""
         return read_versions(self.cluster, self.indices or (self.index,), ids) if ids else {}
 
     @property
@@ -95,7 +95,7 @@ class WriteTarget:
         return len(self.indices) > 1 or not self.mode.expects_new
 
     def graves(self, ids: Sequence[str]) -> dict[str, int]:
-        """Read the versions with which these ids were deleted."""
+        """Read the tombstone versions of some ids."""
         stones = read_entries(self.ledgers.get_keys("tombstones", ids).items(), Tombstone.from_record)
         return {id_: stone.version for id_, stone in stones}
 
@@ -106,7 +106,7 @@ class WriteTarget:
 
 @dataclass(frozen=True, slots=True)
 class _Ready:
-    """A record that fits, as JSON."""
+    """A valid record, as JSON."""
 
     record: Record
     source: bytes
@@ -277,7 +277,7 @@ def _outcome(
 
 
 def refused_field(reason: str) -> str:
-    """Return the field that a server's message names as the fault.
+    """Return the field named as invalid in a server's message.
 
     >>> refused_field("failed to parse field [meta.pages] of type [long] in document with id_ 'a'")
     'meta.pages'
@@ -341,7 +341,7 @@ def _outcome_of_deletion(id_: str, fate: WriteStatus, entry: StoredVersion | Non
 
 
 def _several(entry: StoredVersion) -> str:
-    """Say that an id names several documents."""
+    """Return the outcome of an id that several documents have."""
     indices = ", ".join((entry.index, *entry.others))
     return f"it is in several indexes: {indices}; name one of them in IBIDEM_INDEX, or remove one"
 

@@ -62,7 +62,7 @@ class SqliteEngine(CollapseEngine, ReindexableEngine):
         return read.suggest(self._file, words)
 
     def scan(self, filters: Sequence[Filter] = (), size: int = 1_000) -> Iterator[list[Hit]]:
-        """Go through the index in the order of writing."""
+        """Scan the index in the order of writing."""
         return read.scan(self._file, filters, size)
 
     def delete(self, ids: Sequence[str], version: int, *, beats: bool = False) -> list[Outcome]:
@@ -89,7 +89,7 @@ class SqliteEngine(CollapseEngine, ReindexableEngine):
         return facets(self._file, query, limit)
 
     def groups(self) -> SqliteGroups:
-        """Give the groups of the index."""
+        """Return the groups of the index."""
         return SqliteGroups(self._file)
 
     @override
@@ -101,7 +101,7 @@ class SqliteEngine(CollapseEngine, ReindexableEngine):
         self._file.close()
 
     def put_records(self, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
-        """Keep records next to the index."""
+        """Store records next to the index."""
         tables.put_records(self._file, ledger, entries)
 
     def get_records(self, ledger: Ledger, prefix: str = "") -> Iterator[tuple[str, Any]]:

@@ -24,7 +24,7 @@ Entries = frozenset[tuple[str, str, str, str]]
 
 
 def script(layout: str, index: str, schema: str = "") -> str:
-    """Return the statements that make an index.
+    """Return the statements that create an index.
 
     Raises:
         LookupError: There is no such layout.
@@ -107,7 +107,7 @@ Row = tuple[Value, ...]
 
 
 class SqliteFile:
-    """A database file that holds an index, safe for many processes and threads.
+    """A database file with an index, safe for many processes and threads.
 
     Every statement runs inside `reading` or `transaction`, where errors become ours. In statements `{index}` stands for
     the index's name, which `open_engine` has checked.
@@ -146,7 +146,7 @@ class SqliteFile:
                 self._run_script(connection, script(LAYOUT, self.index, SCHEMA))
 
     def run(self, statement: str, values: Sequence[Value] | Mapping[str, Value] = ()) -> sqlite3.Cursor:
-        """Run one statement inside the transaction that is open."""
+        """Run one statement inside the open transaction."""
         connection = self._open("rw")
         self._deadline = time.monotonic() + self._longest
         return connection.execute(statement.replace("{index}", self.index), values)

@@ -67,7 +67,7 @@ def _match_expression(words: Query | Words) -> str:
 
 
 def _join_or(parts: Sequence[Phrase | Words]) -> str:
-    """Join parts."""
+    """Join conditions by `or`."""
     expressions = (_phrase(each) if isinstance(each, Phrase) else f"({_match_expression(each)})" for each in parts)
     return f"({' OR '.join(expressions)})"
 

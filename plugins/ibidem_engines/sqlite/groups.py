@@ -243,7 +243,7 @@ def collapse(  # noqa: PLR0913 - those of `EngineSearch.collapse`
 def members(  # noqa: PLR0913, PLR0917 - those of `EngineSearch.members`
     file: SqliteFile, query: Query, groups: Sequence[str], limit: int, order: Order, view: ReadView
 ) -> Members:
-    """Find the members of stored groups that match, the best first, and the sizes of the groups."""
+    """Find the matching members of stored groups, the best first, and the sizes of the groups."""
     names = as_json(list(groups))
     with file.reading():
         selection = choose(query, newest_place(file, view))
@@ -253,7 +253,7 @@ def members(  # noqa: PLR0913, PLR0917 - those of `EngineSearch.members`
 
 
 def leads(file: SqliteFile, query: Query, groups: Sequence[str]) -> dict[str, Hit]:
-    """Find the leads of stored groups that match, by the name of their group."""
+    """Find the matching leads of stored groups, by group name."""
     with file.reading():
         selection = choose(query, newest_place(file, NOW))
         rows = file.run(_fill(_MATCHING_LEADS, selection), (*selection.values, as_json(list(groups)))).fetchall()
@@ -261,7 +261,7 @@ def leads(file: SqliteFile, query: Query, groups: Sequence[str]) -> dict[str, Hi
 
 
 def facets(file: SqliteFile, query: Query, limit: int) -> Facets:
-    """Count the documents and groups of each source, language and year among what matches."""
+    """Count the documents and groups of each source, language and year among the matches."""
     with file.reading():
         selection = choose(query, newest_place(file, NOW))
 
@@ -278,7 +278,7 @@ def facets(file: SqliteFile, query: Query, limit: int) -> Facets:
 
 
 def _counts(file: SqliteFile, selection: Selection, settled: Marks) -> tuple[MatchCounts, float | None]:
-    """Count what matches, and find the highest score."""
+    """Count the matches, and find the highest score."""
     mark = settled.get(ShardRef(file.index), 0)
     row = file.run(_fill(_MATCH_COUNTS, selection), (*selection.values, mark)).fetchone()
     documents, groups, ungrouped, unsettled, unsigned, short_count, best = row

@@ -182,7 +182,7 @@ class Selection:
 
     @property
     def count(self) -> str:
-        """Write the statement that counts."""
+        """Build the counting statement."""
         return f"select count(*) from {self.from_clause}"  # noqa: S608 - values are bound
 
 
@@ -224,7 +224,7 @@ def _rank(file: SqliteFile, selection: Selection, size: int) -> tuple[int, Ranke
 
 
 def document(row: tuple[str, int, str, str, str, str, str, int | None, str, str, str, str]) -> Document:
-    """Rebuild a document from its rows, with the version that was seen last."""
+    """Build a document from its rows, with the version that was last seen."""
     name, version, _, source, language, date, url, has_version, meta, title, text, origin = row
     own_version = None if has_version is None else version
     return Document(name, text, title, date, source, url, language, own_version, orjson.loads(meta), origin)

@@ -152,7 +152,7 @@ class SqliteReindexSource(ReindexSource):
 
     @override
     def missing_fields(self) -> list[str]:
-        """Miss no field: the fields are ours."""
+        """Return no missing fields: the fields are ours."""
         return []
 
     @override

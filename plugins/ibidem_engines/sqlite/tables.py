@@ -39,14 +39,14 @@ _SLICE = """select key, entry from "ibidem.{index}.ledger"
 
 
 def put(file: SqliteFile, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
-    """Keep records by key, inside a transaction that is open."""
+    """Store records by key, inside an open transaction."""
     if ledger == "overrides":
         remove(file, ledger, _stored_keys(file, ledger, entries))
     file.run_many(_PUT, [(ledger, key, as_json(entry)) for key, entry in entries.items()])
 
 
 def get(file: SqliteFile, ledger: Ledger, keys: Sequence[str]) -> dict[str, Any]:
-    """Read records by key, inside a transaction that is open."""
+    """Read records by key, inside an open transaction."""
     return _own_records(file, ledger, file.run(_GET, (ledger, as_json(keys))))
 
 
@@ -156,7 +156,7 @@ def lookup_values(packed: bytes, long_value: bytes = b"") -> dict[LookupField, l
 
 
 def sketched_values(values: dict[LookupField, list[str]]) -> list[str]:
-    """List the values that get a mark."""
+    """Return the values to add to the sketch."""
     return [value for clue in MARKED for value in values.get(clue, ())]
 
 

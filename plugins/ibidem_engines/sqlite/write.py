@@ -52,7 +52,7 @@ class Ready:
 
 
 def prepare(records: Sequence[Record]) -> tuple[list[Ready], dict[int, Outcome]]:
-    """Make rows of records.
+    """Build the rows of records.
 
     Returns:
         The rows, one for each id, and the outcomes of records that are refused, or that another record of the same call
@@ -131,7 +131,7 @@ _THERE = """select id, place, version, digest, origin from "ibidem.{index}.docum
 
 @dataclass(frozen=True, slots=True)
 class _StoredVersion:
-    """The document that is under an id."""
+    """The document with an id."""
 
     place: int
     version: int
@@ -141,7 +141,7 @@ class _StoredVersion:
 
 @dataclass(frozen=True, slots=True)
 class _StoredState:
-    """The documents and tombstones under the ids of a call.
+    """The documents and tombstones with the ids of a call.
 
     Args:
         documents: The documents.
@@ -263,7 +263,7 @@ def _write(file: SqliteFile, ready: Sequence[Ready]) -> dict[int, Outcome]:
 
 
 def _insert(file: SqliteFile, records: Sequence[Ready]) -> range:
-    """Store rows under the next places and return these."""
+    """Insert rows at the next positions and return these."""
     if not records:
         return range(0)
     (last_place,) = file.run("""select value from "ibidem.{index}.state" where name = 'place'""").fetchone()

@@ -111,13 +111,13 @@ class BackfillBatch:
 
 
 def page_key(run: str, number: int) -> str:
-    """Return the key under which a page's account is noted."""
+    """Return the key of a page's result."""
     return batch_key(run, number)
 
 
 @dataclass(frozen=True, slots=True)
 class BackfillContext:
-    """Source, target and settings that pages are signed with.
+    """Source, target and settings for signing pages.
 
     Args:
         engine: The index that is written to.

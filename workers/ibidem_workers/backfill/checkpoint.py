@@ -32,7 +32,7 @@ CHARACTERS = 1_000_000
 
 
 class Portions:
-    """Reads documents in portions of about as many characters.
+    """Reads documents in portions of about the same number of characters.
 
     Args:
         limit: Maximum of documents in a portion.
@@ -73,7 +73,7 @@ def names(source: ReindexSource, stretch: SeqNoRange) -> Iterator[Name]:
 
 
 def paginate(names: Iterable[Name]) -> Iterator[list[Name]]:
-    """Cut names into pages."""
+    """Split names into pages."""
     names = iter(names)
     while page := list(islice(names, PAGE)):
         yield page
@@ -94,7 +94,7 @@ def interleave(sources: Iterable[Iterator[Item]]) -> Iterator[Item]:
 
 
 def all_writes(upto: Marks) -> list[SeqNoRange]:
-    """Return ranges of all writes up to some numbers."""
+    """Return ranges of all writes up to some sequence numbers."""
     return [SeqNoRange(part, NONE, last) for part, last in upto.items()]
 
 
@@ -139,7 +139,7 @@ KEYS = "backfill/"
 
 @dataclass(slots=True)
 class OpenPage:
-    """A page that was handed out and is not accounted for.
+    """A page that was handed out and has no result yet.
 
     Args:
         number: Its place in the run.
@@ -240,7 +240,7 @@ class Checkpoint:
             self.number += 1
 
     def settle(self, number: int, documents: int) -> None:
-        """Note a page as accounted for."""
+        """Record the result of a page."""
         self.pages = [page for page in self.pages if page.number != number]
         self.documents += documents
 
@@ -277,7 +277,7 @@ class Checkpoint:
 
     @classmethod
     def from_json(cls, record: Mapping[str, object]) -> "Checkpoint":
-        """Read a noted record.
+        """Parse a stored record.
 
         Raises:
             DamagedRecord: It is no such record.
@@ -320,7 +320,7 @@ class OwnWrites:
         self._last: defaultdict[ShardRef, list[int]] = defaultdict(list)
 
     def add(self, part: ShardRef, numbers: Iterable[int]) -> None:
-        """Add numbers."""
+        """Add sequence numbers."""
         for number in sorted(numbers):
             self._add(self._first[part], self._last[part], number)
 

@@ -121,7 +121,7 @@ def check_copy(source: ReindexSource, copy: ReindexTarget, upto: Marks) -> None:
     """
 
     def look() -> Comparison:
-        """Count both; documents that the copy refused are missing with all their fields."""
+        """Count the fields of both; documents refused by the copy are excluded."""
         counts = source.count_fields()
         copied = copy.count_fields() if counts.by_field else FieldCounts()
         later_writes = sum(source.newest().values()) - sum(upto.values())

@@ -100,7 +100,7 @@ def follow_once_created(settings: Settings, has_ended: Wait, notify: Notify) -> 
 
 
 class _Settler(threading.Thread):
-    """Settles the groups of an index when documents were signed, and looks for manual decisions in between.
+    """Settles the groups of an index when documents were signed, and checks for manual decisions in between.
 
     Args:
         settings: Which index.
@@ -225,7 +225,7 @@ class _Following:
         return self._is_changed
 
     def _report(self) -> None:
-        """Say how many documents were signed and refused, from time to time."""
+        """Report from time to time how many documents were signed and refused."""
         signed, refused = (now - before for now, before in zip(self._counts, self._reported, strict=True))
         if (signed or refused) and time.monotonic() >= self._next_report:
             phrases = [f"{signed:,} signed"] * bool(signed) + [f"{refused:,} refused"] * bool(refused)
@@ -234,7 +234,7 @@ class _Following:
 
     @property
     def _counts(self) -> tuple[int, int]:
-        """How many documents were signed and refused so far."""
+        """Number of documents signed and refused so far."""
         return self._backfill.signed, self._backfill.refused
 
     def _try(self, step: Callable[[], None]) -> bool:

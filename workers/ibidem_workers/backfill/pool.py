@@ -22,7 +22,7 @@ FEW = 1_500
 
 
 def processes_for(documents: int, settings: Settings) -> int:
-    """Return how many processes sign so many documents."""
+    """Return the number of processes for signing a number of documents."""
     return 1 if documents < FEW else settings.workers
 
 
@@ -59,7 +59,7 @@ class SigningJob:
 
 
 class Signers:
-    """Signs pages, several at a time, as a context.
+    """Signs several pages at a time, as a context manager.
 
     Args:
         job: The index to sign, and its settings.

@@ -104,7 +104,7 @@ def _hash(entry: object) -> int:
 
 
 def _portions(entries: Iterable[tuple[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Cut records into portions."""
+    """Split records into portions."""
     entries = iter(entries)
     while portion := dict(islice(entries, AT_ONCE)):
         yield portion

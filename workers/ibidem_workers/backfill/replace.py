@@ -86,7 +86,7 @@ def replace_opened(
     settings: Settings,
     report: Report = lambda *_: None,
 ) -> ReplaceResult:
-    """Copy an index into a new one, which is open already.
+    """Copy an open index into a new one.
 
     Args:
         engine: The new index.

@@ -201,11 +201,11 @@ class Backfill:
 
     @property
     def _suspects(self) -> set[int]:
-        """Numbers of the pages that were in hand when a process ended."""
+        """Numbers of the pages in progress when a process died."""
         return {page.number for page in self.checkpoint.pages if page.deaths}
 
     def _resume_pages(self, switch_marks: Marks | None) -> list[tuple[BackfillBatch, ShardRef]]:
-        """Resume pages that an interrupted backfill started and did not report.
+        """Resume the pages that an interrupted backfill started and did not finish.
 
         Args:
             switch_marks: As `sign` has them: once the copy is in use, no page may write over what others wrote to it.

@@ -81,7 +81,7 @@ def _copy(source: ReindexSource, target: ReindexTarget, names: Sequence[Name]) -
 
 
 def _time_backfill(settings: Settings, documents: int) -> Rates:
-    """Sign and settle an index as `backfill_in_place` does, without the help of workers elsewhere."""
+    """Sign and settle an index as `backfill_in_place` does, without other workers."""
     began = time.perf_counter()
     with open_for_backfill(settings) as (engine, source):
         backfill = start_in_place(engine, source, settings, lambda *_: None)
@@ -102,5 +102,5 @@ def _time_settling(engine: Engine, settings: Settings) -> float:
 
 
 def _elapsed(backfill: Backfill, processes: int) -> float:
-    """Return how long pages took that were signed by several processes at the same time."""
+    """Return the time of pages that were signed by several processes at once."""
     return sum(backfill.page_seconds) / max(1, min(processes, len(backfill.page_seconds)))

@@ -57,7 +57,7 @@ class SpoolDirectory:
         aside.rename(self._ready / name)
 
     def names(self) -> list[str]:
-        """Return the names of the messages that wait, the oldest first."""
+        """Return the names of the waiting messages, the oldest first."""
         return sorted(_names(self._ready, _NAME))
 
     def take(self, name: str, holder: str) -> Path | None:
@@ -98,7 +98,7 @@ class SpoolDirectory:
         return lease.Lease(self._leases, self.seconds)
 
     def count_waiting(self) -> int:
-        """Count the messages that wait."""
+        """Count the waiting messages."""
         return len(_names(self._ready, _NAME))
 
     def count_taken(self) -> int:
@@ -110,7 +110,7 @@ class SpoolDirectory:
         return lease.count_living(self._leases, self.seconds)
 
     def purge(self) -> int:
-        """Delete the messages that wait."""
+        """Delete the waiting messages."""
         names = self.names()
         for name in names:
             try:
@@ -216,7 +216,7 @@ class FileQueue:
         self._folder.give_up(Path(entry.name))
 
     def requeue(self, entry: QueuedMessage) -> None:
-        """Put the message back."""
+        """Requeue the message."""
         self._folder.put_back(Path(entry.name), counts_try=False)
 
     def close(self) -> None:
@@ -238,7 +238,7 @@ class Channel(transport.Channel):
 
 
 class Transport(transport.Transport):
-    """The transport under which Celery knows the file queue."""
+    """The transport of the file queue, as registered with Celery."""
 
     Channel = Channel
     driver_type = "filesystem"

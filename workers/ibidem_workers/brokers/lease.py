@@ -41,7 +41,7 @@ class Heartbeat:
             pass
 
     def stop(self) -> None:
-        """Stop beating; waits for a beat that has begun."""
+        """Stop the heartbeat, waiting for a beat in progress."""
         self._stop_event.set()
         self._thread.join()
 
@@ -85,7 +85,7 @@ def new_holder() -> str:
 
 
 def has_lapsed(folder: Path, name: str, seconds: float) -> bool:
-    """Return whether a lease's holder has ended or was silent for some seconds; a folder or device is no lease.
+    """Return whether a lease's holder has exited or was silent for some seconds; folders and devices are no leases.
 
     A clock that was set back leaves leases dated in the future: on this machine the lock decides on them, those of
     other machines have lapsed.
@@ -153,7 +153,7 @@ def has_exited(name: str) -> bool:
 
 
 def is_alive(name: str) -> bool:
-    """Return whether a name is that of a running process on this machine.
+    """Return whether a name belongs to a running process on this machine.
 
     >>> is_alive(this_process()), is_alive("")
     (True, False)
@@ -163,7 +163,7 @@ def is_alive(name: str) -> bool:
 
 
 def host_name(name: str) -> str:
-    """Name the machine of a process.
+    """Return the machine of a process.
 
     >>> host_name(this_process()) == HOST
     True

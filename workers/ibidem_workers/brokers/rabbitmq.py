@@ -40,7 +40,7 @@ def redacted_message(error: Exception, broker: str) -> str:
 
 
 def translate_error(error: AMQPError, broker: str) -> EngineError:
-    """Translate an error of the broker's.
+    """Translate a broker error.
 
     Args:
         error: The client's error.

@@ -104,7 +104,7 @@ class Stream:
         return True
 
     def ack(self, entry: QueuedMessage) -> None:
-        """Remove a message for good."""
+        """Remove a message permanently."""
         self._message_ids.discard(entry.name)  # first: should the server be away, the lease is to lapse
         with self._client.pipeline(transaction=True) as transaction:
             self._remove(transaction, entry)
@@ -207,7 +207,7 @@ def configuration(url: str, *names: str) -> dict[str, str]:
 
 @contextlib.contextmanager
 def open_client(url: str) -> Iterator[Any]:
-    """Open a client for some questions.
+    """Open a client for a few requests.
 
     Raises:
         Unavailable: The server does not answer.
@@ -258,7 +258,7 @@ class Channel(transport.Channel):
 
 
 class Transport(transport.Transport):
-    """The transport under which Celery knows the queue in Redis."""
+    """The transport of the Redis queue, as registered with Celery."""
 
     Channel = Channel
     driver_type = "redis"

@@ -64,7 +64,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class QueuedMessage:
-    """A message in hand.
+    """A delivered message.
 
     Args:
         name: Its name in the queue.
@@ -168,7 +168,7 @@ class Channel(virtual.Channel):
             _log.warning("a message could not be handed back and comes again when its lease has lapsed: %s", error)
 
     def basic_ack(self, delivery_tag: str, multiple: bool = False) -> None:  # noqa: FBT001, FBT002 - kombu's own
-        """Acknowledge a message: only now it is removed."""
+        """Acknowledge and remove a message."""
         super().basic_ack(delivery_tag, multiple)  # first: the server may not answer
         delivery = self._deliveries.pop(delivery_tag, None)
         if delivery is not None:
@@ -195,7 +195,7 @@ class Transport(virtual.Transport):
     polling_interval = 0.02
 
     def drain_events(self, connection: object, timeout: float | None = None, **_: object) -> None:
-        """Wait for a message, only so long that a request to end is noticed."""
+        """Wait for a message, with a timeout that allows a request to end to be noticed."""
         super().drain_events(connection, timeout=min(timeout or MAX_WAIT, MAX_WAIT))
 
     def driver_version(self) -> str:

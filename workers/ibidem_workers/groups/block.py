@@ -1,4 +1,4 @@
-"""Block of documents that is settled against leads that no longer change, by the rules of a window.
+"""Block of documents that is settled against unchanging leads, by the rules of a window.
 
 Documents are taken in the order of writing. Each joins the first lead that it duplicates, or becomes a lead; it is
 compared with leads alone, so there are no chains. Leads before the block come first, in the order of their writes. So
@@ -23,7 +23,7 @@ from ibidem_ingest.signatures.packed_columns import PackedColumns
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A document that is settled.
+    """A document to settle.
 
     Args:
         name: Its index and id.
@@ -88,7 +88,7 @@ class Rules:
         return evidence.TABLE.level(int(grouping.evidence[row]), self.policy)
 
     def originals(self, leads: Sequence[Row], rows: Sequence[Row]) -> list[Row]:
-        """Return the rows that are copies neither of a lead nor of an earlier row, so that leads are looked up for."""
+        """Return the rows that are copies neither of a lead nor of an earlier row, to look up leads for."""
         every = [*leads, *rows]
         columns = _columns(every)
         constraints = self.constraints([row.name for row in every], columns)
@@ -119,7 +119,7 @@ class Rules:
         return [levels.get(pair) for pair in encoded.tolist()]
 
     def constraints(self, names: Sequence[DocumentRef], columns: PackedColumns) -> PairConstraints:
-        """Return the manual decisions that hold, on pairs of rows.
+        """Return the valid manual decisions, on pairs of rows.
 
         Args:
             names: (n) index and id of each row.

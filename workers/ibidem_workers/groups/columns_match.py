@@ -1,4 +1,4 @@
-"""Joins of many new documents, found with all leads of the index in columns at once."""
+"""Joins of many new documents, computed with all leads of the index in columns."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ Read = Callable[[SeqNoRange, int], list[GroupedDocument]]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ColumnsMatch:
-    """Joins that were found for all new documents.
+    """Precomputed joins of all new documents.
 
     Args:
         stored: The settled leads, then the new documents.
@@ -102,12 +102,12 @@ def add(stored: StoredColumns, slices: Iterable[Sequence[GroupedDocument]], go_o
 
 
 def count_leads(store: StoredGroups, stretches: Iterable[SeqNoRange]) -> int:
-    """Count the leads of some stretches."""
+    """Count the leads of some ranges."""
     return sum(store.count_leads(each) for each in stretches)
 
 
 def read_slices(read: Read, stretches: Iterable[SeqNoRange], size: int = SLICE) -> Iterator[list[GroupedDocument]]:
-    """Read the documents of some stretches, slice by slice.
+    """Read the documents of some ranges, slice by slice.
 
     Args:
         read: Reads the first documents of a stretch.

@@ -225,7 +225,7 @@ class Follower:
         self.report(len(portion))
 
     def _follow_changes(self, store: StoredGroups, checkpoint: Checkpoint) -> bool:
-        """Follow deletions, of indexes too, and manual decisions, which no write of a document shows."""
+        """Process deletions, also of indexes, and manual decisions, which cause no write of a document."""
         has_changes = checkpoint.follow_indices(store.parts(), store.uuids())
         deletions = store.deletions()
         if deletions != checkpoint.deletions or has_changes:

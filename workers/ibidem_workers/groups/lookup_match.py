@@ -1,4 +1,4 @@
-"""Match of documents against the leads that are settled, looked up in the engine."""
+"""Match of documents against the settled leads, by look-ups in the engine."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from ibidem_workers.groups.lead_keys import content_keys, near_keys
 
 @dataclass(frozen=True, slots=True)
 class LookUpMatch:
-    """Matches documents against leads that no longer change.
+    """Matches documents against unchanging leads.
 
     Args:
         store: The index's groups.

@@ -89,7 +89,7 @@ class MatchAnswer:
 
 
 def digest(rows: Sequence[Row], rules: Rules) -> str:
-    """Return the digest of all that a match depends on, but leads.
+    """Return the digest of everything that a match depends on except for leads.
 
     Args:
         rows: The documents.

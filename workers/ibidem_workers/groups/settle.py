@@ -64,7 +64,7 @@ class Settler:
                 return
 
     def refresh(self) -> None:
-        """Bring searches up to date."""
+        """Make writes visible to searches."""
         self.store.newest()
         self.recent_joins.clear()
 
@@ -136,7 +136,7 @@ class Settler:
     def _groups(
         self, joins: Sequence[Join], documents: Mapping[DocumentRef, GroupedDocument]
     ) -> Mapping[DocumentRef, str]:
-        """Return the groups of the leads that are joined.
+        """Return the groups of the joined leads.
 
         Raises:
             Outrun: One is no lead any more.
@@ -218,7 +218,7 @@ def start_groups(store: StoredGroups, documents: Sequence[GroupedDocument]) -> l
 
 
 def own_name(document: GroupedDocument) -> str:
-    """Return the group name of a document alone."""
+    """Return the name of a document's own group."""
     return own_group(*ref(document))
 
 

@@ -25,7 +25,7 @@ _log = logging.getLogger(__name__)
 
 
 class MatchQueue(Protocol):
-    """Queue on which workers are asked to match."""
+    """Queue of match requests to workers."""
 
     def publish(self, requests: Sequence[Mapping[str, object]]) -> None:
         """Publish requests.

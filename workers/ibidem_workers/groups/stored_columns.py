@@ -114,7 +114,7 @@ class StoredColumns(ExitStack):
 
 
 class Names(Sequence[DocumentRef]):
-    """Index and id of rows, in a third of the memory that pairs of strings take.
+    """Index and id of rows, in a third of the memory of pairs of strings.
 
     Attributes:
         ids: The ids alone.
@@ -147,7 +147,7 @@ class Names(Sequence[DocumentRef]):
 
 
 def no_room(error: OSError) -> Permanent:
-    """Return the error of a folder that takes no columns."""
+    """Return the error of a folder without space for columns."""
     return Permanent(
         f"no room for the columns of settling in the folder of temporary files: {error}",
         "make room there, name another folder in TMPDIR, or allow more memory by IBIDEM_SETTLE_MEMORY",

@@ -52,7 +52,7 @@ def plain(title: str, source: str, date: str, url: str) -> str:
 
 
 def apa(title: str, source: str, date: str, url: str) -> str:
-    """Cite as APA does a work without author.
+    """Format a work without author in APA style.
 
     >>> apa("Grain duty", "AP", "1987-03-05", "https://example.org")
     'Grain duty. (1987, March 5). AP. https://example.org'
@@ -62,7 +62,7 @@ def apa(title: str, source: str, date: str, url: str) -> str:
 
 
 def mla(title: str, source: str, date: str, url: str) -> str:
-    """Cite as MLA does a work without author.
+    """Format a work without author in MLA style.
 
     >>> mla("Grain duty", "AP", "1987-03-05", "")
     '\u201cGrain duty.\u201d AP, 5 Mar. 1987.'
@@ -72,7 +72,7 @@ def mla(title: str, source: str, date: str, url: str) -> str:
 
 
 def chicago(title: str, source: str, date: str, url: str) -> str:
-    """Cite as a Chicago bibliography does a work without author.
+    """Format a work without author in the style of a Chicago bibliography.
 
     >>> chicago("Grain duty", "AP", "1987-03", "")
     '\u201cGrain duty.\u201d AP, March 1987.'

@@ -44,12 +44,12 @@ class Copy:
 
     @property
     def reason(self) -> str:
-        """Why."""
+        """The reason."""
         return reason(self.duplicate.evidence.why)
 
 
 def read_copies(engine: Engine, inspection: Inspection) -> Sequence[Copy]:
-    """Read the documents of duplicates, as many as are shown."""
+    """Read the documents of the shown duplicates."""
     duplicates = inspection.duplicates[:MOST]
     read = {
         (each.index, each.document.id): each.document for each in engine.fetch([(e.index, e.id) for e in duplicates])
@@ -66,7 +66,7 @@ ISOLATE, POP = "\N{FIRST STRONG ISOLATE}", "\N{POP DIRECTIONAL ISOLATE}"
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A document on the picture.
+    """A document in the timeline.
 
     Args:
         x: From the left.
@@ -152,7 +152,7 @@ def begins(document: Document) -> int | None:
 
 
 def format_day(day: int) -> str:
-    """Write a day.
+    """Format a day.
 
     >>> format_day(0)
     '1980-01-01'

@@ -28,7 +28,7 @@ POLICY = (
 
 
 def make_interview(interview: Interview, path: str, end: Callable[[], None]) -> FastAPI:
-    """Make the application that shows the pairs of an interview.
+    """Create the application that shows the pairs of an interview.
 
     Args:
         interview: Asks, and takes answers.

@@ -69,7 +69,7 @@ class Piece:
 
 
 def pieces(text: str, phrases: Sequence[Phrase] = ()) -> Iterator[Piece]:
-    """Cut a text at its page breaks and at the words of a query.
+    """Split a text at its page breaks and at the words of a query.
 
     Args:
         text: The whole text.
@@ -135,7 +135,7 @@ def neighbours(engine: Engine, context: GatewayContext, state: PageState, name: 
 
 
 def link(state: PageState, passages: Sequence[Sequence[str]]) -> str:
-    """Return the address of a result, empty for none."""
+    """Return the address of a result; empty if there is none."""
     return state.part("document", id=passages[0][0]) if passages else ""
 
 

@@ -34,7 +34,7 @@ def static_address(name: str) -> str:
 
 
 def html(template: str, status: int = 200, /, **values: Any) -> Response:
-    """Fill a template.
+    """Render a template.
 
     Args:
         template: Its name.

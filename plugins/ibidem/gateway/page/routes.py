@@ -135,7 +135,7 @@ class ShownGroup(ListQuery):
 
 @router.get("/group")
 def group(engine: CallersEngine, context: WithContext, parameters: Annotated[ShownGroup, Query()]) -> Response:
-    """Show further duplicates of a group, some at a time."""
+    """Show further duplicates of a group, page by page."""
     state = parameters.state()
     result = search_window(
         engine,
@@ -177,7 +177,7 @@ def export(
 
 @router.get("/document")
 def document(engine: CallersEngine, context: WithContext, parameters: OneParameters) -> Response:
-    """Show a document whole, the query's words marked, with the results before and after it."""
+    """Show a whole document with the query's words highlighted, and the results before and after it."""
     hit, state = read_document(engine, parameters.id), parameters.state()
     query = state.query() if state.q.strip() else None
     duplicates = find_copies(engine, parameters.id, state.policy()).duplicates

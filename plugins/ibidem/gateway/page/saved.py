@@ -62,7 +62,7 @@ class SavedSearch:
 
 
 def alert_page_state(alert: Alert) -> PageState:
-    """Return the list that shows all a saved search finds.
+    """Return the list with all results of a saved search.
 
     >>> alert_page_state(Alert("a", "rent", ("source=AP",), (("dedupe_level", "identical"),))).address()
     '/?q=rent&level=identical&source=AP'
@@ -83,7 +83,7 @@ def alert_page_state(alert: Alert) -> PageState:
 
 
 def make_alert(name: str, state: PageState) -> Alert:
-    """Return a list as a saved search.
+    """Convert a list into a saved search.
 
     Args:
         name: What it is to be called.
@@ -95,7 +95,7 @@ def make_alert(name: str, state: PageState) -> Alert:
 
 @router.get("/saved")
 def list_saved(engine: CallersEngine, context: WithContext, _: NoParameters) -> Response:
-    """List the saved searches, each with what is new."""
+    """List the saved searches, each with its new documents."""
     searches = [
         SavedSearch(alert, find_new(engine, alert) if number < MOST else None)
         for number, alert in enumerate(alerts(engine))

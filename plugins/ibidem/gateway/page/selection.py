@@ -71,7 +71,7 @@ def show(engine: CallersEngine, parameters: Annotated[Selection, Query()]) -> Re
 
 @router.get("/selection.{ending}")
 def export(ending: str, engine: CallersEngine, parameters: Annotated[Selection, Query()]) -> Response:
-    """Give the selected documents as a table, or their citations as text."""
+    """Export the selected documents as a table, or their citations as text."""
     documents = read_selection(engine, parameters)
     headers = {
         "content-disposition": f'attachment; filename="selection.{ending}"',

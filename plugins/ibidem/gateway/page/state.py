@@ -163,12 +163,12 @@ class PageState:
 
     @property
     def since(self) -> str:
-        """The beginning of the dates that the list is narrowed to, as the form shows it."""
+        """Start of the date range, as the form shows it."""
         return self.date.partition("..")[0]
 
     @property
     def until(self) -> str:
-        """Their end."""
+        """End of the date range."""
         begin, dots, end = self.date.partition("..")
         return end if dots else begin
 
@@ -211,7 +211,7 @@ class PageState:
         return f"?{urlencode(pairs, doseq=True)}" if pairs else ""
 
     def pairs(self) -> list[tuple[str, Any]]:
-        """Return names and values in the order of the address."""
+        """Return names and values in the order of the URL."""
         return [(name, getattr(self, name)) for name in NAMES]
 
     def toggle(self, name: str, value: str) -> str:

@@ -70,7 +70,7 @@ class DslBackend(SearchBackend):
 
     @property
     def page(self) -> PageRequest:
-        """Page of the result list that is asked for."""
+        """The requested page of the result list."""
         deepest = min(DEEPEST, self.layout.most_hits)
         if self.search.request.window > deepest:
             raise UsageError(

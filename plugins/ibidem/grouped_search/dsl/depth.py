@@ -111,7 +111,7 @@ class Depth:
         return query
 
     def _held(self, queries: Any, path: str) -> Any:
-        """Deepen a query inside another, or a list of them."""
+        """Deepen a nested query, or a list of them."""
         if isinstance(queries, list | tuple):
             return [self.query(each, f"{path}[{at}]") for at, each in enumerate(queries)]
         return self.query(queries, path)

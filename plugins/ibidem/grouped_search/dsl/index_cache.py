@@ -76,7 +76,7 @@ class IndexMetadataCache:
         return self.layouts.put(key, layout, ALIAS_S if is_alias else INDEX_S)
 
     def settlement(self, names: IndexNames) -> RequestFlow[Checkpoint]:
-        """Return how far the groups of indexes are settled, and by which figures.
+        """Return how far the groups of indexes are settled, and under which policy.
 
         Raises:
             UsageError: They are settled apart.
@@ -88,7 +88,7 @@ class IndexMetadataCache:
         return self.checkpoints.put(key, only_checkpoint(list(map(checkpoint_of, entries))), WORDS_S)
 
     def presets(self, names: IndexNames) -> RequestFlow[Mapping[str, Preset]]:
-        """Give the presets that are stored with indexes."""
+        """Return the presets stored with indexes."""
         key = cache_key(names)
         presets = self.stored_presets.get(key) if names.sources else {}
         if presets is not None:
@@ -116,7 +116,7 @@ class IndexMetadataCache:
 
 
 def only_checkpoint(checkpoints: Sequence[Checkpoint]) -> Checkpoint:
-    """List the full names of the searched indexes: no patterns, and no excluded ones.
+    """Return how far the groups of a search's indexes are settled.
 
     Raises:
         UsageError: They are of several sets: a group of one has nothing to do with a group of another.

@@ -45,7 +45,7 @@ class SearchLine:
 
 @dataclass(frozen=True, slots=True)
 class MultiSearch:
-    """Several searches as a client would send them.
+    """Several searches, as a client sends them.
 
     Args:
         path: Of the request.

@@ -117,7 +117,7 @@ class DslSearch:
 
     @property
     def query(self) -> Query:
-        """Part of the request that decides on the ranking."""
+        """Part of the request that determines the ranking."""
         return Query(native={**self.ranking, **self.target.parts, "routing": self.target.params.get("routing", "")})
 
     @property
@@ -127,7 +127,7 @@ class DslSearch:
 
     @property
     def completes(self) -> bool:
-        """Whether suggestions show documents, which are then asked for as a hit is."""
+        """Whether suggestions return documents, which are then requested like hits."""
         suggest = self.extras.get("suggest")
         parts = suggest.values() if isinstance(suggest, Mapping) else ()
         return any(isinstance(each, Mapping) and "completion" in each for each in parts)
@@ -215,7 +215,7 @@ def read_target(index: str, body: Mapping[str, Any], params: dict[str, str], ran
 
 
 def read_ranking(body: Mapping[str, Any]) -> Json:
-    """Return the parts of a body that rank, without inner hits."""
+    """Return the parts of a body that determine the ranking, without inner hits."""
     ranking = {name: part for name, part in body.items() if name not in SHOWN | BESIDE | EVERYWHERE | APART}
     if is_suggest_only(body):
         ranking["query"] = {"match_none": {}}
@@ -249,7 +249,7 @@ def is_suggest_only(body: Mapping[str, Any]) -> bool:
 
 
 def check_total(body: Mapping[str, Any]) -> None:
-    """Refuse a way of counting hits that the servers refuse.
+    """Refuse values of `track_total_hits` that the servers refuse.
 
     Raises:
         UsageError: It is no truth and no number from -1 on.
@@ -274,7 +274,7 @@ def object_member(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def fold_parameters(body: Mapping[str, Any], params: Mapping[str, str]) -> tuple[Json, dict[str, str]]:
-    """Move search options of the query string into the body; the query string wins.
+    """Move search options of the query string into the body; the query string takes precedence.
 
     >>> fold_parameters({}, {"q": "wheat", "sort": "date:desc,_score", "routing": "a"})
     ({'query': {'query_string': {'query': 'wheat'}}, 'sort': [{'date': 'desc'}, '_score']}, {'routing': 'a'})
@@ -312,7 +312,7 @@ def drop_inner_hits(part: Any) -> Any:
 
 
 def _fold_source(body: Json, params: dict[str, str]) -> None:
-    """Fold the three ways of choosing fields of the source."""
+    """Merge the three ways of source filtering."""
     source = params.pop("_source", None)
     if source is not None:
         body["_source"] = _read(source) if source.lower() in ("true", "false") else source.split(",")

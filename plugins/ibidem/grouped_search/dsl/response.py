@@ -44,7 +44,7 @@ REQUIRED, IDS = "match on required clause", "_id:"
 
 @dataclass(frozen=True, eq=False, slots=True)
 class BucketGroups:
-    """The groups in any bucket.
+    """Counts the groups in each bucket.
 
     Args:
         window: The grouped hits.

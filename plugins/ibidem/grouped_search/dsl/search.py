@@ -100,7 +100,7 @@ def suggest(search: DslSearch) -> RequestFlow[Json]:
 def response(  # noqa: PLR0913, PLR0917 - the parts of an answer
     search: DslSearch, source: DslBackend, page: GroupedPage, extras: Json, start_time: float, cursor: str
 ) -> Json:
-    """Put a response together.
+    """Build a response.
 
     Args:
         search: The search.

@@ -59,7 +59,7 @@ _COUNTS: Json = {
 
 
 def request_counts(aggregations: Mapping[str, Any]) -> Json:
-    """Write aggregations that also count the groups in each bucket."""
+    """Build aggregations that also count the groups in each bucket."""
     return {name: _request_counts(each) for name, each in aggregations.items()}
 
 
@@ -164,7 +164,7 @@ class StoredDslBackend(StoredBackend):
         self.settled = yield from source.metadata.settlement(layout_names(index, source.layout))
 
     def page(self) -> RequestFlow[StoredPage]:
-        """Make the page."""
+        """Build the page."""
         search, next_page = self.search, self.source.next_page
         page_request = PageRequest(search.request, search.start, search.size, search.tables, next_page=next_page)
         return (yield from stored_page(self, page_request))
@@ -212,7 +212,7 @@ class StoredDslBackend(StoredBackend):
         return {**documents, **((yield from self.source.fetch(missing)) if missing else {})}
 
     def aggregate(self) -> Json:
-        """Give the aggregations with the groups of each bucket."""
+        """Return the aggregations with the groups of each bucket."""
         aggregations = self.source.first.get("aggregations")
         if not aggregations or not self.search.aggregations:
             return {}

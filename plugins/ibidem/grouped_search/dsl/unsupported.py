@@ -90,7 +90,7 @@ def refuse_current(request: DedupeRequest) -> None:
 
 
 def refuse_scope(body: Mapping[str, Any], request: DedupeRequest) -> None:
-    """Refuse to look beyond the window for a search that is no condition on a document alone."""
+    """Refuse a scope beyond the window for a search that is not a condition on single documents."""
     for name in ("knn", "retriever"):
         if request.scope != "window" and name in body:
             refuse(
@@ -131,7 +131,7 @@ def read_page(body: Mapping[str, Any], deepest: int = DEEPEST) -> tuple[int, int
 
 
 def read_integer(body: Mapping[str, Any], name: str, default: int, unit: str = "groups", maximum: int = DEEPEST) -> int:
-    """Read a whole number of a body."""
+    """Parse an integer of a body."""
     value = body.get(name, default)
     text = short_repr(value) if isinstance(value, dict | list) else str(value)
     if isinstance(value, bool) or not _WHOLE.fullmatch(text) or int(text) > maximum:
