@@ -1,4 +1,4 @@
-"""Fixtures for all tests."""
+"""Fixtures for all tests: servers, an empty index, and a small idf table."""
 
 from servers.plugin import (
     elasticsearch,
@@ -17,9 +17,13 @@ from servers.plugin import (
     redis,
 )
 from support import examples  # the profiles of hypothesis
+from support.empty_index import absent, address, engine, tables, tables_folder
 
 __all__ = [
+    "absent",
+    "address",
     "elasticsearch",
+    "engine",
     "examples",
     "opensearch",
     "pytest_collection_finish",
@@ -34,6 +38,8 @@ __all__ = [
     "pytest_xdist_make_scheduler",
     "rabbitmq",
     "redis",
+    "tables",
+    "tables_folder",
 ]
 
 pytest_plugins = ("servers.starts",)

@@ -110,12 +110,11 @@ def test_a_copy_is_found_by_what_else_it_shares_however_crowded_one_of_its_value
 
 
 @pytest.fixture(params=ENGINES)
-def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
+def absent(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
     index = f"adversary-{os.getpid()}"
     served = request.param != "sqlite"
     address = request.getfixturevalue(request.param) if served else f"sqlite:///{tmp_path}/index.sqlite"
     opened = open_engine(address, index)
-    opened.create()
     yield opened
     opened.close()
     if served:

@@ -1,5 +1,5 @@
 """Fixtures of the answer corpus: the stories of the dedupe layer's tests."""
 
-from support.news_index import records, stories, tables
+from support.news_index import records, stories, story_tables
 
-__all__ = ["records", "stories", "tables"]
+__all__ = ["records", "stories", "story_tables"]

@@ -1,5 +1,5 @@
 """Fixtures of these tests."""
 
-from support.command_line import answer, filled_folder, run, tables_folder
+from support.command_line import answer, filled_folder, run
 
-__all__ = ["answer", "filled_folder", "run", "tables_folder"]
+__all__ = ["answer", "filled_folder", "run"]

@@ -68,18 +68,18 @@ def test_a_search_with_dedupe_carries_groups_and_an_account(wrapped_client: Any)
     assert list(answer["aggregations"]) == ["sources"]
 
 
-def test_it_groups_as_ibidems_own_search_does(wrapped_client: Any, engine: Engine) -> None:
+def test_it_groups_as_ibidems_own_search_does(wrapped_client: Any, library: Engine) -> None:
     own_response = ibidem.search(
-        engine, ibidem.Query(native=BODY["query"]), ibidem.parse_request({"dedupe": "indent"}), 2, 7
+        library, ibidem.Query(native=BODY["query"]), ibidem.parse_request({"dedupe": "indent"}), 2, 7
     )
     page = wrapped_client.search(index=INDEX, body={**BODY, "from": 7}, dedupe="indent")
     assert ids(page) == ids(own_response)
     assert [hit["_dedupe"] for hit in page["hits"]["hits"]] == [hit["_dedupe"] for hit in own_response["hits"]["hits"]]
 
 
-def test_a_client_that_is_waited_for_finds_the_same(kind: str, url: str, wrapped_client: Any) -> None:
+def test_a_client_that_is_waited_for_finds_the_same(kind: str, address: str, wrapped_client: Any) -> None:
     async def search() -> Any:
-        async with CLIENTS[kind][1](url.partition("+")[2]) as client:
+        async with CLIENTS[kind][1](address.partition("+")[2]) as client:
             waiting = ibidem.wrap(client)
             assert without_time(await waiting.search(index=INDEX, body=BODY, preference="one")) == without_time(
                 await client.search(index=INDEX, body=BODY, preference="one")
@@ -151,7 +151,7 @@ def test_a_window_that_the_index_does_not_allow_is_refused_with_its_limit(
     "other", [("0", "text", "0"), (SCHEMA, "keyword", f"{SCHEMA} before its release")], ids=["older", "never released"]
 )
 def test_an_alias_over_two_schemas_is_refused_by_name(
-    plain_client: Any, wrapped_client: Any, engine: Engine, other: tuple[str, str, str]
+    plain_client: Any, wrapped_client: Any, library: Engine, other: tuple[str, str, str]
 ) -> None:
     schema, keys, name = other
     fields = {"ibidem": {"properties": {"keys": {"type": keys}}}}
@@ -192,14 +192,14 @@ def test_type_checkers_know_every_parameter() -> None:
 
 @pytest.mark.parametrize("how", ["its own", "by name"])
 def test_a_pipeline_that_collapses_is_refused_by_name(
-    url: str, kind: str, plain_client: Any, wrapped_client: Any, how: str
+    address: str, kind: str, plain_client: Any, wrapped_client: Any, how: str
 ) -> None:
     if kind == "elasticsearch":
         with pytest.raises(TypeError, match="search_pipeline"):
             wrapped_client.search(index=INDEX, dedupe="indent", search_pipeline="clients-once")
         return
     steps = {"response_processors": [{"collapse": {"field": "source"}}]}
-    ask(url, "PUT", "/_search/pipeline/clients-once", json.dumps(steps))
+    ask(address, "PUT", "/_search/pipeline/clients-once", json.dumps(steps))
     default = {"index.search.default_pipeline": "clients-once"} if how == "its own" else {}
     index = f"{INDEX}-piped-{how.replace(' ', '-')}"
     plain_client.indices.create(index=index, body={"settings": default})
@@ -211,7 +211,7 @@ def test_a_pipeline_that_collapses_is_refused_by_name(
         assert wrapped_client.search(index=index, dedupe="indent", **free)["hits"]["hits"] == []
     finally:
         plain_client.indices.delete(index=index)
-        ask(url, "DELETE", "/_search/pipeline/clients-once")
+        ask(address, "DELETE", "/_search/pipeline/clients-once")
 
 
 def test_what_is_no_client_is_refused_with_those_that_are() -> None:
@@ -316,11 +316,11 @@ def test_each_of_several_searches_says_itself_whether_it_is_grouped(kind: str, w
         assert wrapped_client.msearch(body=text)["responses"][1]["hits"] == grouped["hits"]
 
 
-def test_a_client_that_is_waited_for_does_several_searches_too(kind: str, url: str, wrapped_client: Any) -> None:
+def test_a_client_that_is_waited_for_does_several_searches_too(kind: str, address: str, wrapped_client: Any) -> None:
     lines = [{"index": INDEX}, BODY, {"index": INDEX}, {**BODY, "dedupe": "collapse"}]
 
     async def search() -> Any:
-        async with ibidem.wrap(CLIENTS[kind][1](url.partition("+")[2])) as client:
+        async with ibidem.wrap(CLIENTS[kind][1](address.partition("+")[2])) as client:
             return await client.msearch(body=lines)
 
     answer = asyncio.run(search())
@@ -334,15 +334,15 @@ def test_searches_without_their_bodies_are_refused(wrapped_client: Any, body: li
 
 
 def test_an_index_is_named_by_a_date(
-    url: str, plain_client: Any, wrapped_client: Any, signed_records: list[Record]
+    address: str, plain_client: Any, wrapped_client: Any, signed_records: list[Record]
 ) -> None:
     index = f"<{INDEX}-by-day-{{now/d}}>"
     today = plain_client.indices.create(index=index)["index"]
-    fill_index(url, today, signed_records).close()
+    fill_index(address, today, signed_records).close()
     try:
         by_date = wrapped_client.search(index=index, body=BODY, dedupe="collapse", dedupe_scope="matches")
         by_name = wrapped_client.search(index=today, body=BODY, dedupe="collapse", dedupe_scope="matches")
         assert by_date["hits"] == by_name["hits"]
         assert ids(by_date)
     finally:
-        remove_indices(url, today)
+        remove_indices(address, today)

@@ -48,6 +48,12 @@ def test_paragraphs_of_both_texts_stand_side_by_side(tables: Tables) -> None:
     assert [row.differs for row in lines.rows] == [False, True, False]
 
 
+def test_a_passage_that_is_there_again_further_down_takes_no_other_from_its_place(tables: Tables) -> None:
+    b = ROOF + ROOF + RENT + ROOF + RENT + DOGS
+    lines = lines_of(RENT + RENT + ROOF + ROOF + ROOF + DOGS, b, tables)
+    assert "".join(run.text for row in lines.rows for run in row.b) == b
+
+
 @given(st.lists(st.sampled_from([RENT, ROOF, DOGS, HEAT, "rent\n", "; "]), max_size=7), st.data())
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_each_column_holds_the_whole_of_its_text(tables: Tables, sentences: list[str], data: st.DataObject) -> None:

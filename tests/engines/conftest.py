@@ -75,10 +75,3 @@ def absent(request: pytest.FixtureRequest, alone: None, address: str, tidy: set[
         (empty_indices if "engine" in request.fixturenames else remove_indices)(address)
     yield engine
     engine.close()
-
-
-@pytest.fixture
-def engine(absent: Engine) -> Engine:
-    """An engine with an empty index."""
-    absent.create()
-    return absent

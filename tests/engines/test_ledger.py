@@ -1,7 +1,6 @@
 """A damaged record is left out and named, and stops nothing that is read."""
 
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing, suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -15,7 +14,6 @@ from hypothesis import strategies as st
 from ibidem.index.damaged_records import damaged_records, reader
 from ibidem_core.errors import DamagedRecord
 from ibidem_dedupe.overrides import Override, pair_key
-from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Ledger
 from ibidem_engines.ledger import Tombstone, check_entry, read_ledger
 from ibidem_engines.stored_overrides import load_overrides
@@ -34,11 +32,8 @@ BAD: dict[str, Any] = {
 
 
 @pytest.fixture
-def engine(tmp_path: Path) -> Iterator[Engine]:
-    engine = open_engine(f"sqlite:///{tmp_path}/index.sqlite", "news")
-    engine.create()
-    yield engine
-    engine.close()
+def address(tmp_path: Path) -> str:
+    return f"sqlite:///{tmp_path}/index.sqlite"
 
 
 class TestDamaged:

@@ -10,7 +10,7 @@ from ibidem_core.errors import DamagedRecord
 from ibidem_dedupe.parameters import PRESETS, Preset
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.request import pair_policy
-from ibidem_engines.sqlite.engine import SqliteEngine
+from ibidem_engines.engine import Engine
 from ibidem_engines.stored_presets import StoredPreset, lookup_presets, save_preset
 from ibidem_ingest.errors import UsageError
 from support.learned_rules import make_rule
@@ -19,14 +19,11 @@ POLICY = Policy.from_rule(make_rule())
 
 
 @pytest.fixture
-def engine(tmp_path: Path) -> SqliteEngine:
-    """An index of its own."""
-    engine = SqliteEngine(tmp_path / "index.db", "library")
-    engine.create()
-    return engine
+def address(tmp_path: Path) -> str:
+    return f"sqlite:///{tmp_path}/index.sqlite"
 
 
-def test_a_learned_preset_is_read_as_it_was_stored(engine: SqliteEngine) -> None:
+def test_a_learned_preset_is_read_as_it_was_stored(engine: Engine) -> None:
     save_preset(engine, "ours", Preset(POLICY, "learned"))
     presets = lookup_presets(engine, "ours")
     assert presets["ours"].policy == POLICY
@@ -38,7 +35,7 @@ def test_a_learned_preset_is_read_as_it_was_stored(engine: SqliteEngine) -> None
     [({"intercept": 9.0}, "changed after it was learned"), ({"scheme": "pf0"}, "'pf0'"), ({"weights": []}, "runs")],
 )
 def test_a_learned_preset_that_cannot_be_used_is_refused_with_the_reason(
-    engine: SqliteEngine, change: dict[str, object], said: str
+    engine: Engine, change: dict[str, object], said: str
 ) -> None:
     record = asdict(StoredPreset("ours", "learned", POLICY))
     record["policy"]["learned"] |= change

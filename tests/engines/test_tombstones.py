@@ -26,9 +26,8 @@ def served(request: pytest.FixtureRequest, scheme: str) -> str:
 
 
 @pytest.fixture
-def engine(served: str) -> Iterator[Engine]:
+def absent(served: str) -> Iterator[Engine]:
     engine = open_engine(served, INDEX)
-    engine.create()
     yield engine
     engine.close()
     remove_indices(served, INDEX)

@@ -13,7 +13,7 @@ from faults.table import small_table
 from ibidem_core.settings import load
 from ibidem_engines.connect import open_engine
 from servers.command_line import Way
-from support.worker_settings import WORDS
+from support.empty_index import WORDS
 
 Line = tuple[str, str]
 """An id, empty for a document without one, and what is in the file."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ibidem_engines.engine import Engine
-from support.worker_settings import WORDS
+from support.empty_index import WORDS
 
 SHARES = (("new", 60), ("newer", 20), ("same", 12), ("older", 8))
 """Of a hundred documents: under a new id; of one that was submitted already: a newer text, the same again, an older."""

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
-from support.worker_settings import WORDS
+from support.empty_index import WORDS
 
 
 def small_table(folder: Path) -> Path:

@@ -17,15 +17,9 @@ from ibidem_engines.records import records
 from ibidem_ingest.idf.store import Tables
 from servers.indices import ask, remove_indices
 from support.gateway_server import run_gateway
-from support.leases import LEASE_WORDS, LEASES, english_tables, rank_counts
+from support.leases import LEASES
 
 HERE = "http://127.0.0.1"
-
-
-@pytest.fixture(scope="session")
-def tables(tmp_path_factory: pytest.TempPathFactory) -> Tables:
-    """A small English table."""
-    return english_tables(tmp_path_factory.mktemp("tables"), rank_counts(LEASE_WORDS))
 
 
 def fill(engine: Engine, tables: Tables) -> None:

@@ -15,16 +15,16 @@ from support.gateway_server import run_gateway
 
 
 @pytest.fixture(scope="module")
-def engine() -> Iterator[Between]:
+def upstream() -> Iterator[Between]:
     """An engine that keeps what reaches it."""
     with between(plan=lambda _: Answer(200, {"responses": [], "hits": {"hits": []}})) as server:
         yield server
 
 
 @pytest.fixture(scope="module")
-def url(engine: Between) -> Iterator[str]:
+def gateway(upstream: Between) -> Iterator[str]:
     """The gateway before it."""
-    with run_gateway(Settings(engine=engine.address("opensearch"), index=OPEN)) as where:
+    with run_gateway(Settings(engine=upstream.address("opensearch"), index=OPEN)) as where:
         yield where
 
 
@@ -36,12 +36,12 @@ def send(url: str, attack: Attack) -> tuple[int, bytes]:
 
 @pytest.mark.parametrize("attack", attacks())
 def test_nothing_that_reaches_the_engine_names_an_index_that_is_not_open(
-    engine: Between, url: str, attack: str
+    upstream: Between, gateway: str, attack: str
 ) -> None:
-    engine.asked.clear()
-    status, content = send(url, attacks()[attack])
-    assert {name for each in engine.asked for name in reached(each)} <= {OPEN}
-    assert (status in {400, 403, 406, 415}) is not bool(engine.asked), content
+    upstream.asked.clear()
+    status, content = send(gateway, attacks()[attack])
+    assert {name for each in upstream.asked for name in reached(each)} <= {OPEN}
+    assert (status in {400, 403, 406, 415}) is not bool(upstream.asked), content
 
 
 @pytest.mark.parametrize("name", attacks())

@@ -30,7 +30,7 @@ def everything(leases: Leases) -> Iterator[str]:
 
 
 @pytest.fixture(params=["search", "all"])
-def url(request: pytest.FixtureRequest, gateway: str, everything: str) -> str:
+def proxy(request: pytest.FixtureRequest, gateway: str, everything: str) -> str:
     """The gateway, once for the open index and once for everything."""
     return gateway if request.param == "search" else everything
 
@@ -45,33 +45,33 @@ def mode(response: Any) -> str:
     return str(response["dedupe"]["mode"]) if "dedupe" in response else "off"
 
 
-def test_a_header_asks_for_groups_and_parameters_and_body_say_more(leases: Leases, url: str) -> None:
+def test_a_header_asks_for_groups_and_parameters_and_body_say_more(leases: Leases, proxy: str) -> None:
     headers = {"x-ibidem-dedupe": "indent"}
-    assert mode(search(url, f"{leases.index}/_search", headers)) == "indent"
-    assert mode(search(url, f"{leases.index}/_search?dedupe=collapse", headers)) == "collapse"
-    assert mode(search(url, f"{leases.index}/_search", headers, {"dedupe": "off"})) == "off"
-    response = search(url, f"{leases.index}/_search?dedupe_window=3", headers)
+    assert mode(search(proxy, f"{leases.index}/_search", headers)) == "indent"
+    assert mode(search(proxy, f"{leases.index}/_search?dedupe=collapse", headers)) == "collapse"
+    assert mode(search(proxy, f"{leases.index}/_search", headers, {"dedupe": "off"})) == "off"
+    response = search(proxy, f"{leases.index}/_search?dedupe_window=3", headers)
     assert (mode(response), response["dedupe"]["window"]) == ("indent", 3)
-    answer_to_wrong = httpx2.get(f"{url}/{leases.index}/_search", headers={"x-ibidem-dedupe": "maybe"})
+    answer_to_wrong = httpx2.get(f"{proxy}/{leases.index}/_search", headers={"x-ibidem-dedupe": "maybe"})
     assert (answer_to_wrong.status_code, "allowed: off, collapse, indent" in answer_to_wrong.text) == (400, True)
 
 
-def test_an_alias_of_the_gateways_asks_for_groups(leases: Leases, url: str) -> None:
-    assert mode(search(url, f"{leases.index}~dedupe/_search")) == "collapse"
-    assert mode(search(url, f"{leases.index}~indent/_search")) == "indent"
-    assert mode(search(url, f"{leases.index}~dedupe/_search?dedupe=off")) == "off"
-    assert search(url, f"{leases.index}~dedupe/_count")["dedupe"]["groups"]["in_window"] == 2
-    assert {hit["_index"] for hit in search(url, f"{leases.index}~dedupe/_search")["hits"]["hits"]} == {leases.index}
+def test_an_alias_of_the_gateways_asks_for_groups(leases: Leases, proxy: str) -> None:
+    assert mode(search(proxy, f"{leases.index}~dedupe/_search")) == "collapse"
+    assert mode(search(proxy, f"{leases.index}~indent/_search")) == "indent"
+    assert mode(search(proxy, f"{leases.index}~dedupe/_search?dedupe=off")) == "off"
+    assert search(proxy, f"{leases.index}~dedupe/_count")["dedupe"]["groups"]["in_window"] == 2
+    assert {hit["_index"] for hit in search(proxy, f"{leases.index}~dedupe/_search")["hits"]["hits"]} == {leases.index}
 
 
-def test_several_searches_name_aliases_each_for_itself(leases: Leases, url: str) -> None:
+def test_several_searches_name_aliases_each_for_itself(leases: Leases, proxy: str) -> None:
     lines = [{"index": f"{leases.index}~indent"}, {}, {"index": leases.index}, {}]
     body = "".join(f"{json.dumps(line)}\n" for line in lines)
     headers = {"content-type": "application/x-ndjson"}
-    response = httpx2.post(f"{url}/_msearch", content=body, headers=headers, timeout=60).json()["responses"]
+    response = httpx2.post(f"{proxy}/_msearch", content=body, headers=headers, timeout=60).json()["responses"]
     assert [mode(each) for each in response] == ["indent", "off"]
     in_path = httpx2.post(
-        f"{url}/{leases.index}~dedupe/_msearch", content="{}\n{}\n", headers=headers, timeout=60
+        f"{proxy}/{leases.index}~dedupe/_msearch", content="{}\n{}\n", headers=headers, timeout=60
     ).json()
     assert mode(in_path["responses"][0]) == "collapse"
 

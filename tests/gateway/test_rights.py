@@ -41,7 +41,7 @@ def guarded(leases: Leases) -> Iterator[Between]:
 
 
 @pytest.fixture(scope="module")
-def url(leases: Leases, guarded: Between) -> Iterator[str]:
+def gateway(leases: Leases, guarded: Between) -> Iterator[str]:
     """The gateway before it; its own address names a user with all rights, who must never be used."""
     address = guarded.address(leases.kind).replace("://", "://clerk:pw@")
     with run_gateway(leases.settings.changed(engine=address, gateway_overrides=True)) as where:
@@ -65,18 +65,18 @@ def get(url: str, path: str, account: str, method: str = "GET", body: object = N
 
 @pytest.mark.parametrize("path", READS)
 def test_every_request_to_the_engine_carries_the_callers_own_account(
-    leases: Leases, guarded: Between, url: str, path: str
+    leases: Leases, guarded: Between, gateway: str, path: str
 ) -> None:
     for account in (CLERK, GUEST):
         guarded.asked.clear()
-        assert get(url, path.format(index=leases.index), account).status_code == 200
+        assert get(gateway, path.format(index=leases.index), account).status_code == 200
         assert find_accounts(guarded) == {account}
 
 
 @pytest.mark.parametrize("path", READS)
-def test_a_stranger_is_turned_away_by_the_engine(leases: Leases, url: str, path: str) -> None:
+def test_a_stranger_is_turned_away_by_the_engine(leases: Leases, gateway: str, path: str) -> None:
     for account in ("", "Basic bm9ib2R5OnB3", "Bearer x"):
-        answer = get(url, path.format(index=leases.index), account)
+        answer = get(gateway, path.format(index=leases.index), account)
         assert answer.status_code == 401
         if is_page(path):
             assert answer.headers["www-authenticate"].startswith("Basic ")
@@ -85,21 +85,21 @@ def test_a_stranger_is_turned_away_by_the_engine(leases: Leases, url: str, path:
 
 
 @pytest.mark.parametrize("path", READS[:-1])
-def test_nothing_that_a_guest_is_answered_tells_of_the_hidden_document(leases: Leases, url: str, path: str) -> None:
-    get(url, path.format(index=leases.index), CLERK)  # what the clerk may know is remembered for him alone
-    answer = get(url, path.format(index=leases.index), GUEST)
+def test_nothing_that_a_guest_is_answered_tells_of_the_hidden_document(leases: Leases, gateway: str, path: str) -> None:
+    get(gateway, path.format(index=leases.index), CLERK)  # what the clerk may know is remembered for him alone
+    answer = get(gateway, path.format(index=leases.index), GUEST)
     assert f'"{HIDDEN}"' not in answer.text
     assert f"id={HIDDEN}" not in answer.text
     assert "LANDLORD" not in answer.text
 
 
-def test_counts_sizes_and_groups_are_those_of_what_a_guest_may_read(leases: Leases, url: str) -> None:
+def test_counts_sizes_and_groups_are_those_of_what_a_guest_may_read(leases: Leases, gateway: str) -> None:
     def view(account: str) -> tuple[Any, ...]:
-        response = get(url, f"/{leases.index}/_search?q=text:rent&dedupe=collapse", account).json()
+        response = get(gateway, f"/{leases.index}/_search?q=text:rent&dedupe=collapse", account).json()
         sizes = sorted(hit["_dedupe"]["size"] for hit in response["hits"]["hits"])
-        inspected = [each["id"] for each in get(url, "/ibidem/inspect/lease", account).json()["duplicates"]]
-        groups = get(url, "/ibidem/groups", account).json()
-        account_beyond = get(url, "/ibidem/search?q=lease&dedupe_scope=index", account).json()["dedupe"]
+        inspected = [each["id"] for each in get(gateway, "/ibidem/inspect/lease", account).json()["duplicates"]]
+        groups = get(gateway, "/ibidem/groups", account).json()
+        account_beyond = get(gateway, "/ibidem/search?q=lease&dedupe_scope=index", account).json()["dedupe"]
         return (
             response["hits"]["total"]["value"],
             sizes,
@@ -113,46 +113,48 @@ def test_counts_sizes_and_groups_are_those_of_what_a_guest_may_read(leases: Leas
     assert view(GUEST) == (3, [1, 2], ["draft"], 4, {"2": 1}, 2)
 
 
-def test_a_document_that_may_not_be_read_is_answered_as_one_that_is_not_there(url: str) -> None:
+def test_a_document_that_may_not_be_read_is_answered_as_one_that_is_not_there(gateway: str) -> None:
     for path in ("/ibidem/inspect/{}", "/ibidem/compare?a=lease&b={}", "/ibidem/compare?a={}&b=lease"):
-        hidden_answer, missing = (get(url, path.format(name), GUEST) for name in (HIDDEN, "nosuch"))
+        hidden_answer, missing = (get(gateway, path.format(name), GUEST) for name in (HIDDEN, "nosuch"))
         assert hidden_answer.status_code == missing.status_code == 404
         assert hidden_answer.text.replace(HIDDEN, "nosuch") == missing.text
 
 
-def test_a_word_on_a_hidden_document_is_neither_shown_to_a_guest_nor_taken_back_by_him(url: str) -> None:
+def test_a_word_on_a_hidden_document_is_neither_shown_to_a_guest_nor_taken_back_by_him(gateway: str) -> None:
     word = {"a": "lease", "b": HIDDEN, "verdict": "not", "reason": "told to the clerk"}
     pair = f"/ibidem/overrides?a=lease&b={HIDDEN}"
-    assert get(url, "/ibidem/overrides", CLERK, "POST", word).status_code == 201
+    assert get(gateway, "/ibidem/overrides", CLERK, "POST", word).status_code == 201
     try:
-        assert get(url, "/ibidem/overrides", CLERK).json()["overrides"][0]["author"] == "clerk"
-        assert get(url, "/ibidem/overrides", GUEST).json() == {"overrides": []}
-        assert get(url, "/ibidem/overrides", GUEST, "POST", word).status_code == 404
-        assert get(url, pair, GUEST, "DELETE").status_code == 404
+        assert get(gateway, "/ibidem/overrides", CLERK).json()["overrides"][0]["author"] == "clerk"
+        assert get(gateway, "/ibidem/overrides", GUEST).json() == {"overrides": []}
+        assert get(gateway, "/ibidem/overrides", GUEST, "POST", word).status_code == 404
+        assert get(gateway, pair, GUEST, "DELETE").status_code == 404
     finally:
-        assert get(url, pair, CLERK, "DELETE").status_code == 200
+        assert get(gateway, pair, CLERK, "DELETE").status_code == 200
 
 
-def test_several_searches_are_each_asked_with_the_callers_account(leases: Leases, guarded: Between, url: str) -> None:
+def test_several_searches_are_each_asked_with_the_callers_account(
+    leases: Leases, guarded: Between, gateway: str
+) -> None:
     body = f'{{"index":"{leases.index}"}}\n{{"dedupe":"indent"}}\n{{"index":"{leases.index}"}}\n{{"size":1}}\n'
     guarded.asked.clear()
     headers = {"authorization": GUEST, "content-type": "application/x-ndjson"}
-    response = httpx2.post(f"{url}/_msearch", content=body, headers=headers, timeout=60).json()["responses"]
+    response = httpx2.post(f"{gateway}/_msearch", content=body, headers=headers, timeout=60).json()["responses"]
     assert response[0]["hits"]["total"]["value"] == 4
     assert find_accounts(guarded) == {GUEST}
 
 
-def test_who_may_not_write_next_to_the_index_says_nothing_there(url: str) -> None:
-    answer = get(url, "/ibidem/overrides", GUEST, "POST", {"a": "lease", "b": "draft", "verdict": "not"})
+def test_who_may_not_write_next_to_the_index_says_nothing_there(gateway: str) -> None:
+    answer = get(gateway, "/ibidem/overrides", GUEST, "POST", {"a": "lease", "b": "draft", "verdict": "not"})
     assert (answer.status_code, answer.json()["error"]["type"]) == (403, "security_exception")
-    assert get(url, "/ibidem/overrides", CLERK).json() == {"overrides": []}
+    assert get(gateway, "/ibidem/overrides", CLERK).json() == {"overrides": []}
 
 
-def test_metrics_tell_the_dead_letters_only_to_those_who_may_read_them(url: str) -> None:
-    assert "ibidem_dead_letters 0.0" in get(url, "/metrics", CLERK).text
-    assert "ibidem_dead_letters" not in get(url, "/metrics", "").text
+def test_metrics_tell_the_dead_letters_only_to_those_who_may_read_them(gateway: str) -> None:
+    assert "ibidem_dead_letters 0.0" in get(gateway, "/metrics", CLERK).text
+    assert "ibidem_dead_letters" not in get(gateway, "/metrics", "").text
 
 
-def test_an_engine_that_asks_for_an_account_is_ready(url: str) -> None:
-    assert get(url, "/readyz", "").status_code == 200
-    assert json.loads(get(url, "/healthz", "").text) == {"status": "ok"}
+def test_an_engine_that_asks_for_an_account_is_ready(gateway: str) -> None:
+    assert get(gateway, "/readyz", "").status_code == 200
+    assert json.loads(get(gateway, "/healthz", "").text) == {"status": "ok"}

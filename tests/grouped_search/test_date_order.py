@@ -27,7 +27,7 @@ DATES = {
 
 
 @pytest.fixture
-def engine(tmp_path: Path) -> Iterator[Engine]:
+def library(tmp_path: Path) -> Iterator[Engine]:
     """An index of which one document is unsigned, and one has neither date nor language."""
     engine = open_engine(f"sqlite:///{tmp_path}/index.sqlite", "news")
     engine.create()
@@ -52,19 +52,19 @@ def answer(engine: Engine, order: Order = "relevance", *filters: str, mode: str 
     ],
 )
 def test_a_window_goes_by_times_and_says_what_has_no_date(
-    engine: Engine, order: Order, expected: list[str], mode: str
+    library: Engine, order: Order, expected: list[str], mode: str
 ) -> None:
-    response = answer(engine, order, mode=mode)
+    response = answer(library, order, mode=mode)
     assert [hit["_id"] for hit in response["hits"]["hits"]] == expected
     assert response["dedupe"]["undated"] == 1
     assert "1 result has no known date and comes last" in advice(response)
 
 
-def test_a_condition_on_the_language_says_how_many_results_have_none(engine: Engine) -> None:
-    response = answer(engine, "relevance", "language=en")
+def test_a_condition_on_the_language_says_how_many_results_have_none(library: Engine) -> None:
+    response = answer(library, "relevance", "language=en")
     assert response["dedupe"]["without_language"] == 1
     assert advice(response) == ["1 more result has no language, so a condition on it leaves it out"]
 
 
-def test_without_such_a_condition_or_order_nothing_is_counted(engine: Engine) -> None:
-    assert not {"undated", "without_language"} & answer(engine)["dedupe"].keys()
+def test_without_such_a_condition_or_order_nothing_is_counted(library: Engine) -> None:
+    assert not {"undated", "without_language"} & answer(library)["dedupe"].keys()

@@ -57,7 +57,7 @@ def filled(address: str, records: list[Record], index: str = INDEX) -> Engine:
 
 
 @pytest.fixture(scope="module")
-def engine(address: str, records: list[Record]) -> Iterator[Engine]:
+def library(address: str, records: list[Record]) -> Iterator[Engine]:
     """An index whose groups are settled; its last document has no words."""
     engine = filled(address, [*records, make_record("empty", "")])
     Follower(engine, size=50).catch_up()
@@ -120,11 +120,11 @@ def read_groups(engine: Engine) -> dict[str, str]:
 @unhurried
 @given(data=st.data(), size=st.sampled_from([1, 3, 10, 60]), mode=st.sampled_from(["indent", "collapse"]))
 def test_all_pages_together_hold_each_match_once_and_the_account_adds_up(
-    engine: Engine, words: list[str], data: st.DataObject, size: int, mode: str
+    library: Engine, words: list[str], data: st.DataObject, size: int, mode: str
 ) -> None:
     asked_words = " OR ".join(data.draw(st.lists(st.sampled_from(["said", *words]), min_size=1, max_size=4)))
-    match_ids = ranked(engine, asked_words)
-    responses = pages(engine, asked_words, size, cursor=data.draw(st.booleans()), mode=mode, max_per_group=100)
+    match_ids = ranked(library, asked_words)
+    responses = pages(library, asked_words, size, cursor=data.draw(st.booleans()), mode=mode, max_per_group=100)
     ids = [hit["_id"] for response in responses for hit in list_hits(response)]
     assert sorted(ids) == sorted(match_ids)
     groups = [hit["_dedupe"]["group"] for response in responses for hit in response["hits"]["hits"]]
@@ -136,13 +136,13 @@ def test_all_pages_together_hold_each_match_once_and_the_account_adds_up(
         assert account["duplicates"] == len(match_ids) - len(set(groups))
 
 
-def test_groups_are_where_their_best_document_is_and_hold_those_of_their_name(engine: Engine) -> None:
-    groups_by_id = read_groups(engine)
+def test_groups_are_where_their_best_document_is_and_hold_those_of_their_name(library: Engine) -> None:
+    groups_by_id = read_groups(library)
     expected: defaultdict[str, list[str]] = defaultdict(list)
-    for name in ranked(engine, "said"):
+    for name in ranked(library, "said"):
         expected[groups_by_id[name]].append(name)
     ids: defaultdict[str, list[str]] = defaultdict(list)
-    for response in pages(engine, "said", 7):
+    for response in pages(library, "said", 7):
         for hit in response["hits"]["hits"]:
             ids[hit["_dedupe"]["group"]].append(hit["_id"])
     assert list(ids.items()) == list(expected.items())
@@ -315,19 +315,19 @@ def test_an_override_is_in_the_notes(empty_index: Any) -> None:
 
 
 @pytest.mark.parametrize("order", ["newest", "oldest"])
-def test_all_matches_are_ordered_by_date(engine: Engine, order: str) -> None:
+def test_all_matches_are_ordered_by_date(library: Engine, order: str) -> None:
     dates: list[str] = []
     for page in range(1, 9):
-        result = search_window(engine, parse_query("said"), make_request(max_per_group=0), page, 10, order=order)  # type: ignore[arg-type]
+        result = search_window(library, parse_query("said"), make_request(max_per_group=0), page, 10, order=order)  # type: ignore[arg-type]
         dates += [hit["_source"].get("date", "") for hit in result.response["hits"]["hits"]]
     dated = [date for date in dates if date]
     assert dated == sorted(dated, reverse=order == "newest")
     assert dates[: len(dated)] == dated
 
 
-def test_facets_count_documents_and_groups_of_all_matches(engine: Engine, stories: list[Document]) -> None:
-    query, groups_by_id, match_ids = parse_query("said"), read_groups(engine), set(ranked(engine, "said"))
-    facets = cast("CollapseEngine", engine).facets(query, 10)
+def test_facets_count_documents_and_groups_of_all_matches(library: Engine, stories: list[Document]) -> None:
+    query, groups_by_id, match_ids = parse_query("said"), read_groups(library), set(ranked(library, "said"))
+    facets = cast("CollapseEngine", library).facets(query, 10)
     for value in ("AP", "Reuters"):
         ids_there = [each.id for each in stories if each.source == value and each.id in match_ids]
         expected = FacetCount(value, len(ids_there), len({groups_by_id[name] for name in ids_there}))
@@ -337,9 +337,9 @@ def test_facets_count_documents_and_groups_of_all_matches(engine: Engine, storie
     assert sum(each.documents for each in facets.years) == sum(each.id in match_ids for each in stories if each.date)
 
 
-def test_a_preset_other_than_the_stored_one_is_refused(engine: Engine) -> None:
+def test_a_preset_other_than_the_stored_one_is_refused(library: Engine) -> None:
     with pytest.raises(UsageError, match=r"dedupe_preset=law.*groups are stored by other figures"):
-        search(engine, parse_query("said"), make_request(preset="law"))
+        search(library, parse_query("said"), make_request(preset="law"))
 
 
 def test_an_engine_that_stays_open_counts_groups_again_only_where_others_match(

@@ -13,11 +13,6 @@ from ibidem_ingest.idf.store import Tables
 WORDS = ("tenant", "rent", "lease", "harbour", "wheat", "tariff", "court", "decree", "quota", "ministry")
 
 
-@pytest.fixture(scope="module")
-def tables(tmp_path_factory: pytest.TempPathFactory) -> Tables:
-    return Tables(tmp_path_factory.mktemp("tables"))
-
-
 def text(seed: int, length: int = 60) -> str:
     chosen = random.Random(seed)  # noqa: S311 - made-up words
     return " ".join(chosen.choice(WORDS) + str(chosen.randrange(40)) for _ in range(length))

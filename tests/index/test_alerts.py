@@ -6,7 +6,6 @@ from ibidem.index import alerts
 from ibidem.index.alerts import Alert, list_reports, read_alert, run, save
 from ibidem_dedupe.parameters import Preset
 from ibidem_dedupe.policy import Policy
-from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record
 from ibidem_engines.stored_presets import save_preset
 from ibidem_ingest.errors import UsageError
@@ -15,12 +14,10 @@ from support.learned_rules import make_rule
 ALERT = Alert("said", "said")
 
 
-@pytest.fixture
-def engine(tmp_path_factory: pytest.TempPathFactory, records: list[Record]) -> Engine:
-    store = open_engine(f"sqlite:///{tmp_path_factory.mktemp('alerts')}/index.sqlite", "news")
-    store.create()
-    store.write(records)
-    return store
+@pytest.fixture(autouse=True)
+def news(engine: Engine, records: list[Record]) -> None:
+    """The index holds the stories."""
+    engine.write(records)
 
 
 def test_every_text_is_reported_by_one_document_and_kept(engine: Engine) -> None:

@@ -20,42 +20,42 @@ from support.command_line import Run
 
 
 @pytest.fixture
-def engine(run: Run) -> Iterator[Engine]:
+def library(run: Run) -> Iterator[Engine]:
     """The index of the documents of the command line's tests, in the current folder."""
     engine = open_engine("sqlite:///.ibidem/index.sqlite", "ibidem")
     yield engine
     engine.close()
 
 
-def test_documents_are_read_by_id_and_those_that_are_not_there_are_left_out(engine: Engine) -> None:
-    assert sorted(hit.id for hit in fetch_hits(engine, ["lease", "nosuch", "letter"])) == ["lease", "letter"]
+def test_documents_are_read_by_id_and_those_that_are_not_there_are_left_out(library: Engine) -> None:
+    assert sorted(hit.id for hit in fetch_hits(library, ["lease", "nosuch", "letter"])) == ["lease", "letter"]
 
 
-def test_copies_are_behind_the_documents_that_were_named(engine: Engine) -> None:
-    assert find_copies(engine, ["letter", "copy"]).ids == ["letter", "copy", "lease"]
+def test_copies_are_behind_the_documents_that_were_named(library: Engine) -> None:
+    assert find_copies(library, ["letter", "copy"]).ids == ["letter", "copy", "lease"]
 
 
-def test_a_text_without_words_has_no_copies(engine: Engine) -> None:
-    assert find_copies(engine, ["blank"]).ids == ["blank"]
+def test_a_text_without_words_has_no_copies(library: Engine) -> None:
+    assert find_copies(library, ["blank"]).ids == ["blank"]
 
 
 @pytest.mark.slow
-def test_copies_beyond_what_a_look_up_lists_are_found_by_reading_the_index(engine: Engine, monkeypatch) -> None:
+def test_copies_beyond_what_a_look_up_lists_are_found_by_reading_the_index(library: Engine, monkeypatch) -> None:
     monkeypatch.setattr("ibidem_engines.engine.CONTENT_HITS", 0)
-    assert sorted(find_copies(engine, ["lease"]).ids) == ["copy", "lease"]
+    assert sorted(find_copies(library, ["lease"]).ids) == ["copy", "lease"]
 
 
-def test_the_copies_of_what_is_not_there_cannot_be_known(engine: Engine) -> None:
+def test_the_copies_of_what_is_not_there_cannot_be_known(library: Engine) -> None:
     with pytest.raises(UsageError, match="'nosuch'"):
-        find_copies(engine, ["lease", "nosuch"])
+        find_copies(library, ["lease", "nosuch"])
 
 
 @pytest.mark.slow
 def test_a_text_that_was_made_for_the_content_hash_of_another_does_not_take_it_along(
-    engine: Engine, tmp_path: Path
+    library: Engine, tmp_path: Path
 ) -> None:
     """The hash is set by hand, since none is known for the content hash of a later schema."""
-    (lease,) = fetch_hits(engine, ["lease"])
+    (lease,) = fetch_hits(library, ["lease"])
     packed_value = unpack(lease.packed or b"")
     assert packed_value is not None
     (hash_,) = lookup_keys(packed_value)["content"]
@@ -64,9 +64,9 @@ def test_a_text_that_was_made_for_the_content_hash_of_another_does_not_take_it_a
     (signatures,) = sign([forged], Tables(tmp_path))
     stored = record.signatures._replace(content=hash_)
     packed = pack(forged, replace(signatures, content=hash_))
-    engine.write([replace(record, signatures=stored, packed=packed)])
-    engine.refresh()
-    names = find_copies(engine, ["forged"])
+    library.write([replace(record, signatures=stored, packed=packed)])
+    library.refresh()
+    names = find_copies(library, ["forged"])
     assert (names.ids, names.others) == (["forged"], ["copy", "lease"])
-    names = find_copies(engine, ["lease"])
+    names = find_copies(library, ["lease"])
     assert (sorted(names.ids), names.others) == (["copy", "lease"], ["forged"])

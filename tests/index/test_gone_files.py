@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from ibidem.index.gone_files import GoneFile, find_gone
-from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_engines.records import records
 from ibidem_ingest.document import Document
@@ -25,15 +24,13 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.fixture
-def engine(tmp_path: Path, folder: Path) -> Engine:
-    engine = open_engine(f"sqlite:///{tmp_path}/index.sqlite", "news")
-    engine.create()
+@pytest.fixture(autouse=True)
+def news(engine: Engine, tmp_path: Path, folder: Path) -> None:
+    """The index holds the documents of the files, and one of none."""
     files = read([folder, tmp_path / "newsroom.txt"], "text")
     documents = [*(each for each in files if isinstance(each, Document)), Document("by hand", "no file")]
     engine.write(list(records(documents, Tables(tmp_path / "tables"))))
     engine.refresh()
-    return engine
 
 
 @pytest.mark.slow

@@ -1,5 +1,5 @@
 """The checker of histories is tried on an SQLite index."""
 
-from support.worker_settings import empty_index, engine, settings, tables_folder
+from support.worker_settings import absent, settings
 
-__all__ = ["empty_index", "engine", "settings", "tables_folder"]
+__all__ = ["absent", "settings"]

@@ -29,7 +29,7 @@ OWN = ("took_ms", "cursor", "by")
 
 
 @pytest.fixture(params=["stories", "spread", "dated", "library"])
-def engine(cluster: str, request: pytest.FixtureRequest) -> Iterator[Engine]:
+def library(cluster: str, request: pytest.FixtureRequest) -> Iterator[Engine]:
     """An index on one shard, one on three, an alias with a filter, and an index of books."""
     store = open_engine(cluster, request.param)
     yield store
@@ -57,23 +57,23 @@ def without_own(response: Json) -> Json:
 
 @pytest.mark.parametrize("seed", range(12))
 def test_a_made_up_search_has_the_same_answer_with_and_without_the_plugin(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch, seed: int
+    library: Engine, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
-    expected = answer(engine, seed)
+    expected = answer(library, seed)
     monkeypatch.setenv("IBIDEM_PLUGIN", "auto")
-    actual = answer(engine, seed)
+    actual = answer(library, seed)
     assert list(differences(without_own(expected), without_own(actual))) == []
     assert (expected["dedupe"]["by"], actual["dedupe"]["by"]) == ("client", f"plugin {ibidem.__version__}")
 
 
 def test_a_cursor_leads_to_the_next_page_whoever_grouped_the_one_before(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch
+    library: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("IBIDEM_PLUGIN", "auto")
-    cursor = answer(engine, 1)["dedupe"]["cursor"]
-    second = answer(engine, 1, cursor, 2)
+    cursor = answer(library, 1)["dedupe"]["cursor"]
+    second = answer(library, 1, cursor, 2)
     monkeypatch.setenv("IBIDEM_PLUGIN", "off")
-    assert list(differences(without_own(answer(engine, 1, cursor, 2)), without_own(second))) == []
+    assert list(differences(without_own(answer(library, 1, cursor, 2)), without_own(second))) == []
     assert second["dedupe"]["by"].startswith("plugin")
 
 

@@ -16,7 +16,7 @@ from .conftest import COPIES
 
 
 @pytest.fixture(scope="module")
-def engine(passages: str) -> Iterator[Engine]:
+def library(passages: str) -> Iterator[Engine]:
     opened = open_engine(passages, "passages")
     yield opened
     opened.close()
@@ -26,8 +26,8 @@ def ids(found: list[FoundPassage]) -> set[str]:
     return {each.id for each in found}
 
 
-def test_k_different_texts_are_found_with_their_copies_named(engine: Engine) -> None:
-    found = search_engine(engine).find("rent", 4)
+def test_k_different_texts_are_found_with_their_copies_named(library: Engine) -> None:
+    found = search_engine(library).find("rent", 4)
     assert len(found) == 4
     assert {"next", "window", "other"} < ids(found)
     (lead,) = [each for each in found if each.id in {"a", "copy of a"}]
@@ -35,16 +35,16 @@ def test_k_different_texts_are_found_with_their_copies_named(engine: Engine) -> 
     assert copy["reason"] == "the same words in the same order"
 
 
-def test_passages_that_overlap_in_their_document_count_as_one(engine: Engine) -> None:
-    found = search_engine(engine, document_field="meta.document").find("rent", 4)
+def test_passages_that_overlap_in_their_document_count_as_one(library: Engine) -> None:
+    found = search_engine(library, document_field="meta.document").find("rent", 4)
     assert len(found) == 3
     (neighbour,) = [each for one in found for each in one.metadata["duplicates"] if "side" in each]
     assert (neighbour["id"], neighbour["side"]) in {("window", "after"), ("next", "before")}
     assert neighbour["reason"].endswith("it in the same document, 6 words overlap")
 
 
-def test_filters_hold(engine: Engine) -> None:
-    found = search_engine(engine, ("meta.document=contract.pdf",)).find("rent", 4)
+def test_filters_hold(library: Engine) -> None:
+    found = search_engine(library, ("meta.document=contract.pdf",)).find("rent", 4)
     assert ids(found) == {"other"}
 
 
@@ -59,9 +59,9 @@ def test_every_copy_is_named_up_to_a_hundred_unless_fewer_are_asked_for(passages
     engine.close()
 
 
-def test_a_mode_that_lists_copies_is_refused_before_anything_is_searched(engine: Engine) -> None:
+def test_a_mode_that_lists_copies_is_refused_before_anything_is_searched(library: Engine) -> None:
     with pytest.raises(UsageError, match=r"dedupe='indent' would return copies as passages; use 'collapse'"):
-        search_engine(engine, dedupe="indent")
+        search_engine(library, dedupe="indent")
     with pytest.raises(UsageError, match=r"dedupe='indent' would return copies"):
         search_client(None, "passages", dedupe="indent")
 
@@ -79,18 +79,18 @@ def test_the_words_of_a_question_are_looked_for_in_the_field_of_the_text() -> No
 
 
 @pytest.mark.parametrize("k", [0, 1_001, 10**6, "ten", True, None])
-def test_a_number_of_passages_that_no_page_has_is_refused(k: Any, engine: Engine) -> None:
+def test_a_number_of_passages_that_no_page_has_is_refused(k: Any, library: Engine) -> None:
     with pytest.raises(UsageError, match=r"k is .*give a whole number from 1 to 1,000"):
-        search_engine(engine).find("rent", k)
+        search_engine(library).find("rent", k)
 
 
-def test_a_field_without_text_is_named(engine: Engine) -> None:
+def test_a_field_without_text_is_named(library: Engine) -> None:
     with pytest.raises(UsageError, match=r"'body', no text.*text_field"):
-        replace(search_engine(engine), text_field="body").find("rent", 1)
+        replace(search_engine(library), text_field="body").find("rent", 1)
 
 
-def test_langchain_gets_the_passages_with_their_fields(engine: Engine) -> None:
-    (found,) = LeadRetriever(search=search_engine(engine, ("meta.document=contract.pdf",)), k=2).invoke("rent")
+def test_langchain_gets_the_passages_with_their_fields(library: Engine) -> None:
+    (found,) = LeadRetriever(search=search_engine(library, ("meta.document=contract.pdf",)), k=2).invoke("rent")
     assert (found.id, found.metadata["meta"], found.metadata["duplicates"]) == (
         "other",
         {"document": "contract.pdf"},
@@ -98,8 +98,8 @@ def test_langchain_gets_the_passages_with_their_fields(engine: Engine) -> None:
     )
 
 
-def test_a_transformer_behind_the_retriever_keeps_what_the_retriever_noted(engine: Engine) -> None:
-    found = LeadRetriever(search=search_engine(engine), k=4).invoke("rent")
+def test_a_transformer_behind_the_retriever_keeps_what_the_retriever_noted(library: Engine) -> None:
+    found = LeadRetriever(search=search_engine(library), k=4).invoke("rent")
     kept = LeadTransformer(language="en").transform_documents(found)
     assert [each.metadata["duplicates"] for each in kept] == [each.metadata["duplicates"] for each in found]
     assert sum(len(each.metadata["duplicates"]) for each in kept) == 1

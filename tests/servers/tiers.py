@@ -5,6 +5,7 @@ leaves out those that are marked `nightly`; `make test-nightly` runs every test.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -102,11 +103,17 @@ def mark_tiers(items: Iterable[pytest.Item]) -> None:
 
 def named(table: Mapping[str, str], item: pytest.Item) -> bool:
     """Return whether a table has a test, its file, or a folder that it is in."""
-    if not item.path.is_relative_to(ROOT):
-        return False
-    path = item.path.relative_to(ROOT).as_posix()
-    names = {path, f"{path}::{item.name.partition('[')[0]}", *(f"{each}/" for each in Path(path).parents)}
-    return not names.isdisjoint(table)
+    path, folders = place(item.path)
+    return path in table or f"{path}::{item.name.partition('[')[0]}" in table or not folders.isdisjoint(table)
+
+
+@cache  # thousands of tests are in some hundred files
+def place(path: Path) -> tuple[str, frozenset[str]]:
+    """Return a file's name as the tables have it, and those of the folders that it is in; nothing for one elsewhere."""
+    if not path.is_relative_to(ROOT):
+        return "", frozenset()
+    name = path.relative_to(ROOT)
+    return name.as_posix(), frozenset(f"{each}/" for each in name.parents)
 
 
 def asks_second_engine(item: pytest.Item) -> bool:

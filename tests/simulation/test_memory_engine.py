@@ -18,10 +18,8 @@ def record() -> Callable[..., Record]:
 
 
 @pytest.fixture
-def engine() -> Engine:
-    engine = opened(MemoryCluster(), "news")
-    engine.create()
-    return engine
+def absent() -> Engine:
+    return opened(MemoryCluster(), "news")
 
 
 @pytest.fixture

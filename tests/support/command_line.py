@@ -10,18 +10,10 @@ from typing import Any
 import pytest
 
 from ibidem.cli import main
-from support.leases import LEASE_WORDS, english_tables, lease_records, rank_counts
+from support.leases import lease_records
 
 Run = Callable[..., tuple[int, str, str]]
 Answer = Callable[..., dict[str, Any]]
-
-
-@pytest.fixture(scope="session")
-def tables_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a small English table, since the general one takes a second to build."""
-    folder = tmp_path_factory.mktemp("tables")
-    english_tables(folder, rank_counts(LEASE_WORDS))
-    return folder
 
 
 @pytest.fixture(scope="session")

@@ -21,15 +21,15 @@ def stories() -> list[Document]:
 
 
 @pytest.fixture(scope="session")
-def tables(tmp_path_factory: pytest.TempPathFactory, stories: list[Document]) -> Tables:
+def story_tables(tmp_path_factory: pytest.TempPathFactory, stories: list[Document]) -> Tables:
     """One English table, counted from the stories."""
     return english_tables(tmp_path_factory.mktemp("tables"), dict(counts(stories)))
 
 
 @pytest.fixture(scope="session")
-def records(stories: list[Document], tables: Tables) -> list[Record]:
+def records(stories: list[Document], story_tables: Tables) -> list[Record]:
     """The stories signed and packed."""
-    pairs = zip(stories, sign(stories, tables), strict=True)
+    pairs = zip(stories, sign(stories, story_tables), strict=True)
     return [
         Record(each, signatures, at + 1, f"{at:032x}", pack(each, signatures))
         for at, (each, signatures) in enumerate(pairs)

@@ -41,7 +41,7 @@ def kind(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(scope="module")
-def url(request: pytest.FixtureRequest, kind: str) -> str:
+def address(request: pytest.FixtureRequest, kind: str) -> str:
     address: str = request.getfixturevalue(kind)
     return address
 
@@ -66,18 +66,18 @@ def fill_index(url: str, index: str, records: Sequence[Record]) -> Engine:
 
 
 @pytest.fixture(scope="module")
-def engine(url: str, signed_records: list[Record]) -> Iterator[Engine]:
+def library(address: str, signed_records: list[Record]) -> Iterator[Engine]:
     """The index as ibidem itself searches it."""
-    engine = fill_index(url, INDEX, signed_records)
+    engine = fill_index(address, INDEX, signed_records)
     yield engine
     engine.close()
-    remove_indices(url, INDEX)
+    remove_indices(address, INDEX)
 
 
 @pytest.fixture(scope="module")
-def plain_client(kind: str, url: str, engine: Engine) -> Iterator[Any]:
+def plain_client(kind: str, address: str, library: Engine) -> Iterator[Any]:
     """The client as its makers made it."""
-    client = CLIENTS[kind][0](url.partition("+")[2])
+    client = CLIENTS[kind][0](address.partition("+")[2])
     yield client
     client.close()
 

@@ -1,5 +1,5 @@
 """Fixtures of these tests."""
 
-from support.worker_settings import empty_index, engine, settings, tables_folder
+from support.worker_settings import absent, settings
 
-__all__ = ["empty_index", "engine", "settings", "tables_folder"]
+__all__ = ["absent", "settings"]

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from ibidem_core.settings import Settings
-from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
 from ibidem_workers import ingest as ingest_module
@@ -22,12 +21,10 @@ def settings(tmp_path: Path) -> Settings:
     return Settings(engine=f"sqlite:///{tmp_path}/index.sqlite", broker=f"filesystem:///{tmp_path}/queue")
 
 
-@pytest.fixture
-def engine(settings: Settings) -> Engine:
-    engine = open_engine(settings.address, settings.index)
-    engine.create()
+@pytest.fixture(autouse=True)
+def queue(settings: Settings) -> None:
+    """The queue is there before anything is sent."""
     connect_broker(settings)
-    return engine
 
 
 def batch(number: int) -> Batch:

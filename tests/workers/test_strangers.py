@@ -14,7 +14,6 @@ from celery import Celery
 from kombu.connection import Connection
 
 from ibidem_core.settings import Settings
-from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
 from ibidem_workers import dead_letters
@@ -128,14 +127,6 @@ def settings(request: pytest.FixtureRequest, tmp_path: Path, tables_folder: Path
         delete_queues(own_settings)
     if request.param == "redis":
         connect(broker).delete(PREFIX + own_settings.queue, PREFIX + own_settings.queue + GIVEN_UP)
-
-
-@pytest.fixture
-def engine(settings: Settings) -> Iterator[Engine]:
-    engine = open_engine(settings.engine, settings.index)
-    engine.create()
-    yield engine
-    engine.close()
 
 
 def lay(

@@ -80,7 +80,10 @@ def redline(a: Sequence[Part], b: Sequence[Part]) -> Redline:
         b: Those of the second; a passage's `target` is its number in the first.
     """
     known = numbers(a)
-    in_place = frozenset(stay([(part.target, length(part)) for part in b if part.target in known]))
+    lengths: dict[int, int] = {}
+    for part in b:
+        lengths.setdefault(part.target, length(part))  # of one that is there twice the first stays, as in `split_at`
+    in_place = frozenset(stay([each for each in lengths.items() if each[0] in known]))
     rows: list[Row] = []
     differences = 0
     for row in arrange(a, b, in_place):

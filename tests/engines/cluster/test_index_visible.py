@@ -42,8 +42,8 @@ def address(request: pytest.FixtureRequest) -> Iterator[str]:
 
 
 @pytest.fixture
-def engine(address: str) -> Iterator[ClusterEngine]:
-    """The engine over it."""
+def cluster_engine(address: str) -> Iterator[ClusterEngine]:
+    """The engine over it, which asks again without waiting."""
     engine = open_engine(address, INDEX)
     assert isinstance(engine, ClusterEngine)
     engine._cluster.waits = ()
@@ -73,20 +73,22 @@ def uses(engine: ClusterEngine, address: str) -> dict[str, Callable[[], object]]
     }
 
 
-def test_nothing_is_answered_from_half_an_index(address: str, engine: ClusterEngine) -> None:
-    for use in uses(engine, address).values():
+def test_nothing_is_answered_from_half_an_index(address: str, cluster_engine: ClusterEngine) -> None:
+    for use in uses(cluster_engine, address).values():
         with pytest.raises(Unavailable, match="a part of the index is not there"):
             use()
     bring_back(address)
-    engine.create()
-    engine.write([make_record(f"d{number}", "grain") for number in range(DOCUMENTS)])
-    engine.refresh()
-    for use in uses(engine, address).values():
+    cluster_engine.create()
+    cluster_engine.write([make_record(f"d{number}", "grain") for number in range(DOCUMENTS)])
+    cluster_engine.refresh()
+    for use in uses(cluster_engine, address).values():
         use()
-    assert engine.search(GRAIN, 5).total == DOCUMENTS
+    assert cluster_engine.search(GRAIN, 5).total == DOCUMENTS
 
 
-def test_a_refresh_in_which_a_part_of_the_index_took_no_part_is_none(address: str, engine: ClusterEngine) -> None:
+def test_a_refresh_in_which_a_part_of_the_index_took_no_part_is_none(
+    address: str, cluster_engine: ClusterEngine
+) -> None:
     """After a minute, for which nobody waits here, a server answers as the plan does."""
     answer = Answer(200, {"_shards": {"total": 2, "successful": 1, "failed": 0}})
     kind = address.partition("+")[0]
@@ -100,15 +102,15 @@ def test_a_refresh_in_which_a_part_of_the_index_took_no_part_is_none(address: st
         behind.close()
 
 
-def test_an_index_whose_copies_have_no_node_is_whole(address: str, engine: ClusterEngine) -> None:
+def test_an_index_whose_copies_have_no_node_is_whole(address: str, cluster_engine: ClusterEngine) -> None:
     bring_back(address)
     ask(address, "PUT", f"/{INDEX}/_settings", '{"index.number_of_replicas": 1}')
-    engine.refresh()
-    assert engine.search(GRAIN, 5).total == 0
+    cluster_engine.refresh()
+    assert cluster_engine.search(GRAIN, 5).total == 0
 
 
 def test_records_next_to_an_index_are_never_taken_for_none_while_they_are_nowhere(
-    address: str, engine: ClusterEngine
+    address: str, cluster_engine: ClusterEngine
 ) -> None:
     bring_back(address)
     ledger = f"{INDEX}-ibidem-overrides"
@@ -116,9 +118,9 @@ def test_records_next_to_an_index_are_never_taken_for_none_while_they_are_nowher
     mappings = json.loads(load("ledger.v1.json"))["mappings"]
     ask(address, "PUT", f"/{ledger}?wait_for_active_shards=0", json.dumps({"settings": nowhere, "mappings": mappings}))
     for use in (
-        lambda: engine.count("overrides"),
-        lambda: list(engine.get_records("overrides")),
-        lambda: engine._cluster.hold(read_records(IndexNames((INDEX,)), LedgerQuery("overrides"))),
+        lambda: cluster_engine.count("overrides"),
+        lambda: list(cluster_engine.get_records("overrides")),
+        lambda: cluster_engine._cluster.hold(read_records(IndexNames((INDEX,)), LedgerQuery("overrides"))),
     ):
         with pytest.raises(Unavailable, match="a part of the index is not there"):
             use()

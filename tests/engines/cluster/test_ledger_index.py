@@ -30,7 +30,7 @@ def served(request: pytest.FixtureRequest) -> Iterator[str]:
 
 
 @pytest.fixture
-def engine(served: str) -> Iterator[Engine]:
+def absent(served: str) -> Iterator[Engine]:
     engine = open_engine(served, INDEX)
     yield engine
     engine.close()

@@ -4,7 +4,7 @@ import sqlite3
 import subprocess
 import sys
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -23,19 +23,6 @@ PROCESSES = 3
 EACH = 40
 
 
-@pytest.fixture
-def url(tmp_path: Path) -> str:
-    return f"sqlite:///{tmp_path}/index.sqlite"
-
-
-@pytest.fixture
-def library(url: str) -> Iterator[Engine]:
-    engine = open_engine(url, "news")
-    engine.create()
-    yield engine
-    engine.close()
-
-
 @pytest.mark.parametrize(
     "use",
     [
@@ -45,48 +32,48 @@ def library(url: str) -> Iterator[Engine]:
     ],
     ids=["window", "fetch", "find"],
 )
-def test_a_native_query_is_refused(library: Engine, use: Callable[[Engine, Query], object]) -> None:
+def test_a_native_query_is_refused(engine: Engine, use: Callable[[Engine, Query], object]) -> None:
     with pytest.raises(UsageError, match="SQLite has no query language"):
-        use(library, Query(native={"match_all": {}}))
+        use(engine, Query(native={"match_all": {}}))
 
 
-def test_a_closed_engine_opens_again(library: Engine, record: Make) -> None:
-    library.write([record("a")])
-    library.close()
-    assert library.info().documents == 1
+def test_a_closed_engine_opens_again(engine: Engine, record: Make) -> None:
+    engine.write([record("a")])
+    engine.close()
+    assert engine.info().documents == 1
 
 
-def test_an_index_that_is_next_to_others_is_apart(library: Engine, url: str, record: Make) -> None:
-    other = open_engine(url, "news-2")
+def test_an_index_that_is_next_to_others_is_apart(engine: Engine, address: str, record: Make) -> None:
+    other = open_engine(address, "news-2")
     other.create()
-    library.write([record("a")])
+    engine.write([record("a")])
     other.write([record("b"), record("c")])
-    assert (library.info().documents, other.info().documents) == (1, 2)
+    assert (engine.info().documents, other.info().documents) == (1, 2)
     assert [hit.id for hit in other.search(parse_query("grain"), 10).hits] == ["b", "c"]
     other.close()
 
 
 @pytest.mark.slow
-def test_a_text_is_stored_once(url: str, library: Engine, tmp_path: Path, record: Make) -> None:
-    library.write([record("a", "unmistakable " * 10_000)])
-    library.close()
+def test_a_text_is_stored_once(address: str, engine: Engine, tmp_path: Path, record: Make) -> None:
+    engine.write([record("a", "unmistakable " * 10_000)])
+    engine.close()
     assert (tmp_path / "index.sqlite").read_bytes().count(b"unmistakable " * 20) < 10_000 // 20 + 100
 
 
 @pytest.mark.parametrize(("names", "documents"), [(("layout", "schema"), 0), (("schema",), 1)])
 def test_info_of_an_index_that_cannot_be_read_says_that_it_is_there(
-    library: Engine, tmp_path: Path, record: Make, names: tuple[str, ...], documents: int
+    engine: Engine, tmp_path: Path, record: Make, names: tuple[str, ...], documents: int
 ) -> None:
     """Of another layout nothing more is known; of another schema the documents are counted."""
-    library.write([record("a")])
-    library.close()
+    engine.write([record("a")])
+    engine.close()
     with closing(sqlite3.connect(tmp_path / "index.sqlite", isolation_level=None)) as connection:
         for name in names:
             connection.execute("""update "ibidem.news.state" set value = '0' where name = ?""", (name,))
-    info = library.info()
+    info = engine.info()
     assert (info.exists, list(info.schema), info.documents) == (True, ["0"], documents)
     with pytest.raises(Permanent, match="ibidem backfill --into NAME"):
-        library.search(parse_query("grain"), 10)
+        engine.search(parse_query("grain"), 10)
 
 
 WRITER = """
@@ -114,9 +101,9 @@ engine.close()
 
 
 @pytest.mark.slow
-def test_of_two_copies_written_by_two_processes_the_later_one_finds_the_earlier(url: str, library: Engine) -> None:
+def test_of_two_copies_written_by_two_processes_the_later_one_finds_the_earlier(address: str, engine: Engine) -> None:
     """Every process writes the same stories under its own ids, and looks for earlier copies of what it wrote."""
-    command = [sys.executable, "-W", "error", "-c", textwrap.dedent(WRITER), url]
+    command = [sys.executable, "-W", "error", "-c", textwrap.dedent(WRITER), address]
     tests = str(Path(__file__).parents[2])
     running = [
         subprocess.Popen([*command, str(name), str(EACH), tests], stdout=subprocess.PIPE, text=True)
@@ -132,14 +119,14 @@ def test_of_two_copies_written_by_two_processes_the_later_one_finds_the_earlier(
         for other in range(number + 1, PROCESSES)
     }
     assert pairs == expected
-    assert library.info().documents == PROCESSES * EACH
-    assert library.search(parse_query("grain"), 10).total == PROCESSES * EACH
+    assert engine.info().documents == PROCESSES * EACH
+    assert engine.search(parse_query("grain"), 10).total == PROCESSES * EACH
 
 
 @pytest.mark.slow
-def test_a_batch_is_written_whole_or_not_at_all(library: Engine, url: str, record: Make, tmp_path: Path) -> None:
+def test_a_batch_is_written_whole_or_not_at_all(engine: Engine, address: str, record: Make, tmp_path: Path) -> None:
     """A process that is killed in the middle of a write leaves nothing of it, and the index as it was."""
-    library.write([record("a")])
+    engine.write([record("a")])
     killed = """
         import os, signal, sys
         from ibidem_engines.sqlite import write
@@ -154,12 +141,12 @@ def test_a_batch_is_written_whole_or_not_at_all(library: Engine, url: str, recor
         write._insert = insert_and_die
         open_engine(sys.argv[1], "news").write([make_record("b"), make_record("c")])
 """
-    command = [sys.executable, "-c", textwrap.dedent(killed), url, str(Path(__file__).parents[2])]
+    command = [sys.executable, "-c", textwrap.dedent(killed), address, str(Path(__file__).parents[2])]
     assert subprocess.run(command, check=False).returncode == -9
-    assert library.info().documents == 1
-    assert [outcome.fate for outcome in library.write([record("b"), record("c")])] == [WriteStatus.INDEXED] * 2
-    assert [hit.id for hit in library.search(parse_query("grain"), 10).hits] == ["a", "b", "c"]
-    assert [hit.id for hit in library.find([SignatureLookup(lookup_values(record("x").packed))])[0].hits] == [
+    assert engine.info().documents == 1
+    assert [outcome.fate for outcome in engine.write([record("b"), record("c")])] == [WriteStatus.INDEXED] * 2
+    assert [hit.id for hit in engine.search(parse_query("grain"), 10).hits] == ["a", "b", "c"]
+    assert [hit.id for hit in engine.find([SignatureLookup(lookup_values(record("x").packed))])[0].hits] == [
         "a",
         "b",
         "c",

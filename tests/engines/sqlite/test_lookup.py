@@ -1,6 +1,6 @@
 """Look-ups that leave out what no other document carries, and still find everything."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import pytest
 from hypothesis import given, settings
@@ -27,19 +27,6 @@ TEXTS = (
 )
 
 Step = tuple[int, str, int]
-
-
-@pytest.fixture
-def url(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return f"sqlite:///{tmp_path_factory.mktemp('find')}/index.sqlite"
-
-
-@pytest.fixture
-def library(url: str) -> Iterator[Engine]:
-    engine = open_engine(url, "news")
-    engine.create()
-    yield engine
-    engine.close()
 
 
 def carriers(
@@ -93,21 +80,21 @@ def test_two_processes_find_what_reading_every_document_finds(
         engine.close()
 
 
-def test_values_that_only_the_asking_document_carries_are_not_looked_up(library: Engine, record: Make) -> None:
-    finder = library._finder  # type: ignore[attr-defined]
+def test_values_that_only_the_asking_document_carries_are_not_looked_up(engine: Engine, record: Make) -> None:
+    finder = engine._finder  # type: ignore[attr-defined]
     records = [record(f"d{number}", f"{number} and {number + 1} make {2 * number + 1} in all") for number in range(50)]
-    library.write(records)
+    engine.write(records)
     searches = [SignatureLookup(lookup_values(each.packed), own_id=each.document.id) for each in records]
-    library.find(searches)
+    engine.find(searches)
     with finder._file.reading():
         lookups = finder._worth_asking(searches)
     values = sum(len(batch) for search in searches for clue, batch in search.values.items() if clue != "rare")
     assert sum(len(question.values) for question in lookups) < values / 100
 
 
-def test_marks_are_read_only_where_look_ups_would_cost_more(library: Engine, record: Make, url: str) -> None:
-    library.write([record(f"d{number}", f"story {number}") for number in range(200)])
-    finder = Finder(library._file)  # type: ignore[attr-defined]
+def test_marks_are_read_only_where_look_ups_would_cost_more(engine: Engine, record: Make, address: str) -> None:
+    engine.write([record(f"d{number}", f"story {number}") for number in range(200)])
+    finder = Finder(engine._file)  # type: ignore[attr-defined]
     search = [SignatureLookup({"content": lookup_values(record("x", "story 7").packed)["content"]})]
     for _ in range(200 // lookup.WORTH - 1):
         assert [hit.id for hit in finder.find(search, None)[0].hits] == ["d7"]
@@ -118,12 +105,12 @@ def test_marks_are_read_only_where_look_ups_would_cost_more(library: Engine, rec
 
 
 @pytest.mark.slow
-def test_an_index_that_outgrows_what_is_known_of_it_is_read_again(library: Engine, record: Make) -> None:
-    finder = library._finder  # type: ignore[attr-defined]
+def test_an_index_that_outgrows_what_is_known_of_it_is_read_again(engine: Engine, record: Make) -> None:
+    finder = engine._finder  # type: ignore[attr-defined]
     for start in range(0, 600, 200):
         batch = [record(f"d{number}", f"story {number}") for number in range(start, start + 200)]
-        library.write(batch)
-        answers = library.find([SignatureLookup(lookup_values(each.packed)) for each in batch])
+        engine.write(batch)
+        answers = engine.find([SignatureLookup(lookup_values(each.packed)) for each in batch])
         assert all(
             each.document.id in [hit.id for hit in answer.hits] for each, answer in zip(batch, answers, strict=True)
         )
@@ -132,12 +119,12 @@ def test_an_index_that_outgrows_what_is_known_of_it_is_read_again(library: Engin
 
 
 def test_copies_beyond_what_is_listed_are_counted(
-    library: Engine, record: Make, monkeypatch: pytest.MonkeyPatch
+    engine: Engine, record: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("ibidem_engines.engine.CONTENT_HITS", 5)
-    library.write([record(f"d{number:02}") for number in range(12)])
+    engine.write([record(f"d{number:02}") for number in range(12)])
     content: dict[LookupField, list[str]] = {"content": lookup_values(record("x").packed)["content"]}
-    stranger, first, last = library.find(
+    stranger, first, last = engine.find(
         [
             SignatureLookup(content, limit=1),
             SignatureLookup(content, limit=1, own_id="d00"),
@@ -149,10 +136,10 @@ def test_copies_beyond_what_is_listed_are_counted(
     assert (len(last.hits), last.copies, list(last.capped)) == (5, 11, [])
 
 
-def test_values_that_only_later_documents_carry_are_not_looked_up(library: Engine, record: Make) -> None:
-    finder = Finder(library._file)  # type: ignore[attr-defined]
+def test_values_that_only_later_documents_carry_are_not_looked_up(engine: Engine, record: Make) -> None:
+    finder = Finder(engine._file)  # type: ignore[attr-defined]
     records = [record(f"d{number}", f"{number} and {number + 1} make {2 * number + 1} in all") for number in range(50)]
-    library.write(records)
+    engine.write(records)
     searches = [SignatureLookup(lookup_values(each.packed)) for each in records[25:]]
     with finder._file.reading():
         lookups = finder._worth_asking(searches, 25)

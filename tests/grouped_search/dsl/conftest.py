@@ -1,5 +1,5 @@
 """Fixtures of these tests."""
 
-from support.wrapped_clients import engine, kind, plain_client, signed_records, url, wrapped_client
+from support.wrapped_clients import address, kind, library, plain_client, signed_records, wrapped_client
 
-__all__ = ["engine", "kind", "plain_client", "signed_records", "url", "wrapped_client"]
+__all__ = ["address", "kind", "library", "plain_client", "signed_records", "wrapped_client"]

@@ -27,15 +27,15 @@ OPTIONS = {"dedupe": "indent", "dedupe_window": 200}
 
 
 @pytest.fixture(scope="module")
-def copied(url: str, signed_records: list[Record], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+def copied(address: str, signed_records: list[Record], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     """Stories, and hundreds of copies of a short text, so that they rank first."""
     copies = [Document(f"copy{at:03}", f"{'said ' * 50} so") for at in range(COPIES)]
     (signatures,) = sign(copies[:1], Tables(tmp_path_factory.mktemp("none")))
     records = [Record(each, signatures, 1, each.id, pack(each, signatures)) for each in copies]
-    engine = fill_index(url, INDEX, [*signed_records, *records])
+    engine = fill_index(address, INDEX, [*signed_records, *records])
     yield engine
     engine.close()
-    remove_indices(url, INDEX)
+    remove_indices(address, INDEX)
 
 
 def search_here(engine: Engine, page: int = 1, **options: object) -> dict[str, Any]:

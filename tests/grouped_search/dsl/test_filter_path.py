@@ -98,11 +98,11 @@ PATHS = (
 
 
 @pytest.mark.usefixtures("engine")
-def test_the_engine_itself_cuts_its_answers_in_the_same_way(url: str) -> None:
+def test_the_engine_itself_cuts_its_answers_in_the_same_way(address: str) -> None:
     path = f"/{INDEX}/_search?size=3&preference=one"
-    whole = ask(url, "GET", path)
+    whole = ask(address, "GET", path)
     for filter_path in PATHS:
-        filtered = ask(url, "GET", f"{path}&filter_path={quote(filter_path)}")
+        filtered = ask(address, "GET", f"{path}&filter_path={quote(filter_path)}")
         expected = read_filter({"filter_path": filter_path}).apply(whole)
         if "took" in filtered:
             filtered["took"] = expected["took"]

@@ -19,17 +19,17 @@ TEXTS = {"whole": book(*range(20)), "part": book(*range(5, 12)), "other": book(*
 
 
 @pytest.fixture(scope="module")
-def shelf(url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+def shelf(address: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     """An index of three books."""
     tables = Tables(tmp_path_factory.mktemp("tables"))
     books = [Document(name, f"said {text}", language="xx") for name, text in TEXTS.items()]
     pairs = zip(books, sign(books, tables), strict=True)
     engine = fill_index(
-        url, INDEX, [Record(each, signatures, 1, each.id, pack(each, signatures)) for each, signatures in pairs]
+        address, INDEX, [Record(each, signatures, 1, each.id, pack(each, signatures)) for each, signatures in pairs]
     )
     yield engine
     engine.close()
-    remove_indices(url, INDEX)
+    remove_indices(address, INDEX)
 
 
 @pytest.mark.usefixtures("shelf")

@@ -25,11 +25,11 @@ def parameters(heading: str) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def groups(engine: Engine) -> dict[str, str]:
+def groups(library: Engine) -> dict[str, str]:
     """The stored group of each story."""
-    Follower(engine).catch_up()
-    engine.refresh()
-    by_document = group_store(engine).read([(INDEX, each.id) for each in STORIES])
+    Follower(library).catch_up()
+    library.refresh()
+    by_document = group_store(library).read([(INDEX, each.id) for each in STORIES])
     return {each.name.id: each.group for each in by_document}
 
 

@@ -136,9 +136,9 @@ def test_the_lean_layout_counts_exactly_within_the_window_and_one_by_one_beyond(
 
 
 def test_the_same_id_in_two_indexes_is_two_documents_of_a_group(
-    url: str, wrapped_client: Any, signed_records: list[Record]
+    address: str, wrapped_client: Any, signed_records: list[Record]
 ) -> None:
-    engines = [fill_index(url, name, signed_records[:30]) for name in ("twice-a", "twice-b")]
+    engines = [fill_index(address, name, signed_records[:30]) for name in ("twice-a", "twice-b")]
     try:
         body = {"query": QUERY, "aggs": BY_SOURCE, "size": 200}
         response = wrapped_client.search(index="twice-*", body=body, dedupe="indent")
@@ -150,7 +150,7 @@ def test_the_same_id_in_two_indexes_is_two_documents_of_a_group(
     finally:
         for engine in engines:
             engine.close()
-            remove_indices(url, engine.index)
+            remove_indices(address, engine.index)
 
 
 def test_what_is_nested_is_left_to_the_server() -> None:

@@ -51,7 +51,7 @@ def inner(hit: dict[str, Any]) -> list[tuple[str, Any]]:
 )
 def test_groups_leads_reasons_and_account_are_the_same(
     wrapped_client: Any,
-    engine: Engine,
+    library: Engine,
     *,
     words: list[str],
     connective: str,
@@ -60,6 +60,6 @@ def test_groups_leads_reasons_and_account_are_the_same(
 ) -> None:
     page, size = place
     query = ibidem.parse_query(connective.join(words))
-    response = ibidem.search(engine, query, ibidem.parse_request(options), page, size)
+    response = ibidem.search(library, query, ibidem.parse_request(options), page, size)
     body = {"query": dsl.clause(query, Fields()), "from": (page - 1) * size, "size": size, "_source": False}
     assert take_parts(wrapped_client.search(index=INDEX, body=body, **options)) == take_parts(response)

@@ -206,7 +206,7 @@ def test_a_point_in_time_is_ranked_without_naming_its_index(kind: str, plain_cli
         plain_client.close_point_in_time(id=point_in_time)
 
 
-def test_duplicates_beyond_the_window_are_found_among_what_matches(wrapped_client: Any, engine: Engine) -> None:
+def test_duplicates_beyond_the_window_are_found_among_what_matches(wrapped_client: Any, library: Engine) -> None:
     body = {"query": QUERY, "post_filter": {"terms": {"source": ["AP", "Reuters"]}}, "from": 15, "size": 5}
     response = wrapped_client.search(index=INDEX, body=body, dedupe="indent", dedupe_window=5, dedupe_scope="matches")
     full_page = wrapped_client.search(index=INDEX, body=body, dedupe="indent", dedupe_window=5)
@@ -218,30 +218,30 @@ def test_duplicates_beyond_the_window_are_found_among_what_matches(wrapped_clien
 
 
 @pytest.fixture(scope="module")
-def mixed(url: str, signed_records: list[Record]) -> Iterator[str]:
+def mixed(address: str, signed_records: list[Record]) -> Iterator[str]:
     """Three indexes behind an alias: signed over three shards, the same ids signed once more, and never signed."""
     names = ("mixed-many", "mixed-again", "mixed-bare")
     for name in names:
-        remove_indices(url, name)
+        remove_indices(address, name)
     body = {"settings": {"number_of_shards": 3}, "mappings": {"properties": {"source": {"type": "keyword"}}}}
-    ask(url, "PUT", "/mixed-many", json.dumps(body))
-    ask(url, "PUT", "/mixed-bare", json.dumps(body | {"settings": {"number_of_shards": 1}}))
-    engines = [open_engine(url, "mixed-many"), fill_index(url, "mixed-again", signed_records[:20])]
+    ask(address, "PUT", "/mixed-many", json.dumps(body))
+    ask(address, "PUT", "/mixed-bare", json.dumps(body | {"settings": {"number_of_shards": 1}}))
+    engines = [open_engine(address, "mixed-many"), fill_index(address, "mixed-again", signed_records[:20])]
     engines[0].create()
     engines[0].write(signed_records[:40])
     lines = []
     for each in signed_records[30:45]:
         document = {"title": each.document.title, "text": each.document.text, "source": each.document.source}
         lines += [json.dumps({"index": {"_id": each.document.id}}), json.dumps(document)]
-    ask(url, "POST", "/mixed-bare/_bulk", "\n".join(lines) + "\n")
+    ask(address, "POST", "/mixed-bare/_bulk", "\n".join(lines) + "\n")
     actions = [{"add": {"index": name, "alias": "mixed"}} for name in names]
-    ask(url, "POST", "/_aliases", json.dumps({"actions": actions}))
-    ask(url, "POST", "/mixed/_refresh")
+    ask(address, "POST", "/_aliases", json.dumps({"actions": actions}))
+    ask(address, "POST", "/mixed/_refresh")
     yield "mixed"
     for each in engines:
         each.close()
     for name in names:
-        remove_indices(url, name)
+        remove_indices(address, name)
 
 
 @pytest.mark.parametrize(
@@ -295,20 +295,20 @@ def test_one_shard_of_several_is_chosen_by_routing(plain_client: Any, wrapped_cl
     assert 0 < len(ids(plain_client.search(**options))) < 40
 
 
-def test_a_filter_of_an_alias_holds_beyond_the_window_too(url: str, wrapped_client: Any, engine: Engine) -> None:
-    ask(url, "POST", f"/{INDEX}/_alias/only-ap", json.dumps({"filter": {"term": {"source": "AP"}}}))
+def test_a_filter_of_an_alias_holds_beyond_the_window_too(address: str, wrapped_client: Any, library: Engine) -> None:
+    ask(address, "POST", f"/{INDEX}/_alias/only-ap", json.dumps({"filter": {"term": {"source": "AP"}}}))
     response = wrapped_client.search(
         index="only-ap", body={"query": QUERY, "size": ALL}, dedupe="indent", dedupe_window=5, dedupe_scope="matches"
     )
     assert {hit["_source"]["source"] for hit in response["hits"]["hits"]} == {"AP"}
 
 
-def test_manual_decisions_are_followed(url: str, plain_client: Any, wrapped_client: Any, engine: Engine) -> None:
+def test_manual_decisions_are_followed(address: str, plain_client: Any, wrapped_client: Any, library: Engine) -> None:
     response = ibidem.wrap(plain_client).search(index=INDEX, body={"query": QUERY, "size": ALL}, dedupe="indent")
     duplicate = next(hit for hit in response["hits"]["hits"] if hit["_dedupe"]["indent"])
     pair = [[INDEX, duplicate["_id"]], [INDEX, duplicate["_dedupe"]["of"]]]
     key = orjson.dumps(sorted(pair)).decode()
-    engine.put_records("overrides", {key: {"a": pair[0], "b": pair[1], "verdict": "not", "author": "Ada"}})
+    library.put_records("overrides", {key: {"a": pair[0], "b": pair[1], "verdict": "not", "author": "Ada"}})
     try:
         new_client = ibidem.wrap(plain_client.options() if hasattr(plain_client, "options") else plain_client)
         response_after = new_client.search(
@@ -318,11 +318,11 @@ def test_manual_decisions_are_followed(url: str, plain_client: Any, wrapped_clie
         assert mine["_dedupe"]["of"] != pair[1][1]
         assert any("by Ada" in note for note in mine["_dedupe"]["notes"])
     finally:
-        assert engine.delete_records("overrides", [key]) == 1
+        assert library.delete_records("overrides", [key]) == 1
 
 
-def test_a_preset_of_the_index_is_known_by_its_name(plain_client: Any, engine: Engine) -> None:
-    save_preset(engine, "copies", Preset(Policy().similar(100), "all but equal"))
+def test_a_preset_of_the_index_is_known_by_its_name(plain_client: Any, library: Engine) -> None:
+    save_preset(library, "copies", Preset(Policy().similar(100), "all but equal"))
     try:
         new_client = ibidem.wrap(plain_client.options() if hasattr(plain_client, "options") else plain_client)
         options = {"index": INDEX, "body": {"query": QUERY, "size": ALL}, "dedupe": "indent"}
@@ -334,19 +334,19 @@ def test_a_preset_of_the_index_is_known_by_its_name(plain_client: Any, engine: E
         with pytest.raises(UsageError, match="copies"):
             new_client.search(**options, dedupe_preset="copiers")
     finally:
-        engine.delete_records("presets", ["copies"])
+        library.delete_records("presets", ["copies"])
 
 
 def test_the_documents_of_a_copy_under_new_ids_are_unsigned_until_they_are_signed_again(
-    url: str, wrapped_client: Any, engine: Engine
+    address: str, wrapped_client: Any, library: Engine
 ) -> None:
-    remove_indices(url, "copied")
-    hits = ask(url, "GET", f"/{INDEX}/_search?size={ALL}&docvalue_fields=ibidem.packed")["hits"]["hits"]
-    definition = ask(url, "GET", f"/{INDEX}")[INDEX]
+    remove_indices(address, "copied")
+    hits = ask(address, "GET", f"/{INDEX}/_search?size={ALL}&docvalue_fields=ibidem.packed")["hits"]["hits"]
+    definition = ask(address, "GET", f"/{INDEX}")[INDEX]
     settings = {"analysis": definition["settings"]["index"]["analysis"]}
-    ask(url, "PUT", "/copied", json.dumps({"mappings": definition["mappings"], "settings": settings}))
+    ask(address, "PUT", "/copied", json.dumps({"mappings": definition["mappings"], "settings": settings}))
     lines = [line for hit in hits for line in ({"index": {"_id": f"new-{hit['_id']}"}}, with_packed(hit))]
-    answer = ask(url, "POST", "/copied/_bulk?refresh=true", "\n".join(map(json.dumps, lines)) + "\n")
+    answer = ask(address, "POST", "/copied/_bulk?refresh=true", "\n".join(map(json.dumps, lines)) + "\n")
     assert not answer["errors"], answer["items"][0]
     try:
         response = wrapped_client.search(index="copied", body={"query": QUERY, "size": ALL}, dedupe="indent")
@@ -356,7 +356,7 @@ def test_the_documents_of_a_copy_under_new_ids_are_unsigned_until_they_are_signe
         assert response["dedupe"]["remedy"] == "sign them with: ibidem backfill"
         assert not any("notes" in hit["_dedupe"] for hit in response["hits"]["hits"])
     finally:
-        remove_indices(url, "copied")
+        remove_indices(address, "copied")
 
 
 @pytest.mark.parametrize("options", [{}, {"dedupe_scope": "matches"}, {"dedupe_by": "stored"}], ids=str)
@@ -385,23 +385,23 @@ NESTED = {"nested": {"path": "parts", "query": {"term": {"parts.of": "trade"}}, 
 
 
 @pytest.fixture(scope="module")
-def parted(kind: str, url: str, signed_records: list[Record]) -> Iterator[str]:
+def parted(kind: str, address: str, signed_records: list[Record]) -> Iterator[str]:
     """An index of others, with nested objects and, where the server has them, vectors; signed by us."""
-    remove_indices(url, "parted")
+    remove_indices(address, "parted")
     fields = {"body": {"type": "text"}, "parts": {"type": "nested", "properties": {"of": {"type": "keyword"}}}}
     if kind == "elasticsearch":
         fields["place"] = {"type": "dense_vector", "dims": 2, "index": True, "similarity": "l2_norm"}
-    ask(url, "PUT", "/parted", json.dumps({"mappings": {"properties": fields}}))
-    with closing(open_engine(f"{url}/?fields=text=body,meta=", "parted")) as engine:
+    ask(address, "PUT", "/parted", json.dumps({"mappings": {"properties": fields}}))
+    with closing(open_engine(f"{address}/?fields=text=body,meta=", "parted")) as engine:
         engine.create()
         engine.write(signed_records)
     lines = []
     for at, each in enumerate(signed_records):
         part = {"parts": [{"of": "trade"}, {"of": "grain"}], "place": [float(at % 7), 1.0]}
         lines += [{"update": {"_id": each.document.id}}, {"doc": part}]
-    ask(url, "POST", "/parted/_bulk?refresh=true", "\n".join(map(json.dumps, lines)) + "\n")
+    ask(address, "POST", "/parted/_bulk?refresh=true", "\n".join(map(json.dumps, lines)) + "\n")
     yield "parted"
-    remove_indices(url, "parted")
+    remove_indices(address, "parted")
 
 
 def test_inner_hits_of_a_query_are_in_each_hit_also_next_to_duplicates(
@@ -467,10 +467,10 @@ def test_a_search_for_neighbours_finds_so_many_that_the_page_is_full(
 
 @ELASTICSEARCH_ALONE
 def test_a_field_without_vectors_has_no_neighbours_and_the_answer_says_where_to_look(
-    url: str, plain_client: Any, wrapped_client: Any, parted: str
+    address: str, plain_client: Any, wrapped_client: Any, parted: str
 ) -> None:
     vector = {"type": "dense_vector", "dims": 2, "index": True, "similarity": "l2_norm"}
-    ask(url, "PUT", f"/{parted}/_mapping", json.dumps({"properties": {"empty": vector}}))
+    ask(address, "PUT", f"/{parted}/_mapping", json.dumps({"properties": {"empty": vector}}))
     knn = {"field": "empty", "query_vector": [1.0, 1.0], "k": 10, "num_candidates": 20}
     for field in ("empty", "nowhere"):
         response = wrapped_client.search(index=parted, knn=knn | {"field": field}, dedupe="collapse")

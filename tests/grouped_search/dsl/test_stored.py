@@ -26,10 +26,10 @@ ALL = {"match": {"text": "said"}}
 
 
 @pytest.fixture(scope="module", autouse=True)
-def settled(engine: Engine) -> None:
+def settled(library: Engine) -> None:
     """The index's groups are settled."""
-    Follower(engine).catch_up()
-    engine.refresh()
+    Follower(library).catch_up()
+    library.refresh()
 
 
 asked_for = st.fixed_dictionaries(
@@ -49,12 +49,12 @@ asked_for = st.fixed_dictionaries(
     place=st.tuples(st.integers(1, 4), st.sampled_from([1, 5, 10])),
 )
 def test_groups_leads_reasons_and_account_are_those_of_the_api(
-    wrapped_client: Any, engine: Engine, *, words: list[str], options: dict[str, Any], place: tuple[int, int]
+    wrapped_client: Any, library: Engine, *, words: list[str], options: dict[str, Any], place: tuple[int, int]
 ) -> None:
     page, size = place
     query = ibidem.parse_query(" OR ".join(words))
     options = options | {"dedupe_by": "stored"}
-    own_response = ibidem.search(engine, query, ibidem.parse_request(options), page, size)
+    own_response = ibidem.search(library, query, ibidem.parse_request(options), page, size)
     body = {"query": dsl.clause(query, Fields()), "from": (page - 1) * size, "size": size, "_source": False}
     assert take_parts(wrapped_client.search(index=INDEX, body=body, **options)) == take_parts(own_response)
 
@@ -202,11 +202,11 @@ def test_figures_other_than_those_that_groups_are_stored_by_are_refused(
         wrapped_client.search(index=INDEX, body={"query": ALL}, dedupe="indent", dedupe_by="stored", **parameters)
 
 
-def test_an_asynchronous_client_answers_alike(wrapped_client: Any, kind: str, url: str) -> None:
+def test_an_asynchronous_client_answers_alike(wrapped_client: Any, kind: str, address: str) -> None:
     options = {"index": INDEX, "body": {"query": ALL}, "dedupe": "collapse", "dedupe_by": "stored"}
 
     async def answer() -> Any:
-        client = ibidem.wrap(CLIENTS[kind][1](url.partition("+")[2]))
+        client = ibidem.wrap(CLIENTS[kind][1](address.partition("+")[2]))
         try:
             return await client.search(**options)
         finally:
@@ -216,30 +216,30 @@ def test_an_asynchronous_client_answers_alike(wrapped_client: Any, kind: str, ur
 
 
 @pytest.fixture
-def counted_off(url: str) -> Iterator[int]:
+def counted_off(address: str) -> Iterator[int]:
     """The server counts off so many hits and no more."""
     for limit in (20, 10_000):
-        ask(url, "PUT", f"/{INDEX}/_settings", json.dumps({"index": {"max_result_window": limit}}))
+        ask(address, "PUT", f"/{INDEX}/_settings", json.dumps({"index": {"max_result_window": limit}}))
         if limit < 10_000:
             yield limit
 
 
 def test_beyond_the_groups_that_a_server_counts_off_the_cursor_goes_on(
-    plain_client: Any, url: str, counted_off: int
+    plain_client: Any, address: str, counted_off: int
 ) -> None:
     client = ibidem.wrap(plain_client)
     hits = every_page(client, {"query": ALL}, 6)
     assert len(hits) * 6 > 2 * counted_off
     with pytest.raises(UsageError, match="dedupe_cursor"):
         client.search(index=INDEX, body={"query": ALL, "from": 48, "size": 6}, dedupe="indent", dedupe_by="stored")
-    ask(url, "PUT", f"/{INDEX}/_settings", json.dumps({"index": {"max_result_window": 10_000}}))
+    ask(address, "PUT", f"/{INDEX}/_settings", json.dumps({"index": {"max_result_window": 10_000}}))
     assert sorted(ids(hits)) == matching(plain_client)
 
 
-def test_documents_without_a_stored_group_are_alone_where_they_rank(plain_client: Any, url: str) -> None:
+def test_documents_without_a_stored_group_are_alone_where_they_rank(plain_client: Any, address: str) -> None:
     response_of_client = [f"theirs{at}" for at in range(5)]
     for name in response_of_client:
-        ask(url, "PUT", f"/{INDEX}/_doc/{name}?refresh=true", json.dumps({"text": "said said"}))
+        ask(address, "PUT", f"/{INDEX}/_doc/{name}?refresh=true", json.dumps({"text": "said said"}))
     try:
         hits = every_page(ibidem.wrap(plain_client), {"query": ALL}, 10)
         assert sorted(ids(hits)) == matching(plain_client)
@@ -254,18 +254,18 @@ def test_documents_without_a_stored_group_are_alone_where_they_rank(plain_client
         assert scores == sorted(scores, reverse=True)
     finally:
         for name in response_of_client:
-            ask(url, "DELETE", f"/{INDEX}/_doc/{name}?refresh=true")
+            ask(address, "DELETE", f"/{INDEX}/_doc/{name}?refresh=true")
 
 
-def test_an_index_without_stored_groups_is_named(plain_client: Any, url: str) -> None:
-    ask(url, "PUT", f"/{INDEX}-bare", json.dumps({"mappings": {"properties": {"text": {"type": "text"}}}}))
+def test_an_index_without_stored_groups_is_named(plain_client: Any, address: str) -> None:
+    ask(address, "PUT", f"/{INDEX}-bare", json.dumps({"mappings": {"properties": {"text": {"type": "text"}}}}))
     try:
         with pytest.raises(UsageError, match=f"{INDEX}-bare: no groups are stored there"):
             ibidem.wrap(plain_client).search(
                 index=f"{INDEX}-bare", body={"query": ALL}, dedupe="indent", dedupe_by="stored"
             )
     finally:
-        ask(url, "DELETE", f"/{INDEX}-bare")
+        ask(address, "DELETE", f"/{INDEX}-bare")
 
 
 @pytest.mark.parametrize("part", [{"timeout": "1s"}, {"collapse": {"field": "source"}}])
@@ -295,7 +295,9 @@ def test_more_groups_than_are_counted_are_estimated_and_told_so(
     assert abs(estimated["matching"] - counts_seen["matching"]) <= counts_seen["matching"] // 2
 
 
-def test_counts_follow_what_is_written_regrouped_and_deleted_between_two_searches(plain_client: Any, url: str) -> None:
+def test_counts_follow_what_is_written_regrouped_and_deleted_between_two_searches(
+    plain_client: Any, address: str
+) -> None:
     client, options = ibidem.wrap(plain_client), {"dedupe": "indent", "dedupe_by": "stored"}
 
     def counts_seen(client: Any) -> tuple[int, int]:
@@ -304,7 +306,7 @@ def test_counts_follow_what_is_written_regrouped_and_deleted_between_two_searche
 
     def write(name: str, group: str) -> None:
         entry = {"text": "said said", "ibidem": {"group": group * 24, "lead": True}}
-        ask(url, "PUT", f"/{INDEX}/_doc/{name}?refresh=true", json.dumps(entry))
+        ask(address, "PUT", f"/{INDEX}/_doc/{name}?refresh=true", json.dumps(entry))
 
     documents, groups = counts_seen(client)
     try:
@@ -313,17 +315,17 @@ def test_counts_follow_what_is_written_regrouped_and_deleted_between_two_searche
         assert counts_seen(client) == (documents + 2, groups + 1)
         write("other", "e")
         assert counts_seen(client) == (documents + 2, groups + 2)
-        ask(url, "DELETE", f"/{INDEX}/_doc/one?refresh=true")
+        ask(address, "DELETE", f"/{INDEX}/_doc/one?refresh=true")
         assert counts_seen(client) == counts_seen(ibidem.wrap(plain_client)) == (documents + 1, groups + 1)
     finally:
         lines = [json.dumps({"delete": {"_id": name}}) for name in ("one", "other")]
-        ask(url, "POST", f"/{INDEX}/_bulk?refresh=true", "\n".join([*lines, ""]))
+        ask(address, "POST", f"/{INDEX}/_bulk?refresh=true", "\n".join([*lines, ""]))
 
 
 def test_groups_are_counted_once_while_the_same_documents_match(
-    plain_client: Any, engine: Engine, monkeypatch: pytest.MonkeyPatch
+    plain_client: Any, library: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    engine.refresh()
+    library.refresh()
     client = ibidem.wrap(plain_client)
     counts_seen = []
     count = MatchCounter.count
@@ -335,9 +337,9 @@ def test_groups_are_counted_once_while_the_same_documents_match(
 
 
 def test_no_documents_are_asked_for_of_groups_of_which_one_matches(
-    plain_client: Any, engine: Engine, monkeypatch: pytest.MonkeyPatch
+    plain_client: Any, library: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    engine.refresh()
+    library.refresh()
     client = ibidem.wrap(plain_client)
     read: list[str] = []
     original = ClusterCollapse.tails

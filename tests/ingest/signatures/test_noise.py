@@ -34,7 +34,7 @@ def word(number: int) -> str:
 WORDS = sorted({word(number) for number in range(3_000)})
 POOR = Table.build("en", 100_000, dict.fromkeys(WORDS, 50.0), "words of the tests")
 LETTERS = str.maketrans("0123456789", "klmnopqrst")
-MORE = {f"x{'abcdefghij'[n % 10]}{n:x}".translate(LETTERS): 9.0 for n in range(150_000)}
+MORE = {f"x{'abcdefghij'[n % 10]}{n:x}".translate(LETTERS): 9.0 for n in range(20_000)}
 TABLE = Table.build("en", 1_000_000, dict.fromkeys(WORDS, 50.0) | MORE, "more words")
 
 

@@ -38,7 +38,7 @@ class OneTable(Tables):
 
 
 @pytest.fixture
-def tables(tmp_path: Path) -> Tables:
+def one_table(tmp_path: Path) -> Tables:
     return OneTable(tmp_path)
 
 
@@ -72,43 +72,43 @@ def test_a_batch_is_packed_as_each_of_its_documents(
     assert columns.pack(several, distinct) == [pack(*each, distinct) for each in zip(several, alone, strict=True)]
 
 
-def test_a_long_text_is_packed_in_columns_as_it_is_alone(tables: Tables) -> None:
+def test_a_long_text_is_packed_in_columns_as_it_is_alone(one_table: Tables) -> None:
     several = [Document("a", " ".join(WORDS * 300)), Document("b", "one page\fanother"), Document("c", "")]
-    alone = list(sign_stream(several, tables))
-    assert sign_and_pack(several, tables) == [
+    alone = list(sign_stream(several, one_table))
+    assert sign_and_pack(several, one_table) == [
         (stored_signatures(each), pack(document, each)) for document, each in alone
     ]
     assert [bool(signatures.long) for _, signatures in alone] == [True, True, False]
 
 
-def test_documents_of_several_languages_are_signed_in_their_order(tables: Tables) -> None:
+def test_documents_of_several_languages_are_signed_in_their_order(one_table: Tables) -> None:
     texts = [" ".join(WORDS[start : start + 120]) for start in range(0, 60, 10)] * 4
     mixed = [Document(str(n), text, language=("en", "la", "xx")[n % 3]) for n, text in enumerate(texts)]
-    signatures = sign(mixed, tables)
-    assert signatures == [sign_one(document, tables.of(document.language)) for document in mixed]
+    signatures = sign(mixed, one_table)
+    assert signatures == [sign_one(document, one_table.of(document.language)) for document in mixed]
     assert {document.language for document, each in zip(mixed, signatures, strict=True) if each.idf} == {"en"}
 
 
-def test_a_language_without_a_table_keeps_the_other_signatures(tables: Tables) -> None:
-    (signatures,) = sign([Document("a", " ".join(WORDS), language="la")], tables)
+def test_a_language_without_a_table_keeps_the_other_signatures(one_table: Tables) -> None:
+    (signatures,) = sign([Document("a", " ".join(WORDS), language="la")], one_table)
     assert (signatures.fingerprint, signatures.terms, signatures.idf) == ("", (), "")
     assert len(signatures.slots) == 100
     assert signatures.profile.startswith("tp1:")
     assert signatures.content.startswith("ch3:")
 
 
-def test_a_text_without_words_is_signed_as_such(tables: Tables) -> None:
-    (signatures,) = sign([Document("scan-3", " \f… —")], tables)
+def test_a_text_without_words_is_signed_as_such(one_table: Tables) -> None:
+    (signatures,) = sign([Document("scan-3", " \f… —")], one_table)
     assert signatures.content == "ch3:none:scan-3"
     assert (signatures.length, signatures.shingles, signatures.slots) == (0, 0, ())
     assert unpack(pack(Document("scan-3", ""), signatures)) is not None
 
 
-def test_nothing_to_sign_is_nothing_signed(tables: Tables) -> None:
-    assert sign([], tables) == []
+def test_nothing_to_sign_is_nothing_signed(one_table: Tables) -> None:
+    assert sign([], one_table) == []
 
 
-def test_a_stream_is_read_a_batch_ahead_and_no_further(tables: Tables) -> None:
+def test_a_stream_is_read_a_batch_ahead_and_no_further(one_table: Tables) -> None:
     read = []
 
     def stream() -> Iterator[Document]:
@@ -116,7 +116,7 @@ def test_a_stream_is_read_a_batch_ahead_and_no_further(tables: Tables) -> None:
             read.append(number)
             yield Document(str(number), "bal " * (BATCH_CHARACTERS // 13))  # a batch holds three
 
-    first, _ = next(sign_stream(stream(), tables))
+    first, _ = next(sign_stream(stream(), one_table))
     assert first.id == "0"
     assert len(read) <= 4
 
@@ -131,9 +131,9 @@ def test_batches_lose_nothing_and_keep_their_size(sizes: list[int], most: int) -
 
 
 @pytest.mark.slow
-def test_a_very_long_word_and_a_very_long_text_are_signed(tables: Tables) -> None:
+def test_a_very_long_word_and_a_very_long_text_are_signed(one_table: Tables) -> None:
     long = Document("a", "x" * 100_000 + " " + " ".join(WORDS * 300))
-    assert sign([long], tables) == [sign_one(long, TABLE)]
+    assert sign([long], one_table) == [sign_one(long, TABLE)]
 
 
 def test_words_are_joined_once_also_in_a_text_with_pages() -> None:

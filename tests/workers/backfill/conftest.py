@@ -14,7 +14,7 @@ from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from servers.indices import ask
-from support.worker_settings import WORDS
+from support.empty_index import WORDS
 
 KINDS = (
     pytest.param("opensearch", marks=pytest.mark.server("opensearch")),

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from engines.conftest import absent, address, alone, engine, tidy
+from engines.conftest import absent, address, alone, tidy
 from ibidem.index.groups import index_groups
 from ibidem.index.inspection import inspect
 from ibidem_dedupe.policy import Policy
@@ -15,7 +15,7 @@ from ibidem_ingest.idf.store import Tables
 from ingest.signatures.test_noise import STORY, TABLE, WORDS, read_again
 from workers.groups.test_service import Follower, groups, plain, regroup
 
-__all__ = ["absent", "address", "alone", "engine", "tidy"]
+__all__ = ["absent", "address", "alone", "tidy"]
 
 CLEAN, FIRST, SECOND = STORY, read_again(STORY, 0.05, 1), read_again(STORY, 0.05, 2)
 BY_RUNS = Policy(slots=None, terms=None, fingerprint=None)

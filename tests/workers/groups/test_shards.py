@@ -31,7 +31,7 @@ SERVERS = (
 
 
 @pytest.fixture(params=SERVERS)
-def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
+def absent(request: pytest.FixtureRequest) -> Iterator[Engine]:
     """An empty index of three shards."""
     address: str = request.getfixturevalue(request.param)
     name = f"shards-{token_hex(4)}"

@@ -1,0 +1,63 @@
+"""An empty index and a small idf table, as nearly every test needs them.
+
+A package whose tests ask servers has an `address` of its own, or an `absent`; `engine` is then made of that.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ibidem_engines.connect import open_engine
+from ibidem_engines.engine import Engine
+from ibidem_ingest.idf.store import Tables
+from support.leases import LEASE_WORDS, english_tables, rank_counts
+
+WORDS = [
+    "people",
+    "united",
+    "states",
+    "order",
+    "form",
+    "more",
+    "perfect",
+    "union",
+    "establish",
+    "justice",
+    "insure",
+    "domestic",
+    "tranquility",
+]
+
+
+@pytest.fixture
+def address(tmp_path: Path) -> str:
+    """Address of an engine in a file that is not there yet."""
+    return f"sqlite:///{tmp_path}/index.sqlite"
+
+
+@pytest.fixture
+def absent(address: str) -> Iterator[Engine]:
+    """An engine whose index was never made."""
+    engine = open_engine(address, "news")
+    yield engine
+    engine.close()
+
+
+@pytest.fixture
+def engine(absent: Engine) -> Engine:
+    """An engine with an empty index."""
+    absent.create()
+    return absent
+
+
+@pytest.fixture(scope="session")
+def tables(tmp_path_factory: pytest.TempPathFactory) -> Tables:
+    """A small English table of the leases' words and `WORDS`, since the general one takes a second to build."""
+    return english_tables(tmp_path_factory.mktemp("tables"), rank_counts([*LEASE_WORDS, *WORDS]))
+
+
+@pytest.fixture(scope="session")
+def tables_folder(tables: Tables) -> Path:
+    """Where that table is kept."""
+    return tables.folder
