@@ -21,8 +21,8 @@ def _nothing(*_: object, **__: object) -> None:
     """Do nothing."""
 
 
-def _settles_too_far(self: Checkpoint, part: object, upto: int, real: Any = Checkpoint.settle) -> None:
-    real(self, part, upto + 1)
+def _settles_too_far(self: Checkpoint, part: object, upto: int, joined: object, real: Any = Checkpoint.settle) -> None:
+    real(self, part, upto + 1, joined)
 
 
 def _acknowledges_first(self: FileQueue, real: Any = FileQueue.get, **how: Any) -> object:
@@ -61,6 +61,12 @@ class Defect:
 DEFECTS: Mapping[str, Defect] = {
     "the portion in hand is not noted": Defect(
         lambda: patch.object(Checkpoint, "plan", _nothing), "documents were counted as joined"
+    ),
+    "who has lost the lease writes the checkpoint all the same": Defect(
+        lambda: patch.object(Checkpoint, "save", Checkpoint.put), "documents were counted as joined", "PLAIN", 200
+    ),
+    "a join whose answer was lost is not looked for": Defect(
+        lambda: patch.object(settle.Settler, "_find_written", lambda *_: []), "documents were counted as joined"
     ),
     "the checkpoint runs ahead": Defect(
         lambda: patch.object(Checkpoint, "settle", _settles_too_far), "lead groups of their own, and are duplicates"

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
+from typing import Any
 
 from ibidem_core.address import Fields
 from ibidem_core.errors import Unavailable
@@ -103,12 +104,16 @@ class WriteTarget:
 
     def graves(self, ids: Sequence[str]) -> dict[str, int]:
         """Read the versions with which these ids were deleted."""
-        stones = read_entries(self.ledgers.get_keys("tombstones", ids).items(), Tombstone.from_record)
-        return {id_: stone.version for id_, stone in stones}
+        return _versions(self.ledgers.get_keys("tombstones", ids))
 
     def run(self, actions: Sequence[Action]) -> list[ActionOutcome]:
         """Run actions as bulk requests."""
         return run(self.cluster, actions)
+
+
+def _versions(entries: Mapping[str, Any]) -> dict[str, int]:
+    """Return the versions of tombstones, by the ids of documents; damaged ones are left out."""
+    return {id_: stone.version for id_, stone in read_entries(entries.items(), Tombstone.from_record)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -364,13 +369,14 @@ def _version_of_deletion(entry: StoredVersion | None, version: int, *, beats: bo
 def _bury(place: WriteTarget, versions: Mapping[str, int]) -> None:
     """Set tombstones, except where there is a newer one.
 
-    Each is written onto the state that was there before the tombstones were read: of two deletions that read at the
-    same time, the older version does not replace the newer.
+    Each is written onto the very tombstone that was read: of two deletions that read at the same time, the older
+    version does not replace the newer.
     """
     timestamp = datetime.now(UTC).isoformat(timespec="seconds")
     remaining = list(versions)
     for turn in range(ROUNDS if remaining else 0):
-        states, graves = place.ledgers.states("tombstones", remaining), place.graves(remaining)
+        entries, states = place.ledgers.read_states("tombstones", remaining)
+        graves = _versions(entries)
         stones = {
             id_: {"version": versions[id_], "at": timestamp}
             for id_ in remaining

@@ -125,8 +125,7 @@ def read_slices(read: Read, stretches: Iterable[SeqNoRange], size: int = SLICE) 
 class SliceCache:
     """Reader of stretches that keeps what it reads, up to a limit, for the second time that it is asked for.
 
-    What is kept may have changed since: a write onto it then fails, and the document is settled as it is now. Its join
-    was counted before that, as that of any document that changes between reading and writing.
+    What is kept may have changed since: a write onto it then fails, and the document is settled as it is now.
 
     Args:
         read: Reads the first documents of a stretch.
