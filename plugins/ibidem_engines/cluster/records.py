@@ -120,6 +120,8 @@ class LedgerStore:
         if outcome.status != CONFLICT:
             return outcome.place, outcome.term
         entries, states = self.read_states(ledger, [key])  # a write whose answer was lost may have been sent again
+        if key not in states:  # where the ledger was removed, a server has made it again with another mapping
+            repair(self.cluster, [self.names.home])
         return states.get(key) if entries.get(key) == orjson.loads(orjson.dumps(entry)) else None
 
     def _replacement(self, ledger: Ledger, key: str, entry: Mapping[str, object], state: RecordState | None) -> Action:

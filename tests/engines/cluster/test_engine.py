@@ -525,6 +525,14 @@ class TestOtherWriters:
         assert (outcome.fate, outcome.previous_version) == (WriteStatus.DELETED, 4)
         assert find_ids(at(address)) == []
 
+    def test_a_ledger_that_was_removed_since_its_record_was_read_is_made_anew_as_ours(self, address: str) -> None:
+        engine = at(address)
+        state = engine.replace_record("runs", "a", {"at": 1}, None)
+        remove_indices(address, f"{INDEX}-ibidem-runs")
+        assert engine.replace_record("runs", "a", {"at": 2}, state) is None
+        assert engine.replace_record("runs", "a", {"at": 3}, None) is not None
+        assert dict(at(address).get_records("runs", "a")) == {"a": {"at": 3}}
+
     def test_a_tombstone_that_is_set_again_before_it_is_cleared_stays(self, address: str, kind: str) -> None:
         at(address).delete(["d0"], 3)
 
