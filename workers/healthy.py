@@ -1,5 +1,5 @@
 #!/usr/local/bin/python
-"""Health check of the image: exits with 0 while the command that the container runs is well.
+"""Health check of the image: exits with 0 if the container's command is healthy.
 
 A gateway is asked whether it and its engine are ready. Of a worker the processes are looked for: it waits by itself for
 an engine and a broker that do not answer. Every other command ends by itself.

@@ -1,4 +1,4 @@
-"""Records kept next to an index, parsed with checks: what others may have written is never believed."""
+"""Records next to an index, validated when parsed, since other programs may have written them."""
 
 from collections.abc import Mapping
 from typing import Any, TypeVar
@@ -15,7 +15,7 @@ REMOVE = "another program has changed it; put it right, or remove it"
 
 
 def parse_record(kind: type[Kind], values: Mapping[str, object]) -> Kind:
-    """Make a value of a record.
+    """Parse a record.
 
     Args:
         kind: A data class.
@@ -39,7 +39,7 @@ def parse_record(kind: type[Kind], values: Mapping[str, object]) -> Kind:
 
 
 def _describe(error: ValidationError | TypeError) -> str:
-    """Name the field at fault."""
+    """Return the invalid field."""
     if not isinstance(error, ValidationError):
         return str(error)
     first = error.errors(include_url=False, include_input=False)[0]
@@ -47,7 +47,7 @@ def _describe(error: ValidationError | TypeError) -> str:
 
 
 def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
-    """Return what reads a kind; made once, since that takes longer than to read."""
+    """Return the cached validator of a kind, since creating it takes longer than parsing."""
     if kind not in _ADAPTERS:
         _ADAPTERS[kind] = TypeAdapter(kind)
     return _ADAPTERS[kind]

@@ -234,7 +234,7 @@ class Settings(BaseSettings):
     _origins: dict[str, str] = PrivateAttr(default_factory=dict)
 
     def __init__(self, **values: Any) -> None:
-        """Take values by name.
+        """Set values by name.
 
         Raises:
             UsageError: A wrong value or an unknown name, with the right ones.
@@ -253,13 +253,13 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Take values from the caller alone; `load` reads the sources, since it must know the source of each value."""
+        """Use only the caller's values; `load` reads the sources itself, since it must know each value's source."""
         return (init_settings,)
 
     @field_validator(*OTHERS, mode="before")
     @classmethod
     def _refuse_account(cls, value: object) -> object:
-        """Refuse an account in a setting that is shown as it is."""
+        """Refuse credentials in a setting that is shown unredacted."""
         text = as_text(value)
         if redact_text(text) != text:
             raise ValueError("an address with an account belongs into IBIDEM_ENGINE or IBIDEM_BROKER alone")
@@ -293,27 +293,27 @@ class Settings(BaseSettings):
 
     @property
     def address(self) -> str:
-        """The engine's address, with the names of a document's fields in the index."""
+        """The engine's address, with the index's field names."""
         return with_fields(self.engine, self.fields)
 
     @property
     def queue(self) -> str:
-        """The name of the queue that carries this index's documents."""
+        """The name of the queue for this index's documents."""
         return f"{self.index}-ibidem-ingest"
 
     @property
     def most_tries(self) -> int:
-        """How often any message is handed out before it is set aside."""
+        """Maximum number of deliveries of a message before it is set aside."""
         return 2 * self.tries + 2
 
     @property
     def workers(self) -> int:
-        """How many worker processes to start."""
+        """Number of worker processes to start."""
         return self.concurrency or os.cpu_count() or 1
 
     @property
     def settle_bytes(self) -> int:
-        """Bytes of signatures that settling holds in memory."""
+        """Maximum bytes of signatures in memory while settling."""
         return self.settle_memory << 20
 
     @property
@@ -323,11 +323,11 @@ class Settings(BaseSettings):
 
     @property
     def origins(self) -> dict[str, str]:
-        """Origin of each value that was set."""
+        """Source of each value that was set."""
         return self._origins
 
     def origin(self, name: str) -> str:
-        """Return where a value comes from: `default`, `environment`, `.env`, `ibidem.toml` or `command line`."""
+        """Return the source of a value: `default`, `environment`, `.env`, `ibidem.toml` or `command line`."""
         return self._origins.get(name, "default")
 
     def changed(self, **values: object) -> "Settings":
@@ -337,7 +337,7 @@ class Settings(BaseSettings):
         return _validate(self.model_dump() | changes, origins)
 
     def as_environment(self) -> dict[str, str]:
-        """Return the variables that give another process the same settings."""
+        """Return the environment variables that give another process the same settings."""
         return {variable(name): as_text(value) for name, value in self.model_dump().items()}
 
 
@@ -380,7 +380,7 @@ def _validate(values: Mapping[str, object], origins: Mapping[str, str]) -> Setti
 def _usage_error(
     error: ValidationError, values: Mapping[str, object], origins: Mapping[str, str] | None = None
 ) -> UsageError:
-    """Name the first setting that is wrong, its value as far as it may be seen, and what would be right."""
+    """Return the error of the first invalid setting, with its redacted value and the valid ones."""
     first = error.errors()[0]
     name = str(first["loc"][0])
     if name not in Settings.model_fields:

@@ -27,7 +27,7 @@ MOST_HOLDERS = 100
 
 @dataclass(slots=True)
 class PageKeys:
-    """The clues of long texts, gathered one text after the other.
+    """Look-up keys of long texts, collected text by text.
 
     Args:
         names: Index and id of each text.
@@ -49,7 +49,7 @@ class PageKeys:
             entries.append(np.fromiter(map(xxh3_64_intdigest, map(str.encode, values)), np.uint64, len(values)))
 
     def holders(self, names: Sequence[DocumentRef]) -> KeyIndex:
-        """Return who shares a key.
+        """Return the rows that share a key.
 
         Args:
             names: Index and id of all rows, added rows included.
@@ -74,13 +74,13 @@ class PageKeys:
 
 
 def drop_frequent(entries: KeyIndex) -> KeyIndex:
-    """Leave out the keys that more rows hold than may."""
+    """Drop the keys that more than `MOST_HOLDERS` rows have."""
     counts = np.bincount(entries.key, minlength=1)
     rest = entries.keep(counts[entries.key] <= MOST_HOLDERS)
     return replace(rest, key=np.unique(rest.key, return_inverse=True)[1].astype(np.int32))
 
 
 def pairs_sharing(entries: KeyIndex, min_shared: int, size: int) -> NDArray[np.int64]:
-    """Return the pairs that share so many keys, as `row * size + earlier`."""
+    """Return the pairs that share `min_shared` keys, as `row * size + earlier`."""
     weak = replace(entries, first_weak=0, min_shared=min_shared)
     return np.concatenate([np.empty(0, np.int64), *expand_pairs(weak, CandidateRanges.build(weak), size)])

@@ -52,7 +52,7 @@ def verify(columns: PackedColumns, a: Rows, b: Rows, policy: Policy) -> Codes:
 
 
 def screen(columns: PackedColumns, a: Rows, b: Rows, policy: Policy) -> Bools:
-    """Return which pairs some rule may accept, so that all rules run on few pairs.
+    """Return which pairs a rule may accept, so that the rules run on few pairs.
 
     Every pair that a rule accepts passes, and some that none accepts. Without compiled loops all pass.
     """
@@ -87,7 +87,7 @@ def screen(columns: PackedColumns, a: Rows, b: Rows, policy: Policy) -> Bools:
 
 
 def strongest(pairs: Pairs, policy: Policy) -> Codes:
-    """Go through the levels up to the one asked for; a pair keeps the first evidence that it passes."""
+    """Check the levels up to the requested one; a pair keeps the first evidence that it passes."""
     codes = np.zeros(len(pairs.a), np.uint8)
     agree = titles_agree(pairs)
     candidates = np.flatnonzero(may_match(pairs) & (agree | (policy.learned is not None)))

@@ -108,13 +108,13 @@ def anchor_parts(a: LongSignatures, b: LongSignatures, alignment: Alignment | No
 
 
 def count_pairs(pairs: Places) -> tuple[Places, Places]:
-    """Return distinct pairs in ascending order, and how often each is there."""
+    """Return distinct pairs in ascending order, with their counts."""
     keys, times = np.unique(pairs, return_counts=True)
     return keys, times
 
 
 def look_up_values(keys: Places, entries: Places, values: Places) -> Places:
-    """Return the value of each key, 0 for one that is not known."""
+    """Return the value of each key, 0 for an unknown key."""
     if not entries.size:
         return np.zeros(keys.size, np.int64)
     at = np.minimum(np.searchsorted(entries, keys), entries.size - 1)

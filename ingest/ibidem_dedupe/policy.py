@@ -1,4 +1,4 @@
-"""Policy of the pair decision: which levels there are, and every figure that a pair is judged by."""
+"""Policy of the pair decision: the levels, and every threshold."""
 
 from dataclasses import dataclass, replace
 from math import ceil
@@ -63,7 +63,7 @@ DISTANT_UNKNOWN = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Characters:
-    """Evidence of texts that were read wrongly from scans (`signatures.noise`): shared characters, misread words.
+    """Evidence of scanned and misread texts (`signatures.noise`): shared characters, misread words.
 
     Args:
         share: The least share of the runs of characters that both have.
@@ -89,13 +89,13 @@ class Characters:
 
     @property
     def least_share(self) -> float:
-        """The least share of the runs at which any pair counts."""
+        """The minimum share of runs for any pair."""
         return min(self.share, self.distant)
 
 
 @dataclass(frozen=True, slots=True)
 class ContainmentRule:
-    """Containment evidence of texts of which not both are long (signatures.md 4).
+    """Containment evidence of texts, unless both are long (signatures.md 4).
 
     Args:
         share: The least share of the smaller text's shingles that the other holds, as min-hash estimates it.
@@ -108,7 +108,7 @@ class ContainmentRule:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """Every figure of the decision on a pair (presentation.md); None takes a kind of evidence away.
+    """Every figure of the decision on a pair (presentation.md); None disables a kind of evidence.
 
     Args:
         level: The weakest level that still joins two documents.
@@ -139,7 +139,7 @@ class Policy:
 
     @property
     def band_rows(self) -> int:
-        """Slots in the band that two texts have to share; an index stores bands of three."""
+        """Slots of the band that two texts must share; an index stores bands of three."""
         return BAND_ROWS if self.indexed or self.slots is None else band_rows(self.slots.equal)
 
     @classmethod
@@ -149,7 +149,7 @@ class Policy:
 
     @property
     def candidates(self) -> "Policy":
-        """The policy whose evidence makes a pair a candidate: this one, or a looser one where a learned rule judges."""
+        """The policy for candidates: this one, or a looser one for a learned rule."""
         if self.learned is None:
             return self
         return replace(
@@ -170,7 +170,7 @@ class Policy:
         return replace(self, window_days=days)
 
     def similar(self, percent: int) -> "Policy":
-        """Return the same figures with another least share of common text (signatures.md, "Similarity").
+        """Return the same figures with another minimum share of common text (signatures.md, "Similarity").
 
         Of two texts of n runs that share c · n of them, Jaccard's index is c / (2 - c); of two sets of 60 terms that
         share c · 60 the score is c. So one share sets both measures; kinds of evidence that do not count stay so.
@@ -186,7 +186,7 @@ class Policy:
 
 
 def min_equal_slots(percent: int) -> int:
-    """Return the fewest equal slots of texts that have so many percent in common: 100 c / (2 - c), rounded up.
+    """Return the minimum equal slots of texts with a percentage in common: 100 c / (2 - c), rounded up.
 
     >>> min_equal_slots(66), min_equal_slots(100)
     (50, 100)
@@ -195,7 +195,7 @@ def min_equal_slots(percent: int) -> int:
 
 
 def min_shared_terms(share: float, size: int) -> int:
-    """Return the fewest shared terms that make a score.
+    """Return the minimum number of shared terms for a score.
 
     >>> min_shared_terms(40 / 60, 60), min_shared_terms(0.8, 35)
     (40, 28)

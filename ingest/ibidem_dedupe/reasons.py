@@ -1,4 +1,4 @@
-"""Reasons: what each kind of evidence says to people."""
+"""Reasons: the text shown for each kind of evidence."""
 
 from collections.abc import Callable, Mapping
 
@@ -10,7 +10,7 @@ Reason = Callable[[Why], str]
 
 
 def percent(share: object) -> str:
-    """Write a share as a whole percentage.
+    """Format a share as a whole percentage.
 
     >>> percent(0.984)
     '98 %'
@@ -19,7 +19,7 @@ def percent(share: object) -> str:
 
 
 def shared_text(why: Why) -> str:
-    """Say how much text is shared, by equal samples.
+    """Return how much text is shared, by equal samples.
 
     >>> shared_text({"shared": 87, "of": 100})
     'about 87 % of the text shared'
@@ -28,12 +28,12 @@ def shared_text(why: Why) -> str:
 
 
 def shared_terms(why: Why) -> str:
-    """Say how many rare terms are shared."""
+    """Return how many rare terms are shared."""
     return f"{why['shared']} of {why['of']} rare terms shared"
 
 
 def shared_characters(why: Why) -> str:
-    """Say how many characters are shared, and which words are misread, where a text was looked into.
+    """Return the number of shared characters, and the misread words if the texts were compared.
 
     >>> shared_characters({"estimate": 0.9, "misread": [["tbe", "the"], ["conrt", "court"]]})
     'about 90 % of the characters shared; the differences look misread (tbe → the, conrt → court)'
@@ -45,12 +45,12 @@ def shared_characters(why: Why) -> str:
 
 
 def contained_text(why: Why) -> str:
-    """Say how much of the shorter text is shared."""
+    """Return how much of the shorter text is shared."""
     return f"about {percent(why['estimate'])} of the shorter text shared"
 
 
 def learned_sum(why: Why) -> str:
-    """Say what speaks for and against a pair by a learned rule, the strongest first.
+    """Return the strongest figures for and against a pair by a learned rule.
 
     >>> learned_sum({"parts": {"five-word runs": 3.1, "title": 1.2, "dates": 0.01, "numbers": -0.8}})
     'alike: five-word runs +3.1, title +1.2; against: numbers -0.8'
@@ -67,5 +67,22 @@ def learned_sum(why: Why) -> str:
 
 
 def declared(why: Why) -> str:
-    """Say who declared two documents the same."""
+    """Return who declared two documents the same."""
     return f"declared the same by {why.get('author') or 'a reader'}"
+
+
+OVERLAPS: Mapping[str, str] = {
+    "before": "precedes it in the same document, {} words overlap",
+    "after": "follows it in the same document, {} words overlap",
+    "within": "part of it in the same document, {} words",
+}
+"""What is said of a passage, by the side of the other on which it stands."""
+
+
+def overlap(why: Why) -> str:
+    """Return the position of a passage relative to another of its document.
+
+    >>> overlap({"side": "after", "words": 7})
+    'follows it in the same document, 7 words overlap'
+    """
+    return OVERLAPS[str(why["side"])].format(why["words"])

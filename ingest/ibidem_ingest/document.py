@@ -1,4 +1,4 @@
-"""Documents: their fields, and the checks that a record passes to become one."""
+"""Documents: their fields, and the validation of records."""
 
 import re
 from collections.abc import Mapping
@@ -66,7 +66,7 @@ class Document:
         return tuple(self.text.split(PAGE_BREAK))
 
     def as_record(self) -> dict[str, object]:
-        r"""Return the record that `read_record` turns into this document again, without empty fields.
+        r"""Return the record, without empty fields, that `read_record` parses to an equal document.
 
         >>> Document("a", "One page.\fAnother.", date="1787").as_record()
         {'id': 'a', 'text': 'One page.\x0cAnother.', 'date': '1787', 'language': 'en'}
@@ -85,7 +85,7 @@ class Document:
 
 
 class _FieldError(ValueError):
-    """A field that cannot be taken, before it is known which document it belongs to."""
+    """An invalid field, before its document is known."""
 
     def __init__(self, field: str, why: str) -> None:
         super().__init__(field, why)
@@ -96,7 +96,7 @@ class _FieldError(ValueError):
 def read_record(
     record: Mapping[str, object], where: str, max_text: int = MAX_TEXT, language: str = DEFAULT_LANGUAGE
 ) -> Document:
-    r"""Check a record and make a document of it.
+    r"""Validate a record and return its document.
 
     A whole number is taken as its decimal string wherever a short string is wanted, null counts as missing, and every
     top-level field that no document has goes into `meta`, where a field of the same name wins (`moved` names them).
@@ -123,7 +123,7 @@ def read_record(
 
 
 def place(record: Mapping[str, object], otherwise: str) -> str:
-    """Return the place where a record of a message was read.
+    """Return the origin of a record in a message.
 
     Args:
         record: The record.
@@ -137,7 +137,7 @@ def place(record: Mapping[str, object], otherwise: str) -> str:
 
 
 def check(document: Document) -> None:
-    """Check a document that was made by hand as `read_record` checks a record.
+    """Validate a document that was built in Python, as `read_record` validates a record.
 
     Raises:
         Refused: Some field is missing or wrong.
@@ -151,7 +151,7 @@ def check(document: Document) -> None:
 
 
 def meta_fields(record: Mapping[str, object]) -> set[str]:
-    """Name the top-level fields of a record that `read_record` moves into `meta`.
+    """Return the top-level fields of a record that `read_record` moves into `meta`.
 
     >>> meta_fields({"id": "a", "text": "", "court": "9th Cir."})
     {'court'}
@@ -223,7 +223,7 @@ def _join_pages(pages: object, max_text: int) -> str:
 
 
 def _check_pages(page_text: str, text: str | None) -> str:
-    """Return the paged text once it is known to agree with the text given next to it."""
+    """Return the paged text, after checking that it agrees with the given text."""
     if text is None or text == page_text:
         return page_text
     letters, page_letters = "".join(text.split()), "".join(page_text.split())
@@ -241,7 +241,7 @@ def _check_pages(page_text: str, text: str | None) -> str:
 
 
 def _string(record: Mapping[str, object], name: str) -> str:
-    """Read a short string; a whole number is taken as its decimal string, and null as missing."""
+    """Parse a short string; a whole number becomes its decimal string, and null counts as missing."""
     value = record.get(name)
     if value is None:
         return ""
@@ -253,7 +253,7 @@ def _string(record: Mapping[str, object], name: str) -> str:
 
 
 def _check_characters(name: str, value: str) -> str:
-    """Return a string that holds neither a null byte nor half a surrogate pair, which no engine stores."""
+    """Return a string, after checking that it has no null byte or lone surrogate, which no engine stores."""
     if "\x00" in value:
         raise _FieldError(name, f"a null byte at character {value.index(chr(0))}{_excerpt(value, value.index(chr(0)))}")
     if value.isascii():
@@ -303,7 +303,7 @@ def _version(record: Mapping[str, object]) -> int | None:
 
 
 def _meta(record: Mapping[str, object]) -> Mapping[str, object]:
-    """Collect the fields of a record that are not a document's own."""
+    """Collect the fields of a record that are not standard fields of a document."""
     value = record.get("meta")
     meta: Mapping[str, object] = {} if value is None else value  # type: ignore[assignment]  # checked on the next line
     if not isinstance(meta, Mapping):

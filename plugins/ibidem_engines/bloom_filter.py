@@ -1,4 +1,4 @@
-"""Bloom filter of look-up values: whether any settled lead may carry one (Bloom 1970).
+"""Bloom filter of look-up values: whether any settled lead may have a value (Bloom 1970).
 
 A count-min sketch also says whether more than one document does, and takes eight times the memory.
 """
@@ -53,7 +53,7 @@ class BloomFilter:
             np.bitwise_or.at(self._octets, octet, bit)
 
     def counts(self, marks: Marks) -> NDArray[np.uint8]:
-        """Return for each value whether it was seen: 0 or 1; perhaps of one that was not, never the other way round.
+        """Return 1 for each value that may have been added, else 0; there are false positives, but no false negatives.
 
         >>> seen = BloomFilter(100)
         >>> seen.learn(marks(["a", "b", "b"]))
@@ -65,6 +65,6 @@ class BloomFilter:
         return result
 
     def _bits(self, marks: Marks) -> list[tuple[Marks, NDArray[np.uint8]]]:
-        """Name the two bits of each value: an octet, and the bit in it."""
+        """Return the two bits of each value: a byte, and the bit in it."""
         places = marks >> self._shift, (marks * _ODD) >> self._shift
         return [(each >> np.uint32(3), (1 << (each & _SEVEN)).astype(np.uint8)) for each in places]

@@ -1,4 +1,4 @@
-"""Disks of an index: a folder that cannot be written, and a disk that is nearly full."""
+"""Disks of an index: checks for folders that are not writable, and disks that are nearly full."""
 
 import os
 import shutil
@@ -12,7 +12,7 @@ FULL = 0.9
 
 
 def file_issues(path: Path) -> Iterator[HealthIssue]:
-    """Look at the folder and the disk of an index in a file."""
+    """Check the folder and the disk of an index in a file."""
     folder = next(each for each in (path.parent, *path.parent.absolute().parents) if each.exists())
     if not folder.is_dir():
         yield HealthIssue("folder", f"{folder} is not a folder", "name another file in IBIDEM_ENGINE", stops=True)
@@ -26,7 +26,7 @@ def file_issues(path: Path) -> Iterator[HealthIssue]:
 
 
 def is_full(size: int, free: int) -> bool:
-    """Return whether a disk of so many bytes is nearly full."""
+    """Return whether a disk with a number of free bytes is nearly full."""
     return free < (1 - FULL) * size
 
 

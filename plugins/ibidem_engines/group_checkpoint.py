@@ -1,4 +1,4 @@
-"""Progress of settling: one record next to the index, so that any process goes on where another stopped."""
+"""Progress of settling: one record next to the index, so that any process can continue it."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -27,7 +27,7 @@ class Conflict(Exception):
 
 @dataclass(slots=True)
 class Checkpoint:
-    """Progress of settling, and the policy that groups are settled by.
+    """Progress of settling, and the policy of the groups.
 
     Args:
         done: For each part the number of the last write that is settled.
@@ -56,7 +56,7 @@ class Checkpoint:
     state: RecordState | None = field(default=None, compare=False)
 
     def follow_indices(self, parts: Iterable[ShardRef], uuids: Mapping[str, str]) -> bool:
-        """Forget how far indexes were settled that were deleted, or made anew; returns whether there were any.
+        """Remove the progress of indexes that were deleted or created again; returns whether there were any.
 
         Args:
             parts: The parts that are there.
@@ -71,15 +71,15 @@ class Checkpoint:
         return bool(gone)
 
     def settled_write(self, part: ShardRef) -> int:
-        """Return the number of the last settled write of a part."""
+        """Return the sequence number of the last settled write of a part."""
         return self.done.get(str(part), 0)
 
     def plan(self, names: Iterable[tuple[str, str]]) -> None:
-        """Note documents as in hand, before any of them is written."""
+        """Record documents as in hand, before any of them is written."""
         self.in_hand = list(names)
 
     def settle(self, part: ShardRef, upto: int, joined: Mapping[str, int]) -> None:
-        """Take all writes of a part up to a number as settled.
+        """Mark all writes of a part up to a sequence number as settled.
 
         Args:
             part: The part.
@@ -92,7 +92,7 @@ class Checkpoint:
 
     @classmethod
     def read(cls, engine: Engine) -> "Checkpoint":
-        """Read the checkpoint of an index; a new one when there is none."""
+        """Read the checkpoint of an index; a new one if there is none."""
         entry, state = engine.read_record("runs", KEY)
         checkpoint = cls() if entry is None else checkpoint_of(entry)
         checkpoint.state = state
@@ -100,7 +100,7 @@ class Checkpoint:
 
     @classmethod
     def from_record(cls, record: Mapping[str, object]) -> "Checkpoint":
-        """Read a noted checkpoint.
+        """Parse a stored checkpoint.
 
         Raises:
             DamagedRecord: It is no such record.
@@ -131,7 +131,7 @@ class Checkpoint:
 
 
 def checkpoint_of(entry: object) -> Checkpoint:
-    """Return a stored checkpoint; of a damaged one the figures, so that all is settled once more, by the same.
+    """Parse a checkpoint; of a damaged one only the policy is kept, so that everything is settled again under it.
 
     >>> checkpoint_of({"done": "all", "policy": {"window_days": 42}}).policy["window_days"]
     42
@@ -147,7 +147,7 @@ def checkpoint_of(entry: object) -> Checkpoint:
 
 
 def has_settled(engine: Engine, goal: Marks) -> bool:
-    """Return whether the writes up to some numbers are settled.
+    """Return whether the writes up to some sequence numbers are settled.
 
     Only these numbers of the record are read: to check the whole record takes a process as long as to settle some
     hundred documents, and most processes only wait.
@@ -171,12 +171,12 @@ def count_joined(engine: Engine) -> dict[str, int]:
 
 
 def policy_as_record(policy: Policy) -> dict[str, object]:
-    """Return a policy as the record has it."""
+    """Return the stored form of a policy."""
     return asdict(policy)
 
 
 def parse_policy(record: Mapping[str, object]) -> Policy:
-    """Read a policy; figures that are not in the record are the default ones.
+    """Parse a policy; figures missing in the record are the default ones.
 
     >>> parse_policy(policy_as_record(Policy(window_days=42))) == Policy(window_days=42)
     True
@@ -186,5 +186,5 @@ def parse_policy(record: Mapping[str, object]) -> Policy:
 
 @lru_cache(maxsize=16)
 def _read_policy(record: bytes) -> Policy:
-    """Read a policy; cached, since each search by stored groups reads it."""
+    """Parse a policy; cached, since each search by stored groups reads it."""
     return parse_record(Policy, orjson.loads(record))

@@ -26,7 +26,7 @@ ALPHABETS = (
 
 
 def spellings(word: str) -> set[str]:
-    """Generate all spellings at edit distance one from a word, with the letters of its alphabet.
+    """Yield all words at edit distance one from a word, with the letters of its alphabet.
 
     Args:
         word: In small letters without marks, as texts are indexed.
@@ -52,7 +52,7 @@ def _spellings(word: str) -> Iterator[str]:
 
 
 def did_you_mean(engine: Engine, query: Query) -> str:
-    """Return a query that something matches, or an empty string.
+    """Return a corrected query that has matches, or an empty string.
 
     Args:
         engine: The index.

@@ -6,7 +6,7 @@ from ibidem_engines.ledger import read_ledger
 
 
 def load_overrides(engine: Engine) -> list[Override]:
-    """Read all words of readers.
+    """Read all overrides.
 
     Args:
         engine: The index that they are next to.

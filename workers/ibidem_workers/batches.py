@@ -29,7 +29,7 @@ class SerializedDocument(NamedTuple):
 
 
 def serialize(document: Document, version: int, where: str) -> SerializedDocument:
-    """Write a document as JSON.
+    """Serialize a document as JSON.
 
     Args:
         document: The document.
@@ -45,7 +45,7 @@ def serialize(document: Document, version: int, where: str) -> SerializedDocumen
 
 
 def batch_key(run: str, number: int, part: int | None = None) -> str:
-    """Return the key under which the result of a batch is noted.
+    """Return the key of a batch's result.
 
     >>> batch_key("r", 7), batch_key("r", 7, part=2)
     ('r/00000007', 'r/00000007/000002')
@@ -56,7 +56,7 @@ def batch_key(run: str, number: int, part: int | None = None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SerializedBatch:
-    """Documents of one message, as a submitter sends them.
+    """Documents of one message, serialized by a submitter.
 
     Args:
         number: Its place in the run, from 0.
@@ -70,7 +70,7 @@ class SerializedBatch:
 
     @property
     def body(self) -> list[orjson.Fragment]:
-        """The documents as a message takes them."""
+        """The documents as the body of a message."""
         return [orjson.Fragment(document.json) for document in self.documents]
 
     @property
@@ -81,7 +81,7 @@ class SerializedBatch:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Documents of one message, as a worker received them.
+    """Documents of one message, received by a worker.
 
     Args:
         number: Its place in the run, from 0.
@@ -95,7 +95,7 @@ class Batch:
 
     @property
     def body(self) -> list[Record]:
-        """The documents as a message takes them."""
+        """The documents as the body of a message."""
         return self.records
 
     @property
@@ -104,7 +104,7 @@ class Batch:
         return sum(len(str(record.get("text", ""))) for record in self.records)
 
     def portions(self, characters: int) -> list["Batch"]:
-        """Cut the documents into portions of about so many characters of text, in order.
+        """Split the documents into portions of a number of characters, in order.
 
         >>> texts = [{"id": str(size), "text": "x" * size} for size in (60, 60, 200, 10)]
         >>> [[record["id"] for record in part.records] for part in Batch(0, texts).portions(100)]
@@ -121,12 +121,12 @@ class Batch:
         return [Batch(self.number, portion, self.part) for portion in portions]
 
     def singles(self) -> list["Batch"]:
-        """Return one batch for each document, so that one that ends its worker takes no other with it."""
+        """Return one batch for each document, so that one that kills its worker affects no other."""
         return [Batch(self.number, [record], part) for part, record in enumerate(self.records)]
 
 
 def cut(documents: Iterable[SerializedDocument], characters: int) -> Iterator[SerializedBatch]:
-    """Cut documents into batches, in order.
+    """Split documents into batches, in order.
 
     A batch is full with so many characters of text, with four bytes of JSON for each of these, or with 2,000 documents.
     A document that would overfill a batch begins the next one, so a large document is a batch of its own.

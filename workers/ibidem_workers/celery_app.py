@@ -42,13 +42,13 @@ MATCH_ARGUMENTS: Mapping[str, object] = {"x-queue-type": "quorum", "x-message-tt
 
 
 def match_queue(settings: Settings) -> str:
-    """Return the name of the queue of requests to match, which older workers do not read."""
+    """Return the name of the queue of match requests, which older workers do not read."""
     return f"{settings.queue}-match"
 
 
 @dataclass(frozen=True, slots=True)
 class RejectedMessages:
-    """Messages that no worker carries out: foreign or poison.
+    """Messages that no worker can process: foreign or poison.
 
     Args:
         count: How many.
@@ -79,7 +79,7 @@ class Broker(ABC):
 
     @abstractmethod
     def count_rejected(self) -> RejectedMessages:
-        """Count the messages that no worker carries out.
+        """Count the messages that no worker can process.
 
         Raises:
             Unavailable: It does not answer.
@@ -193,7 +193,7 @@ def _transport_options(settings: Settings) -> dict[str, Any]:
 
 
 def _own_queue(settings: Settings) -> dict[str, Any]:
-    """Configure queues of ours: of batches, and of requests to match."""
+    """Configure our own queues: of batches, and of match requests."""
     return {
         "task_queues": [Queue(settings.queue), Queue(match_queue(settings))],
         "worker_enable_remote_control": False,
@@ -211,7 +211,7 @@ BY_SCHEME: Mapping[str, type[Broker]] = {
 
 
 def make_broker(settings: Settings) -> Broker:
-    """Return the broker that the settings name.
+    """Return the configured broker.
 
     >>> type(make_broker(Settings(broker="redis://127.0.0.1/0"))).__name__
     'RedisStream'
@@ -242,7 +242,7 @@ _COMMON: dict[str, object] = {
     "task_reject_on_worker_lost": True,
     "task_acks_on_failure_or_timeout": False,
     "worker_prefetch_multiplier": 1,
-    "worker_consumer": "ibidem_workers.tasks:Consumer",
+    "worker_consumer": "ibidem_workers.consumer:Consumer",
     "worker_hijack_root_logger": False,
     "worker_redirect_stdouts": False,
     "broker_connection_retry_on_startup": True,
@@ -252,7 +252,7 @@ _COMMON: dict[str, object] = {
 
 
 def make_app(settings: Settings) -> Celery:
-    """Make the application; it connects to nothing yet."""
+    """Create the application, without connecting."""
     register_compression(most_of_message(settings))
     app = Celery("ibidem", set_as_current=False)
     app.conf.update(_COMMON)
@@ -288,7 +288,7 @@ def send(app: Celery, run: str, batch: Batch | SerializedBatch, tries: int | Non
 
 @contextmanager
 def _publishing(app: Celery) -> Iterator[None]:
-    """Translate the errors of a broker that takes no messages."""
+    """Translate the errors of a broker that accepts no messages."""
     try:
         yield
     except AMQPError as error:
@@ -302,7 +302,7 @@ def _publishing(app: Celery) -> Iterator[None]:
 
 
 class CeleryMatchQueue:
-    """Queue of requests to match, on the broker of the settings; it connects when the first one is published.
+    """Queue of match requests, on the configured broker; it connects on the first publish.
 
     Args:
         settings: Which broker and queue.
@@ -335,7 +335,7 @@ class CeleryMatchQueue:
 
 
 def connect_broker(settings: Settings) -> None:
-    """Connect to the broker once, and check the queue; a missing queue is made.
+    """Connect to the broker once, and check the queue; a missing queue is created.
 
     Raises:
         Unavailable: It does not answer.

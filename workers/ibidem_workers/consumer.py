@@ -1,4 +1,4 @@
-"""Celery's consumer of task messages, which rejects what no submitter has sent.
+"""Celery's consumer of task messages, which rejects foreign ones.
 
 Delayed delivery is off: our tasks are never scheduled, and Celery makes 28 queues for it. Other programs may write into
 the queue: a message that no submitter has sent is moved to the rejected messages, and ends no worker.
@@ -35,19 +35,19 @@ class Consumer(consumer.Consumer):  # type: ignore[misc] # celery publishes no t
     """A worker's consumer of messages."""
 
     class Blueprint(consumer.Consumer.Blueprint):  # type: ignore[misc] # celery publishes no types
-        """The steps of its start."""
+        """The bootsteps of the consumer."""
 
         default_steps = tuple(step for step in consumer.Consumer.Blueprint.default_steps if step != DELAYED)
 
     def connect(self) -> Connection:
-        """Connect, and make every queue of the application, also the one of rejected messages, which nobody reads."""
+        """Connect, and declare every queue of the application, also that of rejected messages, which is not read."""
         connection: Connection = super().connect()
         for queue in self.app.conf.task_queues:
             queue(connection.default_channel).declare()
         return connection
 
     def create_task_handler(self, *args: Any, **kwargs: Any) -> Callable[[Message], None]:
-        """Return the handler of messages; a message that it cannot read is rejected."""
+        """Return the handler of messages; a message that it cannot parse is rejected."""
         handle = super().create_task_handler(*args, **kwargs)
 
         def receive(message: Message) -> None:
@@ -61,6 +61,6 @@ class Consumer(consumer.Consumer):  # type: ignore[misc] # celery publishes no t
         return receive
 
     def on_decode_error(self, message: Message, exc: Exception) -> None:
-        """Reject a message that cannot be read; Celery would take it for done."""
+        """Reject a message that cannot be decoded; Celery would acknowledge it."""
         _log.warning("a message that no submitter has sent is given up: %s: %s", type(exc).__name__, exc)
         message.reject_log_error(_log, self.connection_errors)  # type: ignore[no-untyped-call] # kombu's own

@@ -1,4 +1,4 @@
-"""Inline worker: works on the few messages of a small run in the process that sent them.
+"""Inline worker: processes the few messages of a small run in the submitting process.
 
 To start workers takes longer than to sign a few documents. The documents go through the queue all the same, so that a
 command that is killed leaves them to the next worker; and a message that has ended a worker before is left to one.
@@ -26,7 +26,7 @@ MAX_DOCUMENTS, MAX_CHARACTERS = 50, 500_000
 
 
 def work_inline(engine: Engine, settings: Settings) -> bool:
-    """Sign and write the batches that wait in the queue.
+    """Sign and write the batches in the queue.
 
     Args:
         engine: The index; the caller's, which stays open.
@@ -55,14 +55,14 @@ def work_inline(engine: Engine, settings: Settings) -> bool:
 
 @contextmanager
 def _without_warning() -> Iterator[None]:
-    """Leave out what Celery says of root, because of pickle: only JSON is read here."""
+    """Suppress Celery's warning about root, which is about pickle: only JSON is read here."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", category=SecurityWarning)
         yield
 
 
 def _delivery(message: Message, limit: int) -> Delivery | None:
-    """Read a message; None if it has been handed out before, or no submitter sent it."""
+    """Read a message; None if it was already delivered, or no submitter sent it."""
     if message.headers.get(TRIES) or message.headers.get(TRIES_BEFORE):
         return None
     try:

@@ -1,4 +1,4 @@
-"""The form of task messages: size, compression, headers and arguments are a submitter's, or the message is refused.
+"""Format of task messages: size, compression, headers and arguments are checked, and foreign messages refused.
 
 It is refused before Celery acts on it, since foreign headers could ask Celery for a schedule, a time limit or other
 tasks, and before it is decompressed without bound: a few foreign bytes must not fill the memory.
@@ -31,17 +31,17 @@ _STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
 
 
 def most_of_record(settings: Settings) -> int:
-    """Return the most bytes of one record as JSON, in which a character takes six at the most."""
+    """Return the maximum bytes of one record as JSON, in which a character takes up to six."""
     return 6 * settings.max_text + MOST_META
 
 
 def most_of_message(settings: Settings) -> int:
-    """Return the most bytes of a message's body, in which a character takes up to three times what a record's does."""
+    """Return the maximum bytes of a message's body, in which a character takes up to three times those of a record."""
     return 3 * max(most_of_record(settings), 4 * settings.batch_characters) + MOST_META
 
 
 def too_dense(data: bytes) -> bool:
-    """Return whether JSON holds so much outside its strings that reading it would take many times its size.
+    """Return whether JSON has so many tokens outside its strings that parsing would need many times its size.
 
     >>> too_dense(b'["a", ["b"]]')
     False
@@ -55,7 +55,7 @@ def compress(data: bytes) -> bytes:
 
 
 def decompress(data: bytes, limit: int) -> bytes:
-    """Decompress zstd, at most into so many bytes.
+    """Decompress zstd, up to a maximum size.
 
     Raises:
         ValueError: It is larger, is damaged or cut off, or something follows it.
@@ -75,13 +75,13 @@ def decompress(data: bytes, limit: int) -> bytes:
 
 
 def register_compression(limit: int) -> None:
-    """Register our zstd with Kombu, with a limit of size; Kombu's own needs another library."""
+    """Register our zstd with Kombu, with a maximum size; Kombu's own needs another library."""
     register: Any = compression.register  # kombu publishes no types for it
     register(compress, lambda data: decompress(data, limit), COMPRESSION, ["zstd"])
 
 
 def restrict_serializers(limit: int) -> None:
-    """Let this process decompress and parse messages up to a size, and only in the formats that submitters use."""
+    """Limit this process to decompress and parse messages up to a size, in the submitters' formats."""
     register: Any = compression.register  # kombu publishes no types for it
     encoders: Any = compression.encoders
     for kind in encoders():
@@ -118,7 +118,7 @@ _RUN = re.compile(r"[\w.:-]{1,100}", re.ASCII)
 
 
 def check(message: Message, limit: int) -> None:
-    """Refuse a message that no submitter has sent.
+    """Refuse a foreign message.
 
     Args:
         message: As the broker handed it out.

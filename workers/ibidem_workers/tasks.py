@@ -70,17 +70,17 @@ class Delivery:
 
     @property
     def key(self) -> str:
-        """The key of its account."""
+        """The key of its result."""
         return batch_key(self.run, self.batch.number, self.batch.part)
 
     @property
     def where(self) -> str:
-        """The place in refusals of documents that do not name theirs."""
+        """The place in refusals of documents without an origin."""
         return f"message {self.key}"
 
 
 def sign_and_write(context: WorkerContext, delivery: Delivery, send: Callable[[Batch], None]) -> BatchResult | None:
-    """Sign and write a batch; its account is noted before this returns, so that the message may be acknowledged.
+    """Sign and write a batch; its result is stored before this returns, so that the message may be acknowledged.
 
     A batch that has an account already is left alone. One that ended its workers too often is sent again as single
     documents, and a single one goes to the dead letters.
@@ -162,7 +162,7 @@ def _process(context: WorkerContext, delivery: Delivery) -> BatchResult:
 
 
 def _portions(context: WorkerContext, delivery: Delivery) -> list[Delivery]:
-    """Cut a batch into as many portions as may be written at once; one with a repeated id stays whole.
+    """Split a batch into portions of the maximum write size; one with a repeated id stays whole.
 
     Which of two documents of one id is the newer is decided where both are written together.
     """
@@ -175,7 +175,7 @@ def _portions(context: WorkerContext, delivery: Delivery) -> list[Delivery]:
 
 
 def _writes(context: WorkerContext, delivery: Delivery) -> Iterator[Callable[[], BatchResult]]:
-    """Sign a portion, or its documents one by one when that fails; yields the calls that write them."""
+    """Sign a portion, or its documents one by one if that fails; yields the calls that write them."""
     try:
         portion = _sign_portion(context, delivery)
     except EngineError:
@@ -200,7 +200,7 @@ def _sign_portion(context: WorkerContext, delivery: Delivery) -> _Portion:
 
 
 def _write_portion(context: WorkerContext, portion: _Portion) -> BatchResult:
-    """Write a portion, or its documents one by one when that fails."""
+    """Write a portion, or its documents one by one if that fails."""
     try:
         return _portion_account(portion, _outcomes(context, portion))
     except EngineError:
@@ -269,7 +269,7 @@ def _read(delivery: Delivery, max_text: int, max_version: int) -> tuple[list[Doc
 
 
 def largest_version(setting: int) -> int:
-    """Return the largest version that a document may bring: that of the setting, else the time in a day.
+    """Return the maximum version of a document: the setting, or the time one day from now.
 
     >>> largest_version(7)
     7
@@ -278,12 +278,12 @@ def largest_version(setting: int) -> int:
 
 
 def _has_replaced(outcome: Outcome, record: Record) -> bool:
-    """Return whether it replaced another version; a write of an earlier try of this message does not count."""
+    """Return whether a write replaced another version; a write of an earlier try of this message does not count."""
     return outcome.fate is WriteStatus.INDEXED and outcome.previous_version not in (None, record.version)
 
 
 def _own_outcome(outcome: Outcome, record: Record) -> Outcome:
-    """Count a document as written when an earlier try of this message wrote it."""
+    """Return the outcome; a document that an earlier try of this message wrote counts as written."""
     if outcome.fate is WriteStatus.UNCHANGED and outcome.previous_version == record.version:
         return replace(outcome, fate=WriteStatus.INDEXED)
     return outcome

@@ -57,7 +57,7 @@ def correlation(a: Table, b: Table) -> Correlation:
 
 
 def average_ranks(values: NDArray[np.float64]) -> Ranks:
-    """Rank values; equal ones share the mean of their ranks.
+    """Rank values; ties get their mean rank.
 
     >>> average_ranks(np.array([5.0, 7.0, 5.0])).tolist()
     [1.5, 3.0, 1.5]
@@ -69,7 +69,7 @@ def average_ranks(values: NDArray[np.float64]) -> Ranks:
 
 
 def changed_fingerprints(texts: Iterable[str], a: Table, b: Table) -> Mapping[int, float]:
-    """Measure which share of fingerprints two tables make different, for fingerprints of 1 to 30 terms.
+    """Return the share of fingerprints that differ between two tables, for fingerprints of 1 to 30 terms.
 
     A fingerprint of n terms is the n rarest terms in the order of their idf, as far as the text has so many.
 

@@ -16,7 +16,7 @@ class Loops(SigningLoops, PairLoops):
 
 
 def load() -> Loops | None:
-    """Load the compiled loops; None where no library fits."""
+    """Load the compiled loops; None if no library fits."""
     try:
         return Loops()
     except (OSError, AttributeError):
@@ -27,7 +27,7 @@ IN_USE: Final = load()
 
 
 def compiled() -> Loops:
-    """Return the loops, which alone sign batches.
+    """Return the loops, which are required for batches.
 
     Raises:
         RuntimeError: There are none: documents are signed one by one (`sign.sign_one`).

@@ -1,1 +1,1 @@
-"""Mails: the parts of a body, and the fields of a head."""
+"""Mails: the parts of a body, and the fields of a header."""

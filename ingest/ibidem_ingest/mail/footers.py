@@ -1,4 +1,4 @@
-"""Signatures and footers of a mail: its author's, a telephone's, a mailing list's."""
+"""Signatures and footers of a mail: of its author, a phone, a mailing list."""
 
 from ibidem_ingest.mail.lines import Lines
 from ibidem_ingest.mail.phrases import FOOTER, LIST_FOOTER, UNDERSCORES
@@ -8,7 +8,7 @@ FOOTER_LINES = 14
 
 
 def find_signatures(lines: Lines) -> None:
-    """Find the signature of the mail, the line of a telephone, and the footer of a list."""
+    """Find the signature of the mail, the line of a phone, and the footer of a list."""
     _find_list_footer(lines)
     signature = 0
     for at, kind in enumerate(lines.kinds):
@@ -21,7 +21,7 @@ def find_signatures(lines: Lines) -> None:
 
 
 def _begins_signature(lines: Lines, at: int) -> bool:
-    """Return whether a signature begins at a line: below two dashes, or with the line of a telephone."""
+    """Return whether a signature starts at a line: after two dashes, or with the line of a phone."""
     content = lines.contents[at]
     if content == "--":
         return _is_short(lines, at)
@@ -39,7 +39,7 @@ def _is_short(lines: Lines, at: int) -> bool:
 
 
 def _ends(lines: Lines, at: int) -> bool:
-    """Return whether nothing but two further lines follows before another part."""
+    """Return whether at most two further lines follow before another part."""
     rest = 0
     for line in range(at + 1, min(at + 8, len(lines))):
         if lines.kinds[line] != "new":
@@ -49,7 +49,7 @@ def _ends(lines: Lines, at: int) -> bool:
 
 
 def _find_list_footer(lines: Lines) -> None:
-    """Find the footer that a list adds below all else: a rule, then how to leave the list."""
+    """Return the footer that a mailing list adds at the end: a rule, then how to unsubscribe."""
     words = 0
     for at in range(len(lines) - 1, -1, -1):
         content = lines.contents[at]

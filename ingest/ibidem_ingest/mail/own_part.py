@@ -1,4 +1,4 @@
-"""The part of a document that is signed: of a mail what its author wrote, of any other document all of it.
+"""The part of a document that is signed: for a mail the text of its author, for other documents all of it.
 
 Two answers that quote the same mail are not near for that alone. The whole text stays stored and searchable.
 """
@@ -11,7 +11,7 @@ from ibidem_ingest.mail.parts import own_text
 
 
 def signed_part(document: Document) -> Document:
-    r"""Return a document with the text that is signed.
+    r"""Return a document with the text to sign.
 
     >>> mail = Document("a", "Today.\n> Is it due?", meta={"message-id": "<1@example.org>"})
     >>> signed_part(mail).text, signed_part(Document("b", "> Is it due?")).text

@@ -1,4 +1,4 @@
-"""Encoding of text files: UTF-8, unless a byte order mark or the caller says otherwise; it is never guessed."""
+"""Encoding of text files: UTF-8, unless a byte order mark or the caller specifies another; it is never guessed."""
 
 import codecs
 import io
@@ -47,7 +47,7 @@ class Decoding:
     strict: bool = False
 
     def __post_init__(self) -> None:
-        """Look the codec up."""
+        """Look up the codec."""
         try:
             "a".encode(self.encoding or "utf-8")
         except (LookupError, ValueError) as error:
@@ -55,7 +55,7 @@ class Decoding:
             raise UsageError(f"{short_repr(self.encoding)} is not an encoding of texts", remedy) from error
 
     def decode(self, data: bytes) -> tuple[str, int]:
-        r"""Decode the bytes of a text that is UTF-8, except for a few bytes.
+        r"""Decode a text that is UTF-8 except for a few bytes.
 
         Returns:
             The text, and how many characters replace bytes that are not UTF-8.
@@ -94,11 +94,11 @@ class Utf8Stream(io.RawIOBase):
         self._rest = b""
 
     def readable(self) -> bool:
-        """Say that it can be read."""
+        """Return True: the stream is readable."""
         return True
 
     def readinto(self, buffer: "WriteableBuffer") -> int:
-        """Fill a buffer as far as the next piece goes; 0 at the end.
+        """Fill a buffer from the next piece; returns 0 at the end.
 
         Raises:
             UnicodeDecodeError: Bytes are not in the encoding.

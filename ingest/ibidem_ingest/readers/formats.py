@@ -20,7 +20,7 @@ from ibidem_ingest.readers.encoding import Decoding
 
 
 class Format(StrEnum):
-    """A file format: many documents, one in each line, or one document."""
+    """A file format: one document per line, or one per file."""
 
     JSONL = "jsonl"
     TEXT = "text"
@@ -62,7 +62,7 @@ SUFFIXES = {
 
 
 def guess_format(name: str) -> Format | None:
-    """Return the format of a file by its suffix, or by the one before that of a compressed file; None if unknown.
+    """Return the format of a file by its suffix, ignoring that of compression; None if unknown.
 
     >>> guess_format("news.jsonl.xz"), guess_format("page.HTM"), guess_format("LICENSE"), guess_format("scan.pdf.gz")
     (<Format.JSONL: 'jsonl'>, <Format.HTML: 'html'>, None, None)
@@ -73,7 +73,7 @@ def guess_format(name: str) -> Format | None:
 
 
 def text_suffix(name: str) -> str:
-    """Return the suffix of a file in small letters; of a compressed file that of the file inside.
+    """Return the suffix of a file in lower case, ignoring that of compression.
 
     >>> text_suffix("news.TXT.gz"), text_suffix("page.html"), text_suffix("archive.gz")
     ('.txt', '.html', '')
@@ -132,7 +132,7 @@ REMEDY = f"install it with: {install_command('readers')}"
 
 
 def require(format_: Format) -> None:
-    """Make sure, before anything is read, that the library for a format is installed.
+    """Check that the library for a format is installed, before anything is read.
 
     Raises:
         UsageError: It is not; names the command that installs it.
@@ -211,7 +211,7 @@ class Choice:
     strict: bool = False
 
     def __post_init__(self) -> None:
-        """Check the values that no type checks."""
+        """Validate the values that type checkers do not check."""
         parse_formats(self.format)
         Decoding(self.encoding)
         if self.id_from not in get_args(IdFrom):
@@ -221,7 +221,7 @@ class Choice:
 
     @property
     def formats(self) -> dict[str, Format]:
-        """The format of each suffix; of files without a known suffix for an empty one, of all files for a star."""
+        """Format by suffix; an empty suffix is for files without a known one, a star for all files."""
         return parse_formats(self.format)
 
     @property
@@ -230,7 +230,7 @@ class Choice:
         return Decoding(self.encoding, self.strict)
 
     def choose_format(self, name: str) -> Format | None:
-        """Return the format in which a file is read; None when it is not known.
+        """Return the format in which a file is read; None if it is unknown.
 
         >>> Choice("text").choose_format("page.html"), Choice("*=text").choose_format("page.html")
         (<Format.HTML: 'html'>, <Format.TEXT: 'text'>)
@@ -240,11 +240,11 @@ class Choice:
 
     @property
     def default_language(self) -> str:
-        """The language of documents that do not name theirs; empty where it is to be detected."""
+        """The language of documents that do not declare one; empty if it is to be detected."""
         return "" if self.language == DETECT else self.language
 
     def name(self, path: Path, root: Path | None) -> str:
-        """Return the id of a file's document by its place; empty where the id is a hash of the text.
+        """Return the id of a file's document, from its path; empty if the id is a hash of the text.
 
         Args:
             path: The file.
@@ -257,19 +257,19 @@ class Choice:
         return (path if root is None else path.relative_to(root)).as_posix()
 
     def origin(self, path: Path) -> str:
-        """Return the file that the id names; empty where the id is a hash of the text."""
+        """Return the file that an id names; empty if the id is a hash of the text."""
         if self.id_from == "hash":
             return ""
         return encode_path(path)
 
 
 def encode_path(path: Path) -> str:
-    """Write a whole path, in which links stay links, with escapes for the bytes that are not UTF-8."""
+    """Return a full path without resolving links, with escapes for bytes that are not UTF-8."""
     return os.fsencode(os.path.abspath(path)).decode(errors="backslashreplace")  # noqa: PTH100 - links stay links
 
 
 def text_hash(text: str) -> str:
-    """Name a document by its text: 32 hex digits of BLAKE2b.
+    """Return an id from a text: 32 hex digits of BLAKE2b.
 
     >>> text_hash("We the People")
     '79af2f41f2e9bc3189050159afa952cf'

@@ -1,4 +1,4 @@
-"""JSON Lines, also compressed: one object in each line, each a document or a refusal of its own."""
+"""JSON Lines, also compressed: one object per line, each a document or a refusal."""
 
 import json
 import re
@@ -37,12 +37,12 @@ class Line(NamedTuple):
 
     @property
     def is_open(self) -> bool:
-        """Whether it has no line break, so that it is the last one that can be read."""
+        """Whether it has no line break, so that it is the last readable line."""
         return self.is_whole and not self.content.endswith(b"\n")
 
 
 def lines(stream: "BufferedReader[Any]", limit: int, time_limit: TimeLimit) -> Iterator[Line]:
-    """Cut a stream into lines, blank ones left out; of one that is over the limit, all but its head is skipped.
+    """Split a stream into lines, without blank ones; a line over the limit is skipped after its beginning.
 
     Args:
         stream: The bytes.
@@ -69,7 +69,7 @@ def lines(stream: "BufferedReader[Any]", limit: int, time_limit: TimeLimit) -> I
 
 
 def _skip_blank(stream: "BufferedReader[Any]", time_limit: TimeLimit) -> int:
-    """Skip the blank lines that follow, many at a time; returns how many."""
+    """Skip the following blank lines in bulk; returns how many."""
     count = 0
     while True:
         ahead = stream.peek(1)
@@ -137,7 +137,7 @@ def read(  # noqa: PLR0913, PLR0917 - what a reader of lines is told, each once
 def _cut(
     last: Line | None, outcome: Callable[[Line], Document | Refusal], where: str, fault: Unreadable
 ) -> Iterator[Document | Refusal]:
-    """Say from which line on a file cannot be read; a line before the cut that is whole but for its end is taken.
+    """Report the line from which a file cannot be read; a complete last line before the cut is kept.
 
     Args:
         last: The last line that was read; None where there was none.
@@ -163,7 +163,7 @@ def _limit(max_text: int) -> int:
 
 
 def _read_line(line: bytes, where: str, max_text: int, tally: Tally, language: str) -> Document | Refusal:
-    """Make a document of a line."""
+    """Return the document of a line."""
     try:
         record = orjson.loads(line)
         document = read_record(record, where, max_text, language)
@@ -204,7 +204,7 @@ def _length_refusal(head: bytes, where: str, max_text: int) -> Refusal:
 
 
 def _leading_id(line: bytes) -> str:
-    """Read the id of a line that is not JSON where the line begins with it; an empty string where it does not."""
+    """Return the leading id of a line that is not JSON; empty if there is none."""
     match = _ID_FIRST.match(line)
     if match is None:
         return ""

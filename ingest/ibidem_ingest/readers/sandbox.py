@@ -1,4 +1,4 @@
-"""Sandboxed reader: parses HTML and PDF in a process with limits of its own, since foreign libraries may crash.
+"""Sandboxed reader: parses HTML and PDF in a process with resource limits, since the libraries may crash.
 
 A small PDF may unpack into more than the memory holds, and a damaged one may end the process that reads it: then that
 file is refused, and the next is read by a fresh process. Requests and answers are lines of JSON.
@@ -73,7 +73,7 @@ TEXTS = frozenset({Format.HTML, Format.MARKDOWN, Format.RST})
 
 
 def _parse_attachment(max_text: int, name: str, data: bytes) -> dict[str, object]:
-    """Read a file that is attached to a mail; empty where its name is of no format that is read here.
+    """Parse an attachment; empty if its name has no supported format.
 
     Raises:
         Unreadable: It cannot be read.
@@ -89,7 +89,7 @@ def _parse_attachment(max_text: int, name: str, data: bytes) -> dict[str, object
 
 @dataclass(eq=False, slots=True)
 class SandboxedReader:
-    """A process that reads files, as a context; it starts with the first file.
+    """A process that parses files, as a context manager; it starts with the first file.
 
     Args:
         max_text: The most characters that a text may have.
@@ -103,7 +103,7 @@ class SandboxedReader:
     _process: subprocess.Popen[bytes] | None = field(default=None, init=False)
 
     def __enter__(self) -> Self:
-        """Start nothing yet."""
+        """Do nothing: the process starts with the first file."""
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -111,7 +111,7 @@ class SandboxedReader:
         self._end()
 
     def parse_record(self, format_: Format, path: Path, decoding: Decoding = UTF_8) -> dict[str, object]:
-        """Read a file.
+        """Parse a file.
 
         Args:
             format_: Its format.
@@ -141,7 +141,7 @@ class SandboxedReader:
         return record
 
     def _answer(self, pipe: int) -> bytes:
-        """Read a line; empty when the process has ended.
+        """Read a line; empty if the process has ended.
 
         Raises:
             Unreadable: It took too long, or is longer than any record.
@@ -174,7 +174,7 @@ class SandboxedReader:
         )
 
     def kill(self) -> None:
-        """End the process under a thread that waits for its answer, which then reads that it has ended."""
+        """Kill the process while another thread waits for its answer; that thread then sees the end."""
         if (process := self._process) is not None:
             process.kill()
 
@@ -187,23 +187,23 @@ class SandboxedReader:
 
 
 def _memory(max_text: int) -> int:
-    """Return how many bytes of data a process may take that reads texts of a length."""
+    """Return the memory limit of a process that parses texts of a length, in bytes."""
     return MEMORY + MEMORY_A_CHARACTER * max(0, max_text - MAX_TEXT)
 
 
 def _environment() -> dict[str, str]:
-    """Return the variables that Python needs, and no passwords: a file may take over the process that reads it."""
+    """Return the variables that Python needs, without passwords: a file may take over the process that parses it."""
     variables = {name: value for name, value in os.environ.items() if name.startswith(NEEDED)}
     return variables | {"OPENBLAS_NUM_THREADS": "1"}  # each of its threads would count as memory
 
 
 def _pipe(pipe: Any) -> Any:
-    """Return a pipe of a process that was started with it."""
+    """Return a pipe of a running process."""
     return pipe
 
 
 def main() -> None:
-    """Read the files that standard input names, one a line, until it ends."""
+    """Parse the files named on standard input, one per line, until it ends."""
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)
     resource.setrlimit(resource.RLIMIT_DATA, (int(sys.argv[1]), hard))
     answers = os.fdopen(os.dup(1), "wb")
@@ -239,7 +239,7 @@ Parse = Callable[[SandboxedReader], T]
 
 @dataclass(eq=False, slots=True)
 class SandboxPool:
-    """Processes that read files, as a context; each starts with its first file.
+    """Processes that parse files, as a context manager; each starts with its first file.
 
     Args:
         max_text: The most characters that a text may have.
@@ -255,7 +255,7 @@ class SandboxPool:
     _threads: ThreadPoolExecutor | None = field(default=None, init=False)
 
     def __enter__(self) -> Self:
-        """Start nothing yet."""
+        """Do nothing: processes start with their first files."""
         self._threads = ThreadPoolExecutor(self.processes, thread_name_prefix="reader")
         self._readers = [SandboxedReader(self.max_text, self.seconds) for _ in range(self.processes)]
         for reader in self._readers:
@@ -263,7 +263,7 @@ class SandboxPool:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End the processes; a file that one of them has in hand is left."""
+        """End the processes, without waiting for files in progress."""
         with ExitStack() as ends:
             for reader in self._readers:
                 ends.enter_context(reader)
@@ -274,7 +274,7 @@ class SandboxPool:
                 self._threads.shutdown()
 
     def results(self, items: Iterable[T | Parse[T]]) -> Iterator[T]:
-        """Yield the outcomes of parsing in the order of the items.
+        """Yield the results of parsing in the order of the items.
 
         Args:
             items: Outcomes, and parses that are still to be done.

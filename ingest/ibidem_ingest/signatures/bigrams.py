@@ -1,4 +1,4 @@
-"""Bigrams of scripts in which a letter is a syllable or a word, and the list of those that occur in written language.
+"""Bigrams of scripts in which a letter is a syllable or a word, and the list of the existing ones.
 
 A misread letter makes two pairs of letters that hardly any text has; that is what words in no list are to alphabets.
 A text is *dense* where more than a sixth of its letters are Han, Kana, Hangul, Thai, Lao, Khmer or Burmese ones: a word
@@ -68,7 +68,7 @@ def is_dense(tokens: Sequence[str]) -> bool:
 
 
 def bigrams(tokens: Sequence[str]) -> Iterator[str]:
-    """Go through the bigrams of a text.
+    """Yield the bigrams of a text.
 
     >>> list(bigrams(["東", "京", "abc", "한국", "말"]))
     ['東京', '한국']
@@ -79,7 +79,7 @@ def bigrams(tokens: Sequence[str]) -> Iterator[str]:
 
 
 def single_letters(tokens: Sequence[str]) -> Iterator[str]:
-    """Go through the bigrams of letters of an alphabet that stand alone between two dense letters.
+    """Yield the bigrams of alphabetic letters that are alone between two dense letters.
 
     >>> list(single_letters(["東", "a", "京", "ab", "京"])), list(single_letters(["한a국", "b", "말"]))
     (['東a', 'a京'], ['한a', 'a국'])
@@ -92,7 +92,7 @@ def single_letters(tokens: Sequence[str]) -> Iterator[str]:
 
 
 def _neighbours(tokens: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Go through neighbouring letters; a blank takes the place of the first where a word of Hangul begins or ends."""
+    """Yield adjacent letters; a blank replaces the first at the beginning or end of a word of Hangul."""
     before = " "
     for token in tokens:
         for at, letter in enumerate(token):
@@ -113,7 +113,7 @@ def known() -> NDArray[np.uint8]:
 
 
 def unknown(tokens: Sequence[str]) -> list[int]:
-    """Return the hashes of a text's distinct bigrams that are not in the list, ascending.
+    """Return the hashes of a text's distinct bigrams missing in the list, ascending.
 
     >>> unknown(["龘", "京"]) == [hash_bigram("龘京")]
     True
@@ -124,7 +124,7 @@ def unknown(tokens: Sequence[str]) -> list[int]:
 
 
 def unknown_batch(batch: TokenBatch, dense: NDArray[np.bool_]) -> tuple[Hashes, Places]:
-    """Return the same for the dense documents of a batch.
+    """Return `unknown` of the dense documents of a batch.
 
     Args:
         batch: The tokens.

@@ -1,4 +1,4 @@
-"""Feature set: the 60 terms with the highest idf (Conrad, Guo and Schriber 2003, section 7), and how they are ranked.
+"""Feature set: the 60 terms with the highest idf (Conrad, Guo and Schriber 2003, section 7), in a fixed order.
 
 The fingerprint of a text is made of the same candidate terms, rarest first.
 
@@ -30,7 +30,7 @@ _CODES = 1 << _CODE_BITS
 
 @dataclass(frozen=True, eq=False, slots=True)
 class RarestTerms:
-    """The candidate terms of a batch: in the idf table with idf_norm of at most 0.8; document by document, by rank.
+    """The candidate terms of a batch: in the idf table with idf_norm of at most 0.8; by document, then rank.
 
     Args:
         rank: Rank of each candidate; ascending within a document.
@@ -153,7 +153,7 @@ def none_batch(documents: int) -> FeatureColumns:
 
 
 def sign_batch(rarest: RarestTerms, table: Table) -> FeatureColumns:
-    """Collect the feature sets of several documents, as `sign` does each."""
+    """Collect the feature sets of several documents, as `sign` does."""
     is_full = np.diff(rarest.offsets) >= TERMS
     table_terms, strange = (rarest.rank, rarest.offsets), (rarest.strange, rarest.strange_offsets)
     sizes, limits = (table.size, _CODES), (LEAST, TERMS)

@@ -82,7 +82,7 @@ def none_batch(documents: int) -> FingerprintColumns:
 
 
 def sign_batch(batch: TokenBatch, rarest: RarestTerms) -> FingerprintColumns:
-    """Fingerprint several documents, as `sign` does each."""
+    """Fingerprint several documents, as `sign` does."""
     tokens = (batch.buffer, batch.starts, batch.ends)
     text, at = loops.compiled().fingerprints(tokens, (rarest.first, rarest.offsets), TERMS)
     digests = [_sha1(text[a : b - 1]) if b > a else b"" for a, b in pairwise(at)]

@@ -87,7 +87,7 @@ Blocks = NDArray[np.void]
 
 
 class Noise(NamedTuple):
-    """A noise block, read.
+    """A parsed noise block.
 
     Args:
         slots: 64 slots of the runs of characters.
@@ -110,12 +110,12 @@ class Noise(NamedTuple):
 
     @property
     def dense(self) -> bool:
-        """Whether pairs of letters take the place of terms."""
+        """Whether bigrams are used instead of terms."""
         return self.run == DENSE_RUN
 
     @property
     def runs_of_a_term(self) -> float:
-        """Runs that are lost with a term, or a pair of letters, that differs."""
+        """Runs lost with each differing term or bigram."""
         return RUNS_OF_A_BIGRAM if self.dense else RUNS_OF_A_WORD
 
     @property
@@ -125,7 +125,7 @@ class Noise(NamedTuple):
 
 
 def read(block: bytes) -> Noise:
-    """Read a block.
+    """Parse a block.
 
     >>> read(bytes(76)).run
     0
@@ -135,7 +135,7 @@ def read(block: bytes) -> Noise:
 
 
 def are_comparable(a: Noise, b: Noise) -> bool:
-    """Return whether two blocks have runs of one length, and one of them is noisy."""
+    """Return whether two blocks have runs of one length, and at least one is noisy."""
     return a.run == b.run > 0 and (a.noisy or b.noisy)
 
 
@@ -164,7 +164,7 @@ def sign(tokens: Sequence[str], table: Table | None) -> bytes:
 
 
 def _run(tokens: Sequence[str]) -> int:
-    """Return how many characters a run of a text has; 0 where it is too short."""
+    """Return the length of a text's character runs; 0 if it is too short."""
     if len(tokens) < SHORTEST:
         return 0
     if bigrams.is_dense(tokens):
@@ -206,12 +206,12 @@ def _slots(hashes: Sequence[int]) -> bytes:
 
 
 def _term_slots(unknown: Sequence[int]) -> bytes:
-    """Return the 8 slots of a text's unknown terms; zeros where there are none."""
+    """Return the 8 slots of a text's unknown terms; zeros if there are none."""
     return sketch_terms(np.array(unknown, np.uint64), np.array([0, len(unknown)])).tobytes()
 
 
 def sign_blocks(batch: TokenBatch, rarest: RarestTerms | None = None, table: Table | None = None) -> Blocks:
-    """Sign several documents, as `sign` does each; zeros where a block says nothing.
+    """Sign several documents, as `sign` does; zeros for an empty block.
 
     Args:
         batch: The tokens.
@@ -238,7 +238,7 @@ def sign_blocks(batch: TokenBatch, rarest: RarestTerms | None = None, table: Tab
 
 
 def _fill(blocks: Blocks, terms: Hashes, offsets: Places, rows: NDArray[np.bool_] | slice = slice(None)) -> None:
-    """Write what is unknown in each document.
+    """Fill in the unknown terms of each document.
 
     Args:
         blocks: The blocks.
@@ -251,7 +251,7 @@ def _fill(blocks: Blocks, terms: Hashes, offsets: Places, rows: NDArray[np.bool_
 
 
 def rows(blocks: Blocks) -> list[bytes]:
-    """Return the block of each document; `NONE` where it says nothing."""
+    """Return the block of each document; `NONE` if it is empty."""
     data, size = blocks.tobytes(), _COLUMNS.itemsize
     return [
         data[at : at + size] if runs else NONE
@@ -260,7 +260,7 @@ def rows(blocks: Blocks) -> list[bytes]:
 
 
 def shares_keys(a: bytes, b: bytes, pairs: int) -> bool:
-    """Return whether two texts share the keys by which candidates are found: in a window, and in an index.
+    """Return whether two texts share candidate keys: in a window, and in an index.
 
     Args:
         a: 64 slots.
@@ -274,7 +274,7 @@ def shares_keys(a: bytes, b: bytes, pairs: int) -> bool:
 
 
 def estimate(equal: int) -> float:
-    """Return the share of runs that two texts have in common, from equal slots: corrected for those equal by chance.
+    """Return the share of common runs of two texts, from equal slots: corrected for those equal by chance.
 
     >>> estimate(64), estimate(0)
     (1.0, 0.0)
@@ -283,19 +283,19 @@ def estimate(equal: int) -> float:
 
 
 def estimate_difference(share: float, a: float, b: float) -> float:
-    """Return how many of two sets' elements are in one only, from their Jaccard index and sizes."""
+    """Return how many elements are in only one of two sets, from their Jaccard index and sizes."""
     return (1 - share) / (1 + share) * (a + b)
 
 
 def estimate_unknown(a: Noise, b: Noise) -> float:
-    """Estimate how many unknown terms are in one text only."""
+    """Estimate how many unknown terms are in only one text."""
     equal = sum(left == right for left, right in zip(a.terms, b.terms, strict=True))
     share = max(0.0, equal / OF_TERMS - CHANCE) if a.unknown and b.unknown else 0.0
     return estimate_difference(share, a.unknown, b.unknown)
 
 
 def sketch_terms(strange: Hashes, offsets: Places) -> Slots:
-    """Return the 8 slots of each document's unknown terms; zeros where there are none."""
+    """Return the 8 slots of each document's unknown terms; zeros if there are none."""
     slots = np.zeros((offsets.size - 1, OF_TERMS), np.uint8)
     rows = np.flatnonzero(np.diff(offsets))
     if rows.size:

@@ -1,4 +1,4 @@
-"""Noise blocks of many texts at once, read and compared with the same results as `noise` has for one."""
+"""Noise blocks of many texts at once, with the same results as `noise` for one."""
 
 from dataclasses import dataclass
 
@@ -41,7 +41,7 @@ def runs_of_a_term(run: Codes) -> Figures:
 
 
 def is_noisy(block: Codes) -> Bools:
-    """Return which blocks hold noise: `noise.Noise.noisy`, in columns.
+    """Return which blocks are noisy: `noise.Noise.noisy`, in columns.
 
     Args:
         block: (n, 76) noise blocks; one that says nothing is not noisy.
@@ -60,7 +60,7 @@ def estimate_difference(share: Figures, a: Figures, b: Figures) -> Figures:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class NoiseFigures:
-    """Figures of noise blocks without the slots of the character runs, read as `noise.read` reads one.
+    """Figures of noise blocks without the slots of the character runs, as `noise.read` parses one.
 
     Args:
         runs: (n,) about how many runs.
@@ -74,7 +74,7 @@ class NoiseFigures:
 
     @classmethod
     def read(cls, columns: PackedColumns, rows: Rows) -> "NoiseFigures":
-        """Read the blocks of rows."""
+        """Parse the blocks of rows."""
         block = columns.noise[rows, noise.SLOTS :]
         return cls(RUNS[block[:, 1]], block[:, 2] + 256.0 * block[:, 3], block[:, 4:])
 

@@ -1,4 +1,4 @@
-"""Folding of letters that differ in marks alone, as the analyzers of search engines fold them.
+"""Folding of letters that differ only in diacritics, as the analyzers of search engines fold them.
 
 The one text is written with its accents, its points or its vowel signs, the other without, or with fewer: polytonic and
 plain Greek, vocalised Arabic and what newspapers print, French in capitals. So after NFKC, lower case and NFKC
@@ -59,7 +59,7 @@ DECOMPOSED = ((0x00C0, 0x0590), (0x1E00, 0x2000))
 
 @cache
 def folds() -> dict[int, str]:
-    """Return what becomes of each code point that does not stay, for `str.translate`."""
+    """Return the replacement of each code point that changes, for `str.translate`."""
     marks = {point: "" for first, end in MARKS for point in range(first, end)}
     letters = {
         point: folded

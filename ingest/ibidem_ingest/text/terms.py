@@ -1,4 +1,4 @@
-"""Terms: which tokens are evidence, and their groups in a batch of texts.
+"""Terms: the tokens that count as evidence, and their groups in a batch of texts.
 
 Token classes: which tokens have letters or digits, how long they are, and which of them are terms.
 
@@ -32,7 +32,7 @@ Octets = NDArray[np.uint8]
 
 
 def gather_slices(buffer: bytes, starts: Places, sizes: Places) -> Octets:
-    """Copy stretches of a buffer side by side.
+    """Copy slices of a buffer next to each other.
 
     Args:
         buffer: Any bytes.
@@ -68,7 +68,7 @@ def is_term(token: str) -> bool:
 
 
 def has_digit(token: str) -> bool:
-    """Return whether a token holds a digit."""
+    """Return whether a token contains a digit."""
     if token.isascii():
         return not token.isalpha()
     return not {DIGIT, SINGLE_DIGIT}.isdisjoint(character_kinds(token))
@@ -90,7 +90,7 @@ class TokenShapes:
 
     @classmethod
     def classify(cls, buffer: bytes, starts: Places, ends: Places) -> "TokenShapes":
-        """Look at tokens in the buffer of a batch.
+        """Classify the tokens in the buffer of a batch.
 
         Args:
             buffer: UTF-8; at least eight bytes follow the last token.
@@ -110,7 +110,7 @@ class TokenShapes:
         return shapes
 
     def correct(self, tokens: Places, buffer: bytes, starts: Places) -> None:
-        """Look again, character by character, at tokens that are long or not in ASCII."""
+        """Check tokens that are long or not ASCII again, character by character."""
         sizes = self.characters.take(tokens)
         octets = gather_slices(buffer, starts, sizes)
         owner = np.repeat(np.arange(tokens.size), sizes)[octets & 0xC0 != 0x80]
@@ -123,14 +123,14 @@ class TokenShapes:
 
 
 def _octets_of_tokens(buffer: bytes, starts: Places, ends: Places) -> tuple[Flags, Places]:
-    """Return which tokens hold an ASCII digit, and the tokens to check again: those not in ASCII."""
+    """Return which tokens have an ASCII digit, and which are not ASCII and need another check."""
     digit, non_ascii = loops.compiled().shapes(buffer, starts, ends)
     return digit != 0, np.flatnonzero(non_ascii)
 
 
 @dataclass(frozen=True, eq=False)
 class Vocabulary:
-    """The distinct tokens of a batch over all documents, in no order; a token may occur twice.
+    """The distinct tokens of all documents of a batch, unordered; a token may occur twice.
 
     Args:
         hashes: `wh1` of each word.
@@ -148,7 +148,7 @@ class Vocabulary:
 
     @classmethod
     def build(cls, batch: TokenBatch, places: Places) -> "Vocabulary":
-        """Read the words at some places of a batch."""
+        """Read the words at some positions of a batch."""
         hashes, leading = batch.hashes.take(places), batch.leading.take(places)
         return cls(hashes, leading, batch.starts.take(places), batch.ends.take(places), batch.buffer)
 
@@ -158,13 +158,13 @@ class Vocabulary:
 
     @cached_property
     def shapes(self) -> TokenShapes:
-        """Kinds of characters that the words consist of."""
+        """Kinds of characters in the words."""
         return TokenShapes.classify(self.buffer, self.starts, self.ends)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class TermGroups:
-    """The distinct (word, document) pairs of a batch, in no order that counts.
+    """The distinct (word, document) pairs of a batch, unordered.
 
     Args:
         word: Number of the word in the vocabulary.
@@ -195,7 +195,7 @@ class TermGroups:
 
 
 def first_and_count(tokens: Sequence[str]) -> dict[str, tuple[int, int]]:
-    """Return first place and count of each distinct token of one document, in the order of the first places.
+    """Return first position and count of each distinct token of one document, ordered by first position.
 
     >>> first_and_count(["no", "means", "no"])
     {'no': (0, 2), 'means': (1, 1)}

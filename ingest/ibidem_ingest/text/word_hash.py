@@ -71,7 +71,7 @@ def hash_bytes(data: bytes) -> int:
 
 
 def finish_int(state: int) -> int:
-    """Take the last step of `wh1`, which shingles share."""
+    """Apply the last step of `wh1`, which shingles share."""
     state = state * C3 & _MASK
     return state ^ state >> 29
 
@@ -119,7 +119,7 @@ def _shingle(hashes: Sequence[int]) -> int:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Shingles:
-    """The shingles of several documents, as many to each as it has tokens.
+    """The shingles of several documents, as many for each as it has tokens.
 
     Args:
         hashes: Shingle hashes in text order, document by document, uint64. A document's last shingle is repeated
@@ -154,7 +154,7 @@ _SHIFTS = np.arange(5 * DIGITS - 5, -1, -5, dtype=np.uint64)
 
 
 def keys(letter: Letter, values: Hashes) -> NDArray[np.bytes_]:
-    """Write values as keys.
+    """Encode values as keys.
 
     Args:
         letter: Their class.
@@ -181,7 +181,7 @@ def rows(letter: Letter, values: Hashes) -> list[list[str]]:
 
 
 def distinct(letter: Letter, values: Hashes) -> list[str]:
-    """Return the keys of a row of values as strings, each once and in order."""
+    """Return the distinct keys of a row of values as strings, in order."""
     return _strings(_hex_digits(letter, np.unique(_mix(values))))
 
 

@@ -1,4 +1,4 @@
-"""Command-line application: the table of commands, and the dispatch to the one that was typed.
+"""Command-line application: the table of commands, and the dispatch to the given one.
 
 Only the module of the command that was typed is imported, so that `ibidem --help` and a mistyped option answer at once.
 An error is one message on standard error and an exit code:
@@ -43,12 +43,12 @@ FAILED, WRONG_USE, SOME_REFUSED, INTERRUPTED, PIPE_CLOSED, TERMINATED = 1, 2, 3,
 
 
 class Sigterm(KeyboardInterrupt):
-    """The process was asked to end by SIGTERM: it puts its things in order, as after Ctrl-C."""
+    """SIGTERM was received: the process cleans up, as after Ctrl-C."""
 
 
 @contextmanager
 def sigterm_as_exception() -> Iterator[None]:
-    """Let SIGTERM raise `Sigterm`, once: a second one does not disturb the putting in order."""
+    """Raise `Sigterm` at the first SIGTERM; later ones do not interrupt the clean-up."""
 
     def end(*_: object) -> None:
         """Raise at the first signal, and ignore further ones."""
@@ -84,23 +84,23 @@ def interrupt_code(interrupt: KeyboardInterrupt) -> int:
 
 
 def say(message: str) -> None:
-    """Write one message to standard error."""
+    """Write a message to standard error."""
     sys.stderr.write(f"ibidem: {name_options(message)}\n")
 
 
 def file_error(error: OSError) -> str:
-    """Name the file and what is the matter with it."""
+    """Return a message that names the file and the error."""
     name = f"{error.filename}: " if error.filename else ""
     return f"{name}{error.strerror or error}"
 
 
 def silence_output() -> None:
-    """Point standard output at nothing, so that the interpreter's last flush cannot fail."""
+    """Redirect standard output to nowhere, so that the interpreter's last flush cannot fail."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def exit_on_error(command: Callable[Arguments, Answer]) -> Callable[Arguments, Answer]:
-    """Wrap a command so that every foreseen error becomes a message and an exit code; a bug keeps its traceback."""
+    """Wrap a command so that every expected error becomes a message and an exit code; bugs keep their traceback."""
 
     @wraps(command)
     def wrapper(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Answer:
@@ -175,18 +175,18 @@ def root(
 
 
 def placeholder() -> None:
-    """Stand in the help for a command that was not typed."""
+    """Placeholder in the help for a command that was not given."""
 
 
 def load(name: str) -> Callable[..., object] | typer.Typer:
-    """Return a command: the function `run` of its module, or the `app` of a family such as `dead`."""
+    """Load a command: the function `run` of its module, or the `app` of a family such as `dead`."""
     module = import_module(f"ibidem.cli.{name}")
     family: typer.Typer | None = getattr(module, "app", None)
     return family if family is not None else exit_on_error(module.run)
 
 
 def build(names: Sequence[str]) -> typer.Typer:
-    """Build the application with the wanted commands in full and the others as lines of the help.
+    """Build the application with the wanted commands in full and the others as help lines.
 
     Args:
         names: Names of the commands that may run.
@@ -219,7 +219,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def start(typed: list[str]) -> None:
-    """Build the application with the command that was typed, and run it."""
+    """Build the application with the given command, and run it."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # nothing here multiplies matrices, and its threads wait busily
     first = next((word for word in typed if not word.startswith("-")), "")
     app = build(list(COMMANDS) if COMPLETION in os.environ else [first])

@@ -57,7 +57,7 @@ OPENING = 60
 
 
 def side_by_side(comparison: Comparison) -> Iterator[RenderableType]:
-    """Yield how much two texts share, and the longest passages of it in the order of the first text."""
+    """Yield the amount of shared text, and the longest shared passages in the order of the first text."""
     words = sum(passage.words for passage in comparison.passages)
     if not words:
         yield Text("They share no passage of eight words.")
@@ -89,7 +89,7 @@ class Columns:
     right: Text
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Yield its lines."""
+        """Yield the lines."""
         width = max(NARROWEST, (options.max_width - GUTTER) // 2)
         for left, right in zip_longest(self.left.wrap(console, width), self.right.wrap(console, width)):
             line = (left or Text()).copy()
@@ -103,7 +103,7 @@ class Columns:
 def passage_columns(
     passage: Passage, comparison: Comparison, pages: tuple[PageNumbers, PageNumbers]
 ) -> Iterator[Columns]:
-    """Yield one passage as it is in both texts.
+    """Yield one passage as it appears in both texts.
 
     Args:
         passage: The passage.
@@ -122,7 +122,7 @@ def passage_columns(
 
 
 def passage_place(letter: str, words: Words, extent: tuple[int, int], pages: PageNumbers) -> Text:
-    """Say where a passage is in a text, and how long it is there."""
+    """Return the position and length of a passage in a text."""
     first, last = extent[0], extent[1] - 1
     characters = f"{words.starts[first]:,}-{words.ends[last]:,}"
     parts = (pages.label(first, last) if pages.paged else "", characters, format_count(last + 1 - first, "word"))
@@ -130,7 +130,7 @@ def passage_place(letter: str, words: Words, extent: tuple[int, int], pages: Pag
 
 
 def first_blocks(passage: Iterator[Block]) -> Iterator[Block]:
-    """Yield the first blocks of a passage, the last one cut."""
+    """Yield the first blocks of a passage, with the last one shortened."""
     room = OPENING
     for block in passage:
         yield Block(block.is_equal, cut(block.a, room), cut(block.b, room))
@@ -140,7 +140,7 @@ def first_blocks(passage: Iterator[Block]) -> Iterator[Block]:
 
 
 def cut(extent: tuple[int, int], limit: int) -> tuple[int, int]:
-    """Keep the first words of some.
+    """Return the first words of a range.
 
     >>> cut((10, 90), 60)
     (10, 70)
@@ -149,7 +149,7 @@ def cut(extent: tuple[int, int], limit: int) -> tuple[int, int]:
 
 
 def excerpt(text: str, words: Words, spans: Sequence[tuple[bool, tuple[int, int]]], style: str) -> Text:
-    """Write the beginning of a passage as it is in one text; words that differ are in brackets.
+    """Write the beginning of a passage as it appears in one text; words that differ are in brackets.
 
     Args:
         text: The text.
@@ -229,7 +229,7 @@ def read_file(path: str, settings: Settings) -> Document:
 
 
 def report(comparison: Comparison) -> Iterator[RenderableType]:
-    """Yield the parts of the report: the two, what they are to each other, every signal, what they share."""
+    """Yield the parts of the report: both documents, their relation, every signal, the shared text."""
     yield heading("A", comparison.a)
     yield heading("B", comparison.b)
     yield Text()
@@ -243,13 +243,13 @@ def report(comparison: Comparison) -> Iterator[RenderableType]:
 
 
 def readable(comparison: Comparison) -> bool:
-    """Return whether the texts share so much that their differences can be read."""
+    """Return whether the texts are similar enough for a readable diff."""
     shares = comparison.signals["overlap"]
     return max(float(str(shares[side])) for side in ("a", "b")) >= READABLE
 
 
 def heading(letter: str, document: Document) -> Indented:
-    """Name one of the two."""
+    """Return the heading of one document."""
     facts = " · ".join(sanitize(part) for part in (document.date, document.source, document.id) if part)
     title = (sanitize(document.title or document.id), "title")
     return Indented(Text.assemble(title, (f"\n{facts}", "about")), 3, letter)
@@ -260,7 +260,7 @@ VERDICTS = {"same": "duplicates", "not": "no duplicates"}
 
 
 def verdict(comparison: Comparison) -> Text:
-    """Say what they are to each other, by a manual decision if one is valid."""
+    """Return the relation of the documents, from a valid manual decision or from their signatures."""
     decision = comparison.decision
     if decision is None:
         return computed_verdict(comparison)
@@ -272,7 +272,7 @@ def verdict(comparison: Comparison) -> Text:
 
 
 def computed_verdict(comparison: Comparison) -> Text:
-    """Say what they are to each other by their signatures."""
+    """Return the relation of the documents by their signatures."""
     if comparison.evidence is None:
         return Text("No duplicates: no evidence suffices.", "level")
     return Text.assemble((comparison.evidence.level, "level"), f": {reason(comparison.evidence.why, 'B', 'A')}")
@@ -285,12 +285,12 @@ def signals(evidence: Mapping[str, Mapping[str, Any]]) -> Iterator[Indented]:
 
 
 def yes(value: object) -> str:
-    """Write a truth as a word."""
+    """Format a boolean as a word."""
     return "equal" if value else "different"
 
 
 def parts(signal: Mapping[str, Any], name: str) -> str:
-    """Write what the pages or chunks of two long texts say."""
+    """Write the signals of the pages or chunks of two long texts."""
     return (
         f"{str(signal['relation']).replace('_', ' ')}, confidence {signal['confidence']:.2f}: "
         f"{percent(signal['matched_a'])} of A's {name} match, {percent(signal['matched_b'])} of B's; "

@@ -1,4 +1,4 @@
-"""Names of options in errors: a parameter of a request is named by the option that was typed for it."""
+"""Names of options in errors: request parameters are named by their command-line options."""
 
 import re
 

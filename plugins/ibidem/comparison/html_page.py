@@ -76,7 +76,7 @@ class DotPlot:
 
 
 def span(number: int, dots: int, pages: int) -> tuple[int, int]:
-    """Return the first and last page that one of the dots along a side covers, from 1.
+    """Return the first and last page that a dot along one side covers, from 1.
 
     >>> span(0, 3, 3), span(1, 2, 300)
     ((1, 1), (151, 300))
@@ -107,14 +107,14 @@ def dot_plot(passages: Sequence[Passage], a: PageNumbers, b: PageNumbers) -> Dot
 
 
 def equal_word_numbers(passage: Passage) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the numbers of the words that are the same, in each text."""
+    """Return the indices of the equal words in each text."""
     words_a = [np.arange(run.a, run.a + run.words) for run in passage.runs]
     words_b = [np.arange(run.b, run.b + run.words) for run in passage.runs]
     return np.concatenate(words_a), np.concatenate(words_b)
 
 
 def visible_dots(shares: NDArray[np.float64], first: NDArray[np.int64]) -> Iterator[Dot]:
-    """Yield the dots that can be seen.
+    """Yield the visible dots.
 
     Args:
         shares: (rows, columns) share of common words.
@@ -154,7 +154,7 @@ class Side:
     def build(
         cls, letter: Letter, document: Document, comparison: Comparison, pages: PageNumbers, parts: Sequence[Part]
     ) -> "Side":
-        """Put the words around a text together."""
+        """Build the header of a text."""
         share = comparison.signals.get("overlap", {}).get(letter, 0.0)
         return cls(
             letter=letter,
@@ -186,7 +186,7 @@ class Entry:
 
     @property
     def colour(self) -> int:
-        """Number of the colour that marks it."""
+        """Number of its highlight colour."""
         return self.anchors[0] % COLOURS
 
 
@@ -219,7 +219,7 @@ class SharedPage:
         return max(1, min(SHADES, 1 + int(dot.share * SHADES)))
 
     def caption(self, dot: Dot) -> str:
-        """Describe what a dot covers."""
+        """Describe the text that a dot covers."""
         a, b = self.plot.pages(dot)
         places = f"A {page_range(self.plot.name_a, *a)}, B {page_range(self.plot.name_b, *b)}"
         return f"{places}: {percent(dot.share)} of the words"
@@ -269,7 +269,7 @@ def shared_page(comparison: Comparison) -> SharedPage:
 
 
 def render(page: SharedPage, *, language: str = "en") -> str:
-    """Write the page as one file of HTML that needs nothing else.
+    """Render the page as one self-contained HTML file.
 
     Args:
         page: What it shows.
@@ -280,21 +280,21 @@ def render(page: SharedPage, *, language: str = "en") -> str:
 
 @cache
 def environment() -> Environment:
-    """Return what renders the templates: every value is escaped, and a name that is missing is an error."""
+    """Return the template environment: values are escaped, and unknown names are errors."""
     return Environment(
         loader=PackageLoader("ibidem"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
 
 
 def verdict(comparison: Comparison) -> str:
-    """Say what the two are to each other."""
+    """Return the relation of the two documents."""
     if comparison.evidence is None:
         return "No duplicates: no evidence suffices."
     return f"{comparison.evidence.level}: {reason(comparison.evidence.why, 'B', 'A')}"
 
 
 def summary(comparison: Comparison) -> str:
-    """Say how much they share."""
+    """Return how much text they share."""
     words = sum(passage.words for passage in comparison.passages)
     if not words:
         return "They share no passage of eight words."

@@ -1,4 +1,4 @@
-"""Word diff of a lead and its duplicate: short enough for one line, bounded in cost.
+"""Word diff of a lead and its duplicate: fits on one line, with bounded cost.
 
 What both texts begin and end with is set aside first, character by character; of what is left at most `EXAMINED` words
 a side are aligned (`difflib`, longest common runs first), and no more are cut than that, so the cost does not grow with
@@ -43,7 +43,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class DiffSide:
-    """The beginning of a text, cut for aligning: what is compared, and what is shown of it.
+    """The beginning of a text, prepared for alignment: the compared words, and the words to show.
 
     Args:
         keys: The tokens of each chunk, so that case and punctuation are no difference.
@@ -69,7 +69,7 @@ class DiffSide:
 
 
 def set_aside(a: str, b: str, around: int = 3 * WORD) -> tuple[str, str]:
-    """Take off what two texts begin and end with alike, but for the words around the difference.
+    """Remove the common beginning and end of two texts, except for the words around the difference.
 
     Args:
         a: The one text.
@@ -88,7 +88,7 @@ def set_aside(a: str, b: str, around: int = 3 * WORD) -> tuple[str, str]:
 
 
 def common_length(a: str, b: str) -> int:
-    """Return how many characters two texts begin with alike.
+    """Return the length of the common prefix of two texts, in characters.
 
     >>> common_length("grain", "grant")
     3
@@ -101,7 +101,7 @@ def common_length(a: str, b: str) -> int:
 
 
 def word_border(text: str, reached: int) -> int:
-    """Return the last place up to `reached` where a word begins that is no part of one broken at a hyphen; else 0."""
+    """Return the last word boundary up to `reached` that is not inside a hyphenated word; else 0."""
     borders = (at for at in range(reached, 0, -1) if text[at - 1].isspace())
     return next((at for at in borders if text[:at].rstrip()[-1:].isalnum()), 0)
 
@@ -122,7 +122,7 @@ def common_end(a: Sequence[Hashable], b: Sequence[Hashable], start: int) -> int:
 
 
 def places(a: Sequence[Hashable], b: Sequence[Hashable]) -> Iterator[Place]:
-    """Yield the places where two word sequences differ, as ranges in each, as far as they are examined.
+    """Yield the ranges where two word sequences differ, within the examined words.
 
     A place that reaches beyond is yielded when it is the only one, and then with all that follows it.
 
@@ -156,7 +156,7 @@ def is_open(differing: Sequence[Place]) -> bool:
 
 
 def common_words(run: Sequence[str], context: int, *, first: bool) -> Iterator[Piece]:
-    """Yield the words between two places: all of a short run, else the first and last ones with a gap.
+    """Yield the words between two differences: all of a short run, else the first and last ones with a gap.
 
     Args:
         run: The words that both texts have there.
@@ -173,7 +173,7 @@ def common_words(run: Sequence[str], context: int, *, first: bool) -> Iterator[P
 
 
 def word_diff(lead: str, duplicate: str, limit: int = 4, context: int = 2) -> list[Piece]:
-    """Return where a duplicate's words differ from the lead's; case and punctuation aside.
+    """Return the words of a duplicate that differ from the lead's, ignoring case and punctuation.
 
     Args:
         lead: The lead's text.
@@ -207,7 +207,7 @@ def word_diff(lead: str, duplicate: str, limit: int = 4, context: int = 2) -> li
 
 
 def shorten(run: Sequence[str]) -> str:
-    """Join words; of a long run only its first and last ones, and how many there are.
+    """Join words; a long run is shortened to its first and last words and a count.
 
     >>> shorten("a b c d e f g h i j k l".split())
     'a b c … l (12 words)'

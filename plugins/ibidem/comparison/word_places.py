@@ -66,7 +66,7 @@ def chunks(text: str) -> Iterator[Chunk]:
 
 
 def token_offsets(text: str) -> Words:
-    """Return all tokens of a text with their places; a token whose place is unclear covers its whole chunk.
+    """Return all tokens of a text with their offsets; a token with an unclear offset covers its whole chunk.
 
     >>> token_offsets("Held: (No. 12)")
     Words(tokens=['held', 'no', '12'], starts=[0, 7, 11], ends=[4, 9, 13])
@@ -137,7 +137,7 @@ class PageNumbers:
         return "page" if self.paged else "part"
 
     def label(self, first: int, last: int) -> str:
-        """Name the pages of a stretch of words; empty for a text that is one part.
+        """Name the pages of a range of words; empty for a text of one part.
 
         Args:
             first: Number of its first word.

@@ -54,7 +54,7 @@ class Condition:
     terms: tuple[tuple[str, str, float], ...]
 
     def holds(self, row: Row, where: str) -> bool:
-        """Return whether a row fulfils it.
+        """Return whether a row meets the condition.
 
         Args:
             row: Values by column.
@@ -64,7 +64,7 @@ class Condition:
 
 
 def parse_condition(typed: str) -> Condition:
-    """Read a condition such as `jac5>=0.5 and words_a>=50`; an empty one always holds.
+    """Parse a condition such as `jac5>=0.5 and words_a>=50`; an empty one is always true.
 
     Raises:
         UsageError: It is not understood.
@@ -84,7 +84,7 @@ def parse_condition(typed: str) -> Condition:
 
 
 def number(row: Row, column: str, where: str) -> float:
-    """Read a number out of a row."""
+    """Parse a number of a row."""
     try:
         return float(row[column])
     except (TypeError, ValueError) as error:
@@ -149,7 +149,7 @@ def judge_once(rows: Iterable[tuple[Names, Verdict, str]]) -> dict[Names, Verdic
 
 
 def labelled_ids(path: Path) -> set[str]:
-    """Return the ids of all documents that labels speak of.
+    """Return the ids of all labelled documents.
 
     Args:
         path: The labels.
@@ -182,7 +182,7 @@ def count_labelled(path: Path, labelled: AbstractSet[str], documents: int) -> in
 
 
 def read_labels(path: Path, condition: Condition) -> tuple[Sequence[str], Iterator[tuple[str, Row]]]:
-    """Read a table of labels: the columns that name documents, then each row with its place.
+    """Read a table of labels: its id columns, then each row with its line number.
 
     Raises:
         UsageError: No labels, or a condition on clusters or on a column that is not there.
@@ -234,12 +234,12 @@ def refuse_unknown(path: Path, unknown: Iterable[str], about: str) -> None:
 
 
 def order_pair(a: str, b: str) -> Pair:
-    """Put the smaller id first."""
+    """Return a pair with the smaller id first."""
     return (a, b) if a < b else (b, a)
 
 
 def read_table(path: Path) -> tuple[Sequence[str], Iterator[tuple[str, Row]]]:
-    """Read a table: its columns, then each row with its place.
+    """Read a table: its columns, then each row with its line number.
 
     Raises:
         UsageError: It cannot be read, or has no header.

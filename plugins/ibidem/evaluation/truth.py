@@ -1,4 +1,4 @@
-"""Labelled pairs of a collection in folds, and what figures find of them."""
+"""Labelled pairs of a collection in folds, and the pairs that figures find among them."""
 
 import zlib
 from collections.abc import Mapping, Sequence
@@ -48,7 +48,7 @@ class Truth:
         unjudged: set[Pair],
         whole: int = 0,
     ) -> "Truth":
-        """Deal the sets into folds by a hash of their first id, the same for all orders of the files."""
+        """Split the sets into folds by a hash of their first id, independent of the order of the files."""
         row = {name: at for at, name in enumerate(collection.ids)}
         first: dict[int, str] = {}
         for name, at in zip(collection.ids, part, strict=True):
@@ -59,21 +59,21 @@ class Truth:
 
     @staticmethod
     def number_pairs(pairs: set[Pair], row: Mapping[str, int]) -> Rows:
-        """Write pairs of ids as numbers, ascending."""
+        """Encode pairs of ids as ascending numbers."""
         rows = ((row[a], row[b]) for a, b in pairs)
         return np.array(sorted(min(each) * len(row) + max(each) for each in rows), np.int64)
 
     def code(self, a: Rows, b: Rows) -> Rows:
-        """Write pairs of rows as numbers."""
+        """Encode pairs of rows as numbers."""
         codes: Rows = np.minimum(a, b) * len(self.fold) + np.maximum(a, b)
         return codes
 
     def weigh(self, a: Rows, b: Rows, is_true: Bools) -> Counts:
-        """Return how many pairs of the whole collection each pair stands for, by that of a duplicate."""
+        """Return how many pairs of the whole collection each pair represents, relative to a duplicate."""
         return np.where(is_true | (self.part[a] == self.part[b]), 1.0, self.sampled)
 
     def counts(self, a: Rows, b: Rows) -> Counts:
-        """Count, for each fold, pairs that are found and true, found, and true.
+        """Count found and true, found, and true pairs for each fold.
 
         Args:
             a: (m,) rows found.
@@ -92,7 +92,7 @@ class Truth:
 
 
 def f1(counts: Counts) -> float:
-    """Return the harmonic mean of precision and recall: twice the right ones, by found and true ones."""
+    """Return the harmonic mean of precision and recall, from the counts of right, found and true pairs."""
     hits, reported, true = counts.tolist()
     return 2 * hits / (reported + true) if hits else 0.0
 

@@ -1,1 +1,1 @@
-"""The HTTP gateway: dedupe for every client that speaks to a search engine, and a page for people."""
+"""The HTTP gateway: dedupe for every search client, and a page for people."""

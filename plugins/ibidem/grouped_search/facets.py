@@ -39,7 +39,7 @@ def count_facets(window: Window) -> Facets:
     """Count a window's documents and groups."""
 
     def to_counts(facets: Sequence[Facet]) -> list[FacetBucket]:
-        """Name the document of each count."""
+        """Add the document name to each count."""
         return [(window.name(facet.row), facet.documents, facet.groups) for facet in facets]
 
     years = [(year, facet.documents, facet.groups) for year, facet in count_years(window)]
@@ -73,7 +73,7 @@ def count_sources(window: Window, limit: int) -> list[Facet]:
 
 
 def count_tables(window: Window) -> list[Facet]:
-    """Count the documents that each idf table signed, the most frequent first; a table is of one language."""
+    """Count the documents that each idf table signed, the most frequent first; each table is of one language."""
     values = window.columns.idf[: window.ranked].view(np.int64)
     return sorted(count_values(window, values, values != 0), key=lambda facet: (-facet.documents, facet.row))
 

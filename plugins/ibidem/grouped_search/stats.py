@@ -35,7 +35,7 @@ class LateDocument:
     page: int
 
     def as_json(self) -> dict[str, object]:
-        """Return it as an answer shows it."""
+        """Return the JSON of the answer."""
         return {"index": self.index, "id": self.id, "group": self.group, "page": self.page}
 
 
@@ -48,7 +48,7 @@ def response_stats(  # noqa: PLR0913, PLR0917 - the sources of an account
     deepest: int = DEEPEST,
     only_counted: Mapping[str, int] = MappingProxyType({}),
 ) -> dict[str, object]:
-    """Write the account of a page of groups: counts of its window and its groups.
+    """Build the account of a page of groups: counts of its window and its groups.
 
     Args:
         window: The grouped hits; hits found by a scope follow the ranked ones.
@@ -81,7 +81,7 @@ def response_stats(  # noqa: PLR0913, PLR0917 - the sources of an account
 def ungrouped_stats(
     hits: Sequence[Hit], shown_count: int, request: DedupeRequest, match_count: int
 ) -> dict[str, object]:
-    """Write the account of a page of the engine's own list: each document is a group of its own.
+    """Build the account of a page without grouping: each document is its own group.
 
     Args:
         hits: The top of the ranking, as far as it was read.
@@ -98,7 +98,7 @@ def ungrouped_stats(
 
 
 def request_stats(request: DedupeRequest) -> dict[str, object]:
-    """Return the account's part on the request, with zero for all counts."""
+    """Return the account's part on the request, with all counts zero."""
     return {
         "mode": request.mode,
         "level": request.level,
@@ -160,12 +160,12 @@ def count_short(columns: PackedColumns, rows: int) -> int:
 
 
 def count_other_tables(columns: PackedColumns, rows: int, current: Collection[str]) -> int:
-    """Count the documents whose idf table is not a current one; those without a table are not among them."""
+    """Count the documents signed with an idf table that is not current; those without a table are not counted."""
     return count_others(Counter(columns.idf[:rows][columns.idf[:rows] != 0].tolist()), current)
 
 
 def count_others(names: Counter[int], current: Collection[str]) -> int:
-    """Count the documents whose table is not current; without current names, the most frequent table is."""
+    """Count the documents whose table is not current; without current names, the most frequent table is current."""
     if current:
         current_names = {int.from_bytes(bytes.fromhex(name), "little") for name in current}
     else:

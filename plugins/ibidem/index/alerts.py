@@ -44,7 +44,7 @@ class Alert:
     dedupe: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse a name that no key or address could hold, and a search that could not be run."""
+        """Refuse an invalid name, and a search that cannot be run."""
         if not 0 < len(self.name) <= LONGEST_NAME or not all(each.isalnum() or each in "-_." for each in self.name):
             raise UsageError(
                 f"alert name {self.name!r} is not allowed", f"use letters, digits, - _ and ., at most {LONGEST_NAME}"
@@ -53,11 +53,11 @@ class Alert:
         parse_request(dict(self.dedupe), mode="indent", later=True)
 
     def to_query(self) -> Query:
-        """Return the query of the search, parsed."""
+        """Return the parsed query of the search."""
         return parse_query(self.query, self.filters)
 
     def request(self, engine: Engine) -> DedupeRequest:
-        """Return how it is grouped.
+        """Return the dedupe request.
 
         Args:
             engine: The index, which may have the preset.
@@ -70,7 +70,7 @@ class Alert:
         return parse_request(options, mode="indent", presets=presets)
 
     def as_record(self) -> dict[str, object]:
-        """Return what is kept of it, and what `ibidem alerts list --json` prints."""
+        """Return the stored record, which `ibidem alerts list --json` prints."""
         return {"name": self.name, "query": self.query, "filters": list(self.filters), "dedupe": dict(self.dedupe)}
 
 
@@ -91,13 +91,13 @@ class AlertReport:
     packed: bytes | None
 
     def as_record(self) -> dict[str, object]:
-        """Return what is kept of it."""
+        """Return the stored record."""
         packed = "" if self.packed is None else base64.b64encode(self.packed).decode()
         return {"index": self.index, "id": self.id, "when": self.when, "packed": packed}
 
 
 def save(engine: Engine, alert: Alert) -> None:
-    """Keep an alert; one of the same name is replaced, and what it reported stays reported."""
+    """Save an alert; it replaces one of the same name, whose reported documents are kept."""
     alert.request(engine)
     engine.put_records("alerts", {f"{SAVED}{alert.name}": alert.as_record()})
 
@@ -120,7 +120,7 @@ def find_alert(engine: Engine, name: str) -> Alert:
 
 
 def read_alert(record: Mapping[str, Any]) -> Alert:
-    """Read an alert as it is kept.
+    """Parse a stored alert.
 
     Raises:
         DamagedRecord: It is no such record.
@@ -130,7 +130,7 @@ def read_alert(record: Mapping[str, Any]) -> Alert:
 
 
 def remove(engine: Engine, name: str) -> None:
-    """Remove an alert and what it reported.
+    """Remove an alert and its reported documents.
 
     Raises:
         MissingDocument: There is none of this name.
@@ -157,12 +157,12 @@ def run(engine: Engine, alert: Alert) -> list[Document]:
 
 
 def find_new(engine: Engine, alert: Alert) -> list[Document]:
-    """Return what the next run would report, and remember nothing."""
+    """Return what the next run would report, without recording it."""
     return fetch_documents(engine, find_unreported(engine, alert)[1])
 
 
 def find_unreported(engine: Engine, alert: Alert) -> tuple[list[AlertReport], list[Hit]]:
-    """Return what was reported before, and the hits that duplicate none of it."""
+    """Return the reported documents, and the hits that duplicate none of them."""
     request = alert.request(engine)
     reports = list_reports(engine, alert.name)
     reported_names = {(each.index, each.id) for each in reports}
@@ -177,14 +177,14 @@ def fetch_documents(engine: Engine, hits: Sequence[Hit]) -> list[Document]:
 
 
 def new_leads(reports: Sequence[AlertReport], hits: Sequence[Hit], request: DedupeRequest) -> list[Hit]:
-    """Return the hits that lead a group in which nothing was reported before."""
+    """Return the hits that lead a group without reported documents."""
     report_hits = [Hit(each.index, each.id, 0.0, each.packed) for each in reports]
     leads = Window.group([*report_hits, *hits], request.policy).grouping.lead.tolist()
     return [hit for row, hit in enumerate(hits, len(report_hits)) if leads[row] == row]
 
 
 def keep(engine: Engine, name: str, reports: Sequence[AlertReport], hits: Sequence[Hit]) -> None:
-    """Keep what was reported, the latest documents."""
+    """Store the latest reported documents."""
     now = datetime.now(UTC).isoformat(timespec="microseconds")
     entries = {
         f"{report_prefix(name)}{now}:{number:05d}": AlertReport(hit.index, hit.id, now, hit.packed).as_record()
@@ -198,12 +198,12 @@ def keep(engine: Engine, name: str, reports: Sequence[AlertReport], hits: Sequen
 
 
 def list_reports(engine: Engine, name: str) -> list[AlertReport]:
-    """Return what an alert reported, the earliest first."""
+    """Return the reported documents of an alert, the earliest first."""
     return [report for _, report in read_ledger(engine, "alerts", read_report, report_prefix(name))]
 
 
 def read_report(record: Mapping[str, Any]) -> AlertReport:
-    """Read what was reported, as it is kept.
+    """Parse a stored report.
 
     Raises:
         DamagedRecord: It is no such record.

@@ -1,4 +1,4 @@
-"""A retriever and a document transformer for LangChain: each text is handed on once."""
+"""A retriever and a document transformer for LangChain: each text is returned once."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ class LeadRetriever(BaseRetriever):
 
 @dataclass(frozen=True, slots=True)
 class LeadTransformer(BaseDocumentTransformer):
-    """Keeps one document of each group; `metadata["duplicates"]` names the others, with level and reason.
+    """Keeps one document of each group; `metadata["duplicates"]` lists the others, with level and reason.
 
     Args:
         policy: The decision for a pair; None: that of a search at the level `near`.

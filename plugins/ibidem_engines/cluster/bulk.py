@@ -80,7 +80,7 @@ class ActionOutcome:
 
 
 def run(cluster: ClusterClient, actions: Sequence[Action]) -> list[ActionOutcome]:
-    """Do actions, in requests of some megabytes.
+    """Run actions, in requests of some megabytes.
 
     Returns:
         What became of each, in the same order.
@@ -92,7 +92,7 @@ def run(cluster: ClusterClient, actions: Sequence[Action]) -> list[ActionOutcome
 
 
 def _parts(actions: Sequence[Action]) -> Iterator[list[Action]]:
-    """Cut actions into requests."""
+    """Split actions into requests."""
     part: list[Action] = []
     size = 0
     for action in actions:
@@ -107,7 +107,7 @@ def _parts(actions: Sequence[Action]) -> Iterator[list[Action]]:
 
 
 def _run_part(cluster: ClusterClient, actions: Sequence[Action]) -> list[ActionOutcome]:
-    """Do the actions of one request; actions that a busy server rejects are sent again."""
+    """Run the actions of one request; actions that a busy server rejects are retried."""
     outcomes: dict[int, ActionOutcome] = {}
     remaining = list(range(len(actions)))
     turn = 0
@@ -132,7 +132,7 @@ def _run_part(cluster: ClusterClient, actions: Sequence[Action]) -> list[ActionO
 
 
 def _send(cluster: ClusterClient, actions: Sequence[Action]) -> list[ActionOutcome | Failure]:
-    """Send one request; where it is too large for the server, in halves."""
+    """Send one request; if it is too large for the server, in halves."""
     try:
         answer = cluster.ask_lines(BULK, (line for action in actions for line in action.lines))
     except Permanent as error:
@@ -149,7 +149,7 @@ def _send(cluster: ClusterClient, actions: Sequence[Action]) -> list[ActionOutco
 
 
 def _item(item: Mapping[str, Any], where: str) -> ActionOutcome | Failure:
-    """Read what became of one action; a failure that may pass soon is handed back, one of the whole request raises."""
+    """Read the result of one action; a temporary failure is returned, an error of the whole request is raised."""
     status = int(item["status"])
     if "error" not in item:
         return ActionOutcome(status, int(item.get("_seq_no", -1)), term=int(item.get("_primary_term", 0)))
@@ -164,7 +164,7 @@ def _item(item: Mapping[str, Any], where: str) -> ActionOutcome | Failure:
 
 
 def _failure(status: int, item: Mapping[str, Any]) -> Failure:
-    """Read an item's error; for a document that cannot be parsed, with the cause."""
+    """Read an item's error, with its cause if a document cannot be parsed."""
     failure = build_failure(status, item)
     cause = item["error"].get("caused_by") if isinstance(item["error"], Mapping) else None
     reason = cause.get("reason") if isinstance(cause, Mapping) else None
@@ -172,5 +172,5 @@ def _failure(status: int, item: Mapping[str, Any]) -> Failure:
 
 
 def _concerns_all(failure: Failure) -> bool:
-    """Return whether a refusal is one of the request and not of the document."""
+    """Return whether a refusal concerns the request and not the document."""
     return failure.kind in {"index_not_found_exception", "index_closed_exception"}

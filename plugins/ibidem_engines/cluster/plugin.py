@@ -26,7 +26,7 @@ NODES = ApiRequest(
 
 
 def mode() -> Mode:
-    """Read whether a plugin is used.
+    """Read the setting of the plugin.
 
     Raises:
         UsageError: The environment says something else.
@@ -44,7 +44,7 @@ def plugin_nodes() -> RequestFlow[list[PluginNode]]:
 
 
 def read_nodes(answer: Mapping[str, Any]) -> list[PluginNode]:
-    """Read which plugin each node has, in the order of names.
+    """Return the plugin of each node, ordered by node name.
 
     >>> read_nodes({"nodes": {"a": {"name": "one", "version": "3.8.0", "plugins": [{"name": "x", "version": "1"}]}}})
     [PluginNode(name='one', engine='3.8.0', plugin='')]
@@ -63,26 +63,26 @@ def read_nodes(answer: Mapping[str, Any]) -> list[PluginNode]:
 
 
 def has_same_plugin(nodes: list[PluginNode]) -> bool:
-    """Return whether every node has the plugin of this ibidem: another version may decide otherwise."""
+    """Return whether every node has the plugin of this version: another may decide differently."""
     own_version = installed_version()
     return bool(nodes) and all(each.plugin == own_version for each in nodes)
 
 
 def iterate_hits(hits: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield the hits of a list, and those inside its leads."""
+    """Yield the hits of a list, including those inside its leads."""
     for hit in hits:
         yield hit
         yield from hit.get("inner_hits", {}).get("duplicates", {}).get("hits", {}).get("hits", ())
 
 
 def pop_account(answer: dict[str, Any]) -> dict[str, Any]:
-    """Take the plugin's account out of an answer: OpenSearch has it in `ext`, Elasticsearch at the top."""
+    """Remove and return the plugin's account of a response: OpenSearch has it in `ext`, Elasticsearch at the top."""
     account: dict[str, Any] = answer.pop("ext", {}).get(NAME) or answer.pop("dedupe")
     return account
 
 
 def read_grouped(answer: dict[str, Any], fields: Fields, words: Query | None, view: ReadView) -> GroupedHits:
-    """Read a page that the plugin grouped.
+    """Parse a page grouped by the plugin.
 
     Args:
         answer: As the server gave it.

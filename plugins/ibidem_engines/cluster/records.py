@@ -57,7 +57,7 @@ class LedgerStore:
         make_missing(self.cluster, [ledger_index(self.names.home, ledger) for ledger in LEDGERS])
 
     def make_cursor_key(self) -> None:
-        """Keep a key of cursors, unless a sound one is there; of several processes the first one writes it."""
+        """Store a cursor key unless there is a valid one; of several processes the first one wins."""
         stored = self.get_key("runs", KEY)
         if not first_cursor_key([stored]):
             name = ledger_index(self.names.home, "runs")
@@ -67,7 +67,7 @@ class LedgerStore:
             refresh_index(self.cluster, name)
 
     def put(self, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
-        """Keep records.
+        """Store records.
 
         Raises:
             Permanent: The ledger has another mapping, or does not take a record.
@@ -81,7 +81,7 @@ class LedgerStore:
                 refresh_index(self.cluster, each, **MAYBE)
 
     def read_states(self, ledger: Ledger, keys: Sequence[str]) -> tuple[dict[str, Any], dict[str, RecordState]]:
-        """Read records by key, as they are now, and sequence number and primary term of those that a write replaces."""
+        """Read current records by key, and sequence number and primary term of those that a write replaces."""
         sources = self.names.sources
         docs = self.cluster.hold(get_docs(sources, ledger, keys, "")) if keys else []
         found = [stored_record(each, ledger) for each in docs if each.get("found")]
@@ -95,7 +95,7 @@ class LedgerStore:
         entries: Mapping[str, Mapping[str, object]],
         states: Mapping[str, RecordState],
     ) -> list[str]:
-        """Store records whose stored state has not changed since it was read.
+        """Store records whose stored version has not changed since it was read.
 
         Args:
             ledger: Their ledger.
@@ -129,7 +129,7 @@ class LedgerStore:
         return Action(verb, name, record_id(key), _as_body(key, entry), state)
 
     def _write(self, ledger: Ledger, actions: Sequence[Action]) -> list[ActionOutcome]:
-        """Write records to a ledger, which is made where it is missing."""
+        """Write records to a ledger, which is created if missing."""
         name = ledger_index(self.names.home, ledger)
         if self.made.get(name) is None:
             make_missing(self.cluster, [name])
@@ -154,7 +154,7 @@ class LedgerStore:
         ]
 
     def get(self, ledger: Ledger, prefix: str) -> Iterator[tuple[str, Any]]:
-        """Read records in slices. Next to an index of others there are none."""
+        """Read records in slices; a foreign index without ledgers has none."""
         if ledger not in READ_OFTEN:
             self._refresh(ledger)
         records = self._stored(ledger, prefix)
@@ -184,24 +184,24 @@ class LedgerStore:
         return self.cluster.hold(readable_sources(sources, ledger))
 
     def get_key(self, ledger: Ledger, key: str) -> Any:
-        """Read the record of one key; None where there is none. No search is brought up to date for it."""
+        """Read the record of one key, without a refresh; None if there is none."""
         return self.get_keys(ledger, [key]).get(key)
 
     def get_keys(self, ledger: Ledger, keys: Sequence[str]) -> dict[str, Any]:
-        """Read records by key, as they are now."""
+        """Read the current records by key."""
         records = self.cluster.hold(read_keys(self.names.sources, ledger, keys)) if keys else []
         return self.names.own_records(ledger, records)
 
     def stored(self, ledger: Ledger, keys: Sequence[str]) -> list[StoredRecord]:
-        """Read the records of some keys next to each name, as they are now."""
+        """Read the current records of some keys next to each name."""
         return self.cluster.hold(read_keys(self.names.sources, ledger, keys))
 
     def remove(self, ledger: Ledger, records: Sequence[StoredRecord]) -> None:
-        """Remove records next to the names that they are stored under; those that are not there are passed over."""
+        """Remove records next to the names under which they are stored; missing ones are skipped."""
         run(self.cluster, [self._deletion(ledger, each) for each in records])
 
     def issues(self) -> Iterator[HealthIssue]:
-        """Yield what is wrong with the names in records."""
+        """Yield the problems of the names in records."""
         try:
             count = len(self._misnamed())
         except Permanent as error:
@@ -224,14 +224,14 @@ class LedgerStore:
         return {key: entry for key, entry in self.get("overrides", "") if key not in keys}
 
     def count(self, ledger: Ledger) -> int:
-        """Count records, as they were last visible."""
+        """Count records, as last made visible by a refresh."""
         head = {"index": [ledger_index(source, ledger) for source in self.names.sources], **THERE}
         body = {"size": 0, "track_total_hits": True}
         answer = self.cluster.hold(search_ledger(head, body))
         return int(answer["hits"]["total"]["value"]) if answer else 0
 
     def delete(self, ledger: Ledger, keys: Iterable[str]) -> int:
-        """Remove records under every name of the index; returns how many were there."""
+        """Remove records under every name of the index; returns how many existed."""
         wanted = list(dict.fromkeys(keys))
         if ledger == "overrides":
             stored = [each for each in self._stored(ledger, "") if self.names.raw_keys(ledger, wanted, [each])]
@@ -246,7 +246,7 @@ class LedgerStore:
         return len({each.key for each, outcome in zip(stored, outcomes, strict=True) if outcome.status != MISSING})
 
     def delete_unchanged(self, ledger: Ledger, entries: Mapping[str, Any]) -> int:
-        """Remove records that are still as they were read, under every name of the index; returns how many were."""
+        """Remove records that have not changed since they were read, under every index name; returns how many."""
         keys = list(entries)
         return sum(
             self._delete_unchanged(ledger, {key: entries[key] for key in keys[start : start + SLICE]})
@@ -265,7 +265,7 @@ class LedgerStore:
         return Action("delete", ledger_index(record.source, ledger), record_id(record.key))
 
     def _refresh(self, ledger: Ledger) -> None:
-        """Make all records visible, as far as the user may read those under other names of the index."""
+        """Make all records visible, including readable ones under other names of the index."""
         home, *others = (ledger_index(source, ledger) for source in self.names.sources)
         refresh_index(self.cluster, home, **MAYBE)
         for start in range(0, len(others), NAMES_AT_ONCE):
@@ -277,7 +277,7 @@ class LedgerStore:
 
 
 def _state(document: Mapping[str, Any]) -> RecordState:
-    """Return sequence number and primary term of what was read by id."""
+    """Return sequence number and primary term of a document."""
     return document["_seq_no"], document["_primary_term"]
 
 

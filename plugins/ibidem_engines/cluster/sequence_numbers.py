@@ -1,4 +1,4 @@
-"""Sequence numbers of the writes to each shard: which are the newest, and which documents a range of them wrote."""
+"""Sequence numbers of each shard: the newest ones, and the documents written in a range of them."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,7 +15,7 @@ from ibidem_engines.requests import WHOLE, quote_index
 
 
 def write_order(place: int) -> int:
-    """Count sequence numbers from one, since an order of zero says that nothing was written."""
+    """Return a sequence number counted from one, since zero means that nothing was written."""
     return place + 1
 
 
@@ -24,7 +24,7 @@ NONE = 0
 
 
 def newest(cluster: ClusterClient, parts: Sequence[ShardRef], marks: Marks | None = None) -> dict[ShardRef, int]:
-    """Return for each part up to which number its writes are done, once these can all be read.
+    """Return for each part the number up to which all writes are complete and visible.
 
     A search may find a write while one with a lower number is still under way; up to the global checkpoint none is.
     """
@@ -38,7 +38,7 @@ def newest(cluster: ClusterClient, parts: Sequence[ShardRef], marks: Marks | Non
 
 
 def primaries(cluster: ClusterClient, parts: Sequence[ShardRef]) -> dict[ShardRef, Mapping[str, Any]]:
-    """Read the server's statistics of the primary shard of each part.
+    """Read the statistics of the primary shard of each part.
 
     Raises:
         Unavailable: One of them is not there.
@@ -60,7 +60,7 @@ def primaries(cluster: ClusterClient, parts: Sequence[ShardRef]) -> dict[ShardRe
 
 
 def shards(layout: Layout) -> list[ShardRef]:
-    """Name the shards of each index of a layout."""
+    """Return the shards of each index of a layout."""
     return [ShardRef(index, shard) for index, number in layout.shard_counts.items() for shard in range(number)]
 
 
@@ -104,7 +104,7 @@ def deletions(cluster: ClusterClient, parts: Sequence[ShardRef]) -> int:
 
 
 def count(cluster: ClusterClient, stretch: SeqNoRange) -> int:
-    """Count the documents that come from the writes of a stretch."""
+    """Count the documents written in a range of sequence numbers."""
     path = f"/{quote_index(stretch.part.index)}/_search"
     body: Clause = {"query": _in_range(stretch), "size": 0, "track_total_hits": True}
     answer = cluster.ask("POST", path, body, preference=f"_shards:{stretch.part.shard}", **WHOLE)
@@ -112,7 +112,7 @@ def count(cluster: ClusterClient, stretch: SeqNoRange) -> int:
 
 
 def states(cluster: ClusterClient, stretch: SeqNoRange, size: int, ids: Sequence[str] | None = None) -> list[State]:
-    """Name the first documents that come from the writes of a stretch, in the order of writing, each with its state.
+    """Return the first documents written in a range of sequence numbers, in order, with their versions.
 
     Args:
         cluster: The cluster.
@@ -142,7 +142,7 @@ def _state(hit: Mapping[str, Any]) -> State:
 
 
 def _names(parts: Sequence[ShardRef]) -> str:
-    """Name the indexes of parts, each once."""
+    """Return the distinct index names of parts."""
     return ",".join({part.index: None for part in parts})
 
 

@@ -11,7 +11,7 @@ from ibidem_engines.requests import quote_index
 
 @dataclass(frozen=True, slots=True)
 class StoredVersion:
-    """A document as far as a write needs it.
+    """The stored version of a document, for a conditional write.
 
     Args:
         version: Its version; None when ibidem never wrote it.
@@ -33,7 +33,7 @@ class StoredVersion:
 
 
 def read_versions(cluster: ClusterClient, indices: Sequence[str], ids: Sequence[str]) -> dict[str, StoredVersion]:
-    """Read the present state of these ids, visible to searches or not.
+    """Read the current versions of some ids, visible to searches or not.
 
     Args:
         cluster: The cluster.
@@ -50,7 +50,7 @@ def read_versions(cluster: ClusterClient, indices: Sequence[str], ids: Sequence[
 
 
 def get_many(cluster: ClusterClient, indices: Sequence[str], ids: Sequence[str], parts: str) -> list[Mapping[str, Any]]:
-    """Read parts of documents by id, index by index; missing documents are left out."""
+    """Read parts of documents by id, index by index; missing documents are omitted."""
     found: list[Mapping[str, Any]] = []
     for index in indices if ids else ():
         answer = cluster.ask("POST", f"/{quote_index(index)}/_mget", {"ids": list(ids)}, _source_includes=parts)
@@ -60,7 +60,7 @@ def get_many(cluster: ClusterClient, indices: Sequence[str], ids: Sequence[str],
 
 
 def check_each(docs: Iterable[Mapping[str, Any]], place: str) -> None:
-    """Refuse an answer in which documents are neither there nor missing.
+    """Refuse a response in which a document is neither found nor missing.
 
     Args:
         docs: Of an answer to `_mget`.

@@ -1,4 +1,4 @@
-"""Conditional writes: create, or read the stored version, decide, write only onto that version, retry on a conflict.
+"""Conditional writes: create, or read the stored version, decide, write only over that version, retry on a conflict.
 
 The engine's own `_version` is never used, since others may write to the index too: a document is replaced by its
 sequence number, and a write that finds another state than the one it was decided on is decided again.
@@ -32,7 +32,7 @@ ROUNDS = 9
 
 @dataclass(slots=True)
 class WriteMode:
-    """Whether a write first reads what is stored, as this process's recent writes suggest.
+    """Whether a write first reads the stored version, based on this process's recent writes.
 
     Args:
         expects_new: Skip the read while most documents are new. The first write always reads: a missing shard then
@@ -42,13 +42,13 @@ class WriteMode:
     expects_new: bool = False
 
     def learn(self, count: int, documents: int) -> None:
-        """Learn how many of some documents were there already."""
+        """Record how many of some documents already existed."""
         self.expects_new = 2 * count <= documents
 
 
 @dataclass(frozen=True, slots=True)
 class WriteTarget:
-    """Index, fields and connection that documents are written by.
+    """Index, fields and connection for writing documents.
 
     Args:
         cluster: The cluster.
@@ -83,20 +83,20 @@ class WriteTarget:
         return own_group(standing.index if standing else newest, id_)
 
     def source(self, record: Record, values: Values | None = None, standing: StoredVersion | None = None) -> bytes:
-        """Write a record as JSON."""
+        """Serialize a record as JSON."""
         return as_source(record, self.fields, self.layout, values, group=self.group(record.document.id, standing))
 
     def standing(self, ids: Sequence[str]) -> dict[str, StoredVersion]:
-        """Read the stored versions of these ids."""
+        """Read the stored versions of some ids."""
         return read_versions(self.cluster, self.indices or (self.index,), ids) if ids else {}
 
     @property
     def reads_first(self) -> bool:
-        """Whether a write reads what is stored: among several indexes only that tells where a document is."""
+        """Whether a write must read first: with several indexes only that shows where a document is."""
         return len(self.indices) > 1 or not self.mode.expects_new
 
     def graves(self, ids: Sequence[str]) -> dict[str, int]:
-        """Read the versions with which these ids were deleted."""
+        """Read the tombstone versions of some ids."""
         return _versions(self.ledgers.get_keys("tombstones", ids))
 
     def run(self, actions: Sequence[Action]) -> list[ActionOutcome]:
@@ -105,20 +105,20 @@ class WriteTarget:
 
 
 def _versions(entries: Mapping[str, Any]) -> dict[str, int]:
-    """Return the versions of tombstones, by the ids of documents; damaged ones are left out."""
+    """Return the versions of tombstones by document id; damaged ones are omitted."""
     return {id_: stone.version for id_, stone in read_entries(entries.items(), Tombstone.from_record)}
 
 
 @dataclass(frozen=True, slots=True)
 class _Ready:
-    """A record that fits, as JSON."""
+    """A valid record, as JSON."""
 
     record: Record
     source: bytes
 
     @property
     def id(self) -> str:
-        """The id of its document."""
+        """The id of the document."""
         return self.record.document.id
 
 
@@ -169,7 +169,7 @@ def delete(place: WriteTarget, ids: Sequence[str], version: int, *, beats: bool)
 
 
 def _write(place: WriteTarget, ready: Mapping[int, _Ready]) -> dict[int, Outcome]:
-    """Write until no other writer was faster.
+    """Write until there is no conflict with another writer.
 
     If most recent documents were new, documents are created without reading first; only existing ones are then read.
     """
@@ -208,7 +208,7 @@ def _write(place: WriteTarget, ready: Mapping[int, _Ready]) -> dict[int, Outcome
 
 
 def _decide(record: Record, entry: StoredVersion | None, grave: int | None, *, retry: bool) -> tuple[WriteStatus, str]:
-    """Decide what becomes of a record by the documents and tombstones under its id.
+    """Decide the status of a record from the documents and tombstones with its id.
 
     Args:
         record: The record.
@@ -237,7 +237,7 @@ def _action(
     stored_versions: Mapping[str, StoredVersion],
     graves: Mapping[str, int],
 ) -> Action | None:
-    """Return the action of a decision; None when there is nothing to write.
+    """Return the action of a decision; None if there is nothing to write.
 
     A stored version that was deleted was written by a process that ended before it looked for tombstones once more.
     """
@@ -282,7 +282,7 @@ def _outcome(
 
 
 def refused_field(reason: str) -> str:
-    """Return the field that a server's message names as the fault.
+    """Return the field named as invalid in a server's message.
 
     >>> refused_field("failed to parse field [meta.pages] of type [long] in document with id_ 'a'")
     'meta.pages'
@@ -297,7 +297,7 @@ def _check_tombstones(
     outcomes: dict[int, Outcome],
     positions: Sequence[int],
 ) -> None:
-    """Look for tombstones once more: a deletion may have come between reading them and writing.
+    """Check for tombstones again: a deletion may have happened between the read and the write.
 
     One of an older version stays until its time is over: a newer one may take its place at any moment.
     """
@@ -346,7 +346,7 @@ def _outcome_of_deletion(id_: str, fate: WriteStatus, entry: StoredVersion | Non
 
 
 def _several(entry: StoredVersion) -> str:
-    """Say that an id names several documents."""
+    """Return the outcome of an id that several documents have."""
     indices = ", ".join((entry.index, *entry.others))
     return f"it is in several indexes: {indices}; name one of them in IBIDEM_INDEX, or remove one"
 
@@ -360,7 +360,7 @@ def _version_of_deletion(entry: StoredVersion | None, version: int, *, beats: bo
 
 
 def _bury(place: WriteTarget, versions: Mapping[str, int]) -> None:
-    """Set tombstones, except where there is a newer one.
+    """Write tombstones, unless a newer one exists.
 
     Each is written onto the very tombstone that was read: of two deletions that read at the same time, the older
     version does not replace the newer.
@@ -384,7 +384,7 @@ def _bury(place: WriteTarget, versions: Mapping[str, int]) -> None:
 
 
 def _give_way(place: WriteTarget, turn: int) -> None:
-    """Wait a little, so that several writers of one document do not stay in step."""
+    """Wait for a short, random time, so that several writers of one document get out of step."""
     if turn > 0 and place.cluster.waits:
         place.cluster.wait(0)
 

@@ -41,7 +41,7 @@ class SqliteEngine(CollapseEngine, ReindexableEngine):
         return Finder(self._file)
 
     def create(self) -> None:
-        """Make file, folder and index; does nothing where they are."""
+        """Create file, folder and index, if missing."""
         self._file.create()
         tables.make_cursor_key(self._file)
 
@@ -62,7 +62,7 @@ class SqliteEngine(CollapseEngine, ReindexableEngine):
         return read.suggest(self._file, words)
 
     def scan(self, filters: Sequence[Filter] = (), size: int = 1_000) -> Iterator[list[Hit]]:
-        """Go through the index in the order of writing."""
+        """Scan the index in the order of writing."""
         return read.scan(self._file, filters, size)
 
     def delete(self, ids: Sequence[str], version: int, *, beats: bool = False) -> list[Outcome]:
@@ -70,7 +70,7 @@ class SqliteEngine(CollapseEngine, ReindexableEngine):
         return sqlite_write.delete(self._file, ids, version, beats=beats)
 
     def refresh(self) -> None:
-        """Do nothing, since writes are visible at once."""
+        """Do nothing: writes are visible at once."""
 
     def info(self) -> Info:
         """Describe SQLite's version and the file."""
@@ -89,7 +89,7 @@ class SqliteEngine(CollapseEngine, ReindexableEngine):
         return facets(self._file, query, limit)
 
     def groups(self) -> SqliteGroups:
-        """Give the groups of the index."""
+        """Return the groups of the index."""
         return SqliteGroups(self._file)
 
     @override
@@ -101,7 +101,7 @@ class SqliteEngine(CollapseEngine, ReindexableEngine):
         self._file.close()
 
     def put_records(self, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
-        """Keep records next to the index."""
+        """Store records next to the index."""
         tables.put_records(self._file, ledger, entries)
 
     def get_records(self, ledger: Ledger, prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -139,7 +139,7 @@ class SqliteEngine(CollapseEngine, ReindexableEngine):
         return tables.delete_unchanged(self._file, ledger, entries)
 
     def repair_ledgers(self) -> list[str]:
-        """Rebuild nothing: a file with other tables than ours is not read."""
+        """Do nothing: a file with foreign tables is not read."""
         return []
 
     @override

@@ -88,7 +88,7 @@ class SqliteGroups(StoredGroups):
 
     @override
     def newest(self, marks: Marks | None = None) -> dict[ShardRef, int]:
-        """Give the last assigned place, whether or not its document is still there."""
+        """Return the last assigned position, even if its document was deleted."""
         with self._file.reading():
             (last_place,) = self._file.run(_LAST).fetchone()
         return {ShardRef(self.index): int(last_place)}
@@ -135,7 +135,7 @@ class SqliteGroups(StoredGroups):
 
     @override
     def assign(self, changes: Sequence[Assignment]) -> list[bool]:
-        """Assign groups; a document that becomes a lead moves to a new place."""
+        """Assign groups; a document that becomes a lead moves to a new position."""
         with self._file.transaction():
             return [self._assign(each) for each in changes]
 
@@ -173,13 +173,13 @@ class SqliteGroups(StoredGroups):
 
 
 def _search(keys: LeadKeys) -> SignatureLookup:
-    """Make the lookup of one document's values; the caller compares the lengths of the hits."""
+    """Build the lookup of one document's values; the caller compares the lengths of the hits."""
     values = dict(keys.values) | {clue: each.values for clue, each in keys.several.items()}
     return SignatureLookup(values, {clue: each.min_shared for clue, each in keys.several.items()}, limit=MOST)
 
 
 def _move(file: SqliteFile, place: int) -> None:
-    """Give a document the next place, inside the transaction that is open."""
+    """Move a document to the next position, inside an open transaction."""
     (packed, long_value) = file.run(_SIGNED, (place,)).fetchone()
     key = words(lookup_values(packed, long_value or b"")) if packed else ""
     (number,) = file.run(_NEXT).fetchone()
@@ -233,7 +233,7 @@ Rows = Iterable[tuple[int, str, bytes | None, float, str]]
 def collapse(  # noqa: PLR0913 - those of `EngineSearch.collapse`
     file: SqliteFile, query: Query, place: Place, size: int, *, settled: Marks, order: Order, view: ReadView
 ) -> Collapsed:
-    """Rank what matches, one hit for each stored group, and count groups and documents."""
+    """Rank the matches, one hit per stored group, and count groups and documents."""
     with file.reading():
         newest = newest_place(file, view)
         selection = choose(query, newest)
@@ -245,7 +245,7 @@ def collapse(  # noqa: PLR0913 - those of `EngineSearch.collapse`
 def members(  # noqa: PLR0913, PLR0917 - those of `EngineSearch.members`
     file: SqliteFile, query: Query, groups: Sequence[str], limit: int, order: Order, view: ReadView
 ) -> Members:
-    """Find the members of stored groups that match, the best first, and the sizes of the groups."""
+    """Find the matching members of stored groups, the best first, and the sizes of the groups."""
     names = as_json(list(groups))
     with file.reading():
         selection = choose(query, newest_place(file, view))
@@ -255,7 +255,7 @@ def members(  # noqa: PLR0913, PLR0917 - those of `EngineSearch.members`
 
 
 def leads(file: SqliteFile, query: Query, groups: Sequence[str]) -> dict[str, Hit]:
-    """Find the leads of stored groups that match, by the name of their group."""
+    """Find the matching leads of stored groups, by group name."""
     with file.reading():
         selection = choose(query, newest_place(file, NOW))
         rows = file.run(_fill(_MATCHING_LEADS, selection), (*selection.values, as_json(list(groups)))).fetchall()
@@ -263,7 +263,7 @@ def leads(file: SqliteFile, query: Query, groups: Sequence[str]) -> dict[str, Hi
 
 
 def facets(file: SqliteFile, query: Query, limit: int) -> Facets:
-    """Count the documents and groups of each source, language and year among what matches."""
+    """Count the documents and groups of each source, language and year among the matches."""
     with file.reading():
         selection = choose(query, newest_place(file, NOW))
 
@@ -280,7 +280,7 @@ def facets(file: SqliteFile, query: Query, limit: int) -> Facets:
 
 
 def _counts(file: SqliteFile, selection: Selection, settled: Marks) -> tuple[MatchCounts, float | None]:
-    """Count what matches, and find the highest score."""
+    """Count the matches, and find the highest score."""
     mark = settled.get(ShardRef(file.index), 0)
     row = file.run(_fill(_MATCH_COUNTS, selection), (*selection.values, mark)).fetchone()
     documents, groups, ungrouped, unsettled, unsigned, short_count, best = row

@@ -41,7 +41,7 @@ class Heartbeat:
             pass
 
     def stop(self) -> None:
-        """Stop beating; waits for a beat that has begun."""
+        """Stop the heartbeat, waiting for a beat in progress."""
         self._stop_event.set()
         self._thread.join()
 
@@ -73,19 +73,19 @@ class Lease:
         return True
 
     def end(self) -> None:
-        """End the lease; messages still taken under it may be put back at once."""
+        """End the lease; its unfinished messages may be requeued at once."""
         self._heart.stop()
         self._path.unlink(missing_ok=True)
         os.close(self._handle)
 
 
 def new_holder() -> str:
-    """Return a name for a lease's holder: machine, process, and a random part that keeps two of one process apart."""
+    """Return a name for a lease's holder: machine, process, and a random part that separates two of one process."""
     return f"{HOST}~{os.getpid()}~{uuid4().hex[:12]}"
 
 
 def has_lapsed(folder: Path, name: str, seconds: float) -> bool:
-    """Return whether a lease's holder has ended or was silent for some seconds; a folder or device is no lease.
+    """Return whether a lease's holder has exited or was silent for some seconds; folders and devices are no leases.
 
     A clock that was set back leaves leases dated in the future: on this machine the lock decides on them, those of
     other machines have lapsed.
@@ -134,12 +134,12 @@ ZOMBIE = "Z"
 
 
 def this_process() -> str:
-    """Name this process: the machine as processes see it, its number, and when it began."""
+    """Return the identity of this process: machine, process id and start time."""
     return f"{_machine()}~{os.getpid()}~{_start_time(os.getpid()) or ''}"
 
 
 def has_exited(name: str) -> bool:
-    """Return whether a process has ended; false of one on another machine or in another container.
+    """Return whether a process has exited; False for one on another machine or in another container.
 
     >>> has_exited(this_process())
     False
@@ -153,7 +153,7 @@ def has_exited(name: str) -> bool:
 
 
 def is_alive(name: str) -> bool:
-    """Return whether a name is that of a running process on this machine.
+    """Return whether a name belongs to a running process on this machine.
 
     >>> is_alive(this_process()), is_alive("")
     (True, False)
@@ -163,7 +163,7 @@ def is_alive(name: str) -> bool:
 
 
 def host_name(name: str) -> str:
-    """Name the machine of a process.
+    """Return the machine of a process.
 
     >>> host_name(this_process()) == HOST
     True
@@ -172,7 +172,7 @@ def host_name(name: str) -> str:
 
 
 def _machine() -> str:
-    """Return a name of the machine and the container, since each container numbers its own processes."""
+    """Return a name of the machine and container, since each container numbers its processes separately."""
     try:
         namespace = str(Path("/proc/self/ns/pid").readlink())
     except OSError:
@@ -181,7 +181,7 @@ def _machine() -> str:
 
 
 def _start_time(number: int) -> str | None:
-    """Return a process's start time; empty where the system does not say, None where there is no such process."""
+    """Return a process's start time; empty if the system does not provide it, None if the process does not exist."""
     try:
         _, _, fields = Path(f"/proc/{number}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()

@@ -32,7 +32,7 @@ UNBOUNDED = 1 << 32
 
 
 def read_message(data: bytes, limit: int | None = None) -> dict[str, Any] | None:
-    """Read a message; None for one that is too large or not built as Celery builds them.
+    """Read a message; None if it is too large or not in Celery's format.
 
     Args:
         data: Its bytes, compressed or not.
@@ -64,7 +64,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class QueuedMessage:
-    """A message in hand.
+    """A delivered message.
 
     Args:
         name: Its name in the queue.
@@ -78,13 +78,13 @@ class QueuedMessage:
 
 
 class QueueBackend(Protocol):
-    """One queue, as one process sees it."""
+    """One queue, for one process."""
 
     def put(self, message: bytes) -> None:
-        """Add a message; others see it whole or not at all."""
+        """Add a message atomically."""
 
     def get(self, *, wait: bool = False) -> QueuedMessage | None:
-        """Lease a message, first one whose lease has lapsed; None when the queue is empty.
+        """Lease a message, those with an expired lease first; None if the queue is empty.
 
         Args:
             wait: Whether to wait a moment for one, where that is cheaper than to ask again.
@@ -97,7 +97,7 @@ class QueueBackend(Protocol):
         """Move a message that cannot be processed out of the queue, and keep it."""
 
     def requeue(self, entry: QueuedMessage) -> None:
-        """Put a message back, behind the others, with no try counted."""
+        """Requeue a message behind the others, without counting a try."""
 
     def size(self) -> int:
         """Count the messages without a lease."""
@@ -168,21 +168,21 @@ class Channel(virtual.Channel):
             _log.warning("a message could not be handed back and comes again when its lease has lapsed: %s", error)
 
     def basic_ack(self, delivery_tag: str, multiple: bool = False) -> None:  # noqa: FBT001, FBT002 - kombu's own
-        """Acknowledge a message: only now it is removed."""
+        """Acknowledge and remove a message."""
         super().basic_ack(delivery_tag, multiple)  # first: the server may not answer
         delivery = self._deliveries.pop(delivery_tag, None)
         if delivery is not None:
             delivery[0].ack(delivery[1])
 
     def basic_reject(self, delivery_tag: str, requeue: bool = False) -> None:  # noqa: FBT001, FBT002 - kombu's own
-        """Put a message back, or give it up."""
+        """Requeue a message, or reject it."""
         super().basic_reject(delivery_tag, requeue)
         delivery = self._deliveries.pop(delivery_tag, None)
         if delivery is not None:
             delivery[0].reject(delivery[1])
 
     def close(self) -> None:
-        """Put back messages that were not acknowledged, and end the leases."""
+        """Requeue messages that were not acknowledged, and end the leases."""
         super().close()
         while self._queues:
             self._queues.popitem()[1].close()
@@ -195,7 +195,7 @@ class Transport(virtual.Transport):
     polling_interval = 0.02
 
     def drain_events(self, connection: object, timeout: float | None = None, **_: object) -> None:
-        """Wait for a message, only so long that a request to end is noticed."""
+        """Wait for a message, with a timeout that allows a request to end to be noticed."""
         super().drain_events(connection, timeout=min(timeout or MAX_WAIT, MAX_WAIT))
 
     def driver_version(self) -> str:

@@ -1,4 +1,4 @@
-"""Block of documents that is settled against leads that no longer change, by the rules of a window.
+"""Block of documents that is settled against unchanging leads, by the rules of a window.
 
 Documents are taken in the order of writing. Each joins the first lead that it duplicates, or becomes a lead; it is
 compared with leads alone, so there are no chains. Leads before the block come first, in the order of their writes. So
@@ -23,7 +23,7 @@ from ibidem_ingest.signatures.packed_columns import PackedColumns
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A document that is settled.
+    """A document to settle.
 
     Args:
         name: Its index and id.
@@ -53,7 +53,7 @@ class Join:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The rules that documents are settled by: leads found by look-ups and in columns have to be the same.
+    """The rules of settling, the same for leads found by look-ups and in columns.
 
     Args:
         policy: The decision for a pair, which counts only pairs with a key that an index stores.
@@ -64,7 +64,7 @@ class Rules:
     overrides: Overrides
 
     def __post_init__(self) -> None:
-        """Leave out pairs that no look-up finds."""
+        """Remove pairs that no look-up finds."""
         object.__setattr__(self, "policy", replace(self.policy, indexed=True))
 
     def joins(self, leads: Sequence[Row], rows: Sequence[Row]) -> list[Join]:
@@ -84,11 +84,11 @@ class Rules:
         ]
 
     def level(self, grouping: Grouping, row: int) -> Level:
-        """Return the level at which a row duplicates its lead; a manual decision is one at the level asked for."""
+        """Return the level at which a row duplicates its lead; a manual decision has the requested level."""
         return evidence.TABLE.level(int(grouping.evidence[row]), self.policy)
 
     def originals(self, leads: Sequence[Row], rows: Sequence[Row]) -> list[Row]:
-        """Return the rows that are copies neither of a lead nor of an earlier row, so that leads are looked up for."""
+        """Return the rows that are copies neither of a lead nor of an earlier row, to look up leads for."""
         every = [*leads, *rows]
         columns = _columns(every)
         constraints = self.constraints([row.name for row in every], columns)
@@ -100,7 +100,7 @@ class Rules:
         return [level is not None for level in self.levels([(row, lead) for row in rows])]
 
     def levels(self, pairs: Sequence[tuple[Row, Row]]) -> list[Level | None]:
-        """Return the level at which the rows of each pair are duplicates; None for a pair that is none.
+        """Return the level at which the rows of each pair are duplicates; None for other pairs.
 
         Args:
             pairs: Pairs of rows.
@@ -119,7 +119,7 @@ class Rules:
         return [levels.get(pair) for pair in encoded.tolist()]
 
     def constraints(self, names: Sequence[DocumentRef], columns: PackedColumns) -> PairConstraints:
-        """Return the manual decisions that hold, on pairs of rows.
+        """Return the valid manual decisions, on pairs of rows.
 
         Args:
             names: (n) index and id of each row.

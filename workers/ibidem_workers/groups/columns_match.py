@@ -1,4 +1,4 @@
-"""Joins of many new documents, found with all leads of the index in columns at once."""
+"""Joins of many new documents, computed with all leads of the index in columns."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ Read = Callable[[SeqNoRange, int], list[GroupedDocument]]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ColumnsMatch:
-    """Joins that were found for all new documents.
+    """Precomputed joins of all new documents.
 
     Args:
         stored: The settled leads, then the new documents.
@@ -102,12 +102,12 @@ def add(stored: StoredColumns, slices: Iterable[Sequence[GroupedDocument]], go_o
 
 
 def count_leads(store: StoredGroups, stretches: Iterable[SeqNoRange]) -> int:
-    """Count the leads of some stretches."""
+    """Count the leads of some ranges."""
     return sum(store.count_leads(each) for each in stretches)
 
 
 def read_slices(read: Read, stretches: Iterable[SeqNoRange], size: int = SLICE) -> Iterator[list[GroupedDocument]]:
-    """Read the documents of some stretches, slice by slice.
+    """Read the documents of some ranges, slice by slice.
 
     Args:
         read: Reads the first documents of a stretch.
@@ -123,7 +123,7 @@ def read_slices(read: Read, stretches: Iterable[SeqNoRange], size: int = SLICE) 
 
 @dataclass(eq=False, slots=True)
 class SliceCache:
-    """Reader of stretches that keeps what it reads, up to a limit, for the second time that it is asked for.
+    """Reader of ranges that caches documents, up to a limit, for a second read.
 
     What is kept may have changed since: a write onto it then fails, and the document is settled as it is now.
 
@@ -137,7 +137,7 @@ class SliceCache:
     _kept: dict[tuple[SeqNoRange, int], list[GroupedDocument]] = field(default_factory=dict)
 
     def __call__(self, stretch: SeqNoRange, size: int) -> list[GroupedDocument]:
-        """Return the first documents of a stretch, at most `size` of them."""
+        """Return the first documents of a range, at most `size` of them."""
         if (kept := self._kept.pop((stretch, size), None)) is not None:
             return kept
         documents = self.read(stretch, size)
@@ -148,7 +148,7 @@ class SliceCache:
 
 
 def _twins(stored: StoredColumns, settled: int) -> Rows:
-    """Return the new rows whose group another row leads: they leave it before they are settled, as new documents."""
+    """Return the new rows whose group has another lead; they leave it before they are settled, like new documents."""
     groups = stored.groups[: len(stored)]
     _, first, number = np.unique(groups, return_index=True, return_inverse=True)
     rows = np.arange(len(groups))

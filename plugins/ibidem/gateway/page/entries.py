@@ -19,7 +19,7 @@ Kind = Literal["same", "word", "lead", "duplicate", "gap"]
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """A stretch of text.
+    """A piece of text.
 
     Args:
         text: What it says.
@@ -31,7 +31,7 @@ class Stretch:
 
 
 def split_marks(passage: str) -> list[Stretch]:
-    """Cut a passage at the marks around the query's words.
+    """Split a passage at the highlighting marks.
 
     Args:
         passage: A snippet or title.
@@ -48,7 +48,7 @@ def split_marks(passage: str) -> list[Stretch]:
 
 
 def diff(lead: str, duplicate: str) -> list[Stretch]:
-    """Return what differs between two texts, with a few common words around it; empty when no word does.
+    """Return the words that differ between two texts, with a few words of context; empty if none differ.
 
     Args:
         lead: The one text.
@@ -58,7 +58,7 @@ def diff(lead: str, duplicate: str) -> list[Stretch]:
 
 
 def stretches(pieces: Sequence[Piece]) -> list[Stretch]:
-    """Cut a difference into stretches, long runs of words shortened."""
+    """Split a difference into pieces, with long runs of words shortened."""
     return [Stretch("…" if piece.kind == "gap" else printable(shorten(piece.words)), piece.kind) for piece in pieces]
 
 
@@ -94,7 +94,7 @@ class Entry:
 
     @property
     def pair(self) -> str:
-        """The pair of it and its lead, as a query string names them."""
+        """The pair of the duplicate and its lead, as a query string."""
         return urlencode({"a": self.lead, "b": self.id})
 
 
@@ -122,7 +122,7 @@ class Group:
 
     @property
     def size(self) -> int:
-        """Number of documents that are similar to its lead."""
+        """Number of documents in its group."""
         return len(self.duplicates) + self.hidden
 
     @property
@@ -136,7 +136,7 @@ BUDGET = 0.02
 
 
 def page_groups(response: Response, first: int, budget: float = BUDGET) -> list[Group]:
-    """Make the groups of a page.
+    """Build the groups of a page.
 
     Args:
         response: As `presentation.md` lays it down, with `explain`.
@@ -184,12 +184,12 @@ def duplicate(entry: result_list.Entry, *, reads: bool) -> Entry:
 
 
 def byline(entry: result_list.Entry) -> list[str]:
-    """Return date and source of a document, as far as it has them."""
+    """Return date and source of a document, if known."""
     return [printable(part) for part in entry.facts]
 
 
 def url(entry: result_list.Entry) -> str:
-    """Return where a document was published, when that is an address of the web.
+    """Return the URL where a document was published, if it is a web address.
 
     >>> [url(result_list.Entry({"_source": {"url": each}}, {})) for each in ("javascript:alert(1)", "https://example.org/a")]
     ['', 'https://example.org/a']
@@ -198,7 +198,7 @@ def url(entry: result_list.Entry) -> str:
 
 
 def web_address(typed: str) -> str:
-    """Return an address when a browser may be sent there, else nothing."""
+    """Return an address if it is safe as a link, else an empty string."""
     try:
         parts = urlsplit(typed.strip())
     except ValueError:

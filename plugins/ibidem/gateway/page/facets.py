@@ -1,4 +1,4 @@
-"""Facets of a list: sources, languages and years that it may be narrowed to, with their counts."""
+"""Facets of a list: the sources, languages and years to filter by, with their counts."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from ibidem_engines.stored_groups import CollapseEngine, FacetCount
 
 @dataclass(frozen=True, slots=True)
 class FacetChoice:
-    """A value that the list may be narrowed to.
+    """A facet value to filter a list by.
 
     Args:
         name: The value.
@@ -32,7 +32,7 @@ class FacetChoice:
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """Everything that the list may be narrowed to.
+    """All facet values to filter a list by.
 
     Args:
         sources: Sources, the most frequent first.
@@ -46,7 +46,7 @@ class Choices:
 
 
 def stored_choices(engine: Engine, state: PageState) -> Choices:
-    """Count what the list may be narrowed to, over all that matches and by stored groups.
+    """Count the facet values over all matches, by stored groups.
 
     Args:
         engine: Where it is counted.
@@ -70,7 +70,7 @@ def stored_choices(engine: Engine, state: PageState) -> Choices:
 
 
 def choices(engine: Engine, facets: Facets, state: PageState) -> Choices:
-    """List what the list may be narrowed to.
+    """List the facet values of a window.
 
     Args:
         engine: Where names of sources and languages are read, from one document each.
@@ -99,6 +99,6 @@ def choices(engine: Engine, facets: Facets, state: PageState) -> Choices:
 
 
 def year_choice(state: PageState, year: str, documents: int, groups: int) -> FacetChoice:
-    """Return the choice of a year; one that is chosen is given up by it."""
+    """Return the choice of a year; choosing the selected year removes it."""
     is_chosen = state.date == year
     return FacetChoice(year, state.address(date="" if is_chosen else year), documents, groups, is_chosen)

@@ -27,7 +27,7 @@ from ibidem_ingest.errors import UsageError
 
 
 def list_request(engine: Engine, state: PageState) -> DedupeRequest:
-    """Return what a list asks of the dedupe layer: stored groups, where they are settled and nothing else is chosen.
+    """Return the dedupe request of a list: stored groups, if they are settled and no other option is chosen.
 
     Args:
         engine: The index.
@@ -40,9 +40,9 @@ def list_request(engine: Engine, state: PageState) -> DedupeRequest:
 
 
 def has_stored_groups(engine: Engine, request: DedupeRequest) -> bool:
-    """Return whether the groups of an index are settled by the figures of a request, as far as a caller may know."""
+    """Return whether the groups of an index are settled under a request's policy, as far as the caller may read."""
     try:
-        return is_as_stored(request, Checkpoint.read(group_set(engine, cached=True)))
+        return request.passages is None and is_as_stored(request, Checkpoint.read(group_set(engine, cached=True)))
     except (EngineError, UsageError):
         return False
 
@@ -69,7 +69,7 @@ class Piece:
 
 
 def pieces(text: str, phrases: Sequence[Phrase] = ()) -> Iterator[Piece]:
-    """Cut a text at its page breaks and at the words of a query.
+    """Split a text at its page breaks and at the words of a query.
 
     Args:
         text: The whole text.
@@ -107,7 +107,7 @@ class Neighbours:
 
 
 def neighbours(engine: Engine, context: GatewayContext, state: PageState, name: str) -> Neighbours:
-    """Find what is before and after a document in the list that it was opened from.
+    """Return the previous and next result of a document in the list that it was opened from.
 
     A collapsed duplicate has the place of its lead; one that the list does not show has no neighbours.
 
@@ -135,12 +135,12 @@ def neighbours(engine: Engine, context: GatewayContext, state: PageState, name: 
 
 
 def link(state: PageState, passages: Sequence[Sequence[str]]) -> str:
-    """Return the address of a result, empty for none."""
+    """Return the address of a result; empty if there is none."""
     return state.part("document", id=passages[0][0]) if passages else ""
 
 
 def results(engine: Engine, context: GatewayContext, state: PageState) -> tuple[Sequence[Sequence[str]], bool]:
-    """Return the ids of results in order, each with those collapsed into it, and whether there is a next page."""
+    """Return the ids of the results in order, each with its collapsed ones, and whether there is a next page."""
     request = replace(list_request(engine, state), explain=False)
     tables = context.current_tables()
     result = search_window(engine, state.query(), request, state.page, state.size, tables=tables, order=state.sort)
@@ -156,7 +156,7 @@ LATE = 10
 
 
 def late_members(engine: Engine, late: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
-    """Give the members of groups on earlier pages, the first of them with their titles.
+    """Return the members of groups on earlier pages; the first ones with titles.
 
     Args:
         engine: The index, with the caller's rights.
@@ -168,7 +168,7 @@ def late_members(engine: Engine, late: Sequence[Mapping[str, Any]]) -> Sequence[
 
 
 def has_more(response: Any, state: PageState) -> bool:
-    """Return whether a further page has anything to show."""
+    """Return whether the next page has any results."""
     account = response["dedupe"]
     if account["mode"] == "off":
         return bool(state.page * state.size < account["documents"]["matched"])

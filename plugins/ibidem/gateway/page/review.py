@@ -1,4 +1,4 @@
-"""Review queue: the near pairs of a list that nobody has decided on, the least certain first, one at a time."""
+"""Review queue: the near pairs of a list without a decision, the least certain first, one at a time."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -42,7 +42,7 @@ class NearPair:
 
 
 def find_undecided(window: Window) -> list[NearPair]:
-    """Return the near pairs of a window that no manual decision is about, the least certain first."""
+    """Return the near pairs of a window without a manual decision, the least certain first."""
     pairs = []
     for row, lead in enumerate(window.grouping.lead.tolist()):
         if lead == row or (lead, row) in window.overrides.valid:
@@ -54,7 +54,7 @@ def find_undecided(window: Window) -> list[NearPair]:
 
 
 class QueuedPair(ListQuery):
-    """A pair of a list's queue."""
+    """A pair of the review queue."""
 
     skip: int = Field(default=0, ge=0, le=MOST_SKIPPED, description="How many undecided pairs come before it.")
 

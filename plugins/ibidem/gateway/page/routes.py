@@ -108,13 +108,13 @@ def home(engine: Engine, context: GatewayContext, parameters: ListQuery) -> Resp
 
 
 def count_choices(engine: Engine, result: SearchResult, state: PageState) -> Choices:
-    """Count what a list may be narrowed to: over all that matches where its groups are stored, else of the window."""
+    """Count the facet values of a list: over all matches if groups are stored, else of the window."""
     is_stored = result.response["dedupe"].get("grouping") == "stored"
     return stored_choices(engine, state) if is_stored else choices(engine, result.facets, state)
 
 
 def count_documents(engine: Engine) -> int | None:
-    """Return how many documents there are; None where there is no index yet."""
+    """Return the number of documents; None if there is no index yet."""
     try:
         info = engine.info()
     except NoIndex:
@@ -127,7 +127,7 @@ PORTION = 100
 
 
 class ShownGroup(ListQuery):
-    """The address of further duplicates of one of a list's groups."""
+    """Parameters of further duplicates of one group of a list."""
 
     group: str = Field(min_length=1, max_length=100, description="The group's name.")
     after: int = Field(default=0, ge=0, le=DEEPEST, description="How many duplicates come before them.")
@@ -135,7 +135,7 @@ class ShownGroup(ListQuery):
 
 @router.get("/group")
 def group(engine: CallersEngine, context: WithContext, parameters: Annotated[ShownGroup, Query()]) -> Response:
-    """Show further duplicates of a group, some at a time."""
+    """Show further duplicates of a group, page by page."""
     state = parameters.state()
     result = search_window(
         engine,
@@ -165,7 +165,7 @@ def group(engine: CallersEngine, context: WithContext, parameters: Annotated[Sho
 def export(
     ending: str, engine: CallersEngine, context: WithContext, parameters: Annotated[ListQuery, Query()]
 ) -> Response:
-    """Give the documents of a list as a table, duplicates behind their leads: all of them where groups are stored."""
+    """Export the documents of a list as a table, duplicates after their leads; all of them if groups are stored."""
     if ending not in FORMATS:
         raise HttpError(
             404, "resource_not_found_exception", f"no export as {ending!r}", f"allowed: {', '.join(FORMATS)}"
@@ -177,7 +177,7 @@ def export(
 
 @router.get("/document")
 def document(engine: CallersEngine, context: WithContext, parameters: OneParameters) -> Response:
-    """Show a document whole, the query's words marked, with the results before and after it."""
+    """Show a whole document with the query's words highlighted, and the results before and after it."""
     hit, state = read_document(engine, parameters.id), parameters.state()
     query = state.query() if state.q.strip() else None
     duplicates = find_copies(engine, parameters.id, state.policy()).duplicates
@@ -245,21 +245,21 @@ def compare_pair(engine: CallersEngine, context: WithContext, parameters: TwoPar
 
 @router.get("/differs")
 def differs(engine: CallersEngine, parameters: Annotated[Pair, Query()]) -> Response:
-    """Show what differs between two documents in one line, for a group that a reader opens."""
+    """Show the difference of two documents in one line, for a group that a reader opens."""
     left, right = read_document(engine, parameters.a), read_document(engine, parameters.b)
     return html("page_differs.html", differs=diff(left.text, right.text))
 
 
 @router.post("/overrides", dependencies=[Depends(check_overrides)])
 async def say(request: Request, engine: CallersEngine, caller: WithCaller) -> Response:
-    """Take a manual decision from a form; where it was sent from was checked before."""
+    """Record a manual decision from a form, whose origin was checked before."""
     form = await read_form(request)
     await run_in_threadpool(save_override, form, engine, caller)
     return RedirectResponse(next_address(form), 303)
 
 
 def next_address(form: Mapping[str, str]) -> str:
-    """Return the address of the page that a form was sent from, with the decision that was made there.
+    """Return the address of the page that sent a form, with the decision that was made there.
 
     Args:
         form: Its fields; `list` is the query string of the list, which is read and written again.

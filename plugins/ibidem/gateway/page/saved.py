@@ -1,4 +1,4 @@
-"""Saved searches on the page, each with what is new since it was last looked at."""
+"""Saved searches on the page, each with the new documents since it was last viewed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -57,12 +57,12 @@ class SavedSearch:
 
     @property
     def state(self) -> PageState:
-        """The list that shows what it finds."""
+        """State of the list that runs the saved search."""
         return alert_page_state(self.alert)
 
 
 def alert_page_state(alert: Alert) -> PageState:
-    """Return the list that shows all a saved search finds.
+    """Return the list with all results of a saved search.
 
     >>> alert_page_state(Alert("a", "rent", ("source=AP",), (("dedupe_level", "identical"),))).address()
     '/?q=rent&level=identical&source=AP'
@@ -83,7 +83,7 @@ def alert_page_state(alert: Alert) -> PageState:
 
 
 def make_alert(name: str, state: PageState) -> Alert:
-    """Return a list as a saved search.
+    """Convert a list into a saved search.
 
     Args:
         name: What it is to be called.
@@ -95,7 +95,7 @@ def make_alert(name: str, state: PageState) -> Alert:
 
 @router.get("/saved")
 def list_saved(engine: CallersEngine, context: WithContext, _: NoParameters) -> Response:
-    """List the saved searches, each with what is new."""
+    """List the saved searches, each with its new documents."""
     searches = [
         SavedSearch(alert, find_new(engine, alert) if number < MOST else None)
         for number, alert in enumerate(alerts(engine))
@@ -105,14 +105,14 @@ def list_saved(engine: CallersEngine, context: WithContext, _: NoParameters) -> 
 
 @router.post("/saved", dependencies=[Depends(check_overrides)])
 async def change(request: Request, engine: CallersEngine) -> Response:
-    """Save a search, mark what is new as seen, or remove a search; where it was sent from was checked before."""
+    """Save a search, mark its new documents as seen, or remove it, from a form whose origin was checked before."""
     form = await read_form(request)
     await run_in_threadpool(apply_action, engine, field(form, "action"), field(form, "name"), form.get("list", ""))
     return RedirectResponse(ADDRESS, 303)
 
 
 def apply_action(engine: Engine, action: str, name: str, query_string: str) -> None:
-    """Do what a form says.
+    """Run the action of a form.
 
     Args:
         engine: The index, with the caller's rights.

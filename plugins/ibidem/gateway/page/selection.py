@@ -37,7 +37,7 @@ class Selection(StrictQuery):
 
 
 def read_selection(engine: Engine, parameters: Selection) -> Sequence[Document]:
-    """Read the selected documents, each once.
+    """Read the selected documents, without repeats.
 
     Raises:
         HttpError: A style that does not exist.
@@ -71,7 +71,7 @@ def show(engine: CallersEngine, parameters: Annotated[Selection, Query()]) -> Re
 
 @router.get("/selection.{ending}")
 def export(ending: str, engine: CallersEngine, parameters: Annotated[Selection, Query()]) -> Response:
-    """Give the selected documents as a table, or their citations as text."""
+    """Export the selected documents as a table, or their citations as text."""
     documents = read_selection(engine, parameters)
     headers = {
         "content-disposition": f'attachment; filename="selection.{ending}"',

@@ -1,4 +1,4 @@
-"""State of the page, all of it in the URL; fields of its forms, as browsers send them."""
+"""State of the page, all of it in the URL."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -56,7 +56,7 @@ LABELS: Mapping[str, Sequence[Choice]] = {
 
 
 def grouping_labels(*, is_stored: bool) -> Mapping[str, Sequence[Choice]]:
-    """Return the choices of a list, those of its groups as far as its index has them.
+    """Return the display options of a list; for groups those that its index has.
 
     Args:
         is_stored: Whether the groups that are stored are shown.
@@ -69,7 +69,7 @@ def grouping_labels(*, is_stored: bool) -> Mapping[str, Sequence[Choice]]:
 
 @dataclass(frozen=True, slots=True)
 class PageState:
-    """The query of a list, and how it is shown.
+    """The query of a list, and its display options.
 
     Args:
         q: The words, as typed.
@@ -81,6 +81,7 @@ class PageState:
         similarity: Least share of common text, in percent; empty: the preset's figures.
         days: Most days between two duplicates; empty: any.
         preset: A named set of figures; empty: the default ones.
+        document: Field that names the document of a passage; empty: overlapping passages are not looked for.
         source: Only documents of these sources.
         language: Only documents in these languages.
         date: Only documents of this date, as a filter has it.
@@ -97,6 +98,7 @@ class PageState:
     similarity: str = ""
     days: str = ""
     preset: str = ""
+    document: str = ""
     source: tuple[str, ...] = ()
     language: tuple[str, ...] = ()
     date: str = ""
@@ -105,7 +107,7 @@ class PageState:
     size: int = SIZES[0]
 
     def request(self) -> DedupeRequest:
-        """Return what is asked of the dedupe layer."""
+        """Return the dedupe request."""
         parameters = {
             "dedupe": self.dedupe,
             "dedupe_level": self.level,
@@ -115,12 +117,13 @@ class PageState:
             "dedupe_window_days": self.days,
             "dedupe_scope": self.by if self.by in SCOPES else "",
             "dedupe_preset": self.preset,
+            "dedupe_document": self.document,
             "dedupe_explain": "true",
         }
         return parse_request({name: value for name, value in parameters.items() if value}, mode="indent").for_people()
 
     def query(self) -> SearchQuery:
-        """Return what is searched for."""
+        """Return the query."""
         return parse_query(self.q, self.filters())
 
     def filters(self) -> list[str]:
@@ -133,7 +136,7 @@ class PageState:
         return several + ([f"date={self.date}"] if self.date else [])
 
     def address(self, **changes: Any) -> str:
-        """Return the address of this state with some of it changed; what is as by default is left out.
+        """Return the address of this state with changes; default values are left out.
 
         >>> PageState(q="grain").address(level="identical", page=2)
         '/?q=grain&level=identical&page=2'
@@ -160,17 +163,17 @@ class PageState:
 
     @property
     def since(self) -> str:
-        """The beginning of the dates that the list is narrowed to, as the form shows it."""
+        """Start of the date range, as the form shows it."""
         return self.date.partition("..")[0]
 
     @property
     def until(self) -> str:
-        """Their end."""
+        """End of the date range."""
         begin, dots, end = self.date.partition("..")
         return end if dots else begin
 
     def chosen_filters(self) -> list[Choice]:
-        """Return each condition as a reader calls it, and the address of the list without it.
+        """Return each active filter with its label, and the address of the list without it.
 
         >>> PageState(q="rent", source=("AP", "UPI"), date="1987").chosen_filters()[0]
         ('AP', '/?q=rent&source=UPI&date=1987')
@@ -202,17 +205,17 @@ class PageState:
         return f"/ibidem/page/{name}?{pairs}"
 
     def suffix(self, **changes: Any) -> str:
-        """Return the address's query string with its question mark; empty for a page without words."""
+        """Return the address's query string with its question mark; empty for a page without a query."""
         state = replace(self, **({"page": 1} | changes))
         pairs = [(name, value) for name, value in state.pairs() if value not in ("", (), DEFAULTS[name])]
         return f"?{urlencode(pairs, doseq=True)}" if pairs else ""
 
     def pairs(self) -> list[tuple[str, Any]]:
-        """Return names and values in the order of the address."""
+        """Return names and values in the order of the URL."""
         return [(name, getattr(self, name)) for name in NAMES]
 
     def toggle(self, name: str, value: str) -> str:
-        """Return the address of the list with a facet's value added, or taken away when it was there.
+        """Return the address of the list with a facet value added, or removed if it was set.
 
         >>> PageState(q="rent", source=("AP",)).toggle("source", "AP")
         '/?q=rent'
@@ -222,11 +225,11 @@ class PageState:
         return self.address(**{name: subset if value in values else (*values, value)})
 
     def further(self) -> int:
-        """Count the choices under "More" that are not the default ones."""
+        """Count the non-default options under "More"."""
         return sum(getattr(self, name) != DEFAULTS[name] for name in FURTHER)
 
     def is_chosen(self, name: str, value: str) -> bool:
-        """Return whether a choice is the one that is made."""
+        """Return whether an option is selected."""
         return str(getattr(self, name)) == value
 
 
@@ -239,6 +242,7 @@ NAMES = (
     "similarity",
     "days",
     "preset",
+    "document",
     "source",
     "language",
     "date",
@@ -246,7 +250,7 @@ NAMES = (
     "page",
     "size",
 )
-FURTHER = ("keep", "by", "similarity", "days", "preset", "size")
+FURTHER = ("keep", "by", "similarity", "days", "preset", "document", "size")
 """Choices that are made less often."""
 
 DEFAULTS: Mapping[str, object] = {name: getattr(PageState(), name) for name in NAMES}
@@ -265,6 +269,7 @@ class ListQuery(StrictQuery):
     days: str = Field(default="", max_length=10, description="Most days between two duplicates.")
     by: str = Field(default="", description=f"{', '.join(GROUPED)}.")
     preset: str = Field(default="", description=f"{', '.join(PRESETS)}.")
+    document: str = Field(default="", max_length=1_000, description="Field that names the document of a passage.")
     source: list[str] = Field(default=[], max_length=MOST_SOURCES, description="Only these sources.")
     language: list[str] = Field(default=[], max_length=MOST_SOURCES, description="Only these languages.")
     date: str = Field(default="", max_length=40, description="Only this date, or FROM..TO.")
@@ -278,7 +283,7 @@ class ListQuery(StrictQuery):
     size: int = Field(default=SIZES[0], ge=1, le=100, description="Groups on a page.")
 
     def state(self) -> PageState:
-        """Return the state that the address describes; an empty value is the default one.
+        """Return the state described by the address; empty values are defaults.
 
         Raises:
             UsageError: A mode that does not exist.
@@ -300,7 +305,7 @@ class ListQuery(StrictQuery):
         return since if since == until else f"{since}..{until}"
 
     def _words(self) -> str:
-        """Return the words, put together with those within whose results they are looked for."""
+        """Return the query, combined with the query whose results are searched."""
         if self.within.strip() in ("", self.q.strip()) or not self.q.strip():
             return self.q or self.within
         return f"({self.within.strip()}) ({self.q.strip()})"
@@ -324,7 +329,7 @@ def read_query(parameters: QueryParams) -> ListQuery:
 
 
 def read_leniently(parameters: QueryParams) -> PageState:
-    """Parse what is valid in a URL, for a page that reports what is not.
+    """Parse the valid parameters of a URL, for a page that reports the invalid ones.
 
     Args:
         parameters: Of the query string.
@@ -338,7 +343,7 @@ def read_leniently(parameters: QueryParams) -> PageState:
 
 
 async def read_form(request: Request) -> Mapping[str, str]:
-    """Return the fields of a form; of one that was sent twice the last."""
+    """Return the fields of a form; the last value of a repeated field."""
     body = (await request.body()).decode("utf-8", "replace")
     return {name: values[-1] for name, values in parse_qs(body).items()}
 

@@ -81,7 +81,7 @@ SUGGEST = ("suggest_field", "suggest_mode", "suggest_size", "suggest_text")
 
 @dataclass(frozen=True, slots=True)
 class DslSearch:
-    """One search, checked.
+    """One validated search.
 
     Args:
         target: The indexes, or a point in time.
@@ -110,24 +110,24 @@ class DslSearch:
     raised: Sequence[Json] = ()
 
     def deepen(self, hits: int) -> "DslSearch":
-        """Return the search with a ranking of so many hits at least."""
+        """Return the search with a ranking of at least `size` hits."""
         ranking, raised = deepen(self.ranking, hits)
         display, _ = deepen(self.display, hits)
         return replace(self, ranking=ranking, display=display, raised=join_raised(self.raised, raised))
 
     @property
     def query(self) -> Query:
-        """Part of the request that decides on the ranking."""
+        """Part of the request that determines the ranking."""
         return Query(native={**self.ranking, **self.target.parts, "routing": self.target.params.get("routing", "")})
 
     @property
     def joins(self) -> bool:
-        """Whether hits show others inside them (`inner_hits`), which the parts that rank leave out."""
+        """Whether hits contain others (`inner_hits`), which the ranking leaves out."""
         return any(self.ranking.get(name) != self.display.get(name) for name in MATCHING)
 
     @property
     def completes(self) -> bool:
-        """Whether suggestions show documents, which are then asked for as a hit is."""
+        """Whether suggestions return documents, which are then requested like hits."""
         suggest = self.extras.get("suggest")
         parts = suggest.values() if isinstance(suggest, Mapping) else ()
         return any(isinstance(each, Mapping) and "completion" in each for each in parts)
@@ -183,7 +183,7 @@ def read_search(
 
 
 def refuse_unsupported(index: str, body: Mapping[str, Any], params: Mapping[str, str], request: DedupeRequest) -> None:
-    """Refuse what does not go with groups.
+    """Refuse parts of a search that cannot be combined with grouping.
 
     Args:
         index: The indexes that are searched.
@@ -202,7 +202,7 @@ def refuse_unsupported(index: str, body: Mapping[str, Any], params: Mapping[str,
 
 
 def read_target(index: str, body: Mapping[str, Any], params: dict[str, str], ranking: Json) -> Target:
-    """Return where all requests of a search go, with the parameters that each of them has.
+    """Return the target of all requests of a search, with their common parameters.
 
     The same ranking is asked of the same copies of the shards, so that its pages agree.
     """
@@ -215,7 +215,7 @@ def read_target(index: str, body: Mapping[str, Any], params: dict[str, str], ran
 
 
 def read_ranking(body: Mapping[str, Any]) -> Json:
-    """Return the parts of a body that rank, without inner hits."""
+    """Return the parts of a body that determine the ranking, without inner hits."""
     ranking = {name: part for name, part in body.items() if name not in SHOWN | BESIDE | EVERYWHERE | APART}
     if is_suggest_only(body):
         ranking["query"] = {"match_none": {}}
@@ -224,7 +224,7 @@ def read_ranking(body: Mapping[str, Any]) -> Json:
 
 
 def named_rescore(body: Mapping[str, Any]) -> Json:
-    """Return the second ranking where it has named queries, which a hit shows.
+    """Return the rescore if it has named queries, which hits show.
 
     >>> named_rescore({"rescore": {"query": {"rescore_query": {"term": {"source": {"value": "AP", "_name": "ap"}}}}}})
     {'rescore': {'query': {'rescore_query': {'term': {'source': {'value': 'AP', '_name': 'ap'}}}}}}
@@ -242,14 +242,14 @@ def objects(part: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def is_suggest_only(body: Mapping[str, Any]) -> bool:
-    """Return whether nothing but suggestions is asked for: the servers then find no hits."""
+    """Return whether only suggestions are requested: the servers then find no hits."""
     return bool(body.get("suggest")) and not any(
         body.get(name) for name in ("query", "knn", "retriever", *AGGREGATIONS)
     )
 
 
 def check_total(body: Mapping[str, Any]) -> None:
-    """Refuse a way of counting hits that the servers refuse.
+    """Refuse values of `track_total_hits` that the servers refuse.
 
     Raises:
         UsageError: It is no truth and no number from -1 on.
@@ -262,7 +262,7 @@ def check_total(body: Mapping[str, Any]) -> None:
 
 
 def object_member(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """Return a part that holds others by name.
+    """Return a part that is an object of named parts.
 
     Raises:
         UsageError: It holds something else.
@@ -274,7 +274,7 @@ def object_member(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def fold_parameters(body: Mapping[str, Any], params: Mapping[str, str]) -> tuple[Json, dict[str, str]]:
-    """Move search options of the query string into the body; the query string wins.
+    """Move search options of the query string into the body; the query string takes precedence.
 
     >>> fold_parameters({}, {"q": "wheat", "sort": "date:desc,_score", "routing": "a"})
     ({'query': {'query_string': {'query': 'wheat'}}, 'sort': [{'date': 'desc'}, '_score']}, {'routing': 'a'})
@@ -312,7 +312,7 @@ def drop_inner_hits(part: Any) -> Any:
 
 
 def _fold_source(body: Json, params: dict[str, str]) -> None:
-    """Fold the three ways of choosing fields of the source."""
+    """Merge the three ways of source filtering."""
     source = params.pop("_source", None)
     if source is not None:
         body["_source"] = _read(source) if source.lower() in ("true", "false") else source.split(",")
@@ -326,7 +326,7 @@ def _fold_source(body: Json, params: dict[str, str]) -> None:
 
 
 def _fold_suggest(body: Json, left: dict[str, str]) -> None:
-    """Fold the query string's one suggestion, which the server calls by its field."""
+    """Convert the query string's single suggestion, which the server names after its field."""
     options = {name: left.pop(name) for name in SUGGEST if name in left}
     if "suggest_field" in options:
         field = options["suggest_field"]
@@ -341,7 +341,7 @@ def _order(text: str) -> object:
 
 
 def _read(text: str) -> object:
-    """Read yes and no as JSON has them; all else stays text, which the servers read."""
+    """Convert booleans as in JSON; all other values stay text, which the servers convert."""
     return {"true": True, "false": False, "": True}.get(text.lower(), text)
 
 
