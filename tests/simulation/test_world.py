@@ -23,6 +23,10 @@ def test_a_document_is_not_left_by_a_write_whose_answer_was_lost_when_it_was_del
     assert run([1376], "DELETION") == []
 
 
+def test_a_document_that_was_deleted_while_it_was_written_goes_though_its_group_is_settled_meanwhile() -> None:
+    assert run([15222], "HEIRS") == []
+
+
 def test_a_later_version_with_the_same_text_is_not_deleted_with_an_earlier() -> None:
     assert run([1231], "HEIRS") == []
 

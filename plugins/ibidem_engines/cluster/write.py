@@ -306,20 +306,32 @@ def _check_tombstones(
     }
     buried = place.graves(list(indexed_positions))
     stale = {id_: version for id_, version in buried.items() if version >= ready[indexed_positions[id_]].record.version}
-    if stale:
-        stored_versions = place.standing(list(stale))
-        own_writes = [
-            id_
-            for id_ in stale
-            if id_ in stored_versions and _is_of(stored_versions[id_], ready[indexed_positions[id_]].record)
-        ]
-        place.run([_deletion(id_, stored_versions[id_]) for id_ in own_writes])
+    _delete_own_writes(place, {id_: ready[indexed_positions[id_]].record for id_ in stale})
     for id_, version in stale.items():
         position = indexed_positions[id_]
         reason = f"version {ready[position].record.version} was deleted with version {version}"
         outcomes[position] = Outcome(
             id_, WriteStatus.STALE, previous_version=outcomes[position].previous_version, field="version", why=reason
         )
+
+
+def _delete_own_writes(place: WriteTarget, records: Mapping[str, Record]) -> None:
+    """Delete records that were just written; one whose group was settled meanwhile is read and deleted again.
+
+    Raises:
+        Unavailable: Other writers change a document all the time.
+    """
+    remaining = list(records)
+    for turn in range(ROUNDS if remaining else 0):
+        stored_versions = place.standing(remaining)
+        own_writes = [id_ for id_ in remaining if id_ in stored_versions and _is_of(stored_versions[id_], records[id_])]
+        results = place.run([_deletion(id_, stored_versions[id_]) for id_ in own_writes])
+        remaining = [id_ for id_, each in zip(own_writes, results, strict=True) if each.status == CONFLICT]
+        if not remaining:
+            return
+        _give_way(place, turn)
+    if remaining:
+        raise _conflict_error(place, remaining)
 
 
 def _is_of(entry: StoredVersion, record: Record) -> bool:

@@ -497,6 +497,27 @@ class TestOtherWriters:
         assert [outcome.fate for outcome in outcomes] == [WriteStatus.STALE, WriteStatus.INDEXED]
         assert find_ids(at(address)) == ["d1"]
 
+    def test_a_document_whose_group_is_settled_before_its_deletion_is_followed_is_deleted_all_the_same(
+        self, address: str, kind: str
+    ) -> None:
+        def deleted(_: Request) -> None:
+            at(address).delete(["d0"], 5)
+
+        def settled(_: Request) -> None:
+            ask(address, "POST", f"/{INDEX}/_update/d0", json.dumps({"doc": {"ibidem": {"group": "another"}}}))
+
+        happen = [deleted, settled]
+
+        def plan(request: Request) -> None:
+            if "_bulk" in request.path and happen:
+                happen.pop(0)(request)
+
+        with between(address, plan) as server:
+            outcomes = at(server.address(kind)).write(make_records(2))
+        assert not happen
+        assert [outcome.fate for outcome in outcomes] == [WriteStatus.STALE, WriteStatus.INDEXED]
+        assert find_ids(at(address)) == ["d1"]
+
     def test_a_document_written_between_reading_and_writing_is_decided_again(self, address: str, kind: str) -> None:
         def newer(_: Request) -> None:
             at(address).write([make_record("d0", "wheat", version=7)])
