@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-Ledger = Literal["runs", "dead", "tombstones", "overrides", "alerts", "presets"]
+Ledger = Literal["runs", "dead", "tombstones", "overrides", "alerts", "presets", "tags"]
 
 
 class WriteStatus(StrEnum):
