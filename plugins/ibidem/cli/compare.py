@@ -128,9 +128,9 @@ def passage_place(letter: str, words: Words, extent: tuple[int, int], pages: Pag
     return Text.assemble((letter, "place"), ("  " + ", ".join(part for part in parts if part), "about"))
 
 
-def first_blocks(passage: Iterator[Block], limit: int = OPENING) -> Iterator[Block]:
+def first_blocks(passage: Iterator[Block]) -> Iterator[Block]:
     """Yield the first blocks of a passage, the last one cut."""
-    room = limit
+    room = OPENING
     for block in passage:
         yield Block(block.is_equal, cut(block.a, room), cut(block.b, room))
         room -= max(block.a[1] - block.a[0], block.b[1] - block.b[0])

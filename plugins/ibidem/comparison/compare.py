@@ -153,14 +153,13 @@ def compare(
     evidence = with_examples(decide(packed_a, packed_b, policy, long_pair), examples)
     if decision is not None and not is_stale:
         evidence = decision.evidence(policy.level) if decision.verdict == "same" else None
+    misread = {"misread": {"words": [list(each) for each in examples]}} if examples else {}
+    parts = part_signals(packed_a, packed_b, long_pair)
     return Comparison(
         a,
         b,
         evidence,
-        signals(packed_a, packed_b)
-        | ({"misread": {"words": [list(each) for each in examples]}} if examples else {})
-        | part_signals(packed_a, packed_b, long_pair)
-        | overlap(words_a, words_b, shared),
+        signals(packed_a, packed_b) | misread | parts | overlap(words_a, words_b, shared),
         words_a,
         words_b,
         tuple(align(words_a.tokens, words_b.tokens, matches)),

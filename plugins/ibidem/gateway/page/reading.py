@@ -102,16 +102,7 @@ def stored_choices(engine: Engine, state: PageState) -> Choices:
     return Choices(
         sources=list(facet_choices("source", facets.sources)),
         languages=languages if len(languages) > 1 or state.language else (),
-        years=[
-            FacetChoice(
-                each.value,
-                state.address(date="" if state.date == each.value else each.value),
-                each.documents,
-                each.groups,
-                state.date == each.value,
-            )
-            for each in facets.years
-        ],
+        years=[year_choice(state, each.value, each.documents, each.groups) for each in facets.years],
     )
 
 
@@ -140,17 +131,14 @@ def choices(engine: Engine, facets: Facets, state: PageState) -> Choices:
     return Choices(
         sources=list(facet_choices("source", facets.sources)),
         languages=list(facet_choices("language", facets.tables)),
-        years=[
-            FacetChoice(
-                str(year),
-                state.address(date="" if state.date == str(year) else str(year)),
-                documents,
-                groups,
-                state.date == str(year),
-            )
-            for year, documents, groups in facets.years
-        ],
+        years=[year_choice(state, str(year), documents, groups) for year, documents, groups in facets.years],
     )
+
+
+def year_choice(state: PageState, year: str, documents: int, groups: int) -> FacetChoice:
+    """Return the choice of a year; one that is chosen is given up by it."""
+    is_chosen = state.date == year
+    return FacetChoice(year, state.address(date="" if is_chosen else year), documents, groups, is_chosen)
 
 
 OPEN, CLOSE = HIGHLIGHT
