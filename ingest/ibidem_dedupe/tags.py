@@ -28,6 +28,7 @@ Action = Literal["add", "remove"]
 ACTIONS: tuple[Action, ...] = get_args(Action)
 
 Kind = Literal["document", "group", "thread"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
 """What was tagged in one step: documents that were named, a group of duplicates, or a thread of mails."""
 
 

@@ -106,7 +106,7 @@ def test_further_duplicates_of_a_group_show_their_tags(client: TestClient) -> No
     [
         ({"tag": ""}, 400, "the form has no &#39;tag&#39;"),
         ({"tag": "a,b"}, 400, "is not allowed"),
-        ({"of": "pile"}, 400, "allowed: list, group"),
+        ({"of": "pile"}, 400, "allowed: list, document, group"),
         ({"of": ""}, 400, "of"),
         ({"group": "nosuch"}, 404, "nosuch"),
         ({"list": "q=drains&page=x"}, 400, "page"),

@@ -28,7 +28,7 @@ from ibidem.index.documents import names as find_names
 from ibidem.index.tags import TagState, TagTarget, change_tag, read_states, readable_tags
 from ibidem_core.errors import EngineError
 from ibidem_dedupe.overrides import DocumentRef
-from ibidem_dedupe.tags import MOST_DOCUMENTS, TagEntry, Tags
+from ibidem_dedupe.tags import KINDS, MOST_DOCUMENTS, TagEntry, Tags
 from ibidem_engines.engine import Engine
 from ibidem_ingest.errors import MissingDocument, UsageError
 
@@ -43,7 +43,7 @@ PORTION = 500
 SHOWN = 100
 """Entries of the ledger, and groups of the report, that the page shows; the exports have all."""
 
-TARGETS = ("list", "group", "thread", "document", "entry")
+TARGETS = ("list", *KINDS, "entry")
 """What a form may be about: a group of a list, one of the whole index, a thread, a document, or an earlier entry."""
 
 
@@ -189,8 +189,8 @@ def form_target(form: Mapping[str, str], engine: Engine, context: GatewayContext
     of = read_field(form, "of")
     if of == "list":
         target = find_listed(engine, context, form_list(form), read_field(form, "group"))
-    elif of in ("document", "group", "thread"):
-        target = find_target(engine, [read_field(form, "id")], of, form_list(form).policy())
+    elif kinds := [kind for kind in KINDS if kind == of]:
+        target = find_target(engine, [read_field(form, "id")], kinds[0], form_list(form).policy())
     else:
         raise HttpError(
             400,
