@@ -144,7 +144,8 @@ def _renamed(document: Any, new_name: Callable[[str], str | None]) -> Any:
     """Give a document of an entry by the new name of its index; what is none is as it was."""
     if not isinstance(document, dict) or not isinstance(document.get("index"), str):
         return document
-    return document | {"index": new_name(document["index"]) or document["index"]}
+    name = new_name(document["index"]) or document["index"]
+    return document if name == document["index"] else document | {"index": name}
 
 
 def _is_document(value: object) -> bool:

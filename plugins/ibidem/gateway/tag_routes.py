@@ -1,6 +1,6 @@
 """Routes of `/ibidem/tags`: the ledger, new entries, the report by group; ledger and report as tables, too."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query, Response
 from pydantic import Field
@@ -110,6 +110,8 @@ def make_report(engine: Engine, tags: Tags, policy: Policy | None = None, by: Gr
 
 ReportParameters = Annotated[ReportQuery, Query()]
 Ending = Literal["csv", "jsonl"]
+TABLE: dict[int | str, dict[str, Any]] = {200: {"content": {"text/csv": {}, "application/x-ndjson": {}}}}
+"""The answer of an export, as the description of the API has it."""
 
 
 @tag_router.get("")
@@ -138,13 +140,13 @@ def report(engine: CallersEngine, parameters: ReportParameters) -> Response:
     return answer(parameters.report(engine).as_json())
 
 
-@tag_router.get("/ledger.{ending}")
+@tag_router.get("/ledger.{ending}", response_class=Response, responses=TABLE)
 def export_ledger(ending: Ending, engine: CallersEngine, _: NoParameters) -> Response:
     """Give the ledger as a table: a row for each document of each entry."""
     return as_table("tags", ending, ledger_rows(engine, readable_tags(engine)), COLUMNS)
 
 
-@tag_router.get("/report.{ending}")
+@tag_router.get("/report.{ending}", response_class=Response, responses=TABLE)
 def export_report(ending: Ending, engine: CallersEngine, parameters: ReportParameters) -> Response:
     """Give the report as a table: a row for each document of each of its groups."""
     return as_table("tag-report", ending, parameters.report(engine).rows(), tag_report.COLUMNS)

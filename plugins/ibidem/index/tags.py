@@ -216,20 +216,21 @@ def read_states(engine: Engine, names: Collection[DocumentRef]) -> dict[Document
         engine: The index, as someone may read it.
         names: Index and id of each.
     """
-    tags = load_tags(engine)
+    tags = load_tags(engine, set(names))
     tagged = [name for name in names if tags.standing(name)]
     return {name: read_state(tags, name, content) for name, content in read_contents(engine, tagged).items()}
 
 
-def readable_tags(engine: Engine) -> Tags:
+def readable_tags(engine: Engine, date: str = "") -> Tags:
     """Return the entries as someone may know them: of documents that may be read with the engine's rights.
 
     A document that is gone cannot be told from one that may not be read, so both are left out; `load_tags` has all.
 
     Args:
         engine: The index, as someone may read it.
+        date: Only the entry of this date; empty: all.
     """
-    tags = load_tags(engine)
+    tags = load_tags(engine, date=date)
     known = read_contents(engine, tags.names)
     return Tags(part for entry in tags.entries if (part := entry.among(known.keys())) is not None)
 

@@ -8,6 +8,9 @@ from starlette.testclient import TestClient
 
 from gateway.conftest import Serve
 from gateway.page.test_routes import PAGE
+from ibidem_core.settings import Settings
+from ibidem_engines.connect import open_engine
+from ibidem_workers.groups.service import settle_all
 
 ADDRESS = "/ibidem/page/tags"
 
@@ -44,14 +47,28 @@ def entries(client: TestClient) -> list[dict[str, object]]:
     return found
 
 
-@pytest.mark.parametrize("query", ["/?q=drains", "/?q=drains&dedupe=collapse", "/?q=drains&by=window&keep=longest"])
-def test_a_group_of_a_list_is_tagged_in_one_step_and_the_list_says_so(client: TestClient, query: str) -> None:
-    shown = send(client, form(page(client, query)), tag="relevant")
+@pytest.mark.parametrize(
+    "more",
+    ["", "&dedupe=collapse", "&by=window&keep=longest", "&by=index", "&by=matches&level=partial", "&sort=newest"],
+)
+def test_a_group_of_a_list_is_tagged_in_one_step_and_the_list_says_so(client: TestClient, more: str) -> None:
+    shown = send(client, form(page(client, f"/?q=drains{more}")), tag="relevant")
     (entry,) = entries(client)
     assert sorted(each["id"] for each in entry["documents"]) == ["copy", "draft", "lease"]  # type: ignore[attr-defined]
     assert "3 documents tagged" in shown
     assert shown.count('<span class="tag"><bdi>relevant</bdi></span>') == 4
     assert "not yet tagged" not in shown
+
+
+def test_a_stored_group_is_tagged_as_far_as_the_list_shows_it(client: TestClient, settings: Settings) -> None:
+    engine = open_engine(settings.engine, settings.index)
+    settle_all(engine)
+    engine.close()
+    shown = send(client, form(page(client, "/?q=drains&source=Chambers")), tag="relevant")
+    assert "2 documents tagged" in shown
+    shown = page(client, "/?q=drains")
+    assert (shown.count("<bdi>relevant</bdi>"), shown.count("not yet tagged")) == (2, 1)
+    assert 'href="/ibidem/tags/report.csv?by=stored"' in page(client, ADDRESS)
 
 
 def test_a_tag_is_taken_back_where_the_list_tells_of_it(client: TestClient) -> None:

@@ -28,8 +28,9 @@ from ibidem.index.documents import names as find_names
 from ibidem.index.tags import TagState, TagTarget, change_tag, read_states, readable_tags
 from ibidem_core.errors import EngineError
 from ibidem_dedupe.overrides import DocumentRef
-from ibidem_dedupe.tags import KINDS, MOST_DOCUMENTS, TagEntry, Tags
+from ibidem_dedupe.tags import KINDS, MOST_DOCUMENTS, TagEntry
 from ibidem_engines.engine import Engine
+from ibidem_engines.stored_tags import load_tags
 from ibidem_ingest.errors import MissingDocument, UsageError
 
 if TYPE_CHECKING:
@@ -84,8 +85,7 @@ def read_page_tags(engine: Engine, names: Collection[DocumentRef], made: str = "
         made: The date of the entry that was made last.
     """
     try:
-        last = find_entry(readable_tags(engine), made) if made else None
-        return PageTags(read_states(engine, names), last)
+        return PageTags(read_states(engine, names), find_entry(engine, made))
     except EngineError as error:
         return PageTags(problem=http_error(error).reason)
 
@@ -100,9 +100,9 @@ def own_name(engine: Engine, id_: str) -> DocumentRef:
     return next(iter(find_names(engine, [id_])), (engine.index, id_))
 
 
-def find_entry(tags: Tags, date: str) -> TagEntry | None:
-    """Return the entry of a date; None where there is none."""
-    return next((entry for entry in reversed(tags.entries) if entry.date == date), None)
+def find_entry(engine: Engine, date: str) -> TagEntry | None:
+    """Return the entry of a date as a caller may know it; None where there is none."""
+    return next(iter(readable_tags(engine, date).entries), None) if date else None
 
 
 class ShownTags(StrictQuery):
@@ -124,7 +124,7 @@ def ledger(engine: CallersEngine, context: WithContext, parameters: Annotated[Sh
         by=by,
         shown=SHOWN,
         overrides=context.settings.gateway_overrides,
-        tags=PageTags(last=find_entry(tags, parameters.tagged)),
+        tags=PageTags(last=find_entry(engine, parameters.tagged)),
     )
 
 
@@ -164,11 +164,12 @@ def take_back(engine: Engine, date: str, author: str) -> TagEntry:
         MissingDocument: There is no such entry that gave a tag.
         UsageError: Later entries have replaced it.
     """
-    tags = readable_tags(engine)
-    entry = find_entry(tags, date)
+    entry = find_entry(engine, date)
     if entry is None or entry.action != "add":
         raise MissingDocument(f"no tag was given at {date!r}", "the page of tags lists all entries")
-    names = [each.name for each in entry.documents if tags.holds(entry, each.name)]
+    readable = [each.name for each in entry.documents]
+    tags = load_tags(engine, set(readable))
+    names = [name for name in readable if any(each.date == date and tags.holds(each, name) for each in tags.entries)]
     if not names:
         raise UsageError("later entries have replaced this one", "there is nothing to take back")
     return change_tag(engine, TagTarget(names, entry.kind, entry.lead), entry.tag, action="remove", author=author)
